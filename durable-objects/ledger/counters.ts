@@ -1,3 +1,4 @@
+import { parseStored } from "../../src/support/json.ts"
 import { type FreeCount, NO_FREE_REQUESTS } from "../../src/ledger/free-requests.ts"
 import { addSpent, type Counters, newCounters, rollForward, type Spent } from "../../src/ledger/limits.ts"
 
@@ -25,7 +26,7 @@ export class CounterStore {
   of(scope: string): Counters {
     let counters = this.#known.get(scope)
     if (!counters) {
-      counters = (this.#read(scope) as Counters | undefined) ?? newCounters(Date.now())
+      counters = this.#read<Counters>(scope) ?? newCounters(Date.now())
       this.#known.set(scope, counters)
     }
     return counters
@@ -62,16 +63,16 @@ export class CounterStore {
   }
 
   get free(): FreeCount {
-    return (this.#read(FREE) as FreeCount | undefined) ?? NO_FREE_REQUESTS
+    return this.#read<FreeCount>(FREE) ?? NO_FREE_REQUESTS
   }
 
   saveFree(count: FreeCount): void {
     this.#write([[FREE, count]])
   }
 
-  #read(scope: string): unknown {
+  #read<T>(scope: string): Readonly<T> | undefined {
     const [row] = this.#sql.exec<{ value: string }>("SELECT value FROM counters WHERE scope = ?", scope).toArray()
-    return row && JSON.parse(row.value)
+    return row && parseStored<T>(row.value)
   }
 
   /** A statement binds at most 100 values. */

@@ -1,3 +1,4 @@
+import { parseStored } from "../../src/support/json.ts"
 import { workspaceScope } from "../../src/ledger/scopes.ts"
 import { ACCOUNT, keyScope, type Limit } from "../../src/ledger/limits.ts"
 import { type HoldRequest, isLeaseId } from "../../src/ledger/protocol.ts"
@@ -8,7 +9,7 @@ export type HoldRow = {
   id: string
   /** Nano-USD. */
   amount: number
-  /** Nano-USD to charge if nobody ever settles it. */
+  /** Nano-USD to charge if the call is never settled. */
   estimate: number
   expires_at: number
   /** JSON: every scope it is held against. */
@@ -145,7 +146,7 @@ export class Holds {
 
   #addHeld({ scopes }: HoldRow, amount: number): void {
     if (amount === 0) return
-    for (const scope of JSON.parse(scopes) as string[]) {
+    for (const scope of parseStored<string[]>(scopes)) {
       const held = this.held(scope) + amount
       if (held === 0) this.#held.delete(scope)
       else this.#held.set(scope, held)
@@ -153,13 +154,10 @@ export class Holds {
   }
 }
 
-/** The row of a request that was granted so much, in nano-USD. */
+/** The row of a granted request; `amount` is in nano-USD. */
 export function toHold(
   request: HoldRequest,
-  id: string,
-  amount: number,
-  limits: readonly Limit[],
-  now: number,
+  { id, amount, limits, now }: { id: string; amount: number; limits: readonly Limit[]; now: number },
 ): HoldRow {
   return {
     id,
@@ -175,8 +173,8 @@ export function toHold(
  * The record of a hold that expired unsettled. A lease's record covers all of its calls without a hold of their own.
  */
 export function expiredGeneration({ id, estimate, draft }: HoldRow, isLease: boolean): Generation {
-  const { broadcast, ...facts } = JSON.parse(draft) as GenerationDraft
-  // What was noted of a lease's first call says nothing of the others.
+  const { broadcast, ...facts } = parseStored<GenerationDraft>(draft)
+  // The draft of a lease's first call does not apply to its other calls.
   const charged = unsettledGeneration({ ...facts, ...(broadcast && !isLease && { broadcast }), id }, estimate)
   return isLease ? { ...charged, ending: "unattributed" } : charged
 }
@@ -186,5 +184,5 @@ export function expiredGeneration({ id, estimate, draft }: HoldRow, isLease: boo
  */
 export function scopesOf({ keyHash, ancestorKeys = [], workspaceId }: Generation, { scopes }: HoldRow): string[] {
   const keys = [keyHash, ...ancestorKeys].map(keyScope)
-  return [...new Set([ACCOUNT, ...keys, workspaceScope(workspaceId), ...(JSON.parse(scopes) as string[])])]
+  return [...new Set([ACCOUNT, ...keys, workspaceScope(workspaceId), ...parseStored<string[]>(scopes)])]
 }

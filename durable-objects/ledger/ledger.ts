@@ -66,7 +66,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
 
   /**
    * Reserve before dispatch: every limit at once, all or nothing. A caller far from every limit gets a lease instead,
-   * where it asks for one, of which this call is the first. What was reported along is done first.
+   * if it requests one, with this call as its first. The report in the same request is applied first.
    */
   hold(request: HoldRequest, report: FlushRequest = NOTHING_TO_REPORT): HoldAnswer {
     const received = this.report(report)
@@ -86,15 +86,15 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     const heldOf = (scope: string) => this.#holds.held(scope)
     const { lease } = request
     const isLeasable = lease !== undefined && this.#isLeasable(lease)
-    const leasedNano = isLeasable ? sliceOf(request.wanted, lease.wantNano, limits, countersOf, heldOf) : 0
+    const leasedNano = isLeasable ? sliceOf(request.wanted, lease.wantNano, limits, { countersOf, heldOf }) : 0
     if (isLeasable && leasedNano > 0) {
-      this.#lease(request, lease, leasedNano, limits, now)
+      this.#lease(request, lease, { nano: leasedNano, limits, now })
       return { ok: true, grantedNano: request.wanted.mostNano, leasedNano }
     }
     const verdict = decideHold(request.wanted, limits, countersOf, heldOf)
     if (!verdict.ok) return verdict
     if (free) this.#counters.saveFree(free.count)
-    this.#hold(toHold(request, request.draft.id, verdict.grantedNano, limits, now))
+    this.#hold(toHold(request, { id: request.draft.id, amount: verdict.grantedNano, limits, now }))
     return verdict
   }
 
@@ -107,15 +107,13 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   #lease(
     request: HoldRequest,
     { id, estimateNano, sequence }: NonNullable<HoldRequest["lease"]>,
-    nano: number,
-    limits: readonly Limit[],
-    now: number,
+    { nano, limits, now }: { nano: number; limits: readonly Limit[]; now: number },
   ): void {
     const lease = this.#holds.lease(id)
     const isNewer = this.#holds.isNewer(id, sequence)
     const amount = (lease?.amount ?? 0) + nano
     const estimate = Math.min(isNewer || !lease ? estimateNano : lease.estimate, amount)
-    const fresh = { ...toHold(request, id, nano, limits, now), estimate }
+    const fresh = { ...toHold(request, { id, amount: nano, limits, now }), estimate }
     if (lease) this.#holds.changeLease(id, { amount, estimate, expires_at: fresh.expires_at })
     else this.#hold(fresh)
   }
@@ -246,7 +244,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     const found = this.#outbox.find(id)
     if (found || this.#holds.isEmpty) return found
     if (this.#holds.has(id)) await this.#waiters.wait(id, SETTLEMENT_TIMEOUT_MS)
-    // Known by the provider's id, or running under a lease: which call it is cannot be told, so any may be the one.
+    // With a provider's id, or under a lease, the call cannot be identified: wait for the next settlement of any call.
     else if (!id.startsWith("gen-") || this.#holds.hasLeases) await this.#waiters.wait(ANY_CALL, SHORT_TIMEOUT_MS)
     return this.#outbox.find(id)
   }

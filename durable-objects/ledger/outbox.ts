@@ -1,3 +1,4 @@
+import { parseStored } from "../../src/support/json.ts"
 import type { Generation, Settled } from "../../src/ledger/generation.ts"
 import { findGenerationIds, insertGenerations } from "../../src/generations/store.ts"
 import { type BroadcastMessage, CALLS_OF_A_MESSAGE } from "../../src/config/messages.ts"
@@ -47,13 +48,13 @@ export class Outbox {
   /** False where the generation was charged before. */
   add(generation: Settled): boolean {
     // Not by rowsWritten, which counts the number that a refused row had drawn.
-    const added = this.#sql.exec(
+    const added = this.#sql.exec<{ seq: number }>(
       "INSERT INTO outbox (id, upstream_id, record) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq",
       generation.id,
       generation.upstreamId,
       JSON.stringify(generation),
     )
-    const [row] = added.toArray() as { seq: number }[]
+    const [row] = added.toArray()
     if (row && generation.broadcast) {
       this.#sql.exec(
         "INSERT INTO broadcasts (seq, id, organization_id, workspace_id) VALUES (?, ?, ?, ?)",
@@ -81,12 +82,12 @@ export class Outbox {
         id,
       )
       .toArray()
-    return row ? (JSON.parse(row.record) as Generation) : null
+    return row ? parseStored<Generation>(row.record) : null
   }
 
   undelivered(): Settled[] {
     const rows = this.#sql.exec<Row>("SELECT * FROM outbox WHERE seq > ? ORDER BY seq", this.#delivered).toArray()
-    return rows.map((row) => JSON.parse(row.record) as Settled)
+    return rows.map((row) => parseStored<Settled>(row.record))
   }
 
   /** Delivers all there is. Milliseconds to wait before trying again where the database is away; null when done. */
@@ -189,7 +190,7 @@ export class Outbox {
   }
 }
 
-/** A message for each workspace, and for so many calls. */
+/** One message per workspace and batch of calls. */
 function toMessages(rows: readonly Listened[], since: number): BroadcastMessage[] {
   const messages: Extract<BroadcastMessage, { kind: "calls" }>[] = []
   for (const { id, organization_id: organizationId, workspace_id: workspaceId } of rows) {

@@ -4,7 +4,7 @@ import { logWarning } from "../../src/support/log.ts"
 
 type Row = { model: string; provider: string; calls: number; amount: number; last_at: number }
 
-/** What providers counted above what was held, and nobody was charged for: a sum for each endpoint. */
+/** Cost above the hold, which no client is charged for, summed per endpoint. */
 export class Overruns {
   readonly #sql: SqlStorage
 

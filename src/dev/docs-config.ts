@@ -35,7 +35,7 @@ function defaultOf(name: string): string {
 function providerRows(): string[][] {
   return [
     ["slug", "name", "key", "API format", "base URL"],
-    ...builtInProviders.map(({ slug, name, secret, wire: format, responses, baseUrl, keyless }) => [
+    ...builtInProviders.map(({ slug, name, secret, format, responses, baseUrl, keyless }) => [
       `\`${slug}\``,
       name,
       `\`${secret}\``,

@@ -74,13 +74,13 @@ export class GatewayError extends Error {
 
 export type ErrorEnvelope = { error: { code: number; message: string; metadata?: ErrorMetadata } }
 
-/** The one shape in which anything that fails is told. */
+/** The response body of every error. */
 export function toEnvelope(error: GatewayError): ErrorEnvelope {
   const { metadata, extraFields: beside } = error
   return { error: { code: error.status, message: error.message, ...(metadata && { metadata }) }, ...beside }
 }
 
-/** Anything that is not a GatewayError is a bug: it is logged, and told without detail. */
+/** Anything else than a GatewayError is a bug: it is logged, and the client receives no detail. */
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   return new GatewayError("internal", "Something went wrong inside the gateway. Quote the X-Request-Id header.", {

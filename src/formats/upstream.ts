@@ -51,7 +51,7 @@ export type UpstreamRequest = {
   form?: FormData
   /** The content types of a response that passes as bytes, such as audio. */
   bytes?: RegExp
-  /** The content type to send where the provider only says `application/octet-stream`. */
+  /** The content type to send where the provider sends `application/octet-stream`. */
   bytesType?: string
   /** The usage so far, for a response that ends early. */
   counted?: () => unknown

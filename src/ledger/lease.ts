@@ -15,6 +15,12 @@ const SHARE_OF_ROOM = 32
 /** Less than this many calls are not worth a lease: near a limit every call holds by itself. */
 const LEAST_CALLS = 4
 
+type LedgerState = {
+  countersOf: (scope: string) => Counters
+  /** Nano-USD that is held under a scope. */
+  heldOf: (scope: string) => number
+}
+
 /**
  * Nano-USD to lease, of at most `wantNano`; 0 where the caller is too near a limit, and for calls that cost nothing.
  */
@@ -22,8 +28,7 @@ export function sliceOf(
   { mostNano }: Wanted,
   wantNano: number,
   limits: readonly Limit[],
-  countersOf: (scope: string) => Counters,
-  heldOf: (scope: string) => number,
+  { countersOf, heldOf }: LedgerState,
 ): number {
   const rooms = limits.map((limit) => remaining(limit, countersOf(limit.scope)) - heldOf(limit.scope))
   const slice = Math.min(wantNano, Math.floor(Math.min(...rooms) / SHARE_OF_ROOM))

@@ -1,3 +1,4 @@
+import { parseStored } from "../support/json.ts"
 import type { Env } from "../config/env.ts"
 import { configuredProviders, customProviders, reachableProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
@@ -42,12 +43,12 @@ export async function loadCatalogue(env: Env, now: number = Date.now()): Promise
   return copy.catalogue
 }
 
-/** With what can be called by those who bring a key of their own: made when somebody does. */
+/** The catalogue with the endpoints that BYOK credentials can reach, compiled on the first such request. */
 export async function loadReachableCatalogue(env: Env, now: number = Date.now()): Promise<Catalogue> {
   const catalogue = await loadCatalogue(env, now)
   const copy = copies.get(env)
   if (!copy) return catalogue
-  copy.reachable ??= await toCatalogue(JSON.parse(copy.compiled) as Model[], env, reachableProviders(env))
+  copy.reachable ??= await toCatalogue(parseStored<Model[]>(copy.compiled), env, reachableProviders(env))
   return copy.reachable
 }
 
@@ -59,7 +60,7 @@ export async function publishCatalogue(env: Env, now: number = Date.now()): Prom
 }
 
 async function keep(env: Env, compiled: string, now: number): Promise<Catalogue> {
-  const catalogue = await toCatalogue(JSON.parse(compiled) as Model[], env)
+  const catalogue = await toCatalogue(parseStored<Model[]>(compiled), env)
   copies.set(env, { catalogue, compiled, until: now + CATALOGUE_CACHE_MS })
   return catalogue
 }

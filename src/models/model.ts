@@ -2,7 +2,7 @@ import type { Provider } from "../providers/provider.ts"
 import { findBuiltInProvider } from "../providers/table.ts"
 import type { Endpoint, Model } from "./catalogue.ts"
 import type { Pricing } from "../money/pricing.ts"
-import type * as wire from "./schemas.ts"
+import type * as schemas from "./schemas.ts"
 
 export type PricedEndpoint = Endpoint & { pricing: Pricing }
 
@@ -17,7 +17,7 @@ export function supportedParameters(model: Model): string[] {
 }
 
 /** The model as a client sees it, or undefined when nobody offers it at a known price. */
-export function toModel(model: Model): wire.Model | undefined {
+export function toModel(model: Model): schemas.Model | undefined {
   const [cheapest] = pricedEndpoints(model)
   if (!cheapest) return undefined
   return {
@@ -45,7 +45,10 @@ export function toModel(model: Model): wire.Model | undefined {
   }
 }
 
-export function toModelEndpoints(model: Model, providers: ReadonlyMap<string, Provider>): wire.ModelEndpoints["data"] {
+export function toModelEndpoints(
+  model: Model,
+  providers: ReadonlyMap<string, Provider>,
+): schemas.ModelEndpoints["data"] {
   const { id, name, description, created } = model
   const endpoints = pricedEndpoints(model).map((endpoint) => toPublicEndpoint(model, endpoint, providers))
   return { id, name, description, created, architecture: toArchitecture(model), endpoints }
@@ -55,7 +58,7 @@ export function toPublicEndpoint(
   model: Model,
   endpoint: PricedEndpoint,
   providers: ReadonlyMap<string, Provider>,
-): wire.PublicEndpoint {
+): schemas.PublicEndpoint {
   const providerName = providers.get(endpoint.provider)?.name ?? endpoint.provider
   const choosesTools = endpoint.supportedParameters.includes("tool_choice")
   return {
@@ -70,7 +73,7 @@ export function toPublicEndpoint(
     pricing: toPrices(endpoint.pricing),
     quantization: endpoint.quantization,
     supported_parameters: [...endpoint.supportedParameters],
-    // A cheaper read that no write pays for is a cache nobody has to ask for.
+    // Cached reads without a price for writes mean that the provider caches implicitly.
     supports_implicit_caching:
       endpoint.pricing.input_cache_read !== undefined && endpoint.pricing.input_cache_write === undefined,
     supports_tool_choice: {
@@ -87,7 +90,7 @@ export function toPublicEndpoint(
   }
 }
 
-export function toProviderListing(provider: Provider): wire.ProviderListing {
+export function toProviderListing(provider: Provider): schemas.ProviderListing {
   const known = findBuiltInProvider(provider.slug)
   return {
     name: provider.name,
@@ -101,14 +104,14 @@ export function toProviderListing(provider: Provider): wire.ProviderListing {
 }
 
 /**
- * `request` and `image` are always said: clients of this interface family read them without asking whether they are
- * there.
+ * `request` and `image` are always present: clients of this interface family read them without a check for their
+ * presence.
  */
-function toPrices(pricing: Pricing): wire.Model["pricing"] {
+function toPrices(pricing: Pricing): schemas.Model["pricing"] {
   return { ...pricing, request: pricing.request ?? "0", image: pricing.image ?? "0" }
 }
 
-function toArchitecture({ inputModalities, outputModalities, tokenizer }: Model): wire.Model["architecture"] {
+function toArchitecture({ inputModalities, outputModalities, tokenizer }: Model): schemas.Model["architecture"] {
   return {
     modality: `${inputModalities.join("+")}->${outputModalities.join("+")}`,
     input_modalities: [...inputModalities],

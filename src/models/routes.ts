@@ -15,7 +15,7 @@ import * as admin from "./admin.ts"
 import type { Model } from "./catalogue.ts"
 import { loadCatalogue, publishCatalogue } from "./compile.ts"
 import * as model from "./model.ts"
-import * as wire from "./schemas.ts"
+import * as schemas from "./schemas.ts"
 import { OutputModalities, Page, search, Search, toPage } from "./search.ts"
 import { listCatalogueRows, overrideEndpoint, upsertCatalogue } from "./store.ts"
 
@@ -25,7 +25,7 @@ const list = createRoute({
   operationId: "listModels",
   tags: ["models"],
   request: { query: Search },
-  responses: { 200: ok(wire.ModelList), ...failures("invalid_request", "internal") },
+  responses: { 200: ok(schemas.ModelList), ...failures("invalid_request", "internal") },
 })
 
 const count = createRoute({
@@ -34,7 +34,7 @@ const count = createRoute({
   operationId: "countModels",
   tags: ["models"],
   request: { query: OutputModalities },
-  responses: { 200: ok(wire.ModelCount), ...failures("invalid_request", "internal") },
+  responses: { 200: ok(schemas.ModelCount), ...failures("invalid_request", "internal") },
 })
 
 const get = createRoute({
@@ -42,8 +42,8 @@ const get = createRoute({
   path: "/model/{author}/{slug}",
   operationId: "getModel",
   tags: ["models"],
-  request: { params: wire.ModelPath },
-  responses: { 200: ok(wire.ModelDetail), ...failures("not_found", "internal") },
+  request: { params: schemas.ModelPath },
+  responses: { 200: ok(schemas.ModelDetail), ...failures("not_found", "internal") },
 })
 
 const listEndpoints = createRoute({
@@ -51,8 +51,8 @@ const listEndpoints = createRoute({
   path: "/models/{author}/{slug}/endpoints",
   operationId: "listModelEndpoints",
   tags: ["endpoints"],
-  request: { params: wire.ModelPath },
-  responses: { 200: ok(wire.ModelEndpoints), ...failures("not_found", "internal") },
+  request: { params: schemas.ModelPath },
+  responses: { 200: ok(schemas.ModelEndpoints), ...failures("not_found", "internal") },
 })
 
 const listZeroRetention = createRoute({
@@ -60,7 +60,7 @@ const listZeroRetention = createRoute({
   path: "/endpoints/zdr",
   operationId: "listZeroRetentionEndpoints",
   tags: ["endpoints"],
-  responses: { 200: ok(wire.EndpointList), ...failures("internal") },
+  responses: { 200: ok(schemas.EndpointList), ...failures("internal") },
 })
 
 const listProviders = createRoute({
@@ -68,11 +68,11 @@ const listProviders = createRoute({
   path: "/providers",
   operationId: "listProviders",
   tags: ["providers"],
-  responses: { 200: ok(wire.ProviderList, "The providers this deployment can reach."), ...failures("internal") },
+  responses: { 200: ok(schemas.ProviderList, "The providers this deployment can reach."), ...failures("internal") },
 })
 
 type Read<Input extends { in: object; out: object }> = Context<App, string, Input>
-type AtPath = { in: { param: wire.ModelPath }; out: { param: wire.ModelPath } }
+type AtPath = { in: { param: schemas.ModelPath }; out: { param: schemas.ModelPath } }
 
 async function answerModel(c: Read<AtPath>) {
   const { id, found } = await findModel(c)
@@ -166,7 +166,7 @@ export const catalogueAdmin = newRouter()
     const models = admin.toCatalogueModels(body)
     const changed = changesOf({ source: body.source, models: models.length }, ["source", "models"])
     const entry = entryOf(c, { action: "catalogue.put", resourceId: body.source, workspaceId: null, changed })
-    const data = await upsertCatalogue(c.env.DB, models, body.source, Date.now(), entry)
+    const data = await upsertCatalogue(c.env.DB, models, { source: body.source, now: Date.now(), entry })
     await publishCatalogue(c.env)
     return c.json({ data }, 200)
   })
@@ -181,7 +181,7 @@ export const catalogueAdmin = newRouter()
     const changed = changesOf(change, ["pricing", "disabled"])
     const event = { resourceId: `${id} ${provider}`, workspaceId: null, changed }
     const entry = entryOf(c, { action: "catalogue_endpoint.override", ...event })
-    const written = await overrideEndpoint(c.env.DB, id, provider, change, Date.now(), entry)
+    const written = await overrideEndpoint(c.env.DB, { modelId: id, provider }, change, { now: Date.now(), entry })
     if (!written) {
       throw new GatewayError(
         "not_found",
@@ -192,7 +192,7 @@ export const catalogueAdmin = newRouter()
     return c.json({ data: admin.toStoredOffer(written, configuredProviders(c.env)) }, 200)
   })
 
-/** The models that `query` asks for, with the endpoints that `filters` leave. */
+/** The models that match `query`, with the endpoints that pass `filters`. */
 export async function listModels(c: Context<App>, query: Partial<Search>, filters: readonly EndpointFilter[] = []) {
   const { models } = await loadCatalogue(c.env)
   const providers = configuredProviders(c.env)

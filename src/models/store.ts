@@ -18,9 +18,7 @@ export type StoredModel = ModelRow & { endpoints: StoredEndpoint[] }
 export async function upsertCatalogue(
   db: D1Database,
   catalogue: readonly Model[],
-  source: Source,
-  now: number,
-  entry: AuditEntry,
+  { source, now, entry }: { source: Source; now: number; entry: AuditEntry },
 ): Promise<{ models: number; endpoints: number }> {
   // What has a column of its own is undefined here, which JSON leaves out.
   const modelRows = catalogue.map((model) => ({
@@ -63,11 +61,9 @@ export type EndpointOverride = { pricing?: Pricing | null | undefined; disabled?
 /** The operator's own price (null: back to the one that was put) and switch. */
 export async function overrideEndpoint(
   binding: D1Database,
-  modelId: string,
-  provider: string,
+  { modelId, provider }: { modelId: string; provider: string },
   { pricing, disabled }: EndpointOverride,
-  now: number,
-  entry: AuditEntry,
+  { now, entry }: { now: number; entry: AuditEntry },
 ): Promise<StoredEndpoint | undefined> {
   const db = openDb(binding)
   const [[updated]] = await db.batch([

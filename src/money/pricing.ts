@@ -1,6 +1,6 @@
 import * as z from "zod"
 
-/** Prices in USD as decimal strings, named as on the wire; per token unless the name says otherwise. */
+/** Prices in USD as decimal strings, with the names of the API; per token unless the name has another unit. */
 export type Pricing = {
   prompt: string
   completion: string

@@ -14,7 +14,7 @@ type Configuration = {
   custom: readonly CustomProvider[]
 }
 
-/** An isolate keeps one `env`, and what it says does not change. */
+/** An isolate keeps one `env`, whose values do not change. */
 const remembered = new WeakMap<Env, Configuration>()
 
 /** The providers this deployment can reach, by slug. */
@@ -22,12 +22,12 @@ export function configuredProviders(env: Env): ReadonlyMap<string, Provider> {
   return configurationOf(env).providers
 }
 
-/** Those, and without a key all others whose address is known: callers can bring a key of their own. */
+/** Also providers of known address without a gateway key: BYOK credentials can reach them. */
 export function reachableProviders(env: Env): ReadonlyMap<string, Provider> {
   return configurationOf(env).reachable
 }
 
-/** The servers the operator added, with the models they were said to have. */
+/** The servers that the operator configured, with their models. */
 export function customProviders(env: Env): readonly CustomProvider[] {
   return configurationOf(env).custom
 }
@@ -55,13 +55,13 @@ function configurationOf(env: Env): Configuration {
 const embedded: readonly Provider[] = [
   { ...embeddedAt("/v1"), slug: "embedded", name: "Embedded" },
   { ...embeddedAt("/responses/v1"), slug: "embedded-responses", name: "Embedded (Responses)", responses: true },
-  { ...embeddedAt("/messages/v1"), slug: "embedded-messages", name: "Embedded (Messages)", wire: "anthropic" },
+  { ...embeddedAt("/messages/v1"), slug: "embedded-messages", name: "Embedded (Messages)", format: "anthropic" },
 ]
 
 function embeddedAt(path: string) {
   return {
     baseUrl: `https://embedded.invalid${path}`,
-    wire: "openai" as const,
+    format: "openai" as const,
     keyHeader: "authorization",
     embedded: true as const,
     // It runs where the gateway runs.
@@ -86,13 +86,13 @@ function toConfigured(provider: BuiltInProvider, env: Env): Provider | undefined
 function toReachable(provider: BuiltInProvider, env: Env): Provider | undefined {
   const baseUrl = ownBaseUrl(provider, env) ?? provider.baseUrl
   if (baseUrl === null) return undefined
-  const { slug, name, quirks, wire: format, keyHeader } = provider
+  const { slug, name, quirks, format, keyHeader } = provider
   const regions = regionsOf(env)[slug]
   return {
     slug,
     name,
     baseUrl,
-    wire: format,
+    format,
     keyHeader,
     quirks,
     ...(provider.responses && { responses: true as const }),
@@ -110,7 +110,7 @@ function ownBaseUrl(provider: BuiltInProvider, env: Env): string | undefined {
   if (override === undefined) return undefined
   const parsed = BaseUrl.safeParse(override)
   if (!parsed.success) throw new GatewayError("misconfigured", `${name}: ${BASE_URL_RULE}.`)
-  return forFormat(parsed.data, provider.wire)
+  return forFormat(parsed.data, provider.format)
 }
 
 const REGIONS_RULE =

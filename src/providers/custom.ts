@@ -120,7 +120,7 @@ export function toProvider(custom: CustomProvider): Provider {
     slug: custom.slug,
     name: custom.name ?? custom.slug,
     baseUrl: forFormat(custom.base_url, custom.wire),
-    wire: custom.wire,
+    format: custom.wire,
     ...(custom.api_key !== undefined && { apiKey: custom.api_key }),
     keyHeader: custom.key_header?.toLowerCase() ?? keyHeaderOf(custom.wire),
     ...(custom.responses && { responses: true as const }),

@@ -1,4 +1,4 @@
-import type { Json } from "../support/json.ts"
+import { isArray, isObject, type Json } from "../support/json.ts"
 /**
  * What this interface family adds to the OpenAI wire. Providers that know the wire alone refuse a request for it; to
  * them it is not sent, as a parameter that a provider does not support is not (`provider.require_parameters` asks for
@@ -21,15 +21,20 @@ export function withoutExtensions(body: Json): Json {
   const { messages, tools } = body
   return {
     ...without(body, REQUEST),
-    ...(Array.isArray(messages) && { messages: messages.map(toPlainMessage) }),
-    ...(Array.isArray(tools) && { tools: tools.map((tool) => without(tool as Json, TOOL)) }),
+    ...(isArray(messages) && { messages: messages.map(toPlainMessage) }),
+    ...(isArray(tools) && { tools: tools.map((tool) => withoutIn(tool, TOOL)) }),
   }
 }
 
-function toPlainMessage(message: unknown): Json {
-  const { content, ...rest } = without(message as Json, MESSAGE)
+function toPlainMessage(message: unknown): unknown {
+  if (!isObject(message)) return message
+  const { content, ...rest } = without(message, MESSAGE)
   if (content === undefined) return rest
-  return { ...rest, content: Array.isArray(content) ? content.map((part) => without(part as Json, PART)) : content }
+  return { ...rest, content: isArray(content) ? content.map((part) => withoutIn(part, PART)) : content }
+}
+
+function withoutIn(value: unknown, names: readonly string[]): unknown {
+  return isObject(value) ? without(value, names) : value
 }
 
 function without(value: Json, names: readonly string[]): Json {

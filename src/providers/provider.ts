@@ -9,7 +9,7 @@ export type Provider = {
   /** Ends before `/chat/completions`, without a trailing slash. */
   baseUrl: string
   /** `openai`: the OpenAI chat wire; `anthropic`: the Messages wire. */
-  wire: ProviderFormat
+  format: ProviderFormat
   /** Speaks the OpenAI Responses wire as well. */
   responses?: true
   /**
@@ -35,7 +35,7 @@ export type Quirks = {
   isStrict?: true
 }
 
-/** How a wire sends its key, where nothing else is said. */
+/** The default header for the key of an API format. */
 export function keyHeaderOf(format: ProviderFormat): string {
   return format === "anthropic" ? "x-api-key" : "authorization"
 }

@@ -1,3 +1,4 @@
+import { isArray, isObject, type Json, objectsOf, parseJson } from "../support/json.ts"
 import type { ErrorName } from "../errors/errors.ts"
 import { parseRetryAfter } from "../support/retry-after.ts"
 
@@ -6,7 +7,7 @@ export type Rejection = {
   provider: string
   /** The provider's HTTP status; null when it never answered. */
   status: number | null
-  /** What the caller is told if no other target takes the call. */
+  /** The error code for the client if no other target accepts the call. */
   code: ErrorName
   /** The provider's words where they help the caller and can hold no secret; otherwise ours. */
   message: string
@@ -24,8 +25,8 @@ export type Rejection = {
 type Rule = { code: ErrorName; retryable: boolean; relay: boolean }
 
 /**
- * What a provider's status means to the caller. 401, 402 and 403 are about the gateway's own account there, never about
- * the caller's key, so they are a failed provider; 5xx details help nobody and are not relayed.
+ * The error code and retry rule for the status of a provider. 401, 402 and 403 are about the gateway's account at the
+ * provider, never about the client's key, so they become `provider_failed`. Details of 5xx responses are not relayed.
  */
 const RULES: Record<number, Rule> = {
   400: { code: "invalid_request", retryable: false, relay: true },
@@ -43,24 +44,30 @@ const RULES: Record<number, Rule> = {
 }
 const ANYTHING_ELSE: Rule = { code: "provider_failed", retryable: true, relay: false }
 
-/** A refusal that speaks of the gateway's own key or account, under a status that says the request is at fault. */
+/** Matches errors about the gateway's key or account that providers send with status 400 or 422. */
 const KEY_STATUSES = [401, 402, 403]
 const KEY_AT_FAULT: Rule = { code: "provider_failed", retryable: true, relay: false }
 const KEY_TERMS =
   /api[ _-]?key[^.]{0,40}\b(?:not valid|invalid|incorrect|expired|disabled)|\b(?:invalid|incorrect) api[ _-]?key|credit balance|billing|quota|insufficient[ _](?:funds|balance|credit|quota)|(?:does not|do not|don't) have access|not (?:available|enabled|allowed|authorized|authorised) (?:for|in|to|on) (?:your|this) (?:api[ _-]?key|account|key|project|organization|subscription|region|tier|plan)|account (?:is|has been) (?:disabled|suspended|deactivated)/i
 
-/** A refusal that speaks of the model and not of the request. */
+/** Match errors that another model could avoid. */
 const CONTEXT_TERMS =
   /context[ _](?:length|window|size)|maximum context|(?:prompt|input) is too long|too many (?:input )?tokens/i
 const MODEL_TERMS =
   /model[^.]{0,80}(?:does not|doesn't|do not) (?:support|exist|accept)|not supported (?:by|with|for|on) (?:this|the) model/i
 
 const MAX_MESSAGE_LENGTH = 2_000
-/** A hint is believed, and told, up to this. */
+/** Longer retry hints are cut to this. */
 const MAX_HINT_MS = 300_000
 
-/** A provider's answer that is not a success, read: `body` is its text, at most what is worth reading. */
-export function toRejection(provider: Told, status: number, headers: Headers, body: string, now: number): Rejection {
+/** Maps an error response of a provider. `body` is its text, truncated by the reader. */
+export function toRejection(
+  provider: RejectingProvider,
+  status: number,
+  headers: Headers,
+  body: string,
+  now: number,
+): Rejection {
   const result = parseError(body)
   const blamesKey = (status === 400 || status === 422) && result.message !== undefined && KEY_TERMS.test(result.message)
   const rule = blamesKey ? KEY_AT_FAULT : (RULES[status] ?? ANYTHING_ELSE)
@@ -85,10 +92,10 @@ function unfitnessIn(message: string | undefined): Pick<Rejection, "unfit"> {
   return MODEL_TERMS.test(message) ? { unfit: "model" } : {}
 }
 
-type Told = { name: string; apiKey?: string; baseUrl?: string }
+type RejectingProvider = { name: string; apiKey?: string; baseUrl?: string }
 
 /** A provider's error text without its key and its host, cut to what a client is sent. */
-export function redacted(message: string, { apiKey, baseUrl }: Told): string {
+export function redacted(message: string, { apiKey, baseUrl }: RejectingProvider): string {
   const known = redactSecrets(message, apiKey)
   const host = baseUrl === undefined ? undefined : URL.parse(baseUrl)?.host
   const text = host === undefined || host === "" ? known : known.replaceAll(host, "[redacted]")
@@ -109,32 +116,24 @@ function redactSecrets(text: string, apiKey: string | undefined): string {
 }
 
 function parseError(body: string): { message: string | undefined; retryAfterMs: number | null } {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(body)
-  } catch {
-    return { message: undefined, retryAfterMs: null }
-  }
+  const parsed = parseJson(body)
   // Google wraps its error in an array.
-  const outer = Array.isArray(parsed) ? (parsed[0] as unknown) : parsed
-  if (typeof outer !== "object" || outer === null) return { message: undefined, retryAfterMs: null }
-  const { error, message, detail } = outer as { error?: unknown; message?: unknown; detail?: unknown }
-  const inner = typeof error === "object" && error !== null ? (error as Record<string, unknown>) : {}
+  const outer = isArray(parsed) ? parsed[0] : parsed
+  if (!isObject(outer)) return { message: undefined, retryAfterMs: null }
+  const { error, message, detail } = outer
+  const inner = isObject(error) ? error : {}
   const nested = "message" in inner ? inner["message"] : error
   return {
     message: [nested, message, detail].find((candidate) => typeof candidate === "string"),
-    retryAfterMs: hintIn(inner) ?? hintIn(outer as Record<string, unknown>),
+    retryAfterMs: hintIn(inner) ?? hintIn(outer),
   }
 }
 
 /** A hint in the body, as providers without the header give it: `retry_after`, or Google's RetryInfo. */
-function hintIn(error: Record<string, unknown>): number | null {
+function hintIn(error: Json): number | null {
   const seconds = error["retry_after"] ?? error["retry_after_seconds"]
   if (typeof seconds === "number" && seconds >= 0 && Number.isFinite(seconds)) return Math.ceil(seconds * 1_000)
-  const details = Array.isArray(error["details"]) ? (error["details"] as unknown[]) : []
-  for (const detail of details) {
-    if (typeof detail !== "object" || detail === null) continue
-    const { retryDelay } = detail as { retryDelay?: unknown }
+  for (const { retryDelay } of objectsOf(error["details"])) {
     const delay = typeof retryDelay === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(retryDelay)?.[1] : undefined
     if (delay !== undefined) return Math.ceil(Number(delay) * 1_000)
   }

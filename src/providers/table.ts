@@ -11,7 +11,7 @@ export type BuiltInProvider = {
   secret: `${string}_API_KEY`
   /** A server of the operator's own: a base URL is enough. */
   keyless: boolean
-  wire: ProviderFormat
+  format: ProviderFormat
   /** Speaks the Responses wire as well. */
   responses: boolean
   /** How the key is sent. */
@@ -25,10 +25,12 @@ export type BuiltInProvider = {
 }
 
 type More = {
+  headquarters?: string
+  quirks?: Quirks
   privacy?: string
   terms?: string
   status?: string
-  wire?: ProviderFormat
+  format?: ProviderFormat
   responses?: true
   keyHeader?: string
   keyless?: true
@@ -38,22 +40,19 @@ function row(
   slug: string,
   name: string,
   baseUrl: string | null,
-  at: string | null,
-  quirks: Quirks = {},
-  more: More = {},
+  { format = "openai", keyHeader = keyHeaderOf(format), ...more }: More = {},
 ) {
-  const { wire: format = "openai" } = more
   return {
     slug,
     name,
     baseUrl,
     secret: `${slug.toUpperCase().replaceAll("-", "_")}_API_KEY`,
     keyless: more.keyless ?? false,
-    wire: format,
+    format,
     responses: more.responses ?? false,
-    keyHeader: more.keyHeader ?? keyHeaderOf(format),
-    quirks,
-    headquarters: at,
+    keyHeader,
+    quirks: more.quirks ?? {},
+    headquarters: more.headquarters ?? null,
     privacyPolicyUrl: more.privacy ?? null,
     termsOfServiceUrl: more.terms ?? null,
     statusPageUrl: more.status ?? null,
@@ -69,150 +68,167 @@ const STRICT_OLD: Quirks = { maxTokensField: "max_tokens", isStrict: true }
 const STRICT_NO_STREAM_OPTIONS: Quirks = { ...STRICT_OLD, noStreamOptions: true }
 
 export const builtInProviders: readonly BuiltInProvider[] = [
-  row("ai21", "AI21", "https://api.ai21.com/studio/v1", "IL", OLD_LIMIT),
-  row("alibaba", "Alibaba", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "CN", OLD_LIMIT),
+  row("ai21", "AI21", "https://api.ai21.com/studio/v1", { headquarters: "IL", quirks: OLD_LIMIT }),
+  row("alibaba", "Alibaba", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", {
+    headquarters: "CN",
+    quirks: OLD_LIMIT,
+  }),
   // The base URL of a region: https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1
-  row("amazon-bedrock", "Amazon Bedrock", null, "US", STRICT_OLD, {
+  row("amazon-bedrock", "Amazon Bedrock", null, {
+    headquarters: "US",
+    quirks: STRICT_OLD,
     privacy: "https://aws.amazon.com/privacy/",
     terms: "https://aws.amazon.com/service-terms/",
     status: "https://health.aws.amazon.com/health/status",
   }),
-  row(
-    "anthropic",
-    "Anthropic",
-    "https://api.anthropic.com/v1",
-    "US",
-    {},
-    {
-      wire: "anthropic",
-      privacy: "https://www.anthropic.com/legal/privacy",
-      terms: "https://www.anthropic.com/legal/commercial-terms",
-      status: "https://status.anthropic.com/",
-    },
-  ),
+  row("anthropic", "Anthropic", "https://api.anthropic.com/v1", {
+    headquarters: "US",
+    format: "anthropic",
+    privacy: "https://www.anthropic.com/legal/privacy",
+    terms: "https://www.anthropic.com/legal/commercial-terms",
+    status: "https://status.anthropic.com/",
+  }),
   // The base URL of a resource: https://NAME.openai.azure.com/openai/v1
-  row("azure", "Azure", null, "US", STRICT_NEW, {
+  row("azure", "Azure", null, {
+    headquarters: "US",
+    quirks: STRICT_NEW,
     responses: true,
     keyHeader: "api-key",
     privacy: "https://www.microsoft.com/en-us/privacy/privacystatement",
     terms: "https://www.microsoft.com/en-us/legal/terms-of-use",
     status: "https://status.azure.com/",
   }),
-  row("baseten", "BaseTen", "https://inference.baseten.co/v1", "US", OLD_LIMIT),
-  row("cerebras", "Cerebras", "https://api.cerebras.ai/v1", "US", STRICT_NEW, {
+  row("baseten", "BaseTen", "https://inference.baseten.co/v1", { headquarters: "US", quirks: OLD_LIMIT }),
+  row("cerebras", "Cerebras", "https://api.cerebras.ai/v1", {
+    headquarters: "US",
+    quirks: STRICT_NEW,
     status: "https://status.cerebras.ai/",
   }),
-  row("chutes", "Chutes", "https://llm.chutes.ai/v1", null, OLD_LIMIT),
+  row("chutes", "Chutes", "https://llm.chutes.ai/v1", { quirks: OLD_LIMIT }),
   // Workers AI, by the base URL of an account: https://api.cloudflare.com/client/v4/accounts/ACCOUNT/ai/v1
-  row("cloudflare", "Cloudflare", null, "US", OLD_LIMIT, {
+  row("cloudflare", "Cloudflare", null, {
+    headquarters: "US",
+    quirks: OLD_LIMIT,
     privacy: "https://www.cloudflare.com/privacypolicy/",
     terms: "https://www.cloudflare.com/website-terms/",
     status: "https://www.cloudflarestatus.com/",
   }),
-  row("cohere", "Cohere", "https://api.cohere.ai/compatibility/v1", "CA", STRICT_NO_STREAM_OPTIONS, {
+  row("cohere", "Cohere", "https://api.cohere.ai/compatibility/v1", {
+    headquarters: "CA",
+    quirks: STRICT_NO_STREAM_OPTIONS,
     privacy: "https://cohere.com/privacy",
     terms: "https://cohere.com/terms-of-use",
     status: "https://status.cohere.com/",
   }),
-  row("deepinfra", "DeepInfra", "https://api.deepinfra.com/v1/openai", "US", OLD_LIMIT, {
+  row("deepinfra", "DeepInfra", "https://api.deepinfra.com/v1/openai", {
+    headquarters: "US",
+    quirks: OLD_LIMIT,
     privacy: "https://deepinfra.com/privacy",
     terms: "https://deepinfra.com/terms",
     status: "https://status.deepinfra.com/",
   }),
-  row("deepseek", "DeepSeek", "https://api.deepseek.com/v1", "CN", OLD_LIMIT, {
+  row("deepseek", "DeepSeek", "https://api.deepseek.com/v1", {
+    headquarters: "CN",
+    quirks: OLD_LIMIT,
     privacy: "https://cdn.deepseek.com/policies/en-US/deepseek-privacy-policy.html",
     terms: "https://cdn.deepseek.com/policies/en-US/deepseek-terms-of-use.html",
     status: "https://status.deepseek.com/",
   }),
-  row("featherless", "Featherless", "https://api.featherless.ai/v1", null, OLD_LIMIT),
-  row("fireworks", "Fireworks", "https://api.fireworks.ai/inference/v1", "US", STRICT_OLD, {
+  row("featherless", "Featherless", "https://api.featherless.ai/v1", { quirks: OLD_LIMIT }),
+  row("fireworks", "Fireworks", "https://api.fireworks.ai/inference/v1", {
+    headquarters: "US",
+    quirks: STRICT_OLD,
     privacy: "https://fireworks.ai/privacy-policy",
     terms: "https://fireworks.ai/terms-of-service",
     status: "https://status.fireworks.ai/",
   }),
-  row("friendli", "Friendli", "https://api.friendli.ai/serverless/v1", null, OLD_LIMIT),
-  row(
-    "google-ai-studio",
-    "Google AI Studio",
-    "https://generativelanguage.googleapis.com/v1beta/openai",
-    "US",
-    STRICT_OLD,
-    {
-      privacy: "https://policies.google.com/privacy",
-      terms: "https://ai.google.dev/gemini-api/terms",
-    },
-  ),
-  row("groq", "Groq", "https://api.groq.com/openai/v1", "US", STRICT_NEW, {
+  row("friendli", "Friendli", "https://api.friendli.ai/serverless/v1", { quirks: OLD_LIMIT }),
+  row("google-ai-studio", "Google AI Studio", "https://generativelanguage.googleapis.com/v1beta/openai", {
+    headquarters: "US",
+    quirks: STRICT_OLD,
+    privacy: "https://policies.google.com/privacy",
+    terms: "https://ai.google.dev/gemini-api/terms",
+  }),
+  row("groq", "Groq", "https://api.groq.com/openai/v1", {
+    headquarters: "US",
+    quirks: STRICT_NEW,
     privacy: "https://groq.com/privacy-policy/",
     terms: "https://groq.com/terms-of-use/",
     status: "https://groqstatus.com/",
   }),
-  row("inception", "Inception", "https://api.inceptionlabs.ai/v1", "US", OLD_LIMIT),
-  row("llama-cpp", "llama.cpp", null, null, {}, { keyless: true }),
-  row("lm-studio", "LM Studio", null, null, {}, { keyless: true }),
-  row("minimax", "Minimax", "https://api.minimax.io/v1", "CN", OLD_LIMIT),
-  row("mistral", "Mistral", "https://api.mistral.ai/v1", "FR", STRICT_NO_STREAM_OPTIONS, {
+  row("inception", "Inception", "https://api.inceptionlabs.ai/v1", { headquarters: "US", quirks: OLD_LIMIT }),
+  row("llama-cpp", "llama.cpp", null, {
+    keyless: true,
+  }),
+  row("lm-studio", "LM Studio", null, {
+    keyless: true,
+  }),
+  row("minimax", "Minimax", "https://api.minimax.io/v1", { headquarters: "CN", quirks: OLD_LIMIT }),
+  row("mistral", "Mistral", "https://api.mistral.ai/v1", {
+    headquarters: "FR",
+    quirks: STRICT_NO_STREAM_OPTIONS,
     privacy: "https://mistral.ai/terms/#privacy-policy",
     terms: "https://mistral.ai/terms/#terms-of-service",
     status: "https://status.mistral.ai/",
   }),
-  row("moonshotai", "Moonshot AI", "https://api.moonshot.ai/v1", "CN", OLD_LIMIT),
-  row("morph", "Morph", "https://api.morphllm.com/v1", "US", OLD_LIMIT),
-  row("nebius", "Nebius", "https://api.tokenfactory.nebius.com/v1", "NL", OLD_LIMIT),
-  row("novita", "Novita", "https://api.novita.ai/openai/v1", "US", OLD_LIMIT, {
+  row("moonshotai", "Moonshot AI", "https://api.moonshot.ai/v1", { headquarters: "CN", quirks: OLD_LIMIT }),
+  row("morph", "Morph", "https://api.morphllm.com/v1", { headquarters: "US", quirks: OLD_LIMIT }),
+  row("nebius", "Nebius", "https://api.tokenfactory.nebius.com/v1", { headquarters: "NL", quirks: OLD_LIMIT }),
+  row("novita", "Novita", "https://api.novita.ai/openai/v1", {
+    headquarters: "US",
+    quirks: OLD_LIMIT,
     privacy: "https://novita.ai/legal/privacy-policy",
     terms: "https://novita.ai/legal/terms-of-service",
   }),
-  row("nvidia", "Nvidia", "https://integrate.api.nvidia.com/v1", "US", OLD_LIMIT),
-  row("ollama", "Ollama", null, null, {}, { keyless: true }),
-  row("openai", "OpenAI", "https://api.openai.com/v1", "US", STRICT_NEW, {
+  row("nvidia", "Nvidia", "https://integrate.api.nvidia.com/v1", { headquarters: "US", quirks: OLD_LIMIT }),
+  row("ollama", "Ollama", null, {
+    keyless: true,
+  }),
+  row("openai", "OpenAI", "https://api.openai.com/v1", {
+    headquarters: "US",
+    quirks: STRICT_NEW,
     responses: true,
     privacy: "https://openai.com/policies/privacy-policy/",
     terms: "https://openai.com/policies/services-agreement/",
     status: "https://status.openai.com/",
   }),
-  row(
-    "openrouter",
-    "OpenRouter",
-    "https://openrouter.ai/api/v1",
-    "US",
-    {},
-    {
-      responses: true,
-      privacy: "https://openrouter.ai/privacy",
-      terms: "https://openrouter.ai/terms",
-      status: "https://status.openrouter.ai/",
-    },
-  ),
-  row("parasail", "Parasail", "https://api.parasail.io/v1", null, OLD_LIMIT),
-  row(
-    "perplexity",
-    "Perplexity",
-    "https://api.perplexity.ai",
-    "US",
-    { ...OLD_LIMIT, noStreamOptions: true },
-    {
-      status: "https://status.perplexity.com/",
-    },
-  ),
-  row("sambanova", "SambaNova", "https://api.sambanova.ai/v1", "US", OLD_LIMIT),
-  row("siliconflow", "SiliconFlow", "https://api.siliconflow.com/v1", null, OLD_LIMIT),
-  row("together", "Together", "https://api.together.xyz/v1", "US", OLD_LIMIT, {
+  row("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", {
+    headquarters: "US",
+    responses: true,
+    privacy: "https://openrouter.ai/privacy",
+    terms: "https://openrouter.ai/terms",
+    status: "https://status.openrouter.ai/",
+  }),
+  row("parasail", "Parasail", "https://api.parasail.io/v1", { quirks: OLD_LIMIT }),
+  row("perplexity", "Perplexity", "https://api.perplexity.ai", {
+    headquarters: "US",
+    quirks: { ...OLD_LIMIT, noStreamOptions: true },
+    status: "https://status.perplexity.com/",
+  }),
+  row("sambanova", "SambaNova", "https://api.sambanova.ai/v1", { headquarters: "US", quirks: OLD_LIMIT }),
+  row("siliconflow", "SiliconFlow", "https://api.siliconflow.com/v1", { quirks: OLD_LIMIT }),
+  row("together", "Together", "https://api.together.xyz/v1", {
+    headquarters: "US",
+    quirks: OLD_LIMIT,
     privacy: "https://www.together.ai/privacy",
     terms: "https://www.together.ai/terms-of-service",
     status: "https://status.together.ai/",
   }),
-  row("upstage", "Upstage", "https://api.upstage.ai/v1", "KR", OLD_LIMIT),
-  row("venice", "Venice", "https://api.venice.ai/api/v1", "US", OLD_LIMIT),
-  row("vllm", "vLLM", null, null, {}, { keyless: true }),
-  row("wandb", "WandB", "https://api.inference.wandb.ai/v1", "US", OLD_LIMIT),
-  row("xai", "xAI", "https://api.x.ai/v1", "US", STRICT_NEW, {
+  row("upstage", "Upstage", "https://api.upstage.ai/v1", { headquarters: "KR", quirks: OLD_LIMIT }),
+  row("venice", "Venice", "https://api.venice.ai/api/v1", { headquarters: "US", quirks: OLD_LIMIT }),
+  row("vllm", "vLLM", null, {
+    keyless: true,
+  }),
+  row("wandb", "WandB", "https://api.inference.wandb.ai/v1", { headquarters: "US", quirks: OLD_LIMIT }),
+  row("xai", "xAI", "https://api.x.ai/v1", {
+    headquarters: "US",
+    quirks: STRICT_NEW,
     responses: true,
     privacy: "https://x.ai/legal/privacy-policy",
     terms: "https://x.ai/legal/terms-of-service-enterprise",
     status: "https://status.x.ai/",
   }),
-  row("z-ai", "Z.AI", "https://api.z.ai/api/paas/v4", "CN", OLD_LIMIT),
+  row("z-ai", "Z.AI", "https://api.z.ai/api/paas/v4", { headquarters: "CN", quirks: OLD_LIMIT }),
 ]
 
 const bySlug = new Map(builtInProviders.map((provider) => [provider.slug, provider]))

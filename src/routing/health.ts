@@ -8,7 +8,7 @@ const DEFAULT_COOLDOWN_MS = 15_000
 const MAX_COOLDOWN_MS = 300_000
 const MAX_REMEMBERED = 5_000
 const MAX_REMEMBERED_SIGNATURES = 20_000
-/** What is measured is forgotten after this, and no more than so many samples of an endpoint are kept. */
+/** Age limit of samples, and the maximum kept per endpoint. */
 const STATISTICS_MS = 30 * 60_000
 const MAX_SAMPLES = 100
 

@@ -17,7 +17,7 @@ export type RoutingFacts = {
   }
 }
 
-/** How a call was routed, as `X-Service-Metadata: enabled` asks for it; under both names that clients read. */
+/** Routing metadata of a call, sent for `X-Service-Metadata: enabled` under both names that clients read. */
 export function routingMetadata(call: RoutingFacts, attempts: readonly Attempt[]) {
   const { requestedModel } = call.draft
   const { servingTarget } = call

@@ -111,7 +111,7 @@ function findLatest(name: string, catalogue: Catalogue): Model | undefined {
     if (!model.id.startsWith(`${author}/`)) return []
     const slug = readSlug(model.id.slice(author.length + 1))
     const isOfFamily =
-      slug.words === wanted.words && wanted.version.every((part, at) => slug.version[at] === part) && !slug.hasVariant
+      slug.stem === wanted.stem && wanted.version.every((part, at) => slug.version[at] === part) && !slug.hasVariant
     return isOfFamily ? [{ model, ...slug }] : []
   })
   return candidates.toSorted(
@@ -125,19 +125,19 @@ function findLatest(name: string, catalogue: Catalogue): Model | undefined {
 }
 
 const PREVIEWS = new Set(["preview", "beta", "exp", "experimental", "alpha"])
-/** A date in a name is not its version, but tells apart what has the same one. */
+/** A date in a name is not a version, but orders models of the same version. */
 const LEAST_DATE = 100
 
-type Slug = { words: string; version: number[]; dates: number[]; isPreview: boolean; hasVariant: boolean }
+type Slug = { stem: string; version: number[]; dates: number[]; isPreview: boolean; hasVariant: boolean }
 
 function readSlug(text: string): Slug {
   const [slug = "", ...variants] = text.split(":")
   const tokens = slug.split(/[-_]/).filter((token) => token !== "")
   const numbered = tokens.filter((token) => /\d/.test(token))
   const numbers = numbered.flatMap((token) => [...token.matchAll(/\d+/g)].map(([digits]) => Number(digits)))
-  const message = tokens.filter((token) => !/\d/.test(token) && !PREVIEWS.has(token))
+  const stemTokens = tokens.filter((token) => !/\d/.test(token) && !PREVIEWS.has(token))
   return {
-    words: message.toSorted().join("-"),
+    stem: stemTokens.toSorted().join("-"),
     version: numbers.filter((one) => one < LEAST_DATE),
     dates: numbers.filter((one) => one >= LEAST_DATE),
     isPreview: tokens.some((token) => PREVIEWS.has(token)),

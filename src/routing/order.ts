@@ -39,13 +39,13 @@ export function inOrder(
     .map((target) => {
       const key = targetKey(target)
       const statistics = statisticsOf?.(key) ?? UNKNOWN
-      const scope =
+      const score =
         sort === undefined && order.length === 0
           ? drawn(target, chanceOf(key))
-          : placeBy(sort ?? "price", target, statistics)
+          : scoreBy(sort ?? "price", target, statistics)
       return {
         target,
-        place: scope,
+        score,
         price: priceOf(target),
         isPinned: key === deps.pinnedTo,
         isCooling: deps.isCooling(healthKey(target)),
@@ -61,7 +61,7 @@ export function inOrder(
         a.turn - b.turn ||
         Number(a.isSlow) - Number(b.isSlow) ||
         a.rank - b.rank ||
-        a.place - b.place ||
+        a.score - b.score ||
         a.price - b.price,
     )
     .map(({ target }) => target)
@@ -93,7 +93,7 @@ function drawn(target: Target, chance: number): number {
 }
 
 /** Lower is better. What was not measured yet comes first: or it never would be. */
-function placeBy(sort: Sort, target: Target, { latencyMs, tokensPerSecond, failures }: Statistics): number {
+function scoreBy(sort: Sort, target: Target, { latencyMs, tokensPerSecond, failures }: Statistics): number {
   if (sort === "latency") return latencyMs?.p50 ?? 0
   if (sort === "throughput") return tokensPerSecond ? -tokensPerSecond.p50 : Number.NEGATIVE_INFINITY
   return sort === "exacto" ? failures : priceOf(target)

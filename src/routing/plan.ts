@@ -29,9 +29,9 @@ export type PlanInput = {
   byok?: ByokRoutes | undefined
   /** The region that the call must stay in, or null. */
   region?: string | null
-  /** Where neither the request nor the name of its model says how to choose. */
+  /** Used where neither the request nor the model name selects a sort. */
   defaultSort?: Sort | undefined
-  /** Of the caller; asked last, so that what the request itself excludes is told as its own. */
+  /** Applied last, so that an exclusion by the request itself is reported as the request's. */
   guardrails?: readonly Filter[]
   isCooling: (target: string) => boolean
   statisticsOf?: (target: string) => Statistics
@@ -61,10 +61,10 @@ export function plan(request: Routable, deps: PlanInput): Target[] {
   throw refusalFor(names, removed)
 }
 
-/** What took the last endpoints of a model out of the running. */
-type Removal = { words: string; isGuardrail: boolean }
+/** Why the last endpoints of a model were removed from the plan. */
+type Removal = { reason: string; isGuardrail: boolean }
 
-/** What would be there, were it not for a guardrail, is forbidden; what is not there in any case is not found. */
+/** `forbidden` if a guardrail removed the endpoints, `not_found` otherwise. */
 function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
   if (removed.length === 0) {
     return new GatewayError(
@@ -72,7 +72,7 @@ function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
       `None of provider.order offers ${names}, and provider.allow_fallbacks is false.`,
     )
   }
-  const text = [...new Set(removed.map((one) => one.words))].join("; ")
+  const text = [...new Set(removed.map((one) => one.reason))].join("; ")
   const message = `No endpoint of ${names} can take this request: ${text}.`
   return removed.some(({ isGuardrail }) => isGuardrail)
     ? new GatewayError("forbidden", message, { metadata: { reason: "guardrail" } })
@@ -112,7 +112,7 @@ function offersOf({ model, isFree }: Named, filters: readonly Filter[], deps: Pl
   if (!model) return []
   if (!makes(model, deps.output)) {
     const text = `${model.id} makes ${model.outputModalities.join(", ")}, which is not what is asked here`
-    removed.push({ words: text, isGuardrail: false })
+    removed.push({ reason: text, isGuardrail: false })
     return []
   }
   return narrow(model, isFree ? [...filters, FREE] : filters, deps, removed)
@@ -135,14 +135,17 @@ function narrow(
   let offers = model.endpoints.flatMap((endpoint) => offersAt(endpoint, model, deps))
   if (offers.length === 0) {
     const isKept = model.endpoints.some(({ provider }) => deps.providers.has(provider))
-    removed.push({ words: isKept ? NOT_WITH_OWN_KEYS : "no provider that offers it is configured", isGuardrail: false })
+    removed.push({
+      reason: isKept ? NOT_WITH_OWN_KEYS : "no provider that offers it is configured",
+      isGuardrail: false,
+    })
   }
   for (const filter of filters) {
     const before = offers
     offers = offers.filter(({ endpoint, provider }) => filter.keeps(endpoint, provider, region))
     if (before.length > 0 && offers.length === 0) {
       const names = new Set(before.map(({ endpoint }) => endpoint.provider))
-      removed.push({ words: `${filter.name} (${[...names].join(", ")})`, isGuardrail: filter.isGuardrail === true })
+      removed.push({ reason: `${filter.name} (${[...names].join(", ")})`, isGuardrail: filter.isGuardrail === true })
     }
   }
   return offers.flatMap(({ endpoint, ...offer }) =>

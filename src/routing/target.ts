@@ -16,7 +16,7 @@ export function targetKey(target: Target): string {
   return `${target.endpoint.model} ${target.endpoint.provider}`
 }
 
-/** What fails and recovers by itself: a key of somebody's own says nothing of the endpoint to anybody else. */
+/** Key of health tracking. A BYOK credential has its own: its failures do not count against the endpoint. */
 export function healthKey(target: Target): string {
   return target.byok ? `${targetKey(target)} ${target.byok.id}` : targetKey(target)
 }

@@ -4,7 +4,7 @@ import { invalid, ScimError, toScimFailure } from "./errors.ts"
 import { readMessage } from "./message.ts"
 import { PatchRequest } from "./patch.ts"
 import type { ScimRequest, Verbs } from "./request.ts"
-import { scimJson } from "./wire.ts"
+import { scimJson } from "./protocol.ts"
 
 /** The result of an operation, equal to the response of a single request. */
 type Outcome = {

@@ -9,7 +9,7 @@ import {
   USER_SCHEMA,
 } from "./attributes.ts"
 import { MAX_BULK_BYTES, MAX_BULK_OPERATIONS } from "./bulk.ts"
-import { MAX_PAGE } from "./wire.ts"
+import { MAX_PAGE } from "./protocol.ts"
 
 /** The discovery documents of the service (RFC 7643, sections 5 to 7). */
 

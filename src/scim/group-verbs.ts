@@ -15,7 +15,7 @@ import {
 import { readProjection } from "./projection.ts"
 import { directoryOf, entryOf, pageOf, type ScimRequest, unchanged, type Verbs } from "./request.ts"
 import { versionTag } from "./user.ts"
-import { hasMatch, listResponse, outdated, requireMatch, scimJson } from "./wire.ts"
+import { hasMatch, listResponse, outdated, requireMatch, scimJson } from "./protocol.ts"
 
 /** Ten thousand members and their names. */
 const MAX_BODY_BYTES = 2_097_152

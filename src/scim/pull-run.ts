@@ -30,7 +30,7 @@ import {
   tokenKeyOf,
 } from "./pull-store.ts"
 import { PullFailure, type SyncJobRow } from "./sync-job.ts"
-import { MEDIA_TYPE } from "./wire.ts"
+import { MEDIA_TYPE } from "./protocol.ts"
 import { isTaken } from "../support/rows.ts"
 
 /**

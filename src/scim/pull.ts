@@ -4,7 +4,7 @@ import { parseRetryAfter } from "../support/retry-after.ts"
 import { ScimError } from "./errors.ts"
 import { readGroup } from "./group.ts"
 import { readUser } from "./user.ts"
-import { foldNames } from "./wire.ts"
+import { foldNames } from "./protocol.ts"
 
 /** Progress of a pull: users, groups, then the missing users one by one. */
 export type Cursor = {

@@ -5,7 +5,7 @@ import { type Fields, toCondition, toOrder } from "./filter.ts"
 import type { Operation } from "./patch.ts"
 import type { ResourcePage } from "./schemas.ts"
 import { versionTag } from "./user.ts"
-import { isUnchanged, readListQuery } from "./wire.ts"
+import { isUnchanged, readListQuery } from "./protocol.ts"
 
 /** A request for users or groups: a single request, a search, or an operation of a bulk. */
 export type ScimRequest = {

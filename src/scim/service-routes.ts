@@ -18,7 +18,15 @@ import { PatchRequest } from "./patch.ts"
 import type { ScimRequest } from "./request.ts"
 import type { ScimApp } from "./schemas.ts"
 import { users } from "./user-verbs.ts"
-import { ListParameters, listResponse, mediaTypeFor, readBody, readJsonBytes, scimJson, SearchRequest } from "./wire.ts"
+import {
+  ListParameters,
+  listResponse,
+  mediaTypeFor,
+  readBody,
+  readJsonBytes,
+  scimJson,
+  SearchRequest,
+} from "./protocol.ts"
 
 const BEARER = /^Bearer +(\S{1,256}) *$/i
 const MAX_SEARCH_BYTES = 65_536

@@ -9,7 +9,7 @@ import { directoryOf, entryOf, pageOf, type ScimRequest, unchanged, type Verbs }
 import { readUser, toUser, type UserFields, type UserRow, versionTag } from "./user.ts"
 import { patchUser } from "./user-patch.ts"
 import { deleteUser, findGroupsOf, findMemberId, findUser, insertUser, listUsers, updateUser } from "./user-store.ts"
-import { hasMatch, listResponse, outdated, requireMatch, scimJson } from "./wire.ts"
+import { hasMatch, listResponse, outdated, requireMatch, scimJson } from "./protocol.ts"
 import { isTaken } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 131_072

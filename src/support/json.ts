@@ -17,6 +17,19 @@ export function isArray(value: unknown): value is unknown[] {
   return Array.isArray(value)
 }
 
+/** The elements of a list; none if the value is no list. */
+export function listOf(value: unknown): unknown[] {
+  return isArray(value) ? value : []
+}
+
+export function isInteger(value: unknown): value is number {
+  return Number.isSafeInteger(value)
+}
+
+export function isCount(value: unknown): value is number {
+  return isInteger(value) && value >= 0
+}
+
 /** The objects of a list; none if the value is no list. */
 export function objectsOf(value: unknown): Json[] {
   return isArray(value) ? value.filter(isObject) : []

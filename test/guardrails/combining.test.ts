@@ -68,7 +68,7 @@ const provider = (slug: string): Provider => ({
   slug,
   name: slug.toUpperCase(),
   baseUrl: "http://x.test",
-  wire: "openai",
+  format: "openai",
   keyHeader: "authorization",
   quirks: {},
 })

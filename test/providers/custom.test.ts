@@ -27,7 +27,7 @@ describe("a custom provider", () => {
         slug: "local",
         name: "local",
         baseUrl: "http://127.0.0.1:11434/v1",
-        wire: "openai",
+        format: "openai",
         keyHeader: "authorization",
         quirks: {},
       },

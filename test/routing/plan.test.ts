@@ -7,7 +7,7 @@ const provider = (slug: string): Provider => ({
   slug,
   name: slug.toUpperCase(),
   baseUrl: "http://x",
-  wire: "openai",
+  format: "openai",
   keyHeader: "authorization",
   quirks: {},
 })

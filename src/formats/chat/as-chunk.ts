@@ -1,22 +1,22 @@
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json, listOf, objectsOf } from "../../support/json.ts"
 
-/** A whole answer as the one chunk that would have told it. */
+/** Converts a chat completion to one equivalent chunk. */
 export function toWholeChunk(result: Json): Json {
-  const choices = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
+  const choices = listOf(result["choices"])
   return { ...result, choices: choices.filter(isObject).map((choice) => ({ ...choice, delta: toDelta(choice) })) }
 }
 
-/** The parts of a whole answer are apart already: each gets its place, and each call an id that only it has. */
+/** Each part of a document gets its index. A call whose id occurred before gets an empty id. */
 function toDelta({ message }: Json): Json {
   if (!isObject(message)) return {}
-  const calls = Array.isArray(message["tool_calls"]) ? (message["tool_calls"] as unknown[]).filter(isObject) : []
+  const calls = objectsOf(message["tool_calls"])
   const ids = calls.map((call) => call["id"])
   const placed = calls.map((call, index) => ({
     ...call,
     index,
     id: ids.indexOf(call["id"]) === index ? call["id"] : "",
   }))
-  const details = Array.isArray(message["reasoning_details"]) ? (message["reasoning_details"] as unknown[]) : []
+  const details = listOf(message["reasoning_details"])
   const numbered = details.filter(isObject).map((detail, index) => ({ index, ...detail }))
   return {
     ...message,

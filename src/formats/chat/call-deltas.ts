@@ -1,11 +1,11 @@
-import { isObject } from "../../support/json.ts"
+import { isInteger, isObject } from "../../support/json.ts"
 
 /** Calls of tools as chunks tell them, piece by piece, and not always by the rules. */
 
 /** A call as far as it has grown. */
 export type GrowingCall = { index: number | null; upstreamId: string | null; name: string; arguments: string }
 
-/** What a delta says of a call; empty strings say nothing. */
+/** The fields of a call delta; an empty string means that the field is absent. */
 export type CallDelta = { index: number | null; id: string | null; name: string | null; arguments: string }
 
 export function readCallDelta(delta: unknown): CallDelta {
@@ -15,7 +15,7 @@ export function readCallDelta(delta: unknown): CallDelta {
   // Some providers send the arguments as the object they encode.
   const encoded = isObject(called["arguments"]) ? JSON.stringify(called["arguments"]) : called["arguments"]
   return {
-    index: Number.isSafeInteger(call["index"]) ? (call["index"] as number) : null,
+    index: isInteger(call["index"]) ? call["index"] : null,
     id: content(call["id"]),
     name: content(called["name"]),
     arguments: content(encoded) ?? "",

@@ -3,7 +3,7 @@ import { DONE_FRAME, toFrame } from "../sse/frames.ts"
 import type { ChunkDefaults } from "./normalize.ts"
 import type { Json } from "../../support/json.ts"
 
-/** How a stream that has started tells that it failed: a chunk with `finish_reason: "error"`, then `[DONE]`. */
+/** Ends a stream that failed after it started: a chunk with `finish_reason: "error"`, then `[DONE]`. */
 export function failureFrames(error: GatewayError, defaults: ChunkDefaults, further: Json): Uint8Array[] {
   const { id, model, created } = defaults
   const chunk = {

@@ -1,13 +1,12 @@
-import { listOf } from "./meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
 
 /**
  * Flattens the content parts of a provider's message for chat clients: the text as one string, reasoning and images in
  * fields of their own. Other parts are dropped. Returns the same object where the content is not an array.
  */
 export function flattenContent(message: Json): Json {
-  if (!Array.isArray(message["content"])) return message
-  const parts = message["content"] as unknown[]
+  if (!isArray(message["content"])) return message
+  const parts = message["content"]
   const thoughts = parts.filter(isThought)
   const drawn = parts.filter((part) => isObject(part) && isObject(part["image_url"]))
   const details = listOf(message["reasoning_details"])
@@ -33,6 +32,6 @@ function toDetail({ thinking, signature }: Json, index: number): Json {
 /** The text of a string, of a content part, or of an array of either. */
 function textOf(message: unknown): string {
   if (typeof message === "string") return message
-  if (Array.isArray(message)) return (message as unknown[]).map(textOf).join("")
+  if (isArray(message)) return message.map(textOf).join("")
   return isObject(message) && typeof message["text"] === "string" ? message["text"] : ""
 }

@@ -1,15 +1,15 @@
 import { toWholeChunk } from "./as-chunk.ts"
 import { normalizeMessage } from "./normalize.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json, listOf, objectsOf } from "../../support/json.ts"
 import { DONE_FRAME, toFrame } from "../sse/frames.ts"
 import type { StreamHead } from "../sse/stream-head.ts"
 
-/** A whole answer told as a stream, for a provider that was asked to stream and does not. */
+/** Converts a chat completion to a stream, for a provider that ignores `stream: true`. */
 export function toChunks(result: Json): StreamHead {
-  const answered = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
+  const answered = listOf(result["choices"])
   const normal = answered.map((choice, index) => (isObject(choice) ? normalizeChoice(choice, index) : choice))
   const { usage, choices, ...head } = toWholeChunk({ ...result, choices: normal })
-  const text = (choices as Json[]).map((choice) => {
+  const text = objectsOf(choices).map((choice) => {
     const { message: _, ...reported } = choice
     return reported
   })

@@ -1,7 +1,7 @@
 import { appendText, type Transcript } from "../transcript.ts"
 import { type GeneratedUnits, NO_TOKENS, type Tokens } from "../../money/money.ts"
 import { REASONING_KEYS } from "./reasoning.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isArray, isCount, isInteger, isObject, type Json, listOf } from "../../support/json.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 
 /** What the gateway reads from a response: enough to charge it, record it and know how it ended. */
@@ -58,11 +58,6 @@ function isName(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value.length <= MAX_NAME_LENGTH
 }
 
-/** The value if it is an array, else an empty one. */
-export function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? (value as unknown[]) : []
-}
-
 /**
  * Id, model and creation time of a response. The first values count, except for the service tier, which is known at the
  * end.
@@ -70,7 +65,7 @@ export function listOf(value: unknown): unknown[] {
 export function readNames(meter: ResponseMeter, answer: Json): void {
   if (isName(answer["id"])) meter.id ??= answer["id"]
   if (isName(answer["model"])) meter.model ??= answer["model"]
-  if (Number.isSafeInteger(answer["created"])) meter.created ??= answer["created"] as number
+  if (isInteger(answer["created"])) meter.created ??= answer["created"]
   if (isName(answer["service_tier"])) meter.serviceTier = answer["service_tier"]
 }
 
@@ -79,10 +74,10 @@ export function readResponse(meter: ResponseMeter, answer: Json): void {
   readNames(meter, answer)
   meter.tokens = toTokens(answer["usage"]) ?? meter.tokens
   meter.error ??= errorIn(answer)
-  if (!Array.isArray(answer["choices"])) return
-  for (const choice of answer["choices"] as unknown[]) {
+  if (!isArray(answer["choices"])) return
+  for (const choice of answer["choices"]) {
     if (!isObject(choice)) continue
-    const index = Number.isSafeInteger(choice["index"]) ? (choice["index"] as number) : 0
+    const index = isInteger(choice["index"]) ? choice["index"] : 0
     if (!meter.choices.has(index)) meter.choices.set(index, false)
     if (isName(choice["finish_reason"])) {
       meter.finishReason = choice["finish_reason"]
@@ -136,8 +131,8 @@ export function keep({ transcript: phrase }: ResponseMeter, kind: keyof Transcri
 /** Text as a string, or in parts, thoughts among them. */
 function unitsOf(content: unknown): number {
   if (typeof content === "string") return content.length
-  if (!Array.isArray(content)) return 0
-  return (content as unknown[]).reduce<number>((sum, part) => {
+  if (!isArray(content)) return 0
+  return content.reduce<number>((sum, part) => {
     if (!isObject(part)) return sum + unitsOf(part)
     return sum + unitsOf(part["text"]) + unitsOf(part["thinking"])
   }, 0)
@@ -145,15 +140,14 @@ function unitsOf(content: unknown): number {
 
 /** Does this chunk show that the model has begun to answer? A role, an empty text and a comment do not. */
 export function hasContent(chunk: Json): boolean {
-  if (!Array.isArray(chunk["choices"])) return false
-  return (chunk["choices"] as unknown[]).some((choice) => {
+  if (!isArray(chunk["choices"])) return false
+  return chunk["choices"].some((choice) => {
     if (!isObject(choice)) return false
     if (isName(choice["finish_reason"])) return true
     const { delta } = choice
     if (!isObject(delta)) return false
     return Object.entries(delta).some(
-      ([key, value]) =>
-        key !== "role" && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0),
+      ([key, value]) => key !== "role" && value !== null && value !== "" && !(isArray(value) && value.length === 0),
     )
   })
 }
@@ -167,9 +161,7 @@ export function estimateDelivered(meter: ResponseMeter): number {
 const MAX_TOKENS = 1_000_000_000
 
 function count(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS
-    ? (value as number)
-    : undefined
+  return isCount(value) && value <= MAX_TOKENS ? value : undefined
 }
 
 /** Usage as providers of the OpenAI wire report it, in our one shape; null when it is not a usage at all. */

@@ -1,13 +1,13 @@
 import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } from "./call-deltas.ts"
 import { flattenContent } from "./flatten.ts"
-import { listOf, newMeter, type ProviderError } from "./meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { newMeter, type ProviderError } from "./meter.ts"
+import { isArray, isInteger, isObject, type Json, listOf } from "../../support/json.ts"
 import type { ResponseReader } from "../readers/reader.ts"
 import { readItem } from "../sse/read-item.ts"
 import type { StreamItem } from "../sse/stream-head.ts"
 
 type Choice = Json & { index: number; message: Json; finish_reason: string | null }
-/** A choice as far as it has grown, and how its calls are told apart. */
+/** A choice merged so far, with the state that assigns deltas to its calls. */
 export type GrowingChoice = { choice: Choice; calls: GrowingCall[] }
 
 /** A stream as a document, for a provider that streams without `stream: true`. */
@@ -22,16 +22,16 @@ export function toResult(
   for (const item of items) {
     const chunk = readItem(item, meter, reader)
     if (chunk === "done") break
-    // What it held is lost.
+    // The content of a malformed event is lost.
     if (chunk === "malformed") return { result: undefined, error: meter.error }
     if (chunk === "empty" || chunk === "comment") continue
     const { choices: text, usage: counted, object: _, ...rest } = chunk
     head = { ...rest, ...head }
     if (isObject(counted)) usage = counted
-    if (Array.isArray(text)) for (const choice of text as unknown[]) if (isObject(choice)) mergeChoice(choices, choice)
+    if (isArray(text)) for (const choice of text) if (isObject(choice)) mergeChoice(choices, choice)
   }
   if (meter.error) return { result: undefined, error: meter.error }
-  // Without a finish it was cut: half an answer is none.
+  // Without a finish reason the stream was cut: a partial response is not returned.
   if (meter.finishReason === null && !meter.done) return { result: undefined, error: null }
   const ordered = [...choices.values()].map(({ choice }) => choice).sort((a, b) => a.index - b.index)
   return { result: { ...head, choices: ordered, ...(usage !== undefined && { usage }) }, error: null }
@@ -43,7 +43,7 @@ export function toResult(
  */
 export function mergeChoice(choices: Map<number, GrowingChoice>, text: Json): number[] {
   const { index: reported, delta, message: _, finish_reason: finishReason, logprobs, ...rest } = text
-  const index = Number.isSafeInteger(reported) ? (reported as number) : 0
+  const index = isInteger(reported) ? reported : 0
   const growing = choices.get(index) ?? newChoice(index)
   choices.set(index, growing)
   const { choice } = growing
@@ -62,19 +62,19 @@ function mergeDelta(growing: GrowingChoice, delta: Json): number[] {
   let places: number[] = []
   for (const [key, value] of Object.entries(delta)) {
     if (key === "role" || value === null) continue
-    if (key === "tool_calls" && Array.isArray(value)) places = value.map((piece) => mergeCall(growing, piece))
+    if (key === "tool_calls" && isArray(value)) places = value.map((piece) => mergeCall(growing, piece))
     else if (typeof value === "string") message[key] = (typeof message[key] === "string" ? message[key] : "") + value
-    else if (Array.isArray(value)) message[key] = [...listOf(message[key]), ...(value as unknown[])]
+    else if (isArray(value)) message[key] = [...listOf(message[key]), ...value]
     else message[key] = value
   }
   return places
 }
 
-/** The lists of tokens go on from chunk to chunk. */
+/** Concatenates the token lists of consecutive chunks. */
 function mergeLogprobs(known: unknown, text: Json): Json {
   const merged: Json = isObject(known) ? { ...known } : {}
   for (const [key, value] of Object.entries(text)) {
-    if (Array.isArray(value)) merged[key] = [...listOf(merged[key]), ...(value as unknown[])]
+    if (isArray(value)) merged[key] = [...listOf(merged[key]), ...value]
     else merged[key] ??= value
   }
   return merged
@@ -97,12 +97,12 @@ function newCall({ index, id }: CallDelta): GrowingCall {
   return { index, upstreamId: id, name: "", arguments: "" }
 }
 
-/** Fields that the wire does not know stay with their call: providers may verify them. */
+/** Keeps unknown fields of a call: providers may verify them. */
 function toCall(known: unknown, reported: Json, grown: GrowingCall): Json {
   const { index: _, function: piece, ...rest } = reported
   const before = isObject(known) ? known : { id: "", type: "function", function: {} }
   const further = Object.fromEntries(Object.entries(rest).filter(([, value]) => Boolean(value)))
-  const called = { ...(before["function"] as Json), ...(isObject(piece) && piece) }
+  const called = { ...(isObject(before["function"]) && before["function"]), ...(isObject(piece) && piece) }
   return {
     ...before,
     ...further,

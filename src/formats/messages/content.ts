@@ -6,18 +6,18 @@ import type { ResponseBlock } from "./block-schemas.ts"
 
 export type ChatContent = string | Json[]
 
-/** What a user or a tool says. One plain text is said as a string, which every provider takes. */
+/** The content of a user or tool message. A single plain text becomes a string, which every provider accepts. */
 export function toContent(content: string | readonly ResponseBlock[]): ChatContent {
   return typeof content === "string" ? content : simplest(content.flatMap(toParts))
 }
 
 export function simplest(parts: Json[]): ChatContent {
   const [only] = parts
-  return parts.length === 1 && only && isPlainText(only) ? (only["text"] as string) : parts
+  return parts.length === 1 && only && isPlainText(only) ? only.text : parts
 }
 
-export function isPlainText(part: Json): boolean {
-  return part["type"] === "text" && Object.keys(part).length === 2
+export function isPlainText(part: Json): part is { type: "text"; text: string } {
+  return part["type"] === "text" && typeof part["text"] === "string" && Object.keys(part).length === 2
 }
 
 export function toTextPart(text: string, cacheControl?: Json | null): Json {
@@ -55,7 +55,7 @@ function toImage(source: Extract<ResponseBlock, { type: "image" }>["source"]): J
   }
 }
 
-/** A document of words is said in words, which every provider takes; any other is a file. */
+/** A text document becomes text, which every provider accepts; any other becomes a file. */
 function toDocument({ source, title, context }: Extract<ResponseBlock, { type: "document" }>): Json[] {
   const heading = [title, context].filter((line) => line != null && line !== "").join("\n")
   const headed = (text: string) => toTextPart(heading === "" ? text : `${heading}\n\n${text}`)

@@ -1,6 +1,6 @@
 import { costsIn, type Costs } from "../cost-fields.ts"
-import { listOf, toProviderError } from "../chat/meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { toProviderError } from "../chat/meter.ts"
+import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
 import { readDetails } from "../responses/reasoning-details.ts"
 import { toMessagesError } from "./errors.ts"
 import type { MessagesEvent } from "./schemas.ts"
@@ -11,13 +11,13 @@ import { emit, type EventState, type MessageFacts, type MessageFailure, newTurn,
 import { toMessagesUsage } from "./usage.ts"
 
 /**
- * A chat stream told as the events of a message: each step takes a state and returns the next one with the events
- * between the two. After `message_stop` or `error` nothing is told.
+ * Converts a chat stream to Messages events: each step takes a state and returns the next one with the events
+ * between the two. Nothing is emitted after `message_stop` or `error`.
  */
 export type { EventState, MessageFacts, MessageFailure } from "./stream/turn.ts"
 export type Step = [state: EventState, events: MessagesEvent[]]
 
-/** What is known only when the answer has ended. Usage and cost stand above what the chunks said of them. */
+/** Facts known when the response has ended. Usage and cost replace those of the chunks. */
 export type Ending = Costs & { usage?: Json; metadata?: Json }
 
 export function newEventState(facts: MessageFacts): EventState {
@@ -43,9 +43,9 @@ export function start(state: EventState): Step {
   return step(state, () => {})
 }
 
-/** Takes one `chat.completion.chunk`. Foreign JSON: nothing about it is taken on trust. */
+/** Takes one `chat.completion.chunk`. Upstream JSON is untrusted: every field is checked. */
 export function advance(state: EventState, chunk: Json): Step {
-  // A usage that comes first is told with the start.
+  // Usage of the first chunk goes into `message_start`.
   const counted = isObject(chunk["usage"]) ? { ...state, usage: chunk["usage"] } : state
   return step(counted, (turn) => {
     take(turn, chunk)
@@ -79,13 +79,13 @@ export function finish(state: EventState, ending: Ending = {}): Step {
   })
 }
 
-/** The answer cannot go on. What there is of it stays as it is: an `error` event ends a stream wherever it stands. */
+/** Ends a failed stream. Open blocks stay open: an `error` event may end a Messages stream at any point. */
 export function fail(state: EventState, failure: MessageFailure): Step {
   if (state.phase === "over") return [state, []]
   return [{ ...state, phase: "over" }, [toMessagesError(failure.code, failure.message)]]
 }
 
-/** A sign of life, which this wire has an event for. */
+/** Emits a heartbeat: the `ping` event of the Messages API. */
 export function keepAlive(state: EventState): Step {
   if (state.phase === "new") return start(state)
   return step(state, (turn) => emit(turn, "ping"))
@@ -134,7 +134,7 @@ function take(turn: Turn, chunk: Json): void {
 function takeDelta(turn: Turn, delta: Json): void {
   for (const detail of readDetails(delta)) takeDetail(turn, detail)
   onText(turn, toText(delta["content"]))
-  // A refusal is told in words; the stop reason says what they are.
+  // A refusal is emitted as text; the stop reason marks it as a refusal.
   onText(turn, toText(delta["refusal"]))
   for (const call of listOf(delta["tool_calls"])) takeCall(turn, call)
 }
@@ -149,8 +149,8 @@ function takeFinish({ state }: Turn, reason: string, choice: Json): void {
 
 function toText(content: unknown): string {
   if (typeof content === "string") return content
-  if (!Array.isArray(content)) return ""
-  return (content as unknown[]).map((part) => (isObject(part) ? toText(part["text"]) : "")).join("")
+  if (!isArray(content)) return ""
+  return content.map((part) => (isObject(part) ? toText(part["text"]) : "")).join("")
 }
 
 const BROKEN: MessageFailure = {

@@ -5,8 +5,8 @@ import { advance, type Ending, finish, type MessageFacts, newEventState } from "
 import type { MessagesEvent, MessagesResult } from "./schemas.ts"
 
 /**
- * A whole chat completion as a message: what its stream would have told, by the same machine, so that an answer is the
- * same however it was asked for. Throws for an answer that failed, since a message has no way to say so.
+ * Converts a chat completion to a Messages document through the stream encoder, so that documents and streams give the
+ * same result. Throws for a failed completion, since a Messages document has no error field.
  */
 export function toMessagesResult(result: Json, { id, model, newId, ...ending }: MessageFacts & Ending): MessagesResult {
   const [spoken, text] = advance(newEventState({ id, model, newId }), toWholeChunk(result))
@@ -15,8 +15,9 @@ export function toMessagesResult(result: Json, { id, model, newId, ...ending }: 
   const blocks: Json[] = []
   for (const event of [...text, ...last]) {
     if (event.type === "error") throw new GatewayError("provider_failed", textOf(event["error"]))
-    if (event.type === "message_start") message = event["message"] as Json
-    if (event.type === "content_block_start") blocks.push({ ...(event["content_block"] as Json) })
+    if (event.type === "message_start" && isObject(event["message"])) message = event["message"]
+    if (event.type === "content_block_start" && isObject(event["content_block"]))
+      blocks.push({ ...event["content_block"] })
     if (event.type === "content_block_delta") grow(blocks, event)
     if (event.type === "message_delta") message = { ...message, ...endOf(event) }
   }
@@ -29,19 +30,20 @@ function textOf(error: unknown): string {
 
 function endOf(event: MessagesEvent): Json {
   const { type: _, delta, usage, ...metadata } = event
-  return { ...(delta as Json), usage, ...metadata }
+  return { ...(isObject(delta) && delta), usage, ...metadata }
 }
 
-/** The events of a whole answer give each block all of its text at once. */
+/** The events of a document carry the complete text of a block in one delta. */
 function grow(blocks: Json[], { delta }: MessagesEvent): void {
   const block = blocks.at(-1) ?? {}
-  const { type, ...text } = delta as Json
+  if (!isObject(delta)) return
+  const { type, ...text } = delta
   if (type !== "input_json_delta") Object.assign(block, text)
   else block["input"] = toInput(String(text["partial_json"]))
 }
 
 /**
- * An input is an object. Where a limit has cut one, or a model misspelt it, a tool must not take the rest for whole.
+ * Tool input must be an object. Input that was cut by a limit or is not valid JSON must not look complete to the tool.
  */
 function toInput(encoded: string): Json {
   try {

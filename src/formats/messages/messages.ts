@@ -55,26 +55,26 @@ function toBlockList(content: string | readonly ContentBlock[]): readonly Conten
   return typeof content === "string" ? [{ type: "text", text: content }] : content
 }
 
-/** Each result is a message of its own, right after the answer that called for it; the rest is what the user says. */
+/** Tool results become separate messages directly after the assistant message with the calls; other blocks follow. */
 function toUserMessages(content: readonly ContentBlock[], at: number): Json[] {
   const results: Json[] = []
   const parts: Json[] = []
   content.forEach((block, position) => {
     if (isKnown(block) && block.type === "tool_result") results.push(toToolMessage(block))
-    else if (isKnown(block) && isTold(block)) parts.push(...toParts(block))
+    else if (isKnown(block) && isResponseBlock(block)) parts.push(...toParts(block))
     else throw refuse(block, "user", at, position)
   })
   if (parts.length === 0 && results.length > 0) return results
   return [...results, { role: "user", content: simplest(parts) }]
 }
 
-function isTold(block: KnownBlock): block is ResponseBlock {
+function isResponseBlock(block: KnownBlock): block is ResponseBlock {
   return ["text", "image", "document", "search_result"].includes(block.type)
 }
 
 const FAILED = "The tool failed:"
 
-/** The chat wire does not know failed tools, so the text says so. */
+/** The chat format has no flag for a failed tool, so the text reports the failure. */
 function toToolMessage({ tool_use_id: id, content, is_error: failed, cache_control: mark }: ToolResultBlock): Json {
   const parts = typeof content === "string" ? [toTextPart(content)] : (content ?? []).flatMap(toParts)
   const reported = failed ? [toTextPart(FAILED), ...parts] : parts
@@ -85,7 +85,7 @@ function toToolMessage({ tool_use_id: id, content, is_error: failed, cache_contr
   return {
     role: "tool",
     tool_call_id: id,
-    content: isPlain ? marked.map(({ text }) => text as string).join("\n") : marked,
+    content: isPlain ? marked.map(({ text }) => text).join("\n") : marked,
   }
 }
 
@@ -121,7 +121,7 @@ function toAssistantMessage(content: readonly ContentBlock[], at: number): Json 
     const call = type === CALL_FIELDS ? calls.find((one) => one["id"] === id) : undefined
     if (call) addFields(call, fields)
   }
-  const phrase = parts.every(isPlainText) ? parts.map(({ text }) => text as string).join("") : parts
+  const phrase = parts.every(isPlainText) ? parts.map(({ text }) => text).join("") : parts
   return {
     role: "assistant",
     content: parts.length > 0 ? phrase : calls.length > 0 ? null : "",
@@ -131,8 +131,9 @@ function toAssistantMessage(content: readonly ContentBlock[], at: number): Json 
 }
 
 function resultOf(content: readonly ContentBlock[], id: string, name: string): unknown {
-  const result = content.find((block) => block.type === resultTypeOf(name) && (block as Json)["tool_use_id"] === id)
-  return result === undefined ? null : (result as Json)["content"]
+  const isResult = (block: Json) => block["type"] === resultTypeOf(name) && block["tool_use_id"] === id
+  const result: Json | undefined = content.find(isResult)
+  return result === undefined ? null : result["content"]
 }
 
 const TAKEN = {

@@ -70,7 +70,7 @@ const MAX_USER_ID_LENGTH = 512
 export const MessagesRequest = z
   .looseObject({
     ...shared,
-    // What the chat wire says in another way, and what it says alone.
+    // Chat fields that Messages names differently or does not have.
     max_completion_tokens: elsewhere("max_tokens"),
     n: z.literal(1, { error: "accepts 1: a message is one answer" }).nullish(),
     parallel_tool_calls: elsewhere("tool_choice.disable_parallel_tool_use"),

@@ -22,7 +22,7 @@ export function toFinishReason(stopReason: string): string {
   return FINISH_REASONS.get(stopReason) ?? "stop"
 }
 
-/** The provider's own word where it is one of this wire's and says the same, since it says it more exactly. */
+/** The provider's own stop reason where Messages defines it and it agrees, since it is more precise. */
 export function toStopReason(finishReason: string | null, native: string | null, hasCalls: boolean): string {
   const finish = finishReason ?? "stop"
   // Some providers end an answer that calls tools as they end any other.

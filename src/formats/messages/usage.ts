@@ -1,10 +1,10 @@
 import { NO_TOKENS } from "../../money/money.ts"
 import { toTokens } from "../chat/meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isCount, isObject, type Json } from "../../support/json.ts"
 
 /** Usage in the words of both wires. There, `input_tokens` is what was neither read from a cache nor written to one. */
 
-/** What a stream has told of its usage so far; null for what it has not. */
+/** Usage counts that a stream has reported so far; null for the others. */
 export type Counts = {
   readonly input: number | null
   readonly cacheRead: number | null
@@ -51,7 +51,7 @@ export function addCounts(counts: Counts, usage: unknown): Counts {
 }
 
 function toCount(value: unknown): number | null {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null
+  return isCount(value) ? value : null
 }
 
 /** The usage of the chat wire, whose prompt includes what was cached; null when nothing was counted. */
@@ -73,7 +73,7 @@ export function toChatUsage(counts: Counts): Json | null {
   }
 }
 
-/** Usage of the chat wire in the words of this one; zeros when it is not a usage. */
+/** Converts chat usage to Messages usage; all zeros if the value is not a usage. */
 export function toMessagesUsage(usage: unknown): Json {
   const { prompt, completion, cached, cacheWrite, cacheWrite1h: anHour, reasoning } = toTokens(usage) ?? NO_TOKENS
   const result = isObject(usage) ? usage : {}

@@ -1,14 +1,13 @@
-import { listOf } from "../chat/meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json, listOf, objectsOf } from "../../support/json.ts"
 import { toEventFrame } from "../sse/frames.ts"
 import type { StreamHead } from "../sse/stream-head.ts"
 
 type Event = Json & { type: string }
 
-/** A whole message told as the events that its stream would have had. */
+/** Converts a Messages document to the events of the equivalent stream. */
 export function toEvents(message: Json): StreamHead {
   const { content, stop_reason: reason, stop_sequence: sequence, stop_details: details, usage, ...head } = message
-  const blocks = Array.isArray(content) ? (content as unknown[]).filter(isObject) : []
+  const blocks = objectsOf(content)
   const counted = isObject(usage) ? usage : {}
   const begun = {
     ...head,

@@ -1,5 +1,5 @@
-import { listOf, newMeter, type ProviderError } from "../chat/meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { newMeter, type ProviderError } from "../chat/meter.ts"
+import { isObject, listOf, type Json } from "../../support/json.ts"
 import { readItem } from "../sse/read-item.ts"
 import type { StreamItem } from "../sse/stream-head.ts"
 import type { ResponseReader } from "./reader.ts"

@@ -7,7 +7,7 @@ import {
   toProviderError,
   toTokens,
 } from "../chat/meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isArray, isCount, isObject, type Json } from "../../support/json.ts"
 import type { Tokens } from "../../money/money.ts"
 import { toFinishReason } from "../messages/stop-reasons.ts"
 import { toEvents } from "./messages-events.ts"
@@ -20,7 +20,7 @@ export const messagesReader: ResponseReader = {
   read,
   hasContent: isMeaningful,
   errorIn,
-  isResponse: (result) => result["type"] === "message" && Array.isArray(result["content"]),
+  isResponse: (result) => result["type"] === "message" && isArray(result["content"]),
   normalize: (event) => event,
   toStreamHead: toEvents,
   toResult: (items) => toMessage(items, messagesReader),
@@ -32,11 +32,11 @@ function read(meter: ResponseMeter, event: Json): void {
   if (type === "message_start" && isObject(event["message"])) readMessage(meter, event["message"])
   else if (type === "message") {
     readMessage(meter, event)
-    if (Array.isArray(event["content"])) for (const block of event["content"] as unknown[]) readWords(meter, block)
+    if (isArray(event["content"])) for (const block of event["content"]) readText(meter, block)
     readEnd(meter, event)
     meter.done = true
-  } else if (type === "content_block_start") readWords(meter, event["content_block"])
-  else if (type === "content_block_delta") readWords(meter, event["delta"])
+  } else if (type === "content_block_start") readText(meter, event["content_block"])
+  else if (type === "content_block_delta") readText(meter, event["delta"])
   else if (type === "message_delta") {
     readUsage(meter, event["usage"])
     if (isObject(event["delta"])) readEnd(meter, event["delta"])
@@ -81,12 +81,12 @@ function readUsage(meter: ResponseMeter, usage: unknown): void {
 }
 
 function count(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
+  return isCount(value) ? value : undefined
 }
 
 const RULE = ["text", "thinking", "partial_json", "data"] as const
 
-function readWords(meter: ResponseMeter, text: unknown): void {
+function readText(meter: ResponseMeter, text: unknown): void {
   if (!isObject(text)) return
   readSignature(meter, text["signature"], text["type"] === "redacted_thinking" ? text["data"] : undefined)
   let units = RULE.reduce((sum, key) => sum + (typeof text[key] === "string" ? text[key].length : 0), 0)

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../support/json.ts"
+import { type Json, objectsOf } from "../../support/json.ts"
 import { toEventFrame } from "../sse/frames.ts"
 import type { StreamHead } from "../sse/stream-head.ts"
 
@@ -10,7 +10,7 @@ const ENDED = ["completed", "incomplete", "failed"]
 export function toEvents(response: Json): StreamHead | null {
   const { status, output } = response
   if (typeof status !== "string" || !ENDED.includes(status)) return null
-  const items = (Array.isArray(output) ? (output as unknown[]) : []).filter(isObject).map(withId)
+  const items = objectsOf(output).map(withId)
   const whole = { ...response, output: items }
   const begun = {
     ...whole,
@@ -121,7 +121,7 @@ function cutPart(part: Json): { start: Json; grown: Event[] } {
 }
 
 function partsOf(list: unknown): Json[] {
-  return Array.isArray(list) ? (list as unknown[]).filter(isObject) : []
+  return objectsOf(list)
 }
 
 function textIn(part: Json, key: string): string {

@@ -7,7 +7,7 @@ import {
   toProviderError,
   toTokens,
 } from "../chat/meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
 import { dataOf, parseData } from "../sse/frames.ts"
 import type { StreamItem } from "../sse/stream-head.ts"
 import { toEvents } from "./responses-events.ts"
@@ -19,7 +19,7 @@ export const responsesReader: ResponseReader = {
   read,
   hasContent: isMeaningful,
   errorIn,
-  isResponse: (result) => Array.isArray(result["output"]) && typeof result["status"] === "string",
+  isResponse: (result) => isArray(result["output"]) && typeof result["status"] === "string",
   normalize: (event) => event,
   toStreamHead: toEvents,
   toResult,
@@ -59,7 +59,7 @@ function read(meter: ResponseMeter, answer: Json): void {
   meter.choices.set(0, true)
   meter.done = true
   // A document has its text only here.
-  if (type === undefined) readWords(meter, response["output"])
+  if (type === undefined) readText(meter, response["output"])
 }
 
 function toFinishReason(response: Json): string {
@@ -67,7 +67,7 @@ function toFinishReason(response: Json): string {
   if (status === "failed" || status === "cancelled") return "error"
   if (status === "incomplete")
     return isObject(details) && details["reason"] === "content_filter" ? "content_filter" : "length"
-  const calls = Array.isArray(output) && (output as unknown[]).some((item) => isObject(item) && isCall(item))
+  const calls = isArray(output) && output.some((item) => isObject(item) && isCall(item))
   return calls ? "tool_calls" : "stop"
 }
 
@@ -75,14 +75,14 @@ function isCall(item: Json): boolean {
   return item["type"] === "function_call" || item["type"] === "custom_tool_call"
 }
 
-function readWords(meter: ResponseMeter, output: unknown): void {
-  if (!Array.isArray(output)) return
-  for (const item of output as unknown[]) {
+function readText(meter: ResponseMeter, output: unknown): void {
+  if (!isArray(output)) return
+  for (const item of output) {
     if (!isObject(item)) continue
     readSignature(meter, item["encrypted_content"])
     keep(meter, item["type"] === "reasoning" ? "reasoning" : "content", item["content"])
     keep(meter, "reasoning", item["summary"])
-    const parts = [item["content"], item["summary"]].flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []))
+    const parts = [item["content"], item["summary"]].flatMap((list) => listOf(list))
     const texts = parts.map((part) => (isObject(part) ? (part["text"] ?? part["refusal"]) : undefined))
     const text = [...texts, item["arguments"], item["input"]].filter((one) => typeof one === "string")
     const units = text.reduce((sum, one) => sum + one.length, 0)

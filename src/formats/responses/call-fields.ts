@@ -23,7 +23,7 @@ export function toFieldsDetail(callId: string, fields: Json): ReasoningDetail {
   return { type: CALL_FIELDS, tool_call_id: callId, fields }
 }
 
-/** Adds to a call what was carried for it. What the call says itself stands. */
+/** Adds the stored fields to a call. Fields that the call has itself are kept. */
 export function addFields(call: Json, fields: unknown): void {
   if (!isObject(fields)) return
   const { function: inner, ...rest } = fields

@@ -5,15 +5,15 @@ import type { InputPart } from "./input-schemas.ts"
 
 export type ChatContent = string | Json[]
 
-/** One plain text is said as a string, which every provider takes. */
+/** A single plain text becomes a string, which every provider accepts. */
 export function toContent(content: string | readonly InputPart[]): ChatContent {
   if (typeof content === "string") return content
   const parts = content.map(toPart)
   const [only] = parts
-  return parts.length === 1 && only && isPlainText(only) ? (only["text"] as string) : parts
+  return parts.length === 1 && only && isPlainText(only) ? only.text : parts
 }
 
-/** What an assistant said: refusals apart, plain texts as the one string that they were. */
+/** The content of an assistant message: refusals separately, plain texts joined to one string. */
 export function toText(content: string | readonly InputPart[] | null | undefined): {
   content: ChatContent | null
   refusal: string | null
@@ -23,7 +23,7 @@ export function toText(content: string | readonly InputPart[] | null | undefined
   }
   const refusals = content.flatMap((part) => (part.type === "refusal" ? [part.refusal] : []))
   const parts = content.filter((part) => part.type !== "refusal").map(toPart)
-  const message = parts.every(isPlainText) ? parts.map((part) => part["text"] as string).join("") : parts
+  const message = parts.every(isPlainText) ? parts.map((part) => part.text).join("") : parts
   return {
     content: parts.length === 0 ? null : message,
     refusal: refusals.length === 0 ? null : refusals.join(""),
@@ -40,8 +40,8 @@ function toParts(content: ChatContent): Json[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : content
 }
 
-function isPlainText(part: Json): boolean {
-  return part["type"] === "text" && Object.keys(part).length === 2
+function isPlainText(part: Json): part is { type: "text"; text: string } {
+  return part["type"] === "text" && typeof part["text"] === "string" && Object.keys(part).length === 2
 }
 
 function toPart(part: InputPart): Json {
@@ -50,7 +50,7 @@ function toPart(part: InputPart): Json {
       const { type: _, ...rest } = part
       return { ...withoutNulls(rest), type: "text" }
     }
-    // Its annotations and logprobs tell of an answer, and are no part of a question.
+    // Annotations and logprobs belong to a response and are not valid in a request.
     case "output_text":
       return { type: "text", text: part.text }
     case "refusal":

@@ -1,13 +1,13 @@
 import { costsIn, type Costs } from "../cost-fields.ts"
 import { readCallDelta } from "../chat/call-deltas.ts"
-import { listOf, toProviderError } from "../chat/meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { toProviderError } from "../chat/meter.ts"
+import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
 import { readDetails } from "./reasoning-details.ts"
 import { NOT_BEGUN, type Progress, type ResponseFacts, type ResponseFailure, toResponse } from "./response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"
 import { toolNames } from "./tool-names.ts"
 import { itemAt, type ItemStatus } from "./stream/drafts.ts"
-import { closeCall, takeCall, tellCall } from "./stream/on-calls.ts"
+import { closeCall, takeCall, emitCall } from "./stream/on-calls.ts"
 import { takeFields, emitFields } from "./stream/on-fields.ts"
 import { takeDetail, takeLate } from "./stream/on-reasoning.ts"
 import { takeServerTool } from "./stream/on-tools.ts"
@@ -15,13 +15,13 @@ import { takeAnnotations, takeImage, takeRefusal, onText } from "./stream/on-tex
 import { closeOpen, emit, type EventState, newTurn, type Turn } from "./stream/turn.ts"
 
 /**
- * A chat stream told as the events of a response: each step takes a state and returns the next one with the events
- * between the two. The terminal event carries the whole response; after it nothing is told.
+ * Converts a chat stream to Responses events: each step takes a state and returns the next one with the events
+ * between the two. The terminal event carries the complete response; nothing is emitted after it.
  */
 export type { EventState } from "./stream/turn.ts"
 export type Step = [state: EventState, events: ResponsesEvent[]]
 
-/** What is known only when the answer has ended. Usage and cost stand above what the chunks said of them. */
+/** Facts known when the response has ended. Usage and cost replace those of the chunks. */
 export type Ending = Costs & { completedAt: number; usage?: Json; metadata?: Json }
 
 export function newEventState(request: ResponsesRequest, facts: ResponseFacts): EventState {
@@ -70,7 +70,7 @@ export function finish(state: EventState, ending: Ending): Step {
   })
 }
 
-/** The answer cannot go on: what there is of it is closed, and `response.failed` says why. */
+/** Ends a failed stream: closes the open items and emits `response.failed` with the reason. */
 export function fail(state: EventState, failure: ResponseFailure): Step {
   return step(state, (turn) => endFailed(turn, failure))
 }
@@ -125,8 +125,8 @@ function takeDelta(turn: Turn, delta: Json, logprobs: unknown): void {
 
 function toText(content: unknown): string {
   if (typeof content === "string") return content
-  if (!Array.isArray(content)) return ""
-  return (content as unknown[]).map((part) => (isObject(part) ? toText(part["text"]) : "")).join("")
+  if (!isArray(content)) return ""
+  return content.map((part) => (isObject(part) ? toText(part["text"]) : "")).join("")
 }
 
 const BROKEN: ResponseFailure = {
@@ -155,7 +155,7 @@ function toIncompleteReason(finishReason: string | null): Progress["incompleteRe
 /** Closes what still grows, in the order of the output. The last of it is what a limit has cut. */
 function closeAll(turn: Turn, lastStatus: ItemStatus, otherStatus: ItemStatus = "completed"): void {
   const { state } = turn
-  state.calls.forEach((_, at) => tellCall(turn, at))
+  state.calls.forEach((_, at) => emitCall(turn, at))
   const growing = [...state.items.entries()].filter(
     ([at, draft]) => at === state.open || draft.type === "function_call",
   )

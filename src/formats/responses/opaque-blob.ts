@@ -1,4 +1,4 @@
-import { isObject } from "../../support/json.ts"
+import { isArray, isObject } from "../../support/json.ts"
 import { withoutNulls } from "./content.ts"
 import type { ReasoningDetail } from "./reasoning-details.ts"
 
@@ -9,7 +9,7 @@ import type { ReasoningDetail } from "./reasoning-details.ts"
 const MARK = "gateway-carried-v1:"
 
 export function encodeBlob(carried: ReasoningDetail | readonly ReasoningDetail[]): string {
-  const details: readonly ReasoningDetail[] = Array.isArray(carried) ? carried : [carried as ReasoningDetail]
+  const details = "type" in carried ? [carried] : carried
   const [only] = details
   return MARK + JSON.stringify(details.length === 1 && only ? withoutNulls(only) : details.map(withoutNulls))
 }
@@ -24,7 +24,7 @@ export function decodeBlob(opaque: unknown): ReasoningDetail[] | null {
   if (!isGatewayBlob(opaque)) return null
   try {
     const carried: unknown = JSON.parse(opaque.slice(MARK.length))
-    return (Array.isArray(carried) ? (carried as unknown[]) : [carried]).filter(isDetail)
+    return (isArray(carried) ? carried : [carried]).filter(isDetail)
   } catch {
     return []
   }

@@ -1,3 +1,4 @@
+import { listOf } from "../../support/json.ts"
 import { isGatewayBlob, isDetail, encodeBlob, decodeBlob } from "./opaque-blob.ts"
 import { withoutNulls } from "./content.ts"
 import type { ReasoningItem } from "./input-schemas.ts"
@@ -13,7 +14,7 @@ export const OWN_ID_PREFIX = "rs_gw_"
 
 /** The reasoning of a message or a delta. Some providers tell the same text twice, plain and in details. */
 export function readDetails(message: Record<string, unknown>): ReasoningDetail[] {
-  const listed = Array.isArray(message["reasoning_details"]) ? (message["reasoning_details"] as unknown[]) : []
+  const listed = listOf(message["reasoning_details"])
   const details = listed.filter(isDetail)
   const plain = [message["reasoning"], message["reasoning_content"]].find(
     (text) => typeof text === "string" && text !== "",
@@ -22,7 +23,7 @@ export function readDetails(message: Record<string, unknown>): ReasoningDetail[]
   return [{ type: "reasoning.text", text: plain }, ...details]
 }
 
-/** What the detail says in words, if it does. */
+/** The text of a detail, if it has any. */
 export function textOf(detail: ReasoningDetail): string {
   const text = detail["text"] ?? detail["summary"]
   return typeof text === "string" ? text : ""

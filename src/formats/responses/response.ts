@@ -1,6 +1,6 @@
 import { responsesCostDetails } from "../cost-fields.ts"
 import { toTokens } from "../chat/meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isInteger, isObject, type Json } from "../../support/json.ts"
 import { withoutNulls } from "./content.ts"
 import type { ResponsesRequest, ResponsesResult } from "./schemas.ts"
 import { isFunctionTool } from "./to-chat.ts"
@@ -24,7 +24,7 @@ export type Progress = {
   completedAt: number | null
   incompleteReason: "max_output_tokens" | "content_filter" | null
   failure: ResponseFailure | null
-  /** The usage as the chat wire tells it. */
+  /** The usage in chat format. */
   usage: unknown
   serviceTier: string | null
   /** How the call was routed, under the names it goes out by. */
@@ -88,7 +88,7 @@ function echo(request: ResponsesRequest) {
     safety_identifier: request.safety_identifier ?? null,
     store: false,
     background: false,
-    // What the wire says is in force where nothing was asked: clients of it insist on numbers.
+    // Defaults of the Responses API for fields that the request leaves out: clients require numbers.
     temperature: request.temperature ?? 1,
     text: { ...withoutNulls(text ?? {}), format: text?.format ? withoutNulls(text.format) : { type: "text" } },
     tool_choice: request.tool_choice ?? "auto",
@@ -119,7 +119,7 @@ function toResponsesUsage(usage: unknown): ResponsesResult["usage"] {
     },
     output_tokens: tokens.completion,
     output_tokens_details: { reasoning_tokens: tokens.reasoning },
-    total_tokens: Number.isSafeInteger(total) ? (total as number) : tokens.prompt + tokens.completion,
+    total_tokens: isInteger(total) ? total : tokens.prompt + tokens.completion,
     ...(typeof cost === "number" && { cost }),
     ...(typeof isByok === "boolean" && { is_byok: isByok }),
     ...(details && { cost_details: details }),

@@ -1,4 +1,4 @@
-import type { Json } from "../../support/json.ts"
+import { type Json, objectsOf } from "../../support/json.ts"
 import type { ChatRequest } from "../schemas.ts"
 import { withoutNulls } from "./content.ts"
 import { toMessages } from "./messages.ts"
@@ -78,8 +78,8 @@ const TOOL_MODES = ["async", "defer_loading"]
 function toTools(tool: Tool, namespace?: string): Json[] {
   if (tool.type === "custom") return [toFunction(tool, namespace)]
   if (tool.type === "namespace" && Array.isArray(tool["tools"])) {
-    const name = String((tool as Json)["name"])
-    return (tool["tools"] as Tool[]).flatMap((member) => toTools(member, name))
+    const { name }: Json = tool
+    return (tool["tools"] as Tool[]).flatMap((member) => toTools(member, String(name)))
   }
   return [isFunctionTool(tool) ? toTool(tool, namespace) : tool]
 }
@@ -99,7 +99,7 @@ function toToolChoice(choice: ResponsesRequest["tool_choice"]): unknown {
   if (choice.type === "function" || choice.type === "custom")
     return { type: "function", function: { name: choice["name"] } }
   if (choice.type !== "allowed_tools") return choice
-  const allowed = (choice["tools"] as Json[]).map((tool) =>
+  const allowed = objectsOf(choice["tools"]).map((tool) =>
     tool["type"] === "function" ? { type: "function", function: { name: tool["name"] } } : tool,
   )
   return { type: "allowed_tools", allowed_tools: { mode: choice["mode"], tools: allowed } }

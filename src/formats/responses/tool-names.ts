@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json, objectsOf } from "../../support/json.ts"
 
 /**
  * Tools of the Responses wire that the chat wire knows as functions alone: those of a namespace, under a name that has
@@ -19,7 +19,7 @@ export function toolNames(tools: readonly Json[] | null | undefined): ReadonlyMa
   const named = (tools ?? []).flatMap((tool): NamedTool[] => {
     if (tool["type"] === "custom") return [toNamed(tool, undefined)]
     if (tool["type"] !== "namespace") return []
-    const members = Array.isArray(tool["tools"]) ? (tool["tools"] as unknown[]).filter(isObject) : []
+    const members = objectsOf(tool["tools"])
     return members.map((member) => toNamed(member, String(tool["name"])))
   })
   return new Map(named.map((tool) => [chatNameOf(tool.name, tool.namespace), tool]))

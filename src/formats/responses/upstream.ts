@@ -30,7 +30,7 @@ export function toResponsesBody(request: ResponsesRequest, outgoing: UpstreamFie
   return {
     ...body,
     input: typeof input === "string" ? input : input.flatMap(toItem),
-    // Nothing may stay with the provider that the gateway's callers were told is not kept.
+    // The gateway promises clients that the provider stores nothing.
     store: false,
     ...withoutNulls({
       max_output_tokens: limit,

@@ -1,4 +1,4 @@
-import type { Json } from "../../support/json.ts"
+import { type Json, listOf } from "../../support/json.ts"
 import type { Caller } from "../../policy/call-policy.ts"
 import { toAnnotations } from "../../server-tools/citations.ts"
 import { newTally } from "../../server-tools/tool.ts"
@@ -34,12 +34,14 @@ export type Job = {
   screening?: Screening
 }
 
+export type AnsweredCalls = { details: Json[]; goesOn: boolean }
+
 /** Sends one round (pipeline.ts). */
 export type CallUpstream = (round: PreparedCall, deps: Deps) => Promise<Response>
 
 /**
- * The state of one such conversation. Every round is a call of its own on the road, held, charged and recorded by
- * itself; what the caller is told of usage and cost is their sum.
+ * The state of an agent loop. Every round is a separate upstream call with its own hold, charge and generation; the
+ * client receives the sum of their usage and cost.
  */
 export class Agent {
   readonly job: Job
@@ -55,7 +57,7 @@ export class Agent {
   #isLast = false
   #contentLength = 0
   usage: Json | undefined
-  /** Routing metadata of the last round that told any. */
+  /** Routing metadata of the last round that reported any. */
   metadata: Json | undefined
   detailOffset = 0
   sieve: CallSieve
@@ -108,22 +110,22 @@ export class Agent {
     return current
   }
 
-  /** The calls of a round that are the caller's to answer. One of the gateway's that it will not answer is nobody's. */
+  /** The calls of a round that the client must answer. Server tool calls that are not run any more are dropped. */
   foreign({ message }: Round): ToolCall[] {
     const names = this.#names
     return callsOf(message).filter((call) => !names.includes(call.function.name))
   }
 
   /** Answers these calls. Afterwards the conversation goes on, unless the caller's own tools are called too. */
-  async answer(
-    round: Round,
-    current: readonly ToolCall[],
-    signal: AbortSignal,
-  ): Promise<{ details: Json[]; goesOn: boolean }> {
+  async answer(round: Round, current: readonly ToolCall[], signal: AbortSignal): Promise<AnsweredCalls> {
     const { job, deps } = this
     const all = callsOf(round.message)
-    const pay = toolCharger(job.prepared.chat, job, deps)
-    const runs = await runCalls(current, job.prepared.tools, { ...deps.tools(), signal }, this.#tally, pay)
+    const runs = await runCalls(current, {
+      tools: job.prepared.tools,
+      deps: { ...deps.tools(), signal },
+      tally: this.#tally,
+      chargeToolRun: toolCharger(job.prepared.chat, job, deps),
+    })
     const goesOn = all.length === current.length
     this.detailOffset = nextIndex(round.message["reasoning_details"], 0) + this.detailOffset
     const scope = { round: this.#steps, isPending: !goesOn, contentLength: this.#lengthWith(round) }
@@ -146,7 +148,7 @@ export class Agent {
     return { details, goesOn }
   }
 
-  /** How much has been said with this round, where that is a place in the words of the answer. */
+  /** Length of the content after this round, where it is an offset into the content of the response. */
   #lengthWith({ message: { content } }: Round): number | undefined {
     const { prepared, emitsToolItems } = this.job
     if (typeof content === "string") this.#contentLength += content.length
@@ -162,7 +164,7 @@ export class Agent {
     }
   }
 
-  /** Of all rounds and tools together, as the caller is told. */
+  /** Usage and cost of all rounds and tools, as reported to the client. */
   get total(): { usage: Json | undefined; costNano: number } {
     const costNano = costNanoOf(this.usage) + this.#toolCostNano
     if (!this.usage) return { usage: undefined, costNano }
@@ -188,7 +190,7 @@ export class Agent {
 /** The model's own turn, as it goes back to it: its words, its reasoning and the calls that were answered. */
 function toAssistant(message: Json, current: readonly ToolCall[]): Json {
   const { content, reasoning, reasoning_details: details } = message
-  const merged = mergeDetails(Array.isArray(details) ? (details as unknown[]) : [])
+  const merged = mergeDetails(listOf(details))
   return {
     role: "assistant",
     content: content ?? null,

@@ -1,11 +1,11 @@
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json, listOf } from "../../support/json.ts"
 
 /** A call of a model, whole; fields that the wire does not know stay with it, since providers may verify them. */
 export type ToolCall = Json & { id: string; function: Json & { name: string; arguments: string } }
 
 /** The calls of a message, those that are calls. */
 export function callsOf(message: Json): ToolCall[] {
-  const calls = Array.isArray(message["tool_calls"]) ? (message["tool_calls"] as unknown[]) : []
+  const calls = listOf(message["tool_calls"])
   return calls.flatMap((call, index) => {
     const called = isObject(call) && isObject(call["function"]) ? call["function"] : undefined
     if (!isObject(call) || typeof called?.["name"] !== "string" || called["name"] === "") return []
@@ -53,11 +53,11 @@ export class CallSieve {
       if (!isNamed || this.#isOwn(name)) return []
       begun.add(scope)
       this.#passed.set(scope, this.#next)
-      return [{ ...(call as Json), index: this.#next++ }]
+      return [{ ...(isObject(call) && call), index: this.#next++ }]
     })
   }
 
-  /** Calls that never came to arguments, and so were not told yet. */
+  /** Calls that received no arguments and therefore were not emitted yet. */
   rest(whole: readonly unknown[]): Json[] {
     const untold = [...whole.keys()].filter((scope) => !this.#passed.has(scope))
     return this.take(

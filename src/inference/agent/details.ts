@@ -1,6 +1,6 @@
-import { isObject, type Json } from "../../support/json.ts"
+import { isArray, isObject, type Json } from "../../support/json.ts"
 
-/** The pieces in which a stream told its reasoning, as the blocks that they are: what goes back must be whole. */
+/** Merges streamed reasoning fragments into complete blocks, which providers require in the next request. */
 export function mergeDetails(pieces: readonly unknown[]): Json[] {
   const merged: Json[] = []
   for (const piece of pieces) {
@@ -12,8 +12,6 @@ export function mergeDetails(pieces: readonly unknown[]): Json[] {
   return merged
 }
 
-const GROWING = { "reasoning.text": "text", "reasoning.summary": "summary" } as const
-
 function continues(last: Json, piece: Json): boolean {
   const { type } = piece
   if (last["type"] !== type || (type !== "reasoning.text" && type !== "reasoning.summary")) return false
@@ -23,7 +21,7 @@ function continues(last: Json, piece: Json): boolean {
 }
 
 function join(last: Json, piece: Json): Json {
-  const key = GROWING[last["type"] as keyof typeof GROWING]
+  const key = last["type"] === "reasoning.summary" ? "summary" : "text"
   const text = [last[key], piece[key]].filter((one) => typeof one === "string").join("")
   const result = Object.fromEntries(Object.entries(piece).filter(([, value]) => value !== null && value !== undefined))
   return { ...last, ...result, [key]: text }
@@ -31,16 +29,16 @@ function join(last: Json, piece: Json): Json {
 
 /** The details of a round, numbered on from those of the rounds before: clients put them together by number. */
 export function renumber(details: unknown, offset: number): unknown {
-  if (offset === 0 || !Array.isArray(details)) return details
-  return (details as unknown[]).map((detail) =>
+  if (offset === 0 || !isArray(details)) return details
+  return details.map((detail) =>
     isObject(detail) && typeof detail["index"] === "number" ? { ...detail, index: detail["index"] + offset } : detail,
   )
 }
 
 /** The number after the highest of these. */
 export function nextIndex(details: unknown, least: number): number {
-  if (!Array.isArray(details)) return least
-  return (details as unknown[]).reduce<number>((next, detail) => {
+  if (!isArray(details)) return least
+  return details.reduce<number>((next, detail) => {
     const index = isObject(detail) ? detail["index"] : undefined
     return typeof index === "number" ? Math.max(next, index + 1) : next
   }, least)

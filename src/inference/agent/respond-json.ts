@@ -1,49 +1,44 @@
-import type { Json } from "../../support/json.ts"
+import { isArray, type Json, listOf } from "../../support/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
-import { listOf } from "../../formats/chat/meter.ts"
+
 import type { ResponseEncoder } from "../../formats/encoder.ts"
-import type { Agent } from "./agent.ts"
+import type { Agent, AnsweredCalls } from "./agent.ts"
 import { renumber } from "./details.ts"
 import { readWholeRound, type Round } from "./round.ts"
 import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
 
-/** The rounds to their end, and their answer in one document. */
+/** Runs the rounds to the end and returns one JSON document. */
 export async function respondJson(
   agent: Agent,
   encoder: ResponseEncoder,
   first: Response,
   signal: AbortSignal,
 ): Promise<Json> {
-  /** What was said and done before the last words. */
+  /** Messages and tool runs before the last message. */
   const earlier: Json[] = []
   let response = first
   for (;;) {
     const round = await readWholeRound(response, (metadata) => (agent.metadata = metadata))
     const current = agent.pending(round)
     const details = renumber(round.message["reasoning_details"], agent.detailOffset)
-    const text: Json = { ...round.message, reasoning_details: details, tool_calls: agent.foreign(round) }
-    const { details: runs, goesOn } =
-      current.length > 0 ? await agent.answer(round, current, signal) : { details: [] as Json[], goesOn: false }
+    const turn: Json = { ...round.message, reasoning_details: details, tool_calls: agent.foreign(round) }
+    const { details: runs, goesOn }: AnsweredCalls =
+      current.length > 0 ? await agent.answer(round, current, signal) : { details: [], goesOn: false }
     const done = runs.map((run) => ({ reasoning_details: [run] }))
-    if (!goesOn) return encodeAnswer(agent, encoder, round, { earlier, said: text, done })
-    earlier.push(text, ...done)
+    if (!goesOn) return encodeAnswer(agent, encoder, round, { earlier, turn, done })
+    earlier.push(turn, ...done)
     response = await agent.ask(signal)
   }
 }
 
-type Answer = { earlier: Json[]; said: Json; done: Json[] }
+type Answer = { earlier: Json[]; turn: Json; done: Json[] }
 
-/** On a wire of items, the turns one after the other, as its stream tells them; on another, all of them as one. */
-function encodeAnswer(
-  agent: Agent,
-  encoder: ResponseEncoder,
-  round: Round,
-  { earlier, said: text, done }: Answer,
-): Json {
+/** Encodes the turns one after the other for a format with output items, and merged into one message otherwise. */
+function encodeAnswer(agent: Agent, encoder: ResponseEncoder, round: Round, { earlier, turn, done }: Answer): Json {
   const { prepared, emitsToolItems } = agent.job
   const { chat, heals } = prepared
   const { finishReason, nativeFinishReason, head } = round
-  const last = emitsToolItems ? text : merge([...earlier, text, ...done])
+  const last = emitsToolItems ? turn : merge([...earlier, turn, ...done])
   if (heals && isJson(chat) && typeof last["content"] === "string")
     last["content"] = heal(last["content"]) ?? last["content"]
   if (agent.annotations.length > 0) last["annotations"] = [...listOf(last["annotations"]), ...agent.annotations]
@@ -59,14 +54,14 @@ function encodeAnswer(
   return encoder.document(result, answeringOf(head, chat.model ?? ""), chargeOf(agent), before.toReversed())
 }
 
-/** What was said in turns as one message: texts and lists grow, the rest is the later one's. */
+/** Merges turns into one message: concatenates texts and lists, and takes the last value of other fields. */
 function merge(messages: readonly Json[]): Json {
   const reported: Json = { role: "assistant", content: null }
   for (const [key, value] of messages.flatMap(Object.entries<unknown>)) {
     const before = reported[key]
     if (key === "role" || value === null || value === undefined) continue
-    if (Array.isArray(value)) {
-      if (value.length > 0) reported[key] = [...listOf(before), ...(value as unknown[])]
+    if (isArray(value)) {
+      if (value.length > 0) reported[key] = [...listOf(before), ...value]
     } else reported[key] = typeof value === "string" && typeof before === "string" ? before + value : value
   }
   return reported

@@ -1,32 +1,31 @@
-import type { Json } from "../../support/json.ts"
+import { listOf, type Json } from "../../support/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
 import { wait } from "../../support/time.ts"
-import { listOf } from "../../formats/chat/meter.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import type { FrameWriter } from "../../formats/sse/frame-writer.ts"
-import type { Agent } from "./agent.ts"
+import type { Agent, AnsweredCalls } from "./agent.ts"
 import { readStreamedRound, type Round } from "./round.ts"
 import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
 
-/** Says the rounds of an agent as one stream, in the words of the caller. */
+/** Streams the rounds of an agent as one response in the API format of the client. */
 export class StreamResponder {
   readonly #agent: Agent
-  readonly #dialect: ResponseEncoder
+  readonly #encoder: ResponseEncoder
   readonly #out: FrameWriter
   readonly #signal: AbortSignal
-  /** What every chunk of one answer shares: that of the first round stands for all. */
+  /** Fields that all chunks of a response share, taken from the first round. */
   #head: Json = {}
 
   constructor(agent: Agent, encoder: ResponseEncoder, out: FrameWriter, signal: AbortSignal) {
     this.#agent = agent
-    this.#dialect = encoder
+    this.#encoder = encoder
     this.#out = out
     this.#signal = signal
   }
 
-  async tell(first: Response): Promise<void> {
+  async respond(first: Response): Promise<void> {
     const agent = this.#agent
-    this.#out.write(this.#dialect.open(answeringOf({}, agent.job.prepared.chat.model ?? "")))
+    this.#out.write(this.#encoder.open(answeringOf({}, agent.job.prepared.chat.model ?? "")))
     let response = first
     for (;;) {
       const round = await this.#read(response)
@@ -34,10 +33,10 @@ export class StreamResponder {
       const current = agent.pending(round)
       const untold = agent.sieve.rest(listOf(round.message["tool_calls"]))
       if (untold.length > 0) this.#say({ tool_calls: untold })
-      const { details, goesOn } =
+      const { details, goesOn }: AnsweredCalls =
         current.length > 0
           ? await this.#unlessSilent(agent.answer(round, current, this.#signal))
-          : { details: [] as Json[], goesOn: false }
+          : { details: [], goesOn: false }
       this.#sayHeld(round, goesOn)
       for (const detail of details) this.#say({ reasoning_details: [detail] })
       if (!goesOn) return this.#end(round)
@@ -57,7 +56,7 @@ export class StreamResponder {
         if (this.#head["id"] === undefined) this.#head = chunk
         this.#write({ ...chunk })
       },
-      onSilence: () => this.#out.write(this.#dialect.heartbeat()),
+      onSilence: () => this.#out.write(this.#encoder.heartbeat()),
       onMetadata: (metadata) => (agent.metadata = metadata),
       holdsContent: this.#holdsContent,
       detailOffset: agent.detailOffset,
@@ -68,7 +67,7 @@ export class StreamResponder {
     return round
   }
 
-  /** Words kept back until they were whole; those of the last round are mended. */
+  /** Emits buffered content. That of the last round is repaired first. */
   #sayHeld({ message: { content } }: Round, goesOn: boolean): void {
     if (!this.#holdsContent || typeof content !== "string") return
     this.#say({ content: goesOn ? content : (heal(content) ?? content) })
@@ -81,7 +80,7 @@ export class StreamResponder {
     this.#say({}, native, finishOf(finishReason, agent.sieve.count))
     const { usage } = agent.total
     if (usage) this.#write({ choices: [], usage })
-    this.#out.write(this.#dialect.end(chargeOf(agent)))
+    this.#out.write(this.#encoder.end(chargeOf(agent)))
   }
 
   #say(delta: Json, more: Json = {}, finishReason: string | null = null): void {
@@ -91,16 +90,16 @@ export class StreamResponder {
   #write(chunk: Json): void {
     const { id, model, created, provider } = this.#head
     const shared = { id, object: "chat.completion.chunk", created, model, ...(provider !== undefined && { provider }) }
-    this.#out.write(this.#dialect.chunk({ ...chunk, ...shared }, undefined))
+    this.#out.write(this.#encoder.chunk({ ...chunk, ...shared }, undefined))
   }
 
-  /** Work during which the caller hears nothing else. */
+  /** Sends heartbeats to the client until the work is done. */
   async #unlessSilent<T>(work: Promise<T>): Promise<T> {
     const done = work.then((value) => ({ value }))
     for (;;) {
       const first = await Promise.race([done, wait(this.#agent.deps.timers.keepaliveMs)])
       if (first) return first.value
-      this.#out.write(this.#dialect.heartbeat())
+      this.#out.write(this.#encoder.heartbeat())
     }
   }
 }

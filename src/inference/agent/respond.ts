@@ -16,7 +16,7 @@ export function chargeOf(agent: Agent): Charge {
   return { tokens: toTokens(usage) ?? NO_TOKENS, tokensFrom: "upstream", costNano, overrunNano: 0, byok: byokIn(usage) }
 }
 
-/** The sum of the rounds that were made with the caller's own key, as their usages told it. */
+/** The BYOK cost of all rounds, as their usage reports it. */
 function byokIn(usage: Json | undefined): Charge["byok"] {
   const details = usage?.["cost_details"]
   if (!isObject(details)) return null

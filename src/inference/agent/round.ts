@@ -1,5 +1,6 @@
-import { type ErrorName, errors, GatewayError } from "../../errors/errors.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { keysOf } from "../../support/arrays.ts"
+import { errors, GatewayError } from "../../errors/errors.ts"
+import { isArray, isObject, type Json, listOf, parseStored } from "../../support/json.ts"
 import { dataOf, DONE, FrameSplitter } from "../../formats/sse/frames.ts"
 import { type GrowingChoice, mergeChoice } from "../../formats/chat/to-result.ts"
 import type { CallSieve } from "./calls.ts"
@@ -15,18 +16,18 @@ export type Round = {
   usage: Json | undefined
 }
 
-/** What stands in an answer for the gateway's own use, and is told again over all rounds. */
+/** Fields of a round that the gateway reads itself and reports once for all rounds. */
 const OWN_KEYS = ["usage", "choices", "service_metadata", "openrouter_metadata", "object"]
 
 function headOf(answer: Json): Json {
   return Object.fromEntries(Object.entries(answer).filter(([key]) => !OWN_KEYS.includes(key)))
 }
 
-/** A round that came as one document. */
+/** Reads a round from a JSON document. */
 export async function readWholeRound(response: Response, onMetadata: (result: Json) => void): Promise<Round> {
   const answer = await response.json<Json>()
   takeMetadata(answer, onMetadata)
-  const choices = Array.isArray(answer["choices"]) ? (answer["choices"] as unknown[]) : []
+  const choices = listOf(answer["choices"])
   const choice = choices.find(isObject) ?? {}
   return {
     head: headOf(answer),
@@ -41,24 +42,24 @@ export type Listener = {
   onChunk: (chunk: Json) => void
   onSilence: () => void
   onMetadata: (result: Json) => void
-  /** Keeps the words back, for whoever mends them once they are all there. */
+  /** Buffers the content, because response healing needs all of it. */
   holdsContent: boolean
   detailOffset: number
   sieve: CallSieve
   signal: AbortSignal
 }
 
-/** A round as it streams: what goes on to the caller is handed on at once. Throws what the round failed with. */
+/** Reads a streamed round and passes chunks for the client on at once. Throws the error of a failed round. */
 export async function readStreamedRound(response: Response, listener: Listener): Promise<Round> {
   const round: Round = { head: {}, message: {}, finishReason: null, nativeFinishReason: undefined, usage: undefined }
   const choices = new Map<number, GrowingChoice>()
   for await (const data of dataIn(response, listener)) {
-    const chunk = JSON.parse(data) as Json
+    const chunk = parseStored<Json>(data)
     if (isObject(chunk["error"])) throw toGatewayError(chunk["error"])
     takeMetadata(chunk, listener.onMetadata)
     if (isObject(chunk["usage"])) round.usage = chunk["usage"]
     if (Object.keys(round.head).length === 0) round.head = headOf(chunk)
-    const choice = Array.isArray(chunk["choices"]) ? (chunk["choices"] as unknown[]).find(isObject) : undefined
+    const choice = isArray(chunk["choices"]) ? chunk["choices"].find(isObject) : undefined
     if (!choice) {
       if (isObject(chunk["debug"])) listener.onChunk({ ...headOf(chunk), choices: [] })
       continue
@@ -85,8 +86,8 @@ function pass(chunk: Json, choice: Json, grown: { message: Json; places: number[
   const result = isObject(choice["delta"]) ? choice["delta"] : {}
   const { tool_calls: deltas, content, reasoning_details: details, ...rest } = result
   const { message, places } = grown
-  const whole = Array.isArray(message["tool_calls"]) ? (message["tool_calls"] as unknown[]) : []
-  const calls = Array.isArray(deltas) ? listener.sieve.take(deltas as unknown[], places, whole, false) : []
+  const whole = listOf(message["tool_calls"])
+  const calls = isArray(deltas) ? listener.sieve.take(deltas, places, whole, false) : []
   const delta: Json = {
     ...rest,
     ...(content !== undefined && !listener.holdsContent && { content }),
@@ -124,7 +125,7 @@ async function* dataIn(response: Response, { onSilence, signal }: Listener): Asy
 
 /** The error chunk of a round, as the failure it was made from. */
 function toGatewayError({ code, message, metadata }: Json): GatewayError {
-  const names = Object.keys(errors) as ErrorName[]
+  const names = keysOf(errors)
   const name = names.find((one) => errors[one].status === code) ?? "provider_failed"
   const { error_type: _, ...rest } = isObject(metadata) ? metadata : {}
   return new GatewayError(name, typeof message === "string" ? message : "The provider failed.", { metadata: rest })

@@ -1,3 +1,4 @@
+import { listOf } from "../../support/json.ts"
 import { DispatchAbort } from "../dispatch-abort.ts"
 import { MAX_NANO } from "../../money/money.ts"
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
@@ -15,7 +16,7 @@ import { StreamResponder } from "./respond-stream.ts"
 import { respondJson } from "./respond-json.ts"
 import { isJson } from "./respond.ts"
 
-/** A call whose answer the gateway works on: its tools answer the model, or its plugins mend what the model says. */
+/** Serves a call with server tools or response plugins, which may take several upstream calls. */
 export async function runAgent(job: Job, callUpstream: CallUpstream, deps: Deps): Promise<Response> {
   const { meta } = job
   const { chat } = job.prepared
@@ -38,7 +39,7 @@ export async function runAgent(job: Job, callUpstream: CallUpstream, deps: Deps)
   const channel = new IdentityTransformStream()
   const out = new FrameWriter(channel.writable, () => disconnect.abort())
   const work = new StreamResponder(agent, encoder, out, signal)
-    .tell(first)
+    .respond(first)
     .catch((thrown: unknown) => {
       const error = asGatewayError(thrown)
       if (error.code === "internal")
@@ -52,7 +53,7 @@ export async function runAgent(job: Job, callUpstream: CallUpstream, deps: Deps)
   return new Response(channel.readable, { headers: streamHeaders(id) })
 }
 
-/** What a dialect reads of a call; of this one the road knows the rounds alone. */
+/** The call context for the encoder of the client response. The pipeline only sees the single rounds. */
 function outerCall(id: string, agent: Agent): CallContext {
   const { job, deps } = agent
   const { meta, caller } = job
@@ -75,7 +76,7 @@ function outerCall(id: string, agent: Agent): CallContext {
     deps,
     metadata: () => {
       if (!agent.metadata) return {}
-      const stages = Array.isArray(agent.metadata["pipeline"]) ? (agent.metadata["pipeline"] as PipelineStage[]) : []
+      const stages = listOf(agent.metadata["pipeline"])
       const metadata = { ...agent.metadata, pipeline: [...stages, ...agent.stages, ...healingOf(job)] }
       return { service_metadata: metadata, openrouter_metadata: metadata }
     },

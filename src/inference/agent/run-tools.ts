@@ -8,13 +8,17 @@ import { isPaymentRequired, type ChargeToolRun } from "./charge-tool-run.ts"
 
 export type Run = { call: ToolCall; tool: RequestedTool; outcome: ToolOutcome }
 
-/** Answers the calls of one round, side by side. What fails is an answer too. */
+type ToolRunContext = {
+  tools: readonly RequestedTool[]
+  deps: ToolDeps
+  tally: Tally
+  chargeToolRun: ChargeToolRun
+}
+
+/** Runs the calls of one round in parallel. A failed call has an outcome too. */
 export function runCalls(
   calls: readonly ToolCall[],
-  tools: readonly RequestedTool[],
-  deps: ToolDeps,
-  tally: Tally,
-  chargeToolRun: ChargeToolRun,
+  { tools, deps, tally, chargeToolRun }: ToolRunContext,
 ): Promise<Run[]> {
   const runs = calls.flatMap((call) => {
     const tool = tools.find(({ definition }) => definition.name === call.function.name)
@@ -53,17 +57,17 @@ export function toResults(runs: readonly Run[]): Json[] {
   return runs.map(({ call, outcome }) => ({ role: "tool", tool_call_id: call.id, content: outcome.content }))
 }
 
-/** Where in an answer a run stands, for the turns to be told apart again. */
+/** Position of a run in a response, from which replay restores the turns. */
 export type RunPlace = {
   index: number
   round: number
   /** Calls of the same turn await the caller. */
   isPending: boolean
-  /** The length of the words before it, where an answer tells all its words as one. */
+  /** Length of the content before the run, where the response has all content in one message. */
   contentLength: number | undefined
 }
 
-/** A run as it is told in the answer, for the caller to send back with the conversation. */
+/** A run as a detail of the response, which clients send back with the conversation. */
 export function toDetail({ call, tool, outcome }: Run, scope: RunPlace, tellsItem: boolean): Json {
   const status = outcome.isError ? tool.failedStatus : "completed"
   const fields = fieldsOf(call)

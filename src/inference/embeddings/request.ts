@@ -1,4 +1,4 @@
-import { isObject } from "../../support/json.ts"
+import { isObject, objectsOf } from "../../support/json.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"
@@ -54,7 +54,7 @@ function embeddingsEncoder(call: CallContext): ResponseEncoder {
       return {
         ...rest,
         object: "list",
-        data: (rest["data"] as Record<string, unknown>[]).map((one, index) => ({ index, ...one, object: "embedding" })),
+        data: objectsOf(rest["data"]).map((one, index) => ({ index, ...one, object: "embedding" })),
         model: typeof result["model"] === "string" ? result["model"] : answering.model,
         ...(known && {
           usage: {

@@ -2,7 +2,7 @@ import { decodeBase64 } from "../../support/encoding.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { TOKENS_PER_MEDIA_PART } from "../cost-bound.ts"
 import { type ResponseMeter } from "../../formats/chat/meter.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isArray, isInteger, isObject, type Json, objectsOf } from "../../support/json.ts"
 import type { InferenceRequest } from "../inference-request.ts"
 import type { UpstreamRequest } from "../../formats/upstream.ts"
 import { plainReader } from "../../formats/readers/plain.ts"
@@ -13,10 +13,10 @@ import type { ImageRequest, RerankRequest, SpeechRequest, TranscriptionRequest, 
 
 /** What each surface asks, and how its answer is read and charged. */
 
-const rerankReader = plainReader(({ results }) => Array.isArray(results) && results.every(isScored))
+const rerankReader = plainReader(({ results }) => isArray(results) && results.every(isScored))
 
 function isScored(result: unknown): boolean {
-  return isObject(result) && Number.isSafeInteger(result["index"]) && typeof result["relevance_score"] === "number"
+  return isObject(result) && isInteger(result["index"]) && typeof result["relevance_score"] === "number"
 }
 
 /** What a tokenizer adds around a text. */
@@ -38,13 +38,14 @@ export function rerankRequest(request: RerankRequest): InferenceRequest {
     askOf: (outgoing) => ({ reader: rerankReader, path: "/rerank", body: forwarded(request, outgoing) }),
     complete: (answer) => ({
       ...answer,
-      results: (answer["results"] as Json[]).map((one) => documented(one, request)),
+      results: objectsOf(answer["results"]).map((one) => documented(one, request)),
     }),
   })
 }
 
 function documented(result: Json, { documents }: RerankRequest): Json {
-  const requested = documents[result["index"] as number]
+  const { index } = result
+  const requested = isInteger(index) ? documents[index] : undefined
   return {
     ...result,
     document: result["document"] ?? (typeof requested === "string" ? { text: requested } : requested),
@@ -52,11 +53,9 @@ function documented(result: Json, { documents }: RerankRequest): Json {
 }
 
 const imageReader = meter(
-  plainReader(
-    ({ data }) => Array.isArray(data) && data.length > 0 && data.every((one) => isObject(one) && isPicture(one)),
-  ),
+  plainReader(({ data }) => isArray(data) && data.length > 0 && data.every((one) => isObject(one) && isPicture(one))),
   ({ data }, made) => {
-    made.pictures = Array.isArray(data) ? data.length : 1
+    made.pictures = isArray(data) ? data.length : 1
   },
 )
 
@@ -67,7 +66,7 @@ function isPicture(one: Json): boolean {
 /** Charged for each picture that was made, and what tokens the provider counts. */
 export function imageRequest(request: ImageRequest): InferenceRequest {
   const { prompt, n, input_references: references } = request
-  const media = Array.isArray(references) ? references.length : 0
+  const media = isArray(references) ? references.length : 0
   return plainRequest(request, {
     apiType: "image",
     output: "image",
@@ -99,7 +98,7 @@ const SOUND_TYPES: Record<string, string> = {
   mp3: "mpeg",
 }
 
-/** Charged by the character: of sound nobody counts tokens. */
+/** Charged per character, because providers count no tokens for speech. */
 export function speechRequest(request: SpeechRequest): InferenceRequest {
   return plainRequest(request, {
     apiType: "tts",
@@ -160,8 +159,8 @@ export function transcriptionRequest(request: Transcription, file: AudioFile): I
 function toForm(fields: Json, { bytes, name, type }: AudioFile): FormData {
   const form = new FormData()
   for (const [key, value] of Object.entries(fields)) {
-    const values = Array.isArray(value) ? (value as unknown[]) : [value]
-    const name = Array.isArray(value) ? `${key}[]` : key
+    const values = isArray(value) ? value : [value]
+    const name = isArray(value) ? `${key}[]` : key
     for (const one of values) form.append(name, typeof one === "string" ? one : JSON.stringify(one))
   }
   form.append("file", new File([bytes], name, { type }))

@@ -23,11 +23,11 @@ const OWN_FIELDS = new Set(["model", "provider", "session_id", "trace", "user", 
 export type Kind = {
   apiType: InferenceRequest["apiType"]
   output: Output
-  /** At most so many tokens of prompt. */
+  /** Maximum number of prompt tokens. */
   promptBound: number
-  /** What stands for the prompt where a provider counts nothing. */
+  /** Prompt tokens to charge where a provider reports no count. */
   promptEstimate: number
-  /** At most so many tokens of each thing that is made, where the model states no limit. */
+  /** Maximum number of tokens per generated item, where the model states no limit. */
   completionBound?: number
   pieces?: BillableUnits
   askOf: (outgoing: UpstreamFields, provider: Provider) => UpstreamRequest

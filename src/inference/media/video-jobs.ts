@@ -5,17 +5,17 @@ import { redacted } from "../../providers/refusal.ts"
 import type { Masters } from "../../secrets/master-key.ts"
 import { decodeBase64, isSame, toBase64Url } from "../../support/encoding.ts"
 import { pseudonym } from "../../support/pseudonym.ts"
-import { isObject } from "../../support/json.ts"
+import { isObject, parseStored } from "../../support/json.ts"
 
 /**
- * A video is ordered from one provider and asked for later. Nothing is stored of it here: its id says where it was
- * ordered and by whom, signed, so that no caller reads another's and none makes one up.
+ * A video job at a provider, polled later. Nothing is stored: the id contains the provider and the workspace and is
+ * signed, so that clients can neither read jobs of other workspaces nor forge ids.
  */
 export type Order = {
   provider: string
   upstreamId: string
   workspaceId: string
-  /** The credential of the caller's own that it was ordered with: nobody else's key knows it. */
+  /** The BYOK credential that created the job. Other keys cannot read it. */
   ownKeyId: string | null
 }
 
@@ -36,7 +36,7 @@ export async function toJobId(
 export async function readJobId(id: string, workspaceId: string, masters: Masters): Promise<Order> {
   const [, result = "", signature = ""] = /^vid_([\w-]+)_([0-9a-f]{32})$/.exec(id) ?? []
   if (result !== "" && (await isSigned(result, workspaceId, masters, signature))) {
-    const parts = JSON.parse(new TextDecoder().decode(decodeBase64(result))) as [string, string, string?]
+    const parts = parseStored<[string, string, string?]>(new TextDecoder().decode(decodeBase64(result)))
     const [provider, upstreamId, ownKeyId = null] = parts
     return { provider, upstreamId, workspaceId, ownKeyId }
   }
@@ -72,7 +72,7 @@ const STATES: Record<string, string> = {
   expired: "expired",
 }
 
-/** A provider's order as callers are told it. `base`: the URL of the videos of this gateway. */
+/** Converts a provider's job to the response of the gateway. `base`: the URL of the videos of this gateway. */
 export function toJob(
   order: Record<string, unknown>,
   id: string,

@@ -1,3 +1,4 @@
+import { type Json, objectsOf } from "../../support/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { type Candidate, chooseModels, type Facts, looksLikeCode, type Wishes } from "../../plugins/auto-router.ts"
 import { pricedEndpoints } from "../../models/model.ts"
@@ -11,7 +12,7 @@ import type { Deps } from "../deps.ts"
 /** What the caller is under, and the region that the call must stay in. */
 type Within = { filters: readonly Filter[]; region: string | null }
 
-/** The chosen model, and so many to fall back on. */
+/** Maximum number of models: the chosen one and its fallbacks. */
 const MAX_CHOSEN = 4
 
 /** The request with models in place of the automatic one. */
@@ -72,15 +73,15 @@ function offered({ catalogue, providers }: Deps, within: Within): Candidate[] {
 }
 
 function factsOf({ messages, tools, response_format: format }: ChatRequest): Facts {
-  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as { type: string }[]) : []))
+  const parts = messages.flatMap(({ content }) => objectsOf(content))
   const text = messages.map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content ?? "")))
-  const latest = messages.findLast(({ role }) => role === "assistant") as { model?: unknown } | undefined
+  const latest: Json | undefined = messages.findLast(({ role }) => role === "assistant")
   return {
     promptTokens: estimatePromptTokens(messages),
     needsTools: (tools?.length ?? 0) > 0,
     needsImages: parts.some(({ type }) => type === "image_url"),
     needsStructured: format?.type === "json_schema" || format?.type === "json_object",
     hasCode: text.some(looksLikeCode),
-    lastAssistantModel: typeof latest?.model === "string" ? latest.model : undefined,
+    lastAssistantModel: typeof latest?.["model"] === "string" ? latest["model"] : undefined,
   }
 }

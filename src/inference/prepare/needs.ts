@@ -35,7 +35,7 @@ export function needsPreparation(request: Preparable, deps: Deps, isSpoken: (pro
 
 const CLIENT_TYPES = ["function", "custom", "namespace"]
 
-/** Run by whoever sent the request. The Messages wire leaves the type of such a tool out. */
+/** A tool that the client runs. In the Messages format such a tool has no type. */
 export function isClientTool(type: string | null | undefined): boolean {
   return type == null || CLIENT_TYPES.includes(type)
 }

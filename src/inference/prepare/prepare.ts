@@ -1,4 +1,4 @@
-import type { Json } from "../../support/json.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import type { Caller } from "../../policy/call-policy.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { compress } from "../../plugins/context-compression.ts"
@@ -66,7 +66,7 @@ export async function prepare(
   const { tools, clientTools } = toolsOf(chat, plugins, deps)
   const names = new Set(tools.map(({ definition }) => definition.name))
   let messages = replayServerTools(chat.messages, names)
-  if (plugins.fileParser) messages = await readFiles(messages, chat, plugins.fileParser, deps, stages)
+  if (plugins.fileParser) messages = await readFiles(messages, plugins.fileParser, { chat, deps, stages })
   const found = plugins.web ? await searchFor(messages, plugins.web, deps, chargeToolRun) : undefined
   if (found) stages.push(found.stage)
   messages = found?.messages ?? messages
@@ -104,7 +104,7 @@ type Plugin = NonNullable<ChatRequest["plugins"]>[number]
 
 /** `transforms: ["middle-out"]` is the older name of context compression. */
 function pluginsOf(chat: ChatRequest, isOnline: boolean): Plugin[] {
-  const { transforms } = chat as { transforms?: unknown }
+  const { transforms }: Json = chat
   const plugins = chat.plugins ?? []
   const has = (id: string) => plugins.some((plugin) => plugin.id === id)
   const unknown = Array.isArray(transforms) ? transforms.find((one) => one !== "middle-out") : undefined
@@ -137,15 +137,19 @@ async function judge(
 
 function toolsOf({ tools }: ChatRequest, plugins: Plugins, deps: Deps) {
   const { serverTools, clientTools } = readServerTools(tools?.filter(reachesOut), deps.tools().settings)
-  const taken = new Set((tools ?? []).map((tool) => (tool as { function?: { name?: string } }).function?.name ?? ""))
+  const taken = new Set((tools ?? []).map(functionNameOf))
   for (const { definition } of serverTools) taken.add(definition.name)
   const added = plugins.webFetch ? [requestWebFetch(plugins.webFetch, taken)] : []
   return { tools: [...serverTools, ...added], clientTools }
 }
 
 /** A search that may not leave the vendor's own index has nothing to search here, and is not offered to the model. */
-function reachesOut(tool: object): boolean {
-  return (tool as { external_web_access?: unknown }).external_web_access !== false
+function reachesOut({ external_web_access: access }: Json): boolean {
+  return access !== false
+}
+
+function functionNameOf({ function: called }: Json): string {
+  return isObject(called) && typeof called["name"] === "string" ? called["name"] : ""
 }
 
 /** The model is shown every tool as a function; a choice that names a server tool names its function. */
@@ -165,10 +169,8 @@ function toolFields(
 
 async function readFiles(
   messages: Messages,
-  chat: ChatRequest,
   options: NonNullable<Plugins["fileParser"]>,
-  deps: Deps,
-  stages: PipelineStage[],
+  { chat, deps, stages }: { chat: ChatRequest; deps: Deps; stages: PipelineStage[] },
 ): Promise<Messages> {
   const readsFiles = firstModel(chat, deps)?.inputModalities.includes("file") ?? false
   const engine = options.engine ?? (readsFiles ? "native" : "cloudflare-ai")

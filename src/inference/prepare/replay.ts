@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../support/json.ts"
+import { isInteger, isObject, type Json } from "../../support/json.ts"
 import { addFields } from "../../formats/responses/call-fields.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import { isRun } from "../../formats/server-tool-detail.ts"
@@ -6,8 +6,8 @@ import { isRun } from "../../formats/server-tool-detail.ts"
 type Assistant = Extract<ChatRequest["messages"][number], { role: "assistant" }>
 
 /**
- * Runs of server tools that earlier answers of the conversation carry, as the calls and results they were; only those
- * of tools that the request still has, since providers refuse a call of a tool they are not told of.
+ * Restores server tool runs in earlier responses of the conversation as calls and results. Only runs of tools that the
+ * request still has: providers reject a call of a tool that is not declared.
  */
 export function replayServerTools(
   messages: ChatRequest["messages"],
@@ -22,7 +22,7 @@ export function replayServerTools(
   return replayed as ChatRequest["messages"]
 }
 
-type Run = { call: Json; result: string; round: unknown; isPending: boolean; said: unknown }
+type Run = { call: Json; result: string; round: unknown; isPending: boolean; contentLength: unknown }
 /** What the model thought in a turn of its own, and what it called for then. */
 type Round = { thoughts: Json[]; runs: Run[] }
 
@@ -84,25 +84,31 @@ function roundsOf(details: readonly Json[], names: ReadonlySet<string>): { round
 }
 
 function toRun(detail: Json, name: string, index: number): Run {
-  const { tool_call_id: reported, round, is_pending: isPending, content_length: said, call_fields: fields } = detail
+  const {
+    tool_call_id: reported,
+    round,
+    is_pending: isPending,
+    content_length: contentLength,
+    call_fields: fields,
+  } = detail
   const id = typeof reported === "string" ? reported : `call_${index}`
-  const call = { id, type: "function", function: { name, arguments: wordsOf(detail["arguments"]) || "{}" } }
+  const call = { id, type: "function", function: { name, arguments: stringify(detail["arguments"]) || "{}" } }
   addFields(call, fields)
-  return { call, result: wordsOf(detail["result"]), round, isPending: isPending === true, said }
+  return { call, result: stringify(detail["result"]), round, isPending: isPending === true, contentLength }
 }
 
 /**
- * What tells so may be lost on the way; a turn that goes on as it began is whole then, and keeps its thoughts in front.
+ * Clients may drop `is_pending` and `round`; the turn then stays in one message with its reasoning in front.
  */
 function standsBesideOthers({ isPending, round }: Run): boolean {
   return isPending || round === undefined
 }
 
-/** Where the words of a turn end in those of the whole answer. */
+/** The end of the content of a turn, as an offset into the content of the response. */
 function endOf([run]: readonly Run[], content: unknown, start: number): number {
-  const end = run?.said
-  const isPlace = typeof content === "string" && Number.isSafeInteger(end)
-  return isPlace && (end as number) >= start && (end as number) <= content.length ? (end as number) : start
+  const end = run?.contentLength
+  if (typeof content !== "string" || !isInteger(end)) return start
+  return end >= start && end <= content.length ? end : start
 }
 
 /** The calls of a turn whose words were a message of their own belong to that message. */
@@ -127,7 +133,7 @@ function textOf(detail: Json): string {
   return typeof text === "string" ? text : ""
 }
 
-function wordsOf(value: unknown): string {
+function stringify(value: unknown): string {
   if (typeof value === "string") return value
   return isObject(value) ? JSON.stringify(value) : ""
 }

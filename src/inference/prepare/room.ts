@@ -1,3 +1,4 @@
+import { objectsOf } from "../../support/json.ts"
 import type { Caller } from "../../policy/call-policy.ts"
 import { limitsOf } from "../../policy/limits.ts"
 import { maxCost } from "../../money/money.ts"
@@ -20,9 +21,7 @@ export async function requireRoom(chat: ChatRequest, plugins: Plugins, caller: C
 }
 
 function hasFiles({ messages }: ChatRequest): boolean {
-  return messages.some(
-    ({ content }) => Array.isArray(content) && (content as { type?: unknown }[]).some(({ type }) => type === "file"),
-  )
+  return messages.some(({ content }) => objectsOf(content).some(({ type }) => type === "file"))
 }
 
 function mayBeFree(chat: ChatRequest, { catalogue }: Deps): boolean {

@@ -25,9 +25,9 @@ export async function searchFor(
   const tool = { name: "web_search", provider: config.engine, priceNano: settings.priceNano }
   const searched = await chargeToolRun(tool, async () => {
     const result: Searched = await searchWeb(config.engine, { ...config, query }, { fetch, signal, settings })
-    return { told: result, costNano: result.ok ? result.costNano : 0 }
+    return { result, costNano: result.ok ? result.costNano : 0 }
   })
-  const { told: result, costNano } = searched
+  const { result, costNano } = searched
   const stage: PipelineStage = {
     type: "plugin",
     name: "web",

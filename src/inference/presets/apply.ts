@@ -1,4 +1,4 @@
-import type { Json } from "../../support/json.ts"
+import { isObject, type Json } from "../../support/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { type ActivePreset, requireActive } from "../../presets/preset.ts"
 import type { InferenceCall } from "../call.ts"
@@ -52,7 +52,7 @@ export async function applyPreset<Body extends Preparable>(
   }
 }
 
-/** A request with what a preset says where the request is silent, and the preset's instructions before its own. */
+/** Fills fields that the request leaves out from the preset, and prepends the preset's instructions. */
 export function withPreset<Request extends Preparable>(
   { presetFields, prependInstructions }: Pick<ApiFormat<Request>, "presetFields" | "prependInstructions">,
   request: Request,
@@ -62,7 +62,7 @@ export function withPreset<Request extends Preparable>(
   return systemPrompt === null ? merged : prependInstructions(merged, systemPrompt)
 }
 
-/** Fields that a request says in more than one way, or that go with another: any of these is the request's word. */
+/** Fields with alternative names or dependent fields: any of these in the request overrides the preset. */
 const SET_BY: Readonly<Record<string, readonly string[]>> = {
   model: ["model", "models"],
   models: ["model", "models"],
@@ -70,7 +70,7 @@ const SET_BY: Readonly<Record<string, readonly string[]>> = {
   reasoning: ["reasoning", "reasoning_effort"],
   tool_choice: ["tool_choice", "tools"],
 }
-/** Objects that hold several things to say. */
+/** Object fields that are merged key by key. */
 const COMPOUND = ["text", "output_config"]
 
 /** Null is how clients leave a field out, and so is an empty list of models. */
@@ -85,7 +85,7 @@ export function merge(request: Readonly<Json>, preset: Readonly<Json>): Json {
   for (const [name, value] of Object.entries(preset)) {
     const current = request[name]
     if (value === undefined) continue
-    if (COMPOUND.includes(name) && current != null) merged[name] = merge(current as Json, value as Json)
+    if (COMPOUND.includes(name) && isObject(current) && isObject(value)) merged[name] = merge(current, value)
     else if (!(SET_BY[name] ?? [name]).some((one) => isSet(request, one))) merged[name] = value
   }
   return merged

@@ -1,7 +1,7 @@
 import type { PresetConfig } from "../../presets/config.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 
-/** A preset is told in these words. */
+/** Presets are stored in the chat format. */
 export function presetFields(config: PresetConfig): Record<string, unknown> {
   return config
 }

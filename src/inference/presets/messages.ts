@@ -17,7 +17,7 @@ const SHARED = [
 const MAX_TEMPERATURE = 1
 const MIN_BUDGET = 1_024
 
-/** A preset in the words of the Messages wire; what that has no words for is not said. */
+/** A preset in the Messages format. Fields that the format does not have are dropped. */
 export function presetFields(config: PresetConfig): Json {
   const { temperature, stop, tools, reasoning, response_format: format } = config
   return withoutNulls({
@@ -37,10 +37,10 @@ export function prependInstructions(request: MessagesRequest, prompt: string): M
   return { ...request, system: system ? `${prompt}\n\n${system}` : prompt }
 }
 
-/** A tool that its type describes is the same on every wire. */
-function toTool(tool: object): Json {
-  const { type: _, function: called, ...rest } = tool as Json
-  if (!isObject(called)) return tool as Json
+/** A tool that is defined by its type is the same in every format. */
+function toTool(tool: Json): Json {
+  const { type: _, function: called, ...rest } = tool
+  if (!isObject(called)) return tool
   const { parameters, ...described } = called
   return { ...rest, ...withoutNulls(described), input_schema: parameters ?? { type: "object" } }
 }
@@ -58,7 +58,7 @@ type Reasoning = PresetConfig["reasoning"]
 
 function toThinking(reasoning: Reasoning): Json | undefined {
   if (reasoning == null) return undefined
-  const { effort, enabled, max_tokens: budget } = reasoning as Json
+  const { effort, enabled, max_tokens: budget }: Json = reasoning
   if (effort === "none" || enabled === false) return { type: "disabled" }
   if (typeof budget === "number") return { type: "enabled", budget_tokens: Math.max(budget, MIN_BUDGET) }
   return enabled === true ? { type: "adaptive" } : undefined

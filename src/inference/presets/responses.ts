@@ -1,12 +1,12 @@
 import type { PresetConfig } from "../../presets/config.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json, objectsOf } from "../../support/json.ts"
 import { withoutNulls } from "../../formats/responses/content.ts"
 import type { ResponsesRequest } from "../../formats/responses/schemas.ts"
 
 /** Fields of a preset that the Responses wire does not have. */
 const UNKNOWN_HERE = ["max_tokens", "response_format", "top_a", "min_p", "repetition_penalty", "seed", "stop"]
 
-/** A preset in the words of the Responses wire. */
+/** A preset in the Responses format. */
 export function presetFields(config: PresetConfig): Json {
   const { max_tokens: limit, response_format: format, tools, tool_choice: choice } = config
   const shared: Json = { ...config }
@@ -30,16 +30,16 @@ function toText(format: PresetConfig["response_format"]): Json | undefined {
   return format?.type === "json_schema" ? { format: { type: "json_schema", ...format.json_schema } } : undefined
 }
 
-/** A function stands flat in its tool here. */
-function toTool(tool: object): Json {
-  const { function: called, ...rest } = tool as Json
+/** Flattens `function` into its tool. */
+function toTool(tool: Json): Json {
+  const { function: called, ...rest } = tool
   return isObject(called) ? { ...rest, ...called } : rest
 }
 
 function toChoice(choice: PresetConfig["tool_choice"]): unknown {
   if (!isObject(choice)) return choice
-  const { allowed_tools: allowed, ...rest } = choice as Json
+  const { allowed_tools: allowed, ...rest } = choice
   if (!isObject(allowed)) return toTool(choice)
   const { mode, tools } = allowed
-  return { ...rest, mode, tools: Array.isArray(tools) ? (tools as object[]).map(toTool) : [] }
+  return { ...rest, mode, tools: objectsOf(tools).map(toTool) }
 }

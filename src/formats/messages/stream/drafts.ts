@@ -1,6 +1,6 @@
 import type { ServerCall } from "../thinking.ts"
 
-/** What an answer is made of while it grows. `pending` is what has come of it and has not been told. */
+/** Parts of a response while it streams. `pending` was received and is not emitted yet. */
 
 export type TextDraft = { kind: "text"; pending: string }
 

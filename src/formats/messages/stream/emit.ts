@@ -5,8 +5,8 @@ import type { CallDraft, Draft, ThinkingDraft } from "./drafts.ts"
 import { emit, replaceDraft, type Turn } from "./turn.ts"
 
 /**
- * Tells what can be told: blocks one after the other, each begun when the one before it has stopped. A call may still
- * grow while others come, so it stops when its arguments are whole; at the end of the answer, everything does.
+ * Emits what is ready: one block after the other, each started when the one before it has stopped. A call may still
+ * grow while others arrive, so it stops when its arguments are complete. At the end of the response all blocks stop.
  */
 export function emitNext(turn: Turn, isEnd: boolean): void {
   const { state } = turn
@@ -83,7 +83,7 @@ function emitDelta(turn: Turn, delta: Json): void {
 
 function stop(turn: Turn, draft: Draft): void {
   const { state } = turn
-  // Clients take one signature for a block, so it is told when it is whole.
+  // Clients accept one signature per block, so it is emitted when it is complete.
   const signature = draft.kind === "thinking" ? toSignature(draft) : ""
   if (signature !== "") emitDelta(turn, { type: "signature_delta", signature })
   if (draft.kind === "server tool")

@@ -1,10 +1,11 @@
+import { isInteger } from "../../../support/json.ts"
 import { type CallDelta, growCall, readCallDelta, routeCall } from "../../chat/call-deltas.ts"
 import { type ReasoningDetail, textOf } from "../../responses/reasoning-details.ts"
 import { carry, isNative, toServerCall } from "../thinking.ts"
 import type { CallDraft, ThinkingDraft } from "./drafts.ts"
 import { addDraft, replaceDraft, type Turn } from "./turn.ts"
 
-/** Takes what a chunk says into the drafts that it belongs to. */
+/** Adds the content of a chunk to the drafts. */
 
 export function onText(turn: Turn, text: string): void {
   if (text === "") return
@@ -14,7 +15,7 @@ export function onText(turn: Turn, text: string): void {
   else addDraft(turn, { kind: "text", pending: text })
 }
 
-/** One detail, or a fragment of one. What no block of this wire says is carried in one that is opaque. */
+/** Takes one detail or a fragment of one. Details without a matching block type go into an opaque block. */
 export function takeDetail(turn: Turn, detail: ReasoningDetail): void {
   const { type } = detail
   if (type === "reasoning.text" || type === "reasoning.summary") return takeThought(turn, type, detail)
@@ -31,7 +32,7 @@ function takeThought(turn: Turn, type: ThinkingDraft["type"], detail: ReasoningD
   if (text === "" && signature === null) return
   const { drafts } = turn.state
   const last = drafts.at(-1)
-  const index = Number.isSafeInteger(detail["index"]) ? (detail["index"] as number) : null
+  const index = isInteger(detail["index"]) ? detail["index"] : null
   const content = { signature, format: stringOf(detail, "format"), id: stringOf(detail, "id"), index }
   if (last?.kind !== "thinking" || !fits(last, { ...content, type, text })) {
     return addDraft(turn, { kind: "thinking", type, pending: text, ...content })

@@ -18,7 +18,7 @@ export type EventState = {
   readonly phase: "new" | "under way" | "over"
   /** What the answer is made of, in the order in which it began. */
   readonly drafts: readonly Draft[]
-  /** The draft that is being told, and whether its block has begun: what follows it waits, as blocks do not overlap. */
+  /** The draft being emitted, and whether its block has started. Later drafts wait, as blocks must not overlap. */
   readonly head: number
   readonly isBegun: boolean
   /** The index of the next block. */
@@ -32,7 +32,7 @@ export type EventState = {
   readonly metadata: Json
 }
 
-/** One step of the machine: a state of its own to change, and the events that the step tells. */
+/** One step of the state machine: a copy of the state to change, and the events that the step emits. */
 export type Turn = { state: { -readonly [Key in keyof EventState]: EventState[Key] }; events: MessagesEvent[] }
 
 export function newTurn(state: EventState): Turn {

@@ -1,13 +1,13 @@
-import { isObject, type Json } from "../../../support/json.ts"
+import { isObject, type Json, objectsOf } from "../../../support/json.ts"
 import { CLAUDE_FORMAT, type ServerCall, toServerDetail } from "../thinking.ts"
-import { say, type Turn } from "./turn.ts"
+import { pushDelta, type Turn } from "./turn.ts"
 
 /** The content blocks of an answer, from their start to their stop, as deltas of the chat wire. */
 
 export type OpenBlock =
   | { kind: "text"; startsAt: number; citations: readonly Json[] }
-  | { kind: "thinking"; place: number }
-  | { kind: "tool"; place: number; input: unknown; isTold: boolean }
+  | { kind: "thinking"; detailIndex: number }
+  | { kind: "tool"; callIndex: number; input: unknown; hasArguments: boolean }
   | { kind: "server tool"; id: string; name: string; input: unknown; encoded: string }
   | { kind: "other" }
 
@@ -21,29 +21,30 @@ function open(turn: Turn, block: Json): OpenBlock {
   const { state } = turn
   const type = textIn(block, "type")
   if (type === "text") {
-    const citations = Array.isArray(block["citations"]) ? (block["citations"] as unknown[]).filter(isObject) : []
+    const citations = objectsOf(block["citations"])
     const opened: OpenBlock = { kind: "text", startsAt: state.length, citations }
     emitText(turn, textIn(block, "text"))
     return opened
   }
   if (type === "thinking") {
-    const opened: OpenBlock = { kind: "thinking", place: takePlace(turn) }
-    emitThought(turn, opened.place, textIn(block, "thinking"), textIn(block, "signature"))
+    const opened: OpenBlock = { kind: "thinking", detailIndex: takeDetailIndex(turn) }
+    emitThought(turn, opened.detailIndex, textIn(block, "thinking"), textIn(block, "signature"))
     return opened
   }
   if (type === "redacted_thinking") {
     const data = textIn(block, "data")
-    if (data !== "") emitDetail(turn, { type: "reasoning.encrypted", data, format: CLAUDE_FORMAT }, takePlace(turn))
+    if (data !== "")
+      emitDetail(turn, { type: "reasoning.encrypted", data, format: CLAUDE_FORMAT }, takeDetailIndex(turn))
     return { kind: "other" }
   }
   if (type === "tool_use") {
-    const scope = state.calls
+    const callIndex = state.calls
     state.calls += 1
     const called = { name: textIn(block, "name"), arguments: "" }
     // Callers answer a call by its id, so one that came without it is named after its message.
-    const id = textIn(block, "id") || `${state.id ?? "call"}_${scope}`
-    say(turn, { tool_calls: [{ index: scope, id, type: "function", function: called }] })
-    return { kind: "tool", place: scope, input: block["input"], isTold: false }
+    const id = textIn(block, "id") || `${state.id ?? "call"}_${callIndex}`
+    pushDelta(turn, { tool_calls: [{ index: callIndex, id, type: "function", function: called }] })
+    return { kind: "tool", callIndex, input: block["input"], hasArguments: false }
   }
   if (type === "server_tool_use") {
     const { input } = block
@@ -61,13 +62,14 @@ export function growBlock(turn: Turn, index: number, delta: Json): void {
   if (block?.kind === "text" && type === "citations_delta" && isObject(delta["citation"])) {
     replace(turn, index, { ...block, citations: [...block.citations, delta["citation"]] })
   }
-  if (block?.kind === "thinking") emitThought(turn, block.place, textIn(delta, "thinking"), textIn(delta, "signature"))
+  if (block?.kind === "thinking")
+    emitThought(turn, block.detailIndex, textIn(delta, "thinking"), textIn(delta, "signature"))
   if (type !== "input_json_delta") return
   const piece = textIn(delta, "partial_json")
   if (piece === "") return
   if (block?.kind === "tool") {
-    tellArguments(turn, block.place, piece)
-    if (!block.isTold) replace(turn, index, { ...block, isTold: true })
+    emitArguments(turn, block.callIndex, piece)
+    if (!block.hasArguments) replace(turn, index, { ...block, hasArguments: true })
   }
   if (block?.kind === "server tool") replace(turn, index, { ...block, encoded: block.encoded + piece })
 }
@@ -85,7 +87,8 @@ export function stopBlock(turn: Turn, index: number): void {
   state.blocks = left
   if (block.kind === "text") emitCitations(turn, block.startsAt, block.citations)
   // An input that came whole, or none: a call has arguments all the same.
-  if (block.kind === "tool" && !block.isTold) tellArguments(turn, block.place, JSON.stringify(block.input ?? {}))
+  if (block.kind === "tool" && !block.hasArguments)
+    emitArguments(turn, block.callIndex, JSON.stringify(block.input ?? {}))
   if (block.kind === "server tool") {
     const { id, name } = block
     state.serverCalls = [...state.serverCalls, { id, name, input: toInput(block), result: null }]
@@ -97,10 +100,10 @@ export function stopAll(turn: Turn): void {
 }
 
 /** Calls of server tools whose results are to come in a later answer. */
-export function tellUnanswered(turn: Turn): void {
+export function emitUnanswered(turn: Turn): void {
   const { serverCalls } = turn.state
   turn.state.serverCalls = []
-  for (const call of serverCalls) emitDetail(turn, toServerDetail(call), takePlace(turn))
+  for (const call of serverCalls) emitDetail(turn, toServerDetail(call), takeDetailIndex(turn))
 }
 
 function toInput({ encoded, input }: { encoded: string; input: unknown }): Json {
@@ -115,27 +118,27 @@ function toInput({ encoded, input }: { encoded: string; input: unknown }): Json 
 function emitText(turn: Turn, text: string): void {
   if (text === "") return
   turn.state.length += text.length
-  say(turn, { content: text })
+  pushDelta(turn, { content: text })
 }
 
-function emitThought(turn: Turn, scope: number, text: string, signature: string): void {
+function emitThought(turn: Turn, index: number, text: string, signature: string): void {
   if (text === "" && signature === "") return
   const message = { ...(text !== "" && { text }), ...(signature !== "" && { signature }) }
-  const detail = { type: "reasoning.text", ...message, format: CLAUDE_FORMAT, index: scope }
-  say(turn, { ...(text !== "" && { reasoning: text }), reasoning_details: [detail] })
+  const detail = { type: "reasoning.text", ...message, format: CLAUDE_FORMAT, index }
+  pushDelta(turn, { ...(text !== "" && { reasoning: text }), reasoning_details: [detail] })
 }
 
-function emitDetail(turn: Turn, detail: Json, scope: number): void {
-  say(turn, { reasoning_details: [{ ...detail, index: scope }] })
+function emitDetail(turn: Turn, detail: Json, index: number): void {
+  pushDelta(turn, { reasoning_details: [{ ...detail, index }] })
 }
 
-function takePlace({ state }: Turn): number {
+function takeDetailIndex({ state }: Turn): number {
   state.details += 1
   return state.details - 1
 }
 
-function tellArguments(turn: Turn, scope: number, piece: string): void {
-  say(turn, { tool_calls: [{ index: scope, function: { arguments: piece } }] })
+function emitArguments(turn: Turn, index: number, piece: string): void {
+  pushDelta(turn, { tool_calls: [{ index, function: { arguments: piece } }] })
 }
 
 function emitResult(turn: Turn, id: string, result: unknown): void {
@@ -143,21 +146,21 @@ function emitResult(turn: Turn, id: string, result: unknown): void {
   const call: ServerCall | undefined = state.serverCalls.find((one) => one.id === id)
   if (!call) return
   state.serverCalls = state.serverCalls.filter((one) => one !== call)
-  emitDetail(turn, toServerDetail({ ...call, result }), takePlace(turn))
+  emitDetail(turn, toServerDetail({ ...call, result }), takeDetailIndex(turn))
 }
 
 /** Only now are both ends of the cited words known. Citations of a document have no place on the chat wire. */
 function emitCitations(turn: Turn, startsAt: number, citations: readonly Json[]): void {
   const annotations = citations.flatMap(({ url, title, cited_text: cited }) => {
     if (typeof url !== "string") return []
-    const message = {
+    const source = {
       ...(typeof title === "string" && { title }),
       ...(typeof cited === "string" && { content: cited }),
     }
-    const scope = { start_index: startsAt, end_index: turn.state.length }
-    return [{ type: "url_citation", url_citation: { url, ...message, ...scope } }]
+    const range = { start_index: startsAt, end_index: turn.state.length }
+    return [{ type: "url_citation", url_citation: { url, ...source, ...range } }]
   })
-  if (annotations.length > 0) say(turn, { annotations })
+  if (annotations.length > 0) pushDelta(turn, { annotations })
 }
 
 function textIn(object: Json, key: string): string {

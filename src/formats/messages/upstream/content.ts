@@ -1,58 +1,58 @@
 import { GatewayError } from "../../../errors/errors.ts"
-import { isObject, type Json } from "../../../support/json.ts"
+import { isObject, type Json, objectsOf } from "../../../support/json.ts"
 
 /** Content parts of the chat wire as blocks of this one. */
 
 export type Block = { type: string } & Json
 
 /** Where a refusal points, and how long an unqualified cache breakpoint lives. */
-export type Place = { path: string; ttl: string | undefined }
+export type ContentContext = { path: string; ttl: string | undefined }
 
-export function refuse(path: string, phrase: string): GatewayError {
-  return new GatewayError("invalid_request", `${path}: ${phrase}.`)
+export function refuse(path: string, text: string): GatewayError {
+  return new GatewayError("invalid_request", `${path}: ${text}.`)
 }
 
-/** The API refuses text blocks in which nothing is said, so they are left out. */
+/** Omits blank text blocks, which the API rejects. */
 export function toTextBlock(text: string, further: Json = {}): Block[] {
   return text.trim() === "" ? [] : [{ type: "text", text, ...further }]
 }
 
-/** What a user or a tool says. */
-export function toBlocks(content: unknown, scope: Place): Block[] {
+/** The content of a user or tool message. */
+export function toBlocks(content: unknown, context: ContentContext): Block[] {
   if (typeof content === "string") return toTextBlock(content)
-  return toParts(content).flatMap((part, at) => toBlock(part, { ...scope, path: `${scope.path}.content[${at}]` }))
+  return toParts(content).flatMap((part, at) => toBlock(part, { ...context, path: `${context.path}.content[${at}]` }))
 }
 
-/** What instructions and assistants say: words alone. */
-export function toWords(content: unknown, scope: Place): Block[] {
+/** The content of a system or assistant message, which is text only. */
+export function toTextBlocks(content: unknown, context: ContentContext): Block[] {
   if (typeof content === "string") return toTextBlock(content)
   return toParts(content).flatMap((part, at) => {
-    const phrase = part["text"] ?? part["refusal"]
-    if (typeof phrase === "string") return toTextBlock(phrase, toCacheControl(part, scope.ttl))
-    throw refuse(`${scope.path}.content[${at}].type`, `${String(part["type"])} is not possible here; text is`)
+    const text = part["text"] ?? part["refusal"]
+    if (typeof text === "string") return toTextBlock(text, toCacheControl(part, context.ttl))
+    throw refuse(`${context.path}.content[${at}].type`, `${String(part["type"])} is not possible here; text is`)
   })
 }
 
 function toParts(content: unknown): Json[] {
-  return Array.isArray(content) ? (content as unknown[]).filter(isObject) : []
+  return objectsOf(content)
 }
 
-function toBlock(part: Json, { path, ttl }: Place): Block[] {
+function toBlock(part: Json, { path, ttl }: ContentContext): Block[] {
   const cacheControl = toCacheControl(part, ttl)
   const inside = (key: string) => (isObject(part[key]) ? part[key] : {})
   switch (part["type"]) {
     case "text":
     case "refusal": {
-      const phrase = part["text"] ?? part["refusal"]
-      return typeof phrase === "string" ? toTextBlock(phrase, cacheControl) : []
+      const text = part["text"] ?? part["refusal"]
+      return typeof text === "string" ? toTextBlock(text, cacheControl) : []
     }
     case "image_url":
       return [{ type: "image", source: toImageSource(inside("image_url")["url"], path), ...cacheControl }]
     case "file":
       return [{ ...toDocument(inside("file"), path), ...cacheControl }]
     default: {
-      const phrase = `${String(part["type"])} is not possible with this provider; text, image_url and file are`
-      throw refuse(`${path}.type`, phrase)
+      const text = `${String(part["type"])} is not possible with this provider; text, image_url and file are`
+      throw refuse(`${path}.type`, text)
     }
   }
 }

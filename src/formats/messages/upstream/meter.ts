@@ -1,13 +1,13 @@
-import { isObject, type Json } from "../../../support/json.ts"
+import { isInteger, isObject, type Json, objectsOf } from "../../../support/json.ts"
 import { toErrorStatus } from "../errors.ts"
 import { toFinishReason } from "../stop-reasons.ts"
 import { addCounts, NO_COUNTS, toChatUsage } from "../usage.ts"
-import { growBlock, startBlock, stopAll, stopBlock, tellUnanswered } from "./blocks.ts"
-import { type MessagesReading, type ReadingFacts, say, tell, type Turn } from "./turn.ts"
+import { growBlock, startBlock, stopAll, stopBlock, emitUnanswered } from "./blocks.ts"
+import { type MessagesReading, type ReadingFacts, pushDelta, pushChunk, type Turn } from "./turn.ts"
 
 /**
- * The events of a Messages stream told as chunks of the chat wire: each step takes a state and an event, and returns
- * the next state with the chunks between the two. Foreign JSON: nothing about it is taken on trust.
+ * Converts the events of a Messages stream to chat chunks: each step takes a state and an event, and returns
+ * the next state with the chunks between the two. Upstream JSON is untrusted: every field is checked.
  */
 export type { MessagesReading, ReadingFacts } from "./turn.ts"
 
@@ -28,7 +28,7 @@ export function newMessagesReading(facts: ReadingFacts = {}): MessagesReading {
   }
 }
 
-/** Takes one event. After the end of the message, or its failure, nothing is told. */
+/** Takes one event. Emits nothing after the end or the failure of the message. */
 export function advance(state: MessagesReading, event: Json): [state: MessagesReading, chunks: Json[]] {
   if (state.phase === "over" || state.phase === "failed") return [state, []]
   const turn: Turn = { state: { ...state }, chunks: [] }
@@ -36,13 +36,13 @@ export function advance(state: MessagesReading, event: Json): [state: MessagesRe
   return [turn.state, turn.chunks]
 }
 
-/** The usage as far as it has been told, on the chat wire's terms: the prompt's from the start, in case of a cut. */
+/** The usage reported so far, in chat format. Prompt tokens are known from the start, also for a stream that is cut. */
 export function usageOf({ counts }: MessagesReading): Json | null {
   return toChatUsage(counts)
 }
 
 function take(turn: Turn, event: Json): void {
-  const index = Number.isSafeInteger(event["index"]) ? (event["index"] as number) : 0
+  const index = isInteger(event["index"]) ? event["index"] : 0
   const inside = (key: string) => (isObject(event[key]) ? event[key] : {})
   switch (event["type"]) {
     case "message_start":
@@ -57,7 +57,7 @@ function take(turn: Turn, event: Json): void {
       return takeEnding(turn, inside("delta"), event["usage"])
     case "message_stop":
       endBlocks(turn)
-      tellUsage(turn)
+      emitUsage(turn)
       turn.state.phase = "over"
       return
     default:
@@ -72,8 +72,8 @@ function takeStart(turn: Turn, message: Json): void {
   if (typeof message["id"] === "string") state.id = message["id"]
   if (typeof message["model"] === "string") state.model = message["model"]
   takeUsage(turn, message["usage"])
-  say(turn, { role: "assistant", content: "" })
-  const blocks = Array.isArray(message["content"]) ? (message["content"] as unknown[]).filter(isObject) : []
+  pushDelta(turn, { role: "assistant", content: "" })
+  const blocks = objectsOf(message["content"])
   for (const block of blocks) {
     startBlock(turn, 0, block)
     stopBlock(turn, 0)
@@ -85,18 +85,18 @@ function takeEnding(turn: Turn, delta: Json, usage: unknown): void {
   takeUsage(turn, usage)
   if (typeof stopReason === "string") {
     endBlocks(turn)
-    say(turn, {}, toFinishReason(stopReason), {
+    pushDelta(turn, {}, toFinishReason(stopReason), {
       native_finish_reason: stopReason,
       ...(typeof sequence === "string" && { stop_sequence: sequence }),
       ...(isObject(details) && { stop_details: details }),
     })
   }
-  tellUsage(turn)
+  emitUsage(turn)
 }
 
 function endBlocks(turn: Turn): void {
   stopAll(turn)
-  tellUnanswered(turn)
+  emitUnanswered(turn)
 }
 
 function takeUsage({ state }: Turn, usage: unknown): void {
@@ -107,16 +107,16 @@ function takeUsage({ state }: Turn, usage: unknown): void {
   if (typeof tier === "string") state.serviceTier = tier === "standard" ? "default" : tier
 }
 
-function tellUsage(turn: Turn): void {
+function emitUsage(turn: Turn): void {
   const { state } = turn
   const usage = toChatUsage(state.counts)
   if (!usage || !state.isCountNew) return
   state.isCountNew = false
-  tell(turn, { choices: [], usage, ...(state.serviceTier !== null && { service_tier: state.serviceTier }) })
+  pushChunk(turn, { choices: [], usage, ...(state.serviceTier !== null && { service_tier: state.serviceTier }) })
 }
 
 function fail(turn: Turn, error: unknown): void {
-  tell(turn, { choices: [], error: toChatError(error) })
+  pushChunk(turn, { choices: [], error: toChatError(error) })
   turn.state.phase = "failed"
 }
 

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../../support/json.ts"
+import { isInteger, isObject, type Json } from "../../../support/json.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import type { Traits } from "./models.ts"
 
@@ -24,7 +24,7 @@ export function wishOf({ reasoning, reasoning_effort: shorthand }: ChatRequest):
   const requested: Json = isObject(reasoning) ? reasoning : {}
   const text = shorthand ?? requested["effort"]
   const effort = typeof text === "string" ? text : null
-  const budget = Number.isSafeInteger(requested["max_tokens"]) ? (requested["max_tokens"] as number) : null
+  const budget = isInteger(requested["max_tokens"]) ? requested["max_tokens"] : null
   if (effort === "none" || requested["enabled"] === false || budget === 0) return "none"
   if (effort === null && budget === null && requested["enabled"] !== true) return "unsaid"
   return { effort, budget, isHidden: requested["exclude"] === true }

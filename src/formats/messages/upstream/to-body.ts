@@ -1,4 +1,4 @@
-import type { Json } from "../../../support/json.ts"
+import { isArray, isObject, type Json } from "../../../support/json.ts"
 import type { UpstreamFields } from "../../upstream.ts"
 import { withoutNulls } from "../../responses/content.ts"
 import type { ChatRequest } from "../../schemas.ts"
@@ -11,13 +11,13 @@ import { canThink, toTurns } from "./turns.ts"
 /** The version of the API that is spoken here. */
 export const ANTHROPIC_HEADERS: Readonly<Record<string, string>> = { "anthropic-version": "2023-06-01" }
 
-/** The wire knows schemas alone, so a wish for any JSON is said to the model. */
+/** The Messages API has JSON schemas only, so `json_object` becomes an instruction to the model. */
 const JSON_ALONE = "Answer with one valid JSON object and nothing else: no words before or after it, and no code fence."
 
-/** What a request says, the same for every model of the wire. */
+/** The part of a request that does not depend on the model. */
 export type Conversation = ReturnType<typeof toConversation>
 
-/** Throws a GatewayError where the wire has no words for the request. */
+/** Throws a GatewayError for a request that the Messages API cannot express. */
 export function toConversation(request: ChatRequest) {
   const { system, turns } = toTurns(request)
   const tools = toTools(request)
@@ -71,11 +71,11 @@ function toFormat(format: ChatRequest["response_format"]): { format?: Json; sent
   throw refuse("response_format.type", content)
 }
 
-/** The API insists that an object says it has no further properties. What a schema says itself stands. */
+/** The API requires `additionalProperties: false` on objects. A value set by the client is kept. */
 function closeObjects(schema: Json): Json {
   const isOpen = schema["type"] === "object" && "properties" in schema && !("additionalProperties" in schema)
-  const inside = Object.entries(schema).map(([key, value]) => [key, closeInside(key, value)])
-  return { ...(Object.fromEntries(inside) as Json), ...(isOpen && { additionalProperties: false }) }
+  const inside = Object.entries(schema).map(([key, value]): [string, unknown] => [key, closeInside(key, value)])
+  return { ...Object.fromEntries(inside), ...(isOpen && { additionalProperties: false }) }
 }
 
 const NAMED_SCHEMAS = ["properties", "$defs", "definitions"]
@@ -87,7 +87,8 @@ function closeInside(key: string, value: unknown): unknown {
     return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, closeInside("items", schema)]))
   }
   if (!SCHEMAS.includes(key)) return value
-  return Array.isArray(value) ? value.map((schema) => closeInside("items", schema)) : closeObjects(value as Json)
+  if (isArray(value)) return value.map((schema) => closeInside("items", schema))
+  return isObject(value) ? closeObjects(value) : value
 }
 
 /**
@@ -116,8 +117,8 @@ function toServiceTier(tier: ChatRequest["service_tier"]): string | undefined {
   return tier === "default" ? "standard_only" : undefined
 }
 
-/** How much a model says is part of its effort. */
+/** Maps `verbosity` to the effort, which controls the output length too. */
 function toVerbosity(request: ChatRequest, traits: Traits): string | undefined {
-  const { verbosity } = request as Json
+  const { verbosity }: Json = request
   return typeof verbosity === "string" && traits.efforts.length > 0 ? toEffort(verbosity, traits) : undefined
 }

@@ -1,17 +1,16 @@
-import { listOf } from "../../chat/meter.ts"
-import { isObject, type Json } from "../../../support/json.ts"
+import { isInteger, isObject, type Json, listOf, objectsOf } from "../../../support/json.ts"
 import { advance, newMessagesReading, type ReadingFacts, toChatError } from "./meter.ts"
 
 /**
- * A whole message as a chat completion: what its stream would have said, by the same machine, so that an answer is the
- * same however it was asked for.
+ * Converts a Messages document to a chat completion through the stream reader, so that documents and streams give the
+ * same result.
  */
 export function toChatResult(message: Json, facts: ReadingFacts = {}): Json {
   if (message["type"] === "error" || (!("content" in message) && isObject(message["error"]))) {
     return { error: toChatError(message["error"]) }
   }
   const { content, usage, ...head } = message
-  const blocks = Array.isArray(content) ? (content as unknown[]).filter(isObject) : []
+  const blocks = objectsOf(content)
   const events = [
     { type: "message_start", message: { ...head, usage } },
     ...blocks.flatMap((block, index) => [
@@ -30,7 +29,7 @@ export function toChatResult(message: Json, facts: ReadingFacts = {}): Json {
     state = next
     for (const { choices, ...fields } of chunks) {
       Object.assign(result, fields)
-      const [first] = choices as Json[]
+      const [first] = objectsOf(choices)
       const { delta, ...rest } = first ?? {}
       Object.assign(choice, rest)
       if (isObject(delta)) merge(spoken, delta)
@@ -45,20 +44,21 @@ function merge(spoken: Json, delta: Json): void {
     if (typeof text === "string" && text !== "") spoken[key] = textOf(spoken[key]) + text
   }
   for (const [key, list] of Object.entries(lists)) spoken[key] = [...listOf(spoken[key]), ...listOf(list)]
-  for (const call of listOf(calls) as Json[]) mergeCall(spoken, call)
+  for (const call of objectsOf(calls)) mergeCall(spoken, call)
 }
 
 function mergeCall(spoken: Json, { index, function: piece, ...rest }: Json): void {
-  const calls = listOf(spoken["tool_calls"]) as Json[]
-  const called = piece as { name?: string; arguments: string }
-  const known = calls[index as number]
-  const before = known?.["function"] as typeof called | undefined
+  const calls = objectsOf(spoken["tool_calls"])
+  const called = isObject(piece) ? piece : {}
+  const at = isInteger(index) ? index : calls.length
+  const known = calls[at]
+  const before = isObject(known?.["function"]) ? known["function"] : {}
   const grown = {
     ...known,
     ...rest,
-    function: { ...before, ...called, arguments: (before?.arguments ?? "") + called.arguments },
+    function: { ...before, ...called, arguments: textOf(before["arguments"]) + textOf(called["arguments"]) },
   }
-  spoken["tool_calls"] = known ? calls.with(index as number, grown) : [...calls, grown]
+  spoken["tool_calls"] = known ? calls.with(at, grown) : [...calls, grown]
 }
 
 function textOf(value: unknown): string {

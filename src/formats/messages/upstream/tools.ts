@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../../support/json.ts"
+import { isArray, isObject, type Json } from "../../../support/json.ts"
 import { withoutNulls } from "../../responses/content.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { refuse, toCacheControl } from "./content.ts"
@@ -11,7 +11,7 @@ const OWN_TOOL = /_\d{8}$/
 export function toTools(request: ChatRequest): Json {
   const allowed = allowedIn(request.tool_choice)
   const tools = (request.tools ?? [])
-    .map((tool, at) => toTool(tool as Json, `tools[${at}]`))
+    .map((tool, at) => toTool(tool, `tools[${at}]`))
     .filter(({ name }) => allowed === null || allowed.includes(name))
   const choice = toToolChoice(request, tools)
   // A choice among nothing is refused.
@@ -37,7 +37,7 @@ function toTool(tool: Json, path: string): Json {
 function allowedIn(choice: unknown): unknown[] | null {
   if (!isObject(choice) || choice["type"] !== "allowed_tools") return null
   const { tools } = isObject(choice["allowed_tools"]) ? choice["allowed_tools"] : {}
-  return Array.isArray(tools) ? (tools as unknown[]).map(nameOf) : null
+  return isArray(tools) ? tools.map(nameOf) : null
 }
 
 function nameOf(tool: unknown): unknown {

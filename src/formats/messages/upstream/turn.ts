@@ -3,12 +3,12 @@ import type { Counts } from "../usage.ts"
 import type { ServerCall } from "../thinking.ts"
 import type { OpenBlock } from "./blocks.ts"
 
-/** What the chunks say that the stream does not. `created` is in Unix seconds; without it, chunks have none. */
+/** Chunk fields that the upstream stream does not have. `created` is in Unix seconds; without it, chunks have none. */
 export type ReadingFacts = { created?: number }
 
 export type MessagesReading = {
   readonly facts: ReadingFacts
-  /** `over`: the message said its own end. `failed`: an error ended it. */
+  /** `over`: `message_stop` was received. `failed`: an error ended the stream. */
   readonly phase: "new" | "under way" | "over" | "failed"
   readonly id: string | null
   readonly model: string | null
@@ -21,19 +21,19 @@ export type MessagesReading = {
   readonly details: number
   readonly length: number
   readonly counts: Counts
-  /** A count came that no chunk has told. */
+  /** A count was received that no chunk has reported yet. */
   readonly isCountNew: boolean
   readonly serviceTier: string | null
 }
 
-/** One step of the machine: a state of its own to change, and the chunks that the step tells. */
+/** One step of the state machine: a copy of the state to change, and the chunks that the step emits. */
 export type Turn = { state: { -readonly [Key in keyof MessagesReading]: MessagesReading[Key] }; chunks: Json[] }
 
-export function say(turn: Turn, delta: Json, finishReason: string | null = null, further: Json = {}): void {
-  tell(turn, { choices: [{ index: 0, delta, finish_reason: finishReason, ...further }] })
+export function pushDelta(turn: Turn, delta: Json, finishReason: string | null = null, further: Json = {}): void {
+  pushChunk(turn, { choices: [{ index: 0, delta, finish_reason: finishReason, ...further }] })
 }
 
-export function tell({ state, chunks }: Turn, fields: Json): void {
+export function pushChunk({ state, chunks }: Turn, fields: Json): void {
   const { id, model, facts } = state
   chunks.push({
     ...(id !== null && { id }),

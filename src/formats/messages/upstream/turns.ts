@@ -2,7 +2,7 @@ import { isObject, type Json } from "../../../support/json.ts"
 import { type ReasoningDetail, readDetails, textOf } from "../../responses/reasoning-details.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { isNative, resultTypeOf, toServerCall } from "../thinking.ts"
-import { type Block, type Place, refuse, toBlocks, toTextBlock, toWords } from "./content.ts"
+import { type Block, type ContentContext, refuse, toBlocks, toTextBlock, toTextBlocks } from "./content.ts"
 
 /** The messages of a chat as `system` and turns: the user's and the assistant's, which take each other's place. */
 
@@ -16,14 +16,16 @@ export type Turn = { role: "user" | "assistant"; content: Block[] }
 export function toTurns(request: ChatRequest): { system: Block[]; turns: Turn[] } {
   const reported = request.prompt_cache_options?.ttl
   const ttl = reported === "5m" || reported === "1h" ? reported : undefined
-  const serverTools = (request.tools ?? []).map((tool) => (tool as Json)["name"])
+  const serverTools = (request.tools ?? []).map((tool: Json) => tool["name"])
   const system: Block[] = []
   const turns: Turn[] = []
   request.messages.forEach((message, at) => {
-    const scope = { path: `messages[${at}]`, ttl }
-    if (message.role === "system" || message.role === "developer") system.push(...toWords(message.content, scope))
-    else if (message.role === "assistant") join(turns, "assistant", toAnswer(message, scope, serverTools))
-    else join(turns, "user", message.role === "tool" ? [toResult(message, scope)] : toBlocks(message.content, scope))
+    const context = { path: `messages[${at}]`, ttl }
+    if (message.role === "system" || message.role === "developer")
+      system.push(...toTextBlocks(message.content, context))
+    else if (message.role === "assistant") join(turns, "assistant", toAnswer(message, context, serverTools))
+    else
+      join(turns, "user", message.role === "tool" ? [toResult(message, context)] : toBlocks(message.content, context))
   })
   trimLast(turns)
   if (turns.length > 0) return { system, turns }
@@ -31,7 +33,7 @@ export function toTurns(request: ChatRequest): { system: Block[]; turns: Turn[] 
   return { system: [], turns: [{ role: "user", content: system }] }
 }
 
-/** Adds to the last turn, if it is of the same role. Results of tools stand before anything else that a user says. */
+/** Appends to the last turn if it has the same role. Tool results come before the other blocks of a user turn. */
 function join(turns: Turn[], role: Turn["role"], blocks: Block[]): void {
   if (blocks.length === 0) return
   const last = turns.at(-1)
@@ -44,7 +46,7 @@ function join(turns: Turn[], role: Turn["role"], blocks: Block[]): void {
   last.content = [...content.filter(isResult), ...content.filter((block) => !isResult(block))]
 }
 
-/** The API refuses an answer to continue that ends in a blank. */
+/** The API rejects a prefilled answer that ends in white space. */
 function trimLast(turns: Turn[]): void {
   const last = turns.at(-1)
   const block = last?.content.at(-1)
@@ -56,11 +58,13 @@ function toCallId(id: string): string {
   return id.replaceAll(/[^\w-]/g, "_") || "_"
 }
 
-function toResult({ tool_call_id: id, content }: Extract<Message, { role: "tool" }>, scope: Place): Block {
-  const blocks = toBlocks(content, scope)
+const NO_BLOCK: Block = { type: "text" }
+
+function toResult({ tool_call_id: id, content }: Extract<Message, { role: "tool" }>, context: ContentContext): Block {
+  const blocks = toBlocks(content, context)
   const last = blocks.at(-1)
   // What marks the end of the result marks the block that holds it.
-  const { cache_control: cacheControl, ...unmarked } = last ?? ({} as Block)
+  const { cache_control: cacheControl, ...unmarked } = last ?? NO_BLOCK
   const marked = cacheControl === undefined ? blocks : [...blocks.slice(0, -1), unmarked]
   return {
     type: "tool_result",
@@ -70,14 +74,18 @@ function toResult({ tool_call_id: id, content }: Extract<Message, { role: "tool"
   }
 }
 
-function toAnswer(message: Extract<Message, { role: "assistant" }>, scope: Place, serverTools: unknown[]): Block[] {
+function toAnswer(
+  message: Extract<Message, { role: "assistant" }>,
+  context: ContentContext,
+  serverTools: unknown[],
+): Block[] {
   const calls = message.tool_calls ?? []
   return [
     ...joinFragments(readDetails(message)).flatMap((detail) => toThought(detail, serverTools)),
-    ...toWords(message.content, scope),
+    ...toTextBlocks(message.content, context),
     ...toTextBlock(message.refusal ?? ""),
     ...calls.map(({ id, function: { name, arguments: encoded } }, at) => {
-      const path = `${scope.path}.tool_calls[${at}].function.arguments`
+      const path = `${context.path}.tool_calls[${at}].function.arguments`
       return { type: "tool_use", id: toCallId(id), name, input: toInput(encoded, path) }
     }),
   ]

@@ -8,12 +8,12 @@ export function takeCall(turn: Turn, delta: CallDelta): void {
   const { state } = turn
   const found = routeCall(state.calls, delta)
   const known = state.calls[found]
-  if (!known) state.calls.forEach((call, at) => call.name !== "" && tellCall(turn, at))
+  if (!known) state.calls.forEach((call, at) => call.name !== "" && emitCall(turn, at))
   const at = known ? found : state.calls.length
   const { grown, added } = growCall(known ?? newCall(turn, delta), delta)
   state.calls = known ? state.calls.with(at, grown) : [...state.calls, grown]
-  if (grown.position !== null) tellArguments(turn, grown, grown.position, added)
-  else if (grown.name !== "" && grown.arguments !== "") tellCall(turn, at)
+  if (grown.position !== null) emitArguments(turn, grown, grown.position, added)
+  else if (grown.name !== "" && grown.arguments !== "") emitCall(turn, at)
 }
 
 function newCall({ state }: Turn, { index, id }: CallDelta): CallDraft {
@@ -40,7 +40,7 @@ function toCallId({ state }: Turn, { upstreamId }: CallDraft): string {
  * The item event carries the name, so a call is held back until its name is complete: until its arguments, another call
  * or the end of the stream.
  */
-export function tellCall(turn: Turn, at: number): void {
+export function emitCall(turn: Turn, at: number): void {
   const call = turn.state.calls[at]
   if (!call || call.position !== null) return
   closeOpen(turn)
@@ -49,10 +49,10 @@ export function tellCall(turn: Turn, at: number): void {
   replaceCall(turn, at, { ...result, arguments: "" })
   addItem(turn, { type: "function_call", call: at })
   replaceCall(turn, at, result)
-  tellArguments(turn, result, result.position, result.arguments)
+  emitArguments(turn, result, result.position, result.arguments)
 }
 
-function tellArguments(turn: Turn, call: CallDraft, position: number, delta: string): void {
+function emitArguments(turn: Turn, call: CallDraft, position: number, delta: string): void {
   if (delta === "" || turn.state.names.get(call.name)?.kind === "custom") return
   emit(turn, "response.function_call_arguments.delta", { item_id: call.id, output_index: position, delta })
 }
@@ -74,7 +74,7 @@ export function closeCall(turn: Turn, at: number, status: ItemStatus): void {
   } else {
     if (whole === "" && status === "completed") {
       whole = NO_ARGUMENTS
-      tellArguments(turn, call, call.position, whole)
+      emitArguments(turn, call, call.position, whole)
     }
     emit(turn, "response.function_call_arguments.done", { ...scope, name: named?.name ?? name, arguments: whole })
   }

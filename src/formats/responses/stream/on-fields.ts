@@ -6,7 +6,7 @@ import type { Turn } from "./turn.ts"
 /** Takes the further fields of a delta for the call that it has changed. `before`: the calls without the delta. */
 export function takeFields({ state }: Turn, delta: unknown, before: readonly CallDraft[]): void {
   const fields = fieldsOf(delta)
-  // A call that begins may let those before it be told, which changes them too.
+  // A new call may release the calls before it, which changes them too.
   const isNew = state.calls.length > before.length
   const at = isNew ? before.length : state.calls.findIndex((call, index) => call !== before[index])
   if (!fields || at === -1) return

@@ -91,11 +91,15 @@ function grow(turn: Turn, detail: ReasoningDetail): void {
   }
   replaceItem(turn, at, kept)
   if (text === "") return
-  if (detail.type === "reasoning.summary") growSummary(turn, at, kept, detail["index"], text)
-  else growContent(turn, at, kept, detail["index"], text)
+  const piece = { at, index: detail["index"], text }
+  if (detail.type === "reasoning.summary") growSummary(turn, kept, piece)
+  else growContent(turn, kept, piece)
 }
 
-function growSummary(turn: Turn, at: number, draft: ReasoningDraft, index: unknown, text: string): void {
+/** Text for the item at `at`, in the block that the provider numbers `index`. */
+type Piece = { at: number; index: unknown; text: string }
+
+function growSummary(turn: Turn, draft: ReasoningDraft, { at, index, text }: Piece): void {
   const last = draft.summary.at(-1)
   const continues = last !== undefined && !isOther(last.index, index)
   if (!continues) closeBlock(turn, at, draft)
@@ -109,7 +113,7 @@ function growSummary(turn: Turn, at: number, draft: ReasoningDraft, index: unkno
   replaceItem(turn, at, { ...draft, summary: [...blocks, grown] })
 }
 
-function growContent(turn: Turn, at: number, draft: ReasoningDraft, index: unknown, text: string): void {
+function growContent(turn: Turn, draft: ReasoningDraft, { at, index, text }: Piece): void {
   const [block] = draft.content
   const scope = { item_id: draft.id, output_index: at, content_index: 0 }
   if (!block) {

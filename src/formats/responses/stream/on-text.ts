@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../../support/json.ts"
+import { isObject, type Json, listOf } from "../../../support/json.ts"
 import { withoutNulls } from "../content.ts"
 import { itemAt, type Logprobs, type MessageDraft, type PartDraft, toPart } from "./drafts.ts"
 import { addItem, closeOpen, closePart, emit, type Place, placeOf, replaceItem, type Turn } from "./turn.ts"
@@ -89,7 +89,7 @@ function growPart(turn: Turn, text: string, entries: Json[]): void {
 /** Clients insist on bytes and on the alternatives; providers leave both out. */
 function toLogprob(entry: unknown): Json[] {
   if (!isToken(entry)) return []
-  const others = Array.isArray(entry["top_logprobs"]) ? (entry["top_logprobs"] as unknown[]) : []
+  const others = listOf(entry["top_logprobs"])
   return [{ ...toToken(entry), top_logprobs: others.filter(isToken).map(toToken) }]
 }
 

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../../support/json.ts"
+import { isObject } from "../../../support/json.ts"
 import type { ReasoningDetail } from "../reasoning-details.ts"
 import { itemAt } from "./drafts.ts"
 import { addItem, closeOpen, emit, replaceItem, type Turn } from "./turn.ts"
@@ -6,9 +6,10 @@ import { addItem, closeOpen, emit, replaceItem, type Turn } from "./turn.ts"
 /** What the gateway's own tool did, as an item of its own beside the detail that carries it back. */
 export function takeServerTool(turn: Turn, detail: ReasoningDetail): ReasoningDetail {
   const { item, ...carried } = detail
-  if (!isObject(item) || typeof item["type"] !== "string") return detail
+  if (!isObject(item)) return detail
+  const { type, status, ...fields } = item
+  if (typeof type !== "string") return detail
   closeOpen(turn)
-  const { type, status, ...fields } = item as Json & { type: string }
   const draft = { type: "server_tool" as const, id: `st_${turn.state.facts.newId()}`, toolType: type, fields }
   const at = addItem(turn, { ...draft, status: "in_progress" })
   if (type === "web_search_call") {

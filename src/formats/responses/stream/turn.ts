@@ -21,7 +21,7 @@ export type EventState = {
   readonly sequence: number
   readonly items: readonly Draft[]
   readonly calls: readonly CallDraft[]
-  /** By their places in `calls`: what the chat wire says of them and this one does not. */
+  /** Chat fields of calls that the Responses API does not have, by index in `calls`. */
   readonly callFields: ReadonlyMap<number, Json>
   /** By the names of the chat wire, what is more than a function on this one. */
   readonly names: ReadonlyMap<string, NamedTool>
@@ -36,7 +36,7 @@ export type EventState = {
   readonly metadata: Json
 }
 
-/** One step of the machine: a state of its own to change, and the events that the step tells. */
+/** One step of the state machine: a copy of the state to change, and the events that the step emits. */
 export type Turn = { state: { -readonly [Key in keyof EventState]: EventState[Key] }; events: ResponsesEvent[] }
 
 export function newTurn(state: EventState): Turn {
@@ -48,7 +48,7 @@ export function emit({ state, events }: Turn, type: string, fields: Json): void 
   state.sequence += 1
 }
 
-/** Puts an item at the end of the output and tells so. Returns its place. */
+/** Appends an item to the output, emits the event and returns its index. */
 export function addItem(turn: Turn, draft: Draft): number {
   const at = turn.state.items.length
   turn.state.items = [...turn.state.items, draft]

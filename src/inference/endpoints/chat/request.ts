@@ -34,7 +34,7 @@ export function chatUpstreamPlan(request: ChatRequest): UpstreamPlan {
   return {
     streamed: request.stream,
     buildUpstreamRequest(provider, outgoing) {
-      if (provider.wire !== "anthropic") {
+      if (provider.format !== "anthropic") {
         return { reader: chatReader, path: "/chat/completions", body: toUpstreamBody(request, provider, outgoing) }
       }
       const conversation = inMessages()
@@ -42,7 +42,7 @@ export function chatUpstreamPlan(request: ChatRequest): UpstreamPlan {
       return asMessages(request, outgoing, conversation)
     },
     unsupportedReason(provider) {
-      const conversation = provider.wire === "anthropic" ? inMessages() : undefined
+      const conversation = provider.format === "anthropic" ? inMessages() : undefined
       return conversation instanceof GatewayError ? conversation : undefined
     },
   }

@@ -10,7 +10,7 @@ export const messagesFormat: ApiFormat<MessagesRequest> = {
   toRequest: messagesRequest,
   toChat: toChatRequest,
   encoderFor: messagesEncoder,
-  isNativeTo: ({ wire: format }) => format === "anthropic",
+  isNativeTo: ({ format }) => format === "anthropic",
   presetFields,
   prependInstructions,
   emitsToolItems: false,

@@ -15,7 +15,7 @@ export function messagesRequest(request: MessagesRequest, bodyBytes: number): In
     request,
     bodyBytes,
     toChat: toChatRequest,
-    isNativeTo: ({ wire: format }) => format === "anthropic",
+    isNativeTo: ({ format }) => format === "anthropic",
     buildNativeRequest: (outgoing) => toUpstream(request, outgoing),
     maxTokens: request.max_tokens,
     encoderFor: messagesEncoder,
