@@ -145,7 +145,7 @@ async function send(
   const timer = new AttemptTimer(abort, call.heartbeat, isHurried ? firstByteMs : firstFrameMs)
   try {
     const init = upstreamInit(request, upstream.streamed, provider, signal)
-    const response = await sendOnce(() => deps.send(provider.baseUrl + request.path, init, provider), signal)
+    const response = await sendWithOneResend(() => deps.send(provider.baseUrl + request.path, init, provider), signal)
     timer.extendTo(firstFrameMs)
     if (!response.ok) return await readRejection(provider, response, Date.now())
     onReached()
@@ -179,7 +179,7 @@ const RESEND_WITHIN_MS = 1_000
  * Sends a request, once more on a new connection where the first was lost before any byte of a response: the runtime
  * reuses connections, and the provider may have closed one at the same moment.
  */
-async function sendOnce(send: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
+async function sendWithOneResend(send: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
   const startedAt = Date.now()
   try {
     return await send()

@@ -24,10 +24,6 @@ export class ByteBuffer {
     return bytes
   }
 
-  get size(): number {
-    return this.#size
-  }
-
   #grow(size: number): void {
     const larger = new Uint8Array(Math.max(512, size * 2))
     larger.set(this.#bytes.subarray(0, this.#size))
