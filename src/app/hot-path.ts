@@ -27,7 +27,8 @@ const JSON_TYPE = /^application\/json\s*(?:;|$)/i
 export async function handleRequest(request: Request, env: Env, executionCtx: ExecutionContext): Promise<Response> {
   const principal = isPlainCall(request, env) ? cachedPrincipal(request.headers, Date.now()) : undefined
   if (!principal) return app.fetch(request, env, executionCtx)
-  const text = await request.text()
+  // A body that breaks off is not valid JSON, which the router answers.
+  const text = await request.text().catch(() => "")
   const body = parseJson(text)
   if (!isPlainChat(body)) return app.fetch(new Request(request, { method: "POST", body: text }), env, executionCtx)
   const requestId = newRequestId()

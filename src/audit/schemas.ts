@@ -14,8 +14,8 @@ export const AuditQuery = PageQuery.extend({
     .optional()
     .meta({ description: "The key that did it." }),
   workspace_id: z.uuid("must be the UUID of a workspace").optional(),
-  from: instant.optional().meta({ description: "The first instant that is told." }),
-  to: instant.optional().meta({ description: "The first instant that is not told any more." }),
+  from: instant.optional().meta({ description: "Start of the range, included." }),
+  to: instant.optional().meta({ description: "End of the range, not included." }),
 })
 export type AuditQuery = z.infer<typeof AuditQuery>
 

@@ -50,7 +50,7 @@ export const exports = newRouter().openapi(create, async (c) => {
   const { mimeType, extension } = EXPORT_FORMATS[format]
   const days = [input.from, input.to ?? new Date(to).toISOString()].map((instant) => instant.slice(0, 10))
   const filename = `calls-${days.join("-to-")}.${extension}`
-  // In the workspace of the key, or the one that is told: where it is looked for.
+  // In the workspace of the key, or the one that the request names: reads look for it there.
   const home = workspaceId ?? (await workspaceOf(c.env.DB, c.var.principal, undefined))
   const row = newRow({ organizationId, workspaceId: home }, { filename, mimeType, source: "export", internId: null })
   const lines = exportLines(c.env.DB, range, format)

@@ -70,10 +70,8 @@ export type FilesQuery = z.infer<typeof FilesQuery>
 const instant = z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" })
 export const NewExport = z
   .strictObject({
-    from: instant.meta({ description: "The first instant that is told." }),
-    to: instant
-      .optional()
-      .meta({ description: "The first instant that is not told any more; now, where it is left out." }),
+    from: instant.meta({ description: "Start of the range, included." }),
+    to: instant.optional().meta({ description: "End of the range, not included. Defaults to now." }),
     format: z.enum(["csv", "ndjson"], { error: 'accepts "csv" or "ndjson"' }).default("csv"),
     workspace_id: z
       .uuid("must be the UUID of a workspace")

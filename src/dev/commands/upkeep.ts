@@ -37,15 +37,15 @@ export const exportCalls: Command = {
   summary: "The calls of a time, as a table or as lines of JSON. Needs GATEWAY_MANAGEMENT_KEY.",
   takes: [],
   options: {
-    from: { type: "string", description: "the first instant or day that is told: 2026-11-01" },
-    to: { type: "string", description: "the first that is not told any more (default: now)" },
+    from: { type: "string", description: "start of the range, an instant or a day, included: 2026-11-01" },
+    to: { type: "string", description: "end of the range, not included (default: now)" },
     format: { type: "string", description: "csv or ndjson (default: csv)" },
     workspace: { type: "string", description: "the id of one workspace (default: all of the organization)" },
     out: { type: "string", description: "the file to write (default: the standard output)" },
   },
   async run(given) {
     const from = toInstant(text(given, "from"), "--from")
-    if (from === undefined) throw new Failure("--from is needed: the first day that is told.", 2)
+    if (from === undefined) throw new Failure("--from is required: the start of the range.", 2)
     const body = withGiven({
       from,
       to: toInstant(text(given, "to"), "--to"),

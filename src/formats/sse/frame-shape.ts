@@ -125,7 +125,7 @@ function startsWith(bytes: Uint8Array, at: number, segment: Uint8Array): boolean
   return true
 }
 
-/** The position of the quote that ends a JSON string; -1 where there is none, or a control character before it. */
+/** The position of the quote that ends a JSON string; -1 for a string without an end or with a control character. */
 function endOfString(bytes: Uint8Array, from: number): number {
   for (let at = from; at < bytes.byteLength; at += 1) {
     const byte = bytes[at] ?? 0

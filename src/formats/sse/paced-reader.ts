@@ -117,7 +117,7 @@ export class PacedReader {
   }
 }
 
-/** A response body is one; a stream that script enqueues to is none, and cannot be read in larger pieces. */
+/** Whether a stream supports BYOB reads: response bodies do, streams that JavaScript enqueues to do not. */
 function isByteStream(stream: ReadableStream<Uint8Array>): boolean {
   try {
     stream.getReader({ mode: "byob" }).releaseLock()

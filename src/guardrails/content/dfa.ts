@@ -32,7 +32,7 @@ type Run = {
   record?: Record
 }
 
-/** A search forgets its states beyond this limit. No accepted pattern needs so many. */
+/** A search forgets its states beyond this limit. Accepted patterns need fewer. */
 export const MAX_STATES = 10_000
 /** Memory limits of one search and of all searches of an isolate, in cells of 4 bytes. */
 export const MAX_CELLS = 600_000

@@ -4,7 +4,7 @@
  * literally, so they read texts unchanged.
  */
 
-/** Stands for a skipped character. */
+/** Placeholder for a skipped character. */
 export const UNREAD = -2
 
 const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
