@@ -66,7 +66,7 @@ test.each([
   [["keys", "create"], "keys create takes NAME"],
   [["keys", "list", "--nonsense"], "nonsense"],
   [["credits", "add", "much"], "USD must be a number"],
-  [["export"], "--from is needed"],
+  [["export"], "--from is required"],
   [["export", "--from", "yesterday"], "--from must be a day"],
   [["catalogue", "price", "a/b", "c"], "Say what is to change"],
   [["catalogue", "update", "/nowhere.json"], "cannot be read"],
