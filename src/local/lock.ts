@@ -11,19 +11,21 @@ export type Lock = {
   setRuntimes: (pids: readonly number[]) => void
 }
 
-/** Takes the state folder for this process. Returns the reason if another process has it. */
-export async function lock(stateDir: string): Promise<Lock | { reason: string }> {
+/**
+ * Takes the state folder for `pid`: this process, or one that outlives it. Returns the reason if another process has it.
+ */
+export async function lock(stateDir: string, pid = process.pid): Promise<Lock | { reason: string }> {
   const file = `${stateDir}.lock`
   mkdirSync(path.dirname(file), { recursive: true })
   const owner = read(file)
-  if (owner && owner.pid !== process.pid && runs(owner.pid, "node")) {
+  if (owner && owner.pid !== pid && runs(owner.pid, "node")) {
     return { reason: `${stateDir} is in use by process ${owner.pid}.` }
   }
   await Promise.all((owner?.runtimes ?? []).map(endRuntime))
   const write = (runtimes: readonly number[]) =>
-    writeFileSync(file, JSON.stringify({ pid: process.pid, runtimes } satisfies Record<keyof Owner, unknown>))
+    writeFileSync(file, JSON.stringify({ pid, runtimes } satisfies Record<keyof Owner, unknown>))
   write([])
-  process.on("exit", () => rmSync(file, { force: true }))
+  if (pid === process.pid) process.on("exit", () => rmSync(file, { force: true }))
   return { setRuntimes: write }
 }
 

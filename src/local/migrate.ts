@@ -8,7 +8,7 @@ export type Database = {
 type Statement = {
   bind: (...values: unknown[]) => Statement
   run: () => Promise<unknown>
-  all: <T>() => Promise<{ results: T[] }>
+  all: () => Promise<{ results: Record<string, unknown>[] }>
 }
 
 /** The table in which `wrangler d1 migrations apply` keeps its own record: either tool can follow the other. */
@@ -24,8 +24,8 @@ const CREATE = `CREATE TABLE IF NOT EXISTS d1_migrations (
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<string[]> {
   await database.prepare(CREATE.replaceAll("\n", " ")).run()
-  const { results } = await database.prepare("SELECT name FROM d1_migrations").all<{ name: string }>()
-  const applied = new Set(results.map(({ name }) => name))
+  const { results } = await database.prepare("SELECT name FROM d1_migrations").all()
+  const applied = new Set(results.map(({ name }) => String(name)))
   const known = new Set(migrations.map(({ name }) => name))
   const newer = [...applied].filter((name) => !known.has(name))
   const missing = migrations.filter(({ name }) => !applied.has(name))

@@ -13,6 +13,15 @@ export function runs(pid: number, name: string): boolean {
   return processes().some((each) => each.pid === pid && each.command.includes(name))
 }
 
+/** The nearest process above this one whose command contains `name`. */
+export function ancestorOf(pid: number, name: string): number | undefined {
+  const all = new Map(processes().map((each) => [each.pid, each]))
+  for (let at = all.get(pid); at !== undefined; at = all.get(at.parent)) {
+    if (at.pid !== pid && at.command.includes(name)) return at.pid
+  }
+  return undefined
+}
+
 /** Small images have no `ps`. */
 function processes(): Process[] {
   return existsSync("/proc/self/stat") ? fromProc() : fromPs()
