@@ -79,6 +79,7 @@ export async function workerProject(common: CommonOptions) {
               },
             ]),
             // Short, so that a stall is a matter of milliseconds; no test waits for one of these by sleeping.
+            LOG_CALLS: "off",
             FIRST_FRAME_TIMEOUT_MS: "8000",
             IDLE_TIMEOUT_MS: "1600",
             EARLY_COMMIT_MS: "150",

@@ -34,7 +34,7 @@ export async function handleRequest(request: Request, env: Env, executionCtx: Ex
   const requestId = newRequestId()
   const incoming = { request, env, executionCtx, requestId, caller: callerOf(principal) }
   const response = await answer(incoming, body).catch((thrown: unknown) =>
-    toErrorResponse(thrown, { path: CHAT_PATH, requestId }),
+    toErrorResponse(thrown, { path: CHAT_PATH, requestId, env }),
   )
   addCommonHeaders(response.headers, requestId)
   return response

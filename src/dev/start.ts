@@ -4,7 +4,7 @@ import path from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { ensureBuild } from "./build.ts"
 import { lock } from "../local/lock.ts"
-import { newLogPrinter } from "../local/log-printer.ts"
+import { formatLog, logFormatOf } from "../local/log-printer.ts"
 import { type Runtime, startRuntime } from "../local/runtime.ts"
 import { devVarsFaults, unknownNames } from "./check-config.ts"
 import { ensureDevVars, writeEnvFile } from "./dev-vars.ts"
@@ -33,7 +33,7 @@ async function start(options: Options): Promise<void> {
   if (unknown.length > 0) console.warn(`.dev.vars: the gateway does not read ${unknown.join(", ")}.`)
   const [servers] = await Promise.all([findLocalServers(port), ensureBuild()])
 
-  const printer = newLogPrinter(process.stdout, secrets["LOG_FORMAT"] ?? process.env["LOG_FORMAT"])
+  const format = logFormatOf(process.stdout, process.env["LOG_FORMAT"])
   const held: string[] = []
   let isReady = false
   const runtime = await startRuntime({
@@ -47,8 +47,9 @@ async function start(options: Options): Promise<void> {
       ...definedOf(Object.fromEntries(PASSED.map((name) => [name, process.env[name]]))),
     },
     onLog: (line) => {
-      if (isReady) printer(line)
-      else held.push(line.message)
+      const text = formatLog(line, format)
+      if (isReady) console.log(text)
+      else held.push(text)
     },
     onRestart: (pids) => locked.setRuntimes(pids),
     onFatal: (reason) => fail(`The gateway stopped. ${reason}`),
