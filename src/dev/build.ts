@@ -1,6 +1,8 @@
 import { createHash, type Hash } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
+import { variables } from "../config/variables.ts"
+import { SECRETS } from "./check-config.ts"
 import { runWrangler } from "./wrangler.ts"
 import { dist, root } from "../local/paths.ts"
 import type { Migration, WorkerSpec } from "../local/spec.ts"
@@ -48,6 +50,7 @@ async function readSpec(): Promise<WorkerSpec> {
     resources,
     crons: development.triggers.crons ?? [],
     vars: { development: textsOf(development.vars), production: textsOf(production.vars) },
+    names: [...Object.keys(variables), ...SECRETS],
     migrations: migrationsIn(path.join(root, "d1-migrations"), wrangler.unstable_splitSqlQuery),
   }
 }

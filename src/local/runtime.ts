@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs"
 import path from "node:path"
 import { convertV4MiniflareOptions, CORE_PLUGIN, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare"
 import { keepSchedule } from "./crons.ts"
 import { type Database, migrate } from "./migrate.ts"
 import { dist } from "./paths.ts"
 import { pidsOf } from "./processes.ts"
-import type { Stage, WorkerSpec } from "./spec.ts"
+import { readSpec, type Stage, type WorkerSpec } from "./spec.ts"
 
 export type RuntimeOptions = {
   stage: Stage
@@ -43,7 +42,7 @@ const CRASH_WINDOW_MS = 60_000
  * of its own: the proxy that Miniflare puts in front of it doubles the cost of a call.
  */
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const spec: WorkerSpec = JSON.parse(readFileSync(path.join(dist, "worker.json"), "utf8"))
+  const spec = readSpec()
   const crashes: number[] = []
   const miniflare = new Miniflare({
     ...toMiniflareOptions(spec, options),

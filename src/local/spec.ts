@@ -1,4 +1,7 @@
+import { existsSync, readFileSync } from "node:fs"
+import path from "node:path"
 import type { V4WorkerOptions } from "miniflare"
+import { dist } from "./paths.ts"
 
 export type Stage = "development" | "production"
 
@@ -11,6 +14,18 @@ export type WorkerSpec = {
   /** In UTC. */
   crons: readonly string[]
   vars: Record<Stage, Record<string, string>>
+  /** Variables and secrets that the Worker reads, beside keys and base URLs of providers. */
+  names: readonly string[]
   /** In the order in which they are applied. */
   migrations: readonly Migration[]
+}
+
+const FILE = path.join(dist, "worker.json")
+
+export function hasBuild(): boolean {
+  return existsSync(FILE)
+}
+
+export function readSpec(): WorkerSpec {
+  return JSON.parse(readFileSync(FILE, "utf8"))
 }
