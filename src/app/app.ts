@@ -8,7 +8,7 @@ import { datasets } from "../datasets/routes.ts"
 import { onError, onNotFound } from "../http/error-response.ts"
 import { requireConfiguration } from "./configuration.ts"
 import { describeApi } from "../http/openapi.ts"
-import { healthHandler } from "./health.ts"
+import { healthHandler, readyHandler } from "./health.ts"
 import { refuseRegional } from "../http/region.ts"
 import { BASE_PATH } from "../http/paths.ts"
 import { newRequestId } from "../http/request-id.ts"
@@ -133,6 +133,7 @@ app.use(identify)
 app.use(`${BASE_PATH}/*`, cors({ origin: "*", exposeHeaders: EXPOSED_HEADERS, maxAge: 86_400 }))
 app.use(serverTiming)
 app.get("/health", healthHandler)
+app.get("/ready", readyHandler)
 app.use(`${BASE_PATH}/*`, requireConfiguration)
 for (const path of ["/interns", "/vault"]) {
   app.use(`${BASE_PATH}${path}`, refuseRegional)

@@ -7,6 +7,9 @@ type DevelopmentEnv = Env & { DEVELOPMENT_API_KEY?: string; DEVELOPMENT_MANAGEME
 type Send = (request: Request) => Response | Promise<Response>
 type Call = { method: string; resource: string; key: string; body?: unknown }
 
+/** What is read of the answers. */
+type Data = { organization_id?: string | null; management_key?: string }
+
 /** USD that the organization of development begins with. */
 const STARTING_BALANCE = 100
 
@@ -28,15 +31,15 @@ async function provision(env: DevelopmentEnv, send: Send): Promise<void> {
   const known = await call(send, { method: "GET", resource: "/key", key: apiKey })
   if (known.status !== 401) return
   await call(send, { method: "PUT", resource: "/catalogue", key: bootstrapKey, body: seed })
-  const home = await call<{ organization_id: string | null }>(send, {
+  const home = await call(send, {
     method: "GET",
     resource: "/key",
     key: bootstrapKey,
   })
-  let operator = bootstrapKey
+  let operator: string | undefined = bootstrapKey
   if (home.data.organization_id === null) {
     const body = { name: "Development", starting_balance_usd: STARTING_BALANCE }
-    const made = await call<{ management_key: string }>(send, {
+    const made = await call(send, {
       method: "POST",
       resource: "/organizations",
       key: bootstrapKey,
@@ -48,14 +51,14 @@ async function provision(env: DevelopmentEnv, send: Send): Promise<void> {
     { name: "Management key", kind: "management", external: { user: "development", api_key: managementKey } },
     { name: "Development key", external: { user: "development", api_key: apiKey } },
   ]
-  for (const body of keys) await call(send, { method: "POST", resource: "/keys", key: operator, body })
+  for (const body of keys) await call(send, { method: "POST", resource: "/keys", key: operator ?? "", body })
 }
 
-async function call<T>(send: Send, { method, resource, key, body }: Call): Promise<{ status: number; data: T }> {
+async function call(send: Send, { method, resource, key, body }: Call): Promise<{ status: number; data: Data }> {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
   const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
   const response = await send(new Request(`http://127.0.0.1/api/v1${resource}`, init))
-  const document: { data: T; error?: { message: string } } = await response.json()
+  const document: { data: Data; error?: { message: string } } = await response.json()
   if (response.status >= 400 && response.status !== 401) {
     throw new Error(`${method} ${resource} answered ${response.status}: ${document.error?.message ?? ""}`)
   }

@@ -40,7 +40,7 @@ function formatEvent(line: Record<string, unknown>, now: Date): string {
   const rest = Object.entries({ ...fields, ...(requestId !== undefined && { request: requestId }) })
   const reason = isObject(cause) ? ` (${String(cause["name"])}: ${String(cause["message"])})` : ""
   const details = rest.map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
-  const mark = level === "error" ? red("error") : yellow(String(level ?? "info"))
+  const mark = level === "error" ? red("error") : yellow(typeof level === "string" ? level : "info")
   return [dim(clock(now)), mark, `${String(message)}${reason}`, dim(details.join(" "))].join("  ").trimEnd()
 }
 
