@@ -14,7 +14,8 @@ import { BASE_PATH } from "../http/paths.ts"
 import { newRequestId } from "../http/request-id.ts"
 import { EXPOSED_HEADERS } from "../http/response-headers.ts"
 import { newRouter } from "../http/router.ts"
-import { mountKeyed } from "./mount.ts"
+import { authenticate, mountKeyed } from "./mount.ts"
+import { rightsOver } from "./rights.ts"
 import { serverTiming } from "../http/timing.ts"
 import type { App } from "../access/app.ts"
 import { exports } from "../files/export-routes.ts"
@@ -50,6 +51,7 @@ import { scimDirectories } from "../scim/routes.ts"
 import { scimService } from "../scim/service-routes.ts"
 import { scimSync } from "../scim/sync-routes.ts"
 import { secrets } from "../secrets/routes.ts"
+import { consoleSessions } from "../sessions/routes.ts"
 import { usage } from "../usage/routes.ts"
 import { daemonSecrets } from "../interns/daemon-secret-routes.ts"
 import { vault } from "../interns/vault-routes.ts"
@@ -107,6 +109,12 @@ for (const router of [interns, internChat, internDaemons]) mountKeyed(api, route
 // With the operator's key.
 for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)
 
+const sessions = consoleSessions(rightsOver(api, authenticate))
+// They are in the document of the API, and outside of its path.
+for (const definition of sessions.openAPIRegistry.definitions) {
+  if (definition.type === "route") api.openAPIRegistry.registerPath(definition.route)
+}
+
 api.get("/openapi.json", (c) => c.json(describeApi(api)))
 
 const identify: MiddlewareHandler<App> = async function identify(c, next) {
@@ -139,6 +147,8 @@ for (const path of ["/interns", "/vault"]) {
   app.use(`${BASE_PATH}${path}/*`, refuseRegional)
 }
 app.route(BASE_PATH, api)
+app.use("/console/session", requireConfiguration)
+app.route("/", sessions)
 app.use("/auth", requireConfiguration)
 app.route("/auth", authPage)
 app.use(`${SERVICE_PATH}/*`, requireConfiguration)

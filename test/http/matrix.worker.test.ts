@@ -39,7 +39,9 @@ function resolved(schema: Schema | undefined): Schema | undefined {
   return name === undefined ? schema : document.components.schemas[name]
 }
 
-const operations: Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
+/** Without those of the console, which are beside the API: test/sessions. */
+const paths = Object.entries(document.paths).filter(([path]) => !path.startsWith("/console/"))
+const operations: Operation[] = paths.flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, { parameters = [], requestBody }]) => ({
     method: method.toUpperCase(),
     path,
