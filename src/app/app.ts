@@ -3,6 +3,7 @@ import { cors } from "hono/cors"
 import { audit } from "../audit/routes.ts"
 import { budgets } from "../budgets/routes.ts"
 import { byok } from "../byok/routes.ts"
+import { calls } from "../calls/routes.ts"
 import { credits, removedCredits } from "../organizations/credits-routes.ts"
 import { datasets } from "../datasets/routes.ts"
 import { onError, onNotFound } from "../http/error-response.ts"
@@ -15,6 +16,7 @@ import { newRequestId } from "../http/request-id.ts"
 import { EXPOSED_HEADERS } from "../http/response-headers.ts"
 import { newRouter } from "../http/router.ts"
 import { authenticate, mountKeyed } from "./mount.ts"
+import { recordingRejections } from "./rejections.ts"
 import { rightsOver } from "./rights.ts"
 import { serverTiming } from "../http/timing.ts"
 import type { App } from "../access/app.ts"
@@ -79,6 +81,7 @@ for (const router of [
   media,
   keyedModels,
   generations,
+  calls,
   currentKey,
   keys,
   credits,
@@ -153,7 +156,7 @@ app.use("/auth", requireConfiguration)
 app.route("/auth", authPage)
 app.use(`${SERVICE_PATH}/*`, requireConfiguration)
 app.route(SERVICE_PATH, scimService)
-app.onError(onError)
+app.onError(recordingRejections)
 app.notFound(
   onNotFound((method, path) => app.router.match(method, path)[0].some(([[, route]]) => route.method === method)),
 )
