@@ -3,6 +3,7 @@ import { cors } from "hono/cors"
 import { audit } from "../audit/routes.ts"
 import { budgets } from "../budgets/routes.ts"
 import { byok } from "../byok/routes.ts"
+import { keyLimits } from "../calls/ladder-routes.ts"
 import { calls } from "../calls/routes.ts"
 import { credits, removedCredits } from "../organizations/credits-routes.ts"
 import { datasets } from "../datasets/routes.ts"
@@ -25,6 +26,7 @@ import { files } from "../files/routes.ts"
 import { generations } from "../generations/routes.ts"
 import { guardrailAssignments } from "../guardrails/assignment-routes.ts"
 import { guardrails } from "../guardrails/routes.ts"
+import { estimates } from "../inference/estimate-routes.ts"
 import { media } from "../inference/media/routes.ts"
 import { inference } from "../inference/routes.ts"
 import { internChat } from "../interns/chat-routes.ts"
@@ -82,6 +84,8 @@ for (const router of [
   keyedModels,
   generations,
   calls,
+  keyLimits,
+  estimates,
   currentKey,
   keys,
   credits,
