@@ -24,7 +24,7 @@ test("no file is longer than 300 lines", () => {
 const ROOMS = `
   support errors money formats config access http audit secrets outbound providers models ledger
   generations usage workspaces members keys organizations reconciliation budgets byok guardrails
-  presets observability policy routing server-tools plugins files inference datasets scim oauth vault
+  presets observability policy sessions calls routing server-tools plugins files inference datasets scim oauth vault
   interns app durable-objects/ledger durable-objects/intern index
 `
   .trim()
@@ -133,6 +133,7 @@ test("no statement is made of strings from outside", () => {
 const UNAUDITED = [
   "src/audit/store.ts",
   "src/datasets/store.ts",
+  "src/calls/rejected-store.ts",
   "src/usage/store.ts",
   "src/reconciliation/store.ts",
   "src/observability/delivery/store.ts",

@@ -1,31 +1,45 @@
-import type { MiddlewareHandler } from "hono"
+import type { Context, MiddlewareHandler } from "hono"
 import { GatewayError } from "../errors/errors.ts"
 import type { App } from "./app.ts"
+import type { Principal } from "./principal.ts"
+
+type Condition = (principal: Principal) => boolean
+
+const conditions = new WeakMap<object, Condition>()
+
+/** Middleware that lets only some principals pass; `refuse` throws for the others. Its condition can be read. */
+export function guard(condition: Condition, refuse: (c: Context<App>) => never): MiddlewareHandler<App> {
+  const handler: MiddlewareHandler<App> = async function guard(c, next) {
+    return condition(c.var.principal) ? next() : refuse(c)
+  }
+  conditions.set(handler, condition)
+  return handler
+}
+
+/** Whether a handler of a route lets this principal pass. Handlers that are no guards let everyone pass. */
+export function letsPass(handler: object, principal: Principal): boolean {
+  return conditions.get(handler)?.(principal) ?? true
+}
 
 /** Management keys only: everything that changes an account. */
-export const requireManagement: MiddlewareHandler<App> = async function requireManagement(c, next) {
-  if (c.var.principal.kind !== "management") throw denied("Only management keys may perform this operation.")
-  return next()
-}
+export const requireManagement = guard(
+  ({ kind }) => kind === "management",
+  () => denied("Only management keys may perform this operation."),
+)
 
 /** Keys that may mint and manage keys: management keys, and provisioning keys, which manage nothing else. */
-export const requireProvisioning: MiddlewareHandler<App> = async function requireProvisioning(c, next) {
-  const { kind } = c.var.principal
-  if (kind !== "management" && kind !== "provisioning") {
-    throw denied("Only management and provisioning keys may perform this operation.")
-  }
-  return next()
-}
+export const requireProvisioning = guard(
+  ({ kind }) => kind === "management" || kind === "provisioning",
+  () => denied("Only management and provisioning keys may perform this operation."),
+)
 
 /** The deployment's own key: what concerns more than one organization. */
-export const requireOperator: MiddlewareHandler<App> = async function requireOperator(c, next) {
-  if (!c.var.principal.isOperator) {
-    throw denied("Only the deployment's bootstrap management key may perform this operation.")
-  }
-  return next()
-}
+export const requireOperator = guard(
+  ({ isOperator }) => isOperator,
+  () => denied("Only the deployment's bootstrap management key may perform this operation."),
+)
 
 /** A refusal that the audit log records (audit/actor.ts). */
-function denied(message: string): GatewayError {
-  return new GatewayError("forbidden", message, { isDenial: true })
+function denied(message: string): never {
+  throw new GatewayError("forbidden", message, { isDenial: true })
 }

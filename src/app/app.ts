@@ -3,6 +3,8 @@ import { cors } from "hono/cors"
 import { audit } from "../audit/routes.ts"
 import { budgets } from "../budgets/routes.ts"
 import { byok } from "../byok/routes.ts"
+import { keyLimits } from "../calls/ladder-routes.ts"
+import { calls } from "../calls/routes.ts"
 import { credits, removedCredits } from "../organizations/credits-routes.ts"
 import { datasets } from "../datasets/routes.ts"
 import { onError, onNotFound } from "../http/error-response.ts"
@@ -14,7 +16,9 @@ import { BASE_PATH } from "../http/paths.ts"
 import { newRequestId } from "../http/request-id.ts"
 import { EXPOSED_HEADERS } from "../http/response-headers.ts"
 import { newRouter } from "../http/router.ts"
-import { mountKeyed } from "./mount.ts"
+import { authenticate, mountKeyed } from "./mount.ts"
+import { recordingRejections } from "./rejections.ts"
+import { rightsOver } from "./rights.ts"
 import { serverTiming } from "../http/timing.ts"
 import type { App } from "../access/app.ts"
 import { exports } from "../files/export-routes.ts"
@@ -22,6 +26,7 @@ import { files } from "../files/routes.ts"
 import { generations } from "../generations/routes.ts"
 import { guardrailAssignments } from "../guardrails/assignment-routes.ts"
 import { guardrails } from "../guardrails/routes.ts"
+import { estimates } from "../inference/estimate-routes.ts"
 import { media } from "../inference/media/routes.ts"
 import { inference } from "../inference/routes.ts"
 import { internChat } from "../interns/chat-routes.ts"
@@ -50,6 +55,7 @@ import { scimDirectories } from "../scim/routes.ts"
 import { scimService } from "../scim/service-routes.ts"
 import { scimSync } from "../scim/sync-routes.ts"
 import { secrets } from "../secrets/routes.ts"
+import { consoleSessions } from "../sessions/routes.ts"
 import { usage } from "../usage/routes.ts"
 import { daemonSecrets } from "../interns/daemon-secret-routes.ts"
 import { vault } from "../interns/vault-routes.ts"
@@ -77,6 +83,9 @@ for (const router of [
   media,
   keyedModels,
   generations,
+  calls,
+  keyLimits,
+  estimates,
   currentKey,
   keys,
   credits,
@@ -106,6 +115,12 @@ for (const router of [interns, internChat, internDaemons]) mountKeyed(api, route
 
 // With the operator's key.
 for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)
+
+const sessions = consoleSessions(rightsOver(api, authenticate))
+// They are in the document of the API, and outside of its path.
+for (const definition of sessions.openAPIRegistry.definitions) {
+  if (definition.type === "route") api.openAPIRegistry.registerPath(definition.route)
+}
 
 api.get("/openapi.json", (c) => c.json(describeApi(api)))
 
@@ -140,11 +155,13 @@ for (const path of ["/interns", "/vault"]) {
   app.use(`${BASE_PATH}${path}/*`, refuseRegional)
 }
 app.route(BASE_PATH, api)
+app.use("/console/session", requireConfiguration)
+app.route("/", sessions)
 app.use("/auth", requireConfiguration)
 app.route("/auth", authPage)
 app.use(`${SERVICE_PATH}/*`, requireConfiguration)
 app.route(SERVICE_PATH, scimService)
-app.onError(onError)
+app.onError(recordingRejections)
 app.notFound(
   onNotFound((method, path) => app.router.match(method, path)[0].some(([[, route]]) => route.method === method)),
 )

@@ -2,7 +2,7 @@ import { callerOf } from "../policy/call-policy.ts"
 import type { Env } from "../config/env.ts"
 import { isPlainChat } from "../formats/chat/plain-request.ts"
 import type { ChatRequest } from "../formats/schemas.ts"
-import { toErrorResponse } from "../http/error-response.ts"
+import { toErrorResponse, toGatewayError } from "../http/error-response.ts"
 import { BASE_PATH } from "../http/paths.ts"
 import { newRequestId } from "../http/request-id.ts"
 import { addCommonHeaders } from "../http/response-headers.ts"
@@ -10,6 +10,7 @@ import { TIMING_HEADER } from "../http/timing.ts"
 import { createDeps, MAX_INFERENCE_BYTES, requestMetaOf } from "../inference/context.ts"
 import { chatFormat } from "../inference/endpoints/chat/format.ts"
 import { handleInference } from "../inference/pipeline.ts"
+import { recordRejection } from "../inference/rejections.ts"
 import { isSite } from "../interns/site.ts"
 import { cachedPrincipal } from "../policy/authenticate.ts"
 import { parseJson } from "../support/json.ts"
@@ -33,9 +34,10 @@ export async function handleRequest(request: Request, env: Env, executionCtx: Ex
   if (!isPlainChat(body)) return app.fetch(new Request(request, { method: "POST", body: text }), env, executionCtx)
   const requestId = newRequestId()
   const incoming = { request, env, executionCtx, requestId, caller: callerOf(principal) }
-  const response = await answer(incoming, body).catch((thrown: unknown) =>
-    toErrorResponse(thrown, { path: CHAT_PATH, requestId, env }),
-  )
+  const response = await answer(incoming, body).catch((thrown: unknown) => {
+    recordRejection(incoming, { error: toGatewayError(thrown), apiType: "completions", body })
+    return toErrorResponse(thrown, { path: CHAT_PATH, requestId, env })
+  })
   addCommonHeaders(response.headers, requestId)
   return response
 }

@@ -1,7 +1,11 @@
 import type { OpenAPIHono } from "@hono/zod-openapi"
 import type { App } from "../access/app.ts"
 import { recordDenials } from "../audit/actor.ts"
-import { authenticate } from "../policy/authenticate.ts"
+import { authenticateWith } from "../policy/authenticate.ts"
+import { sessionPrincipal } from "../sessions/session.ts"
+
+/** Every keyed route takes an API key, or a session of the console. */
+export const authenticate = authenticateWith(sessionPrincipal)
 
 /** Mounts a router whose every route needs a valid key. The key is checked before anything else that the route does. */
 export function mountKeyed(api: OpenAPIHono<App>, router: OpenAPIHono<App>): void {

@@ -1,5 +1,6 @@
 import { auditRetentionDays } from "../audit/retention.ts"
 import { pruneAudit } from "../audit/store.ts"
+import { pruneRejectedCalls } from "../calls/rejected-store.ts"
 import { refreshSessionCost } from "../datasets/store.ts"
 import type { Env } from "../config/env.ts"
 import { pruneContents } from "../generations/content.ts"
@@ -20,6 +21,10 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
     {
       name: "prune-generations",
       run: (env, now) => pruneGenerations(env.DB, now, generationRetentionDays(env)),
+    },
+    {
+      name: "prune-rejected-calls",
+      run: (env, now) => pruneRejectedCalls(env.DB, now, generationRetentionDays(env)),
     },
     { name: "prune-contents", run: (env, now) => pruneContents(env.FILES, now, generationRetentionDays(env)) },
     {

@@ -1,29 +1,21 @@
 import { logError, logWarning } from "../support/log.ts"
+import { MinuteGate } from "../support/minute-gate.ts"
 import type { AuditEntry } from "./entry.ts"
 import { insertAudit } from "./store.ts"
 
-const MINUTE_MS = 60_000
 /** Limit per key, minute and isolate, so that a key that is denied all day does not fill the database. */
 export const DENIALS_PER_MINUTE = 10
 const MAX_KEYS = 10_000
 
 /** Counts refusals by key within the minute. */
 export class DenialGate {
-  #minute = -1
-  readonly #counts = new Map<string, number>()
+  readonly #gate = new MinuteGate(DENIALS_PER_MINUTE, MAX_KEYS)
 
   /** Whether one more refusal of this key is kept. */
   take(keyHash: string, now: number): boolean {
-    const minute = Math.floor(now / MINUTE_MS)
-    if (minute !== this.#minute) {
-      this.#minute = minute
-      this.#counts.clear()
-    }
-    const count = this.#counts.get(keyHash) ?? 0
-    if (count >= DENIALS_PER_MINUTE || (count === 0 && this.#counts.size >= MAX_KEYS)) return false
-    this.#counts.set(keyHash, count + 1)
-    if (count + 1 === DENIALS_PER_MINUTE) logWarning("denials of a key are no longer recorded this minute", { keyHash })
-    return true
+    const count = this.#gate.take(keyHash, now)
+    if (count === DENIALS_PER_MINUTE) logWarning("denials of a key are no longer recorded this minute", { keyHash })
+    return count !== undefined
   }
 }
 

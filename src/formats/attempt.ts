@@ -1,3 +1,12 @@
+/** Why something failed: the name in the table of errors, and the message, cut. */
+export type Failure = { code: string; message: string }
+
+const MAX_MESSAGE_LENGTH = 300
+
+export function toFailure({ code, message }: Failure): Failure {
+  return { code, message: message.slice(0, MAX_MESSAGE_LENGTH) }
+}
+
 /** One attempt at a provider. `status`: its HTTP status, null without a response. */
 export type Attempt = {
   provider: string
@@ -5,4 +14,6 @@ export type Attempt = {
   status: number | null
   latencyMs: number
   isByok?: boolean
+  /** Absent where the provider accepted the call. */
+  error?: Failure
 }

@@ -10,7 +10,7 @@ import { asGatewayError, type ErrorEnvelope, GatewayError, toEnvelope } from "..
 
 /** Any failure as its envelope. The only place in the Worker that turns an error into an answer. */
 export function toErrorResponse(thrown: unknown, { path, requestId, env }: Failed): Response {
-  const error = asGatewayError(fromHono(thrown))
+  const error = toGatewayError(thrown)
   // What a provider did is in the generation's record; the log is for what is wrong here.
   if (error.code === "internal" || error.code === "misconfigured") {
     logError(error.message, { requestId, code: error.code }, error.cause)
@@ -19,6 +19,11 @@ export function toErrorResponse(thrown: unknown, { path, requestId, env }: Faile
   const envelope = toEnvelope(error)
   const body = SPEAKS_MESSAGES.test(path) ? withMessagesError(envelope, error) : envelope
   return Response.json(body, { status: error.status, headers: { "cache-control": "no-store", ...error.headers } })
+}
+
+/** What a failure of a route is to the client. */
+export function toGatewayError(thrown: unknown): GatewayError {
+  return asGatewayError(fromHono(thrown))
 }
 
 /** The request that failed. */

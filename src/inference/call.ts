@@ -1,7 +1,9 @@
 import type { Caller } from "../policy/call-policy.ts"
+import type { GatewayError } from "../errors/errors.ts"
 import type { Attempt } from "../formats/attempt.ts"
 import type { ResponseEncoder } from "../formats/encoder.ts"
 import type { Ending, GenerationDraft } from "../ledger/generation.ts"
+import type { Limit } from "../ledger/limits.ts"
 import type { Target } from "../routing/target.ts"
 import type { RequestMeta } from "./deps.ts"
 import type { AcceptedResponse } from "./dispatch.ts"
@@ -32,6 +34,10 @@ export type HeldCall = CallContext & {
   encoder: ResponseEncoder
   /** Keeps the hold alive. */
   heartbeat: HoldHeartbeat
+  /** Nano-USD that the ledger reserved. */
+  heldNano: number
+  /** Every limit that the call is held against, beside the balance. */
+  limits: readonly Limit[]
 }
 
 /** How the response ended: what `settle` charges and records. */
@@ -44,6 +50,8 @@ export type RelayResult = {
   accepted: AcceptedResponse | null
   /** A provider answered 200, so it may have begun to work. */
   wasReached: boolean
+  /** The error that the client received; absent where the call did not fail. */
+  error?: GatewayError | undefined
 }
 
 /** Fields that correlate a log line with its request and generation. */

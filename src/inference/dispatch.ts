@@ -1,4 +1,4 @@
-import type { Attempt } from "../formats/attempt.ts"
+import { type Attempt, toFailure } from "../formats/attempt.ts"
 import type { ResponseReader } from "../formats/readers/reader.ts"
 import type { Rejection } from "../providers/refusal.ts"
 import type { Provider } from "../providers/provider.ts"
@@ -63,6 +63,7 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
       status: isRejected ? result.status : 200,
       latencyMs: Date.now() - startedAt,
       isByok: target.byok !== undefined,
+      ...(isRejected && { error: toFailure(result) }),
     })
     if (!isRejected) {
       deps.health.warm(healthKey(target))

@@ -34,6 +34,8 @@ export async function placeHold(planned: PlannedCall, deps: Deps): Promise<HeldC
     pseudonym,
     encoder: request.encoderFor(context),
     heartbeat: new HoldHeartbeat(context),
+    heldNano,
+    limits: limitsOf(caller),
   })
 }
 

@@ -1,8 +1,10 @@
 import type { Charge } from "../formats/cost-fields.ts"
 import { toTokens } from "../formats/chat/meter.ts"
-import type { Attempt } from "../formats/attempt.ts"
-import type { Ending, Generation } from "../ledger/generation.ts"
+import { type Attempt, toFailure } from "../formats/attempt.ts"
+import type { PipelineStage } from "../formats/pipeline-stage.ts"
+import type { CallStory, Ending, Generation, GuardrailFinding } from "../ledger/generation.ts"
 import { type Target, targetKey } from "../routing/target.ts"
+import { listOf } from "../support/json.ts"
 import { logError } from "../support/log.ts"
 import { type HeldCall, logFieldsOf, type RelayResult } from "./call.ts"
 import { chargeFor, NO_CHARGE } from "./charge.ts"
@@ -40,7 +42,8 @@ function chargeOf(call: HeldCall, target: Target, isComplete: boolean): Charge {
   return chargeFor(call.meter, { target, bounds: call.request.bounds, heldNano, isComplete })
 }
 
-function toGeneration({ draft, meter }: HeldCall, result: RelayResult, charge: Charge): Generation {
+function toGeneration(call: HeldCall, result: RelayResult, charge: Charge): Generation {
+  const { draft, meter } = call
   const { accepted, ending, status, attempts } = result
   return {
     ...draft,
@@ -60,7 +63,31 @@ function toGeneration({ draft, meter }: HeldCall, result: RelayResult, charge: C
     generationMs: accepted ? Date.now() - accepted.answeredAt : null,
     serviceTier: accepted ? meter.serviceTier : null,
     attempts,
+    ...storyOf(call, result),
   }
+}
+
+function storyOf({ heldNano, limits, request }: HeldCall, { accepted, error, ending }: RelayResult): CallStory {
+  const findings = request.screening?.stages().flatMap(toFinding) ?? []
+  const reason = error?.metadata?.reason
+  return {
+    heldNano,
+    ...(limits.length > 0 && { limits }),
+    ...(accepted && { pricing: accepted.target.endpoint.pricing }),
+    ...(error && ending !== "cancelled" && { error: { ...toFailure(error), ...(reason !== undefined && { reason }) } }),
+    ...(findings.length > 0 && { guardrails: findings }),
+  }
+}
+
+function toFinding({
+  name,
+  guardrail_id: id = "",
+  guardrail_scope: scope = "",
+  data,
+}: PipelineStage): GuardrailFinding[] {
+  if (data?.["detected"] !== true) return []
+  const patterns = listOf(data["patterns"]).map(String)
+  return [{ id, name, scope, action: String(data["action"]), patterns }]
 }
 
 /** What this response showed about its endpoint. A document shows no first token, so all of its time is generation. */

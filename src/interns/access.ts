@@ -1,4 +1,5 @@
-import type { Context, MiddlewareHandler } from "hono"
+import type { Context } from "hono"
+import { guard } from "../access/guards.ts"
 import { principalByHash } from "../policy/authenticate.ts"
 import type { Principal } from "../access/principal.ts"
 import type { Env } from "../config/env.ts"
@@ -9,17 +10,15 @@ import type { InternRow } from "./table.ts"
 
 export const NO_SUCH_INTERN = "There is no intern with this id that this key can see."
 
-/** Intern and vault routes return 404 outside the program. Runs after the authentication. */
-export const requireProgramme: MiddlewareHandler<App> = async function requireProgramme(c, next) {
-  if (!c.var.principal.hasInternsAccess) throw internError("not_found", `There is no ${c.req.method} ${c.req.path}.`)
-  return next()
+function noSuchRoute({ req }: Context<App>): never {
+  throw internError("not_found", `There is no ${req.method} ${req.path}.`)
 }
 
+/** Intern and vault routes return 404 outside the program. Runs after the authentication. */
+export const requireProgramme = guard(({ hasInternsAccess }) => hasInternsAccess, noSuchRoute)
+
 /** Routes that an intern's key cannot use: the list of interns, and the vault of the workspace. */
-export const refuseInternKey: MiddlewareHandler<App> = async function refuseInternKey(c, next) {
-  if (c.var.principal.internId !== null) throw internError("not_found", `There is no ${c.req.method} ${c.req.path}.`)
-  return next()
-}
+export const refuseInternKey = guard(({ internId }) => internId === null, noSuchRoute)
 
 /** The intern that the caller names: one of its key's workspace, and of an intern's own key itself alone; or 404. */
 export async function visibleIntern(c: Context<App>, id: string): Promise<InternRow> {

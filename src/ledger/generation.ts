@@ -1,5 +1,7 @@
-import type { Attempt } from "../formats/attempt.ts"
+import type { Attempt, Failure } from "../formats/attempt.ts"
 import { NO_TOKENS, type Tokens } from "../money/money.ts"
+import type { Pricing } from "../money/pricing.ts"
+import type { Limit } from "./limits.ts"
 
 /**
  * How a call ended. `unsettled`: the runtime that served it died, and the ledger charged its
@@ -60,6 +62,23 @@ export type GenerationDraft = {
   isByok?: true
 }
 
+/** What a guardrail found in a call. `action`: the strongest that it took. The text itself is not kept. */
+export type GuardrailFinding = { id: string; name: string; scope: string; action: string; patterns: readonly string[] }
+
+/** What explains a call afterwards. Records of older versions have none of it. */
+export type CallStory = {
+  /** Nano-USD that were held for the call. */
+  heldNano?: number
+  /** The limits that it was held against beside the balance; absent for none. */
+  limits?: readonly Limit[]
+  /** Prices of the endpoint at the time. */
+  pricing?: Pricing
+  /** Why the call failed; absent where it did not. */
+  error?: Failure & { reason?: string }
+  /** Guardrails that found something; absent where none did. */
+  guardrails?: readonly GuardrailFinding[]
+}
+
 /** The whole record of one call. Money is nano-USD. */
 export type Generation = Omit<GenerationDraft, "isByok"> & {
   /** What answered; the requested model when nothing did. */
@@ -82,7 +101,7 @@ export type Generation = Omit<GenerationDraft, "isByok"> & {
   attempts: readonly Attempt[]
   /** Nano-USD of the provider's count above the hold, which are not charged. Absent for none. */
   overrunNano?: number
-}
+} & CallStory
 
 /** One that the ledger has charged. */
 export type Settled = Generation & { settledAt: number }

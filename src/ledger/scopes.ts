@@ -1,3 +1,13 @@
 export function workspaceScope(workspaceId: string): string {
   return `workspace:${workspaceId}`
 }
+
+export type ScopeKind = "balance" | "key" | "budget" | "guardrail"
+
+/** What a scope of the ledger counts, and the id of the record whose limit it is: a key, a workspace or a guardrail. */
+export function parseScope(scope: string): { kind: ScopeKind; id: string } {
+  const [name, id = ""] = scope.split(":")
+  if (name === "key") return { kind: "key", id }
+  if (name === "workspace") return { kind: "budget", id }
+  return name === "guardrail" ? { kind: "guardrail", id } : { kind: "balance", id }
+}

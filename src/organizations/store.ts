@@ -66,6 +66,11 @@ export async function updateRights(
   return updated[0]
 }
 
+export async function findOrganization(db: D1Database, id: string): Promise<OrganizationRow | undefined> {
+  const [row] = await openDb(db).select().from(organizations).where(eq(organizations.id, id))
+  return row
+}
+
 /** For the operator, who sees every organization. */
 export async function organizationExists(db: D1Database, id: string): Promise<boolean> {
   const [row] = await openDb(db).select({ id: organizations.id }).from(organizations).where(eq(organizations.id, id))

@@ -12,11 +12,21 @@ import { loadAccess, loadOperator } from "./store.ts"
 
 const BEARER = /^Bearer +(\S+) *$/i
 
-/** Sets the principal of a request, or fails with 401. The only reader of the credential. */
-export const authenticate: MiddlewareHandler<App> = async function authenticate(c, next) {
-  const credential = credentialOf(c.req.raw.headers)
-  c.set("principal", await principalOf(credential, c.req.header("cf-connecting-ip"), c.env, Date.now()))
-  return next()
+/** The principal of a request that carries no API key, for example by a session cookie. */
+type ReadSession = (request: Request, env: Env) => Promise<Principal | undefined>
+
+/**
+ * Sets the principal of a request, or fails with 401. The only reader of the credential. `readSession` runs only for a
+ * request without an API key: a key in a header always wins.
+ */
+export function authenticateWith(readSession: ReadSession): MiddlewareHandler<App> {
+  return async function authenticate(c, next) {
+    const credential = credentialOf(c.req.raw.headers)
+    const session = credential === undefined ? await readSession(c.req.raw, c.env) : undefined
+    const ip = c.req.header("cf-connecting-ip")
+    c.set("principal", session ?? (await principalOf(credential, ip, c.env, Date.now())))
+    return next()
+  }
 }
 
 /** The principal of a request whose key is in the cache; undefined where the key must be looked up, or is not valid. */
@@ -62,9 +72,17 @@ async function principalOf(
   return principal
 }
 
-/** The principal of the key with this hash if it is valid: for a session that began with it. */
-export async function principalByHash(hash: string, env: Env, now: number): Promise<Principal | undefined> {
-  const principal = await find(hash, undefined, env, now)
+/**
+ * The principal of the key with this hash if it is valid: for a session that began with it. `ip`: of a client that
+ * presents the key now, whose invalid keys are counted.
+ */
+export async function principalByHash(
+  hash: string,
+  env: Env,
+  now: number,
+  ip?: string,
+): Promise<Principal | undefined> {
+  const principal = await find(hash, ip, env, now)
   return principal && !isExpired(principal, now) ? principal : undefined
 }
 

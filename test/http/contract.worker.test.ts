@@ -39,7 +39,9 @@ function isOf(route: string, path: string): boolean {
 }
 
 const document = describeApi(api)
-const operations = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+/** The console's sessions are beside the API, at the root of the host. */
+const paths = Object.entries(document.paths ?? {}).filter(([path]) => !path.startsWith("/console/"))
+const operations = paths.flatMap(([path, methods]) =>
   Object.keys(methods ?? {}).map((method) => `${method.toUpperCase()} ${path}`),
 )
 

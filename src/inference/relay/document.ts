@@ -32,8 +32,9 @@ async function finish({ call, upstream, filter, settle }: RelayJob): Promise<Fin
   if (accepted.kind === "whole") accepted.reader.read(call.meter, accepted.result)
   const document = accepted.kind === "whole" ? accepted.result : undefined
   const passed = document && filter ? await filter.filterDocument(accepted, document) : document
-  const status = passed instanceof GatewayError ? passed.status : 200
-  const { charge, recorded } = settle({ ending: "complete", status, attempts, accepted, wasReached })
+  const error = passed instanceof GatewayError ? passed : undefined
+  const status = error?.status ?? 200
+  const { charge, recorded } = settle({ ending: "complete", status, attempts, accepted, wasReached, error })
   const headers = { ...answerHeaders(call.draft.id), ...timingHeaders(call.meta, attempts) }
   if (accepted.kind === "bytes") {
     const response = new Response(accepted.body, { headers: { ...headers, "content-type": accepted.contentType } })

@@ -112,7 +112,7 @@ async function relayAccepted(
   if (filtered) meter.transcript = filtered.transcript
   // Settled before `[DONE]`, so that a client that requests the generation right after the stream finds it.
   const status = end.error?.status ?? 200
-  const { charge, recorded } = settle({ ending: end.ending, status, attempts, accepted, wasReached })
+  const { charge, recorded } = settle({ ending: end.ending, status, attempts, accepted, wasReached, error: end.error })
   await writeFinalFrames(writable, finalFrames(call, end, { charge, metadata: requestedMetadata(call, attempts) }))
   await recorded
 }

@@ -30,10 +30,10 @@ export function dispatchError(
 }
 
 /** How a call ends that no provider answered. */
-export function rejectedResult(call: HeldCall, result: DispatchResult, { status }: GatewayError): RelayResult {
+export function rejectedResult(call: HeldCall, result: DispatchResult, error: GatewayError): RelayResult {
   const { attempts, wasReached } = result
   const ending = call.dispatchAbort.aborted ? "cancelled" : "refused"
-  return { ending, status, attempts, accepted: null, wasReached }
+  return { ending, status: error.status, attempts, accepted: null, wasReached, error }
 }
 
 export function toServingInfo(

@@ -1,0 +1,37 @@
+import type { Context, ErrorHandler } from "hono"
+import type { App } from "../access/app.ts"
+import { onError, toGatewayError } from "../http/error-response.ts"
+import { BASE_PATH } from "../http/paths.ts"
+import { incomingCall } from "../inference/context.ts"
+import { recordRejection } from "../inference/rejections.ts"
+import type { GenerationDraft } from "../ledger/generation.ts"
+
+const API_TYPES: Readonly<Record<string, GenerationDraft["apiType"]>> = {
+  "/chat/completions": "completions",
+  "/responses": "completions",
+  "/messages": "completions",
+  "/embeddings": "embeddings",
+  "/rerank": "rerank",
+  "/images/generations": "image",
+  "/images": "image",
+  "/audio/speech": "tts",
+  "/audio/transcriptions": "stt",
+  "/videos": "video",
+}
+
+/** Answers an error; that of an inference call with a valid key is recorded too, so that GET /calls finds it. */
+export const recordingRejections: ErrorHandler<App> = (thrown, c) => {
+  const apiType = c.req.method === "POST" ? API_TYPES[c.req.path.slice(BASE_PATH.length)] : undefined
+  if (apiType !== undefined && "principal" in c.var) c.executionCtx.waitUntil(record(thrown, c, apiType))
+  return onError(thrown, c)
+}
+
+async function record(thrown: Error, c: Context<App>, apiType: GenerationDraft["apiType"]): Promise<void> {
+  const incoming = incomingCall(c)
+  recordRejection(incoming, { error: toGatewayError(thrown), apiType, body: await parsedBody(c) })
+}
+
+/** The body where a validator has read it. Hono keeps it with the request; a body that was not read is not read now. */
+async function parsedBody(c: Context<App>): Promise<unknown> {
+  return Object.keys(c.req.bodyCache).length > 0 ? c.req.json().catch(() => undefined) : undefined
+}

@@ -1,0 +1,44 @@
+import type { Env as HonoEnv, Hono } from "hono"
+import { letsPass } from "../access/guards.ts"
+import type { Principal } from "../access/principal.ts"
+
+/** One right with the handlers of the routes that it covers. */
+type Right = { name: string; handlers: object[] }
+
+/**
+ * The rights of a principal over the routes of a router: `<area>:read` for the GET routes of an area and `<area>:write`
+ * for the others, each where no guard of these routes refuses. `authenticate`: what routes with a key have.
+ */
+export function rightsOver<E extends HonoEnv>(router: Hono<E>, authenticate: object): (p: Principal) => string[] {
+  let rights: readonly Right[] | undefined
+  return (principal) => {
+    rights ??= collectRights(router, authenticate)
+    return rights
+      .filter(({ handlers }) => handlers.every((handler) => letsPass(handler, principal)))
+      .map(({ name }) => name)
+  }
+}
+
+function collectRights<E extends HonoEnv>({ routes }: Hono<E>, authenticate: object): Right[] {
+  const isKeyed = new Set(routes.filter(({ handler }) => handler === authenticate).map(nameOf))
+  const byRight = Map.groupBy(
+    routes.filter((route) => isKeyed.has(nameOf(route))),
+    rightOf,
+  )
+  const rights = [...byRight].map(([name, covered]) => ({ name, handlers: covered.map(({ handler }) => handler) }))
+  return rights.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+type Route = { method: string; path: string }
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`
+
+export function rightOf({ method, path }: Route): string {
+  return `${areaOf(path)}:${method === "GET" ? "read" : "write"}`
+}
+
+/** The first segment of a path. What belongs to workspaces and organizations has an area of its own. */
+function areaOf(path: string): string {
+  const [first = "", second] = path.split("/").filter((segment) => segment !== "" && !segment.startsWith(":"))
+  return (first === "workspaces" || first === "organization") && second !== undefined ? second : first
+}

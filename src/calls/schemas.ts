@@ -1,0 +1,181 @@
+import * as z from "zod"
+import { GenerationContent } from "../generations/content.ts"
+import { oneOf } from "../http/schema.ts"
+
+const MAX_VALUES = 50
+
+/** A filter: may be repeated, and excludes a value with a leading `!`. */
+const filter = (what: string) =>
+  z
+    .union([z.string().max(256, "must be at most 256 characters"), z.array(z.string().max(256)).max(MAX_VALUES)], {
+      error: `must be a text, at most ${MAX_VALUES} times`,
+    })
+    .optional()
+    .meta({
+      description: `${what} May be repeated: one of the values must match. A leading \`!\` excludes the value.`,
+    })
+
+const instant = (what: string) =>
+  z.iso
+    .datetime({ offset: true, error: "must be an RFC 3339 date-time with seconds, such as 2026-11-22T14:00:00Z" })
+    .optional()
+    .meta({ description: what })
+
+export const SORTS = ["time", "cost", "duration", "first_token", "tokens"] as const
+const SORT_NAMES = ["-time", ...SORTS.slice(1).flatMap((name) => [name, `-${name}`])] as const
+
+const LIMIT = "must be an integer from 1 to 200"
+
+export const CallsQuery = z.object({
+  from: instant("Calls that ended at this time or later."),
+  to: instant("Calls that ended before this time."),
+  model: filter("Model that answered, or that was requested where none did."),
+  provider: filter("Name of the provider. Empty: no provider was tried."),
+  key: filter("Hash of the API key."),
+  app: filter("Title of the app, or its URL where it sent no title."),
+  workspace: filter("Id or slug of the workspace."),
+  status: filter("HTTP status (`429`), class (`5xx`), or outcome (`ok`, `failed`, `refused`, `cancelled`)."),
+  session_id: filter("Session of the call."),
+  user: filter("End user that the call named, or that the key was created for."),
+  q: z
+    .string()
+    .max(200, "must be at most 200 characters")
+    .optional()
+    .meta({ description: "Text in the id, request id, model, app, user, session, key or error of a call." }),
+  sort: oneOf(SORT_NAMES).default("-time").meta({
+    description: "Order; `-` is descending. Orders other than time consider the newest 20,000 calls of the range.",
+  }),
+  limit: z.coerce.number({ error: LIMIT }).int(LIMIT).min(1, LIMIT).max(200, LIMIT).default(50),
+  cursor: z.string().max(512, "must be the next_cursor of a former page").optional().meta({
+    description: "`next_cursor` of the page before, with the same filters and order.",
+  }),
+})
+export type CallsQuery = z.infer<typeof CallsQuery>
+
+const usd = z.number().meta({ description: "USD" })
+const count = z.int().min(0)
+const ms = z.number().nullable().meta({ description: "milliseconds" })
+const text = z.string().nullable()
+const Failure = z.object({
+  code: z.string().meta({ description: "Name of the error.", examples: ["rate_limited"] }),
+  message: z.string().meta({ description: "Cut to 300 characters." }),
+})
+
+export const Call = z
+  .object({
+    id: z.string().meta({
+      description: "Id of the generation (`gen-`), or of a call that was refused before it was sent (`rej-`).",
+    }),
+    request_id: z.string(),
+    created_at: z.iso.datetime().meta({ description: "Start of the call." }),
+    ended_at: z.iso.datetime().meta({ description: "When the call was charged, or refused." }),
+    model: z.string().meta({ description: "Model that answered, or that was requested where none did." }),
+    requested_model: z.string(),
+    provider: text.meta({ description: "Provider that answered, or that was tried last." }),
+    key: z.object({
+      hash: z.string(),
+      name: text.meta({ description: "Null for the bootstrap key." }),
+      label: text,
+    }),
+    workspace_id: z.string(),
+    app: text,
+    user: text,
+    session_id: text,
+    api_type: z.string(),
+    streamed: z.boolean(),
+    status: z.int().meta({ description: "HTTP status that the client received, or would have received." }),
+    outcome: z.enum(["ok", "failed", "refused", "cancelled"]).meta({
+      description:
+        "`refused`: by the gateway, before anything was sent. `failed`: after that. `cancelled`: the client disconnected.",
+    }),
+    ending: z.string(),
+    error: Failure.extend({ reason: z.string().optional() }).nullable(),
+    finish_reason: text,
+    tokens: z.object({ prompt: count, completion: count, cached: count, reasoning: count }),
+    cost: usd.meta({ description: "USD charged to the balance." }),
+    byok_cost: usd.meta({ description: "USD at the customer's own provider account, by the gateway's prices." }),
+    attempts: count,
+    first_token_ms: ms,
+    duration_ms: ms,
+  })
+  .meta({ id: "Call" })
+
+export const CallList = z
+  .object({
+    data: z.array(Call),
+    has_more: z.boolean(),
+    next_cursor: text.meta({ description: "Pass as `cursor`. A page may be empty and still have a next one." }),
+    truncated: z.boolean().meta({ description: "The order considered only the newest 20,000 calls of the range." }),
+  })
+  .meta({ id: "CallList" })
+
+const exact = z.string().meta({ description: "Exact USD, as a decimal string.", examples: ["0.000412500001"] })
+
+export const CallStory = Call.extend({
+  endpoint: z.object({ upstream_id: text, tokens_from: z.string(), service_tier: text, is_byok: z.boolean() }),
+  trail: z
+    .array(
+      z.object({
+        provider: z.string(),
+        model: z.string(),
+        status: z.int().nullable().meta({ description: "HTTP status of the provider; null without a response." }),
+        duration_ms: z.number(),
+        is_byok: z.boolean(),
+        error: Failure.nullable(),
+      }),
+    )
+    .meta({ description: "Attempts at providers, in order." }),
+  guardrails: z
+    .array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        scope: z.string().meta({ description: "`key`, `member` or `workspace`" }),
+        action: z.string().meta({ description: "Strongest action: `block`, `redact` or `flag`" }),
+        patterns: z.array(z.string()).meta({ description: "Names of what was found, never the text." }),
+      }),
+    )
+    .meta({ description: "Guardrails that found something." }),
+  tokens_by_kind: z.record(z.string(), z.number()),
+  arithmetic: z.object({
+    lines: z.array(
+      z.object({
+        kind: z.string().meta({
+          description:
+            "Kind of token or unit; `rounding` up to a nano-dollar; `above_hold`: counted above the hold and not charged; `unitemized`: the prices of the time are not known.",
+        }),
+        units: z.number().nullable(),
+        price: z.string().nullable().meta({ description: "USD a unit." }),
+        amount: exact,
+      }),
+    ),
+    total: exact.meta({ description: "Sum of the lines: `cost`, or `byok_cost` for a BYOK credential." }),
+    paid_by: z.enum(["balance", "byok", "nobody"]),
+  }),
+  held: z
+    .object({
+      amount: exact,
+      limits: z.array(
+        z.object({
+          kind: z.enum(["key", "budget", "guardrail"]),
+          id: z.string(),
+          name: text,
+          limit: usd,
+          interval: text.meta({ description: "Null for a limit that never resets." }),
+        }),
+      ),
+    })
+    .nullable()
+    .meta({ description: "What was reserved for the call, beside the balance. Null where it is not recorded." }),
+  times: z
+    .object({
+      received: z.iso.datetime(),
+      sent: z.iso.datetime().nullable().meta({ description: "To the provider that answered." }),
+      first_token: z.iso.datetime().nullable(),
+      last_token: z.iso.datetime().nullable(),
+      settled: z.iso.datetime(),
+    })
+    .meta({ description: "Null for what did not happen." }),
+  session: z.array(Call).meta({ description: "Up to 50 other calls of the session, the newest first." }),
+  content: GenerationContent.nullable().meta({ description: "Null where the workspace does not log this call." }),
+}).meta({ id: "CallStory" })

@@ -1,0 +1,13 @@
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import type { Generation } from "../ledger/generation.ts"
+
+/** Calls that were rejected before anything was held. Their record has the shape of a generation that cost nothing. */
+export const rejectedCalls = sqliteTable("rejected_calls", {
+  id: text("id").primaryKey(),
+  organizationId: text("organization_id").notNull(),
+  workspaceId: text("workspace_id").notNull(),
+  keyHash: text("key_hash").notNull(),
+  createdAt: integer("created_at").notNull(),
+  model: text("model").notNull(),
+  record: text("record", { mode: "json" }).$type<Generation>().notNull(),
+})

@@ -1,0 +1,61 @@
+import { priceToPico, type Tokens } from "./money.ts"
+import type { Pricing } from "./pricing.ts"
+
+/** What is priced: a kind of token, or a unit priced by the piece. */
+export type CostKind =
+  | "prompt"
+  | "audio"
+  | "cache_read"
+  | "cache_write"
+  | "cache_write_1h"
+  | "image"
+  | "request"
+  | "image_output"
+  | "second"
+  | "completion"
+  | "reasoning"
+
+/** `units` times `price` is the amount, in pico-USD (1e-12), rounded up for seconds. */
+export type CostLine = { kind: CostKind; units: number; price: string; pico: bigint }
+
+/** The terms of `costOf`: their sum, rounded up to a nano-USD once, is the cost. Kinds without units are left out. */
+export function costLines(tokens: Tokens, pricing: Pricing): CostLine[] {
+  const cached = Math.min(tokens.cached, tokens.prompt)
+  const cacheWrite = Math.min(tokens.cacheWrite, tokens.prompt - cached)
+  const cacheWrite1h = Math.min(tokens.cacheWrite1h, cacheWrite)
+  const audio = Math.min(tokens.audio, tokens.prompt - cached - cacheWrite)
+  const reasoning = Math.min(tokens.reasoning, tokens.completion)
+  const { prompt, completion, input_cache_write: write = prompt } = pricing
+  const { input_cache_read: read = prompt, input_cache_write_1h: write1h = write } = pricing
+  return [
+    lineOf("prompt", tokens.prompt - cached - cacheWrite - audio, prompt),
+    lineOf("audio", audio, pricing.audio ?? prompt),
+    lineOf("cache_read", cached, read),
+    lineOf("cache_write", cacheWrite - cacheWrite1h, write),
+    lineOf("cache_write_1h", cacheWrite1h, write1h),
+    lineOf("image", tokens.images, pricing.image ?? "0"),
+    lineOf("request", pricing.request === undefined ? 0 : 1, pricing.request ?? "0"),
+    lineOf("image_output", tokens.pictures ?? 0, pricing.image_output ?? "0"),
+    secondsLine(tokens.seconds ?? 0, pricing.second ?? "0"),
+    lineOf("completion", tokens.completion - reasoning, completion),
+    lineOf("reasoning", reasoning, pricing.internal_reasoning ?? completion),
+  ].filter(({ units }) => units > 0)
+}
+
+function lineOf(kind: CostKind, units: number, price: string): CostLine {
+  return { kind, units, price, pico: BigInt(units) * priceToPico(price) }
+}
+
+/** Counted in thousandths of a second. */
+function secondsLine(seconds: number, price: string): CostLine {
+  const milliseconds = Math.ceil(seconds * 1_000)
+  const pico = (BigInt(milliseconds) * priceToPico(price) + 999n) / 1_000n
+  return { kind: "second", units: milliseconds / 1_000, price, pico }
+}
+
+/** Exact USD of an amount of pico-USD, as a decimal string without trailing zeros. */
+export function formatPico(pico: bigint): string {
+  const digits = String(pico < 0n ? -pico : pico).padStart(13, "0")
+  const fraction = digits.slice(-12).replace(/0+$/, "")
+  return `${pico < 0n ? "-" : ""}${digits.slice(0, -12)}${fraction === "" ? "" : `.${fraction}`}`
+}

@@ -1,0 +1,63 @@
+import { EncryptJWT, jwtDecrypt } from "jose"
+import { derivedBytes, type Masters } from "../secrets/master-key.ts"
+
+/** A console session: the key it acts for, by its hash, and its end in epoch milliseconds. */
+export type ConsoleSession = { keyHash: string; expiresAt: number }
+
+export const SESSION_MS = 12 * 3_600_000
+
+const PURPOSE = "console-session"
+const MAX_COOKIE_LENGTH = 1_024
+const COOKIE_NAME = "gateway_console"
+
+/**
+ * Browsers accept the `__Host-` prefix and `Secure` only where they take the connection for secure. On plain http not
+ * all of them do so for the loopback address, so the cookie has neither there.
+ */
+export function cookieNameFor(url: string): string {
+  return isSecure(url) ? `__Host-${COOKIE_NAME}` : COOKIE_NAME
+}
+
+export function isSecure(url: string): boolean {
+  return url.startsWith("https:")
+}
+
+/** The value of the cookie: encrypted with a key that is derived for it alone. It does not contain the API key. */
+export async function sealSession({ keyHash, expiresAt }: ConsoleSession, { current }: Masters): Promise<string> {
+  return new EncryptJWT({ exp: expiresAt / 1_000 })
+    .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
+    .setSubject(keyHash)
+    .encrypt(await derivedBytes(current, PURPOSE))
+}
+
+/** The session in a cookie of this deployment that has not expired; undefined for any other value. */
+export async function openSession(
+  value: string,
+  { current, previous }: Masters,
+  now: number,
+): Promise<ConsoleSession | undefined> {
+  if (value.length > MAX_COOKIE_LENGTH) return undefined
+  const masters = previous === undefined ? [current] : [current, previous]
+  for (const master of masters) {
+    const session = await openWith(value, master, now)
+    if (session) return session
+  }
+  return undefined
+}
+
+const OPTIONS = {
+  keyManagementAlgorithms: ["dir"],
+  contentEncryptionAlgorithms: ["A256GCM"],
+  requiredClaims: ["exp", "sub"],
+}
+
+async function openWith(value: string, master: string, now: number): Promise<ConsoleSession | undefined> {
+  try {
+    const key = await derivedBytes(master, PURPOSE)
+    const { payload } = await jwtDecrypt(value, key, { ...OPTIONS, currentDate: new Date(now) })
+    const { sub = "", exp = 0 } = payload
+    return { keyHash: sub, expiresAt: Math.round(exp * 1_000) }
+  } catch {
+    return undefined
+  }
+}

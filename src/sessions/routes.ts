@@ -1,0 +1,145 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import { deleteCookie, setCookie } from "hono/cookie"
+import * as z from "zod"
+import type { App } from "../access/app.ts"
+import { hashKey } from "../access/key.ts"
+import type { Principal } from "../access/principal.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { acceptJson, newRouter } from "../http/router.ts"
+import { failures, jsonBody, ok } from "../http/schema.ts"
+import { findKeyRow } from "../keys/store.ts"
+import { findOrganization } from "../organizations/store.ts"
+import { principalByHash } from "../policy/authenticate.ts"
+import { mastersOf } from "../secrets/master-key.ts"
+import { toTimestamp } from "../support/time.ts"
+import { findWorkspaceRow } from "../workspaces/store.ts"
+import { type ConsoleSession, cookieNameFor, isSecure, sealSession, SESSION_MS } from "./cookie.ts"
+import { NewSession, Session } from "./schemas.ts"
+import { isFromConsole, isSameOrigin, sessionOf } from "./session.ts"
+
+const PATH = "/console/session"
+const tags = ["Console"]
+/** The console's routes are at the root of the host, beside its pages. */
+const servers = [{ url: "/" }]
+const security: never[] = []
+
+const create = createRoute({
+  method: "post",
+  path: PATH,
+  operationId: "createConsoleSession",
+  tags,
+  servers,
+  security,
+  summary: "Signs in to the console with an API key.",
+  description:
+    "Sets an HttpOnly, SameSite=Strict cookie that is valid for 12 hours. With it, and with the header `X-Gateway-Console: 1`, the console's own page may call every route that the key may call. Revoking the key ends the session.",
+  middleware: [acceptJson(4_096)] as const,
+  request: { body: jsonBody(NewSession) },
+  responses: {
+    201: ok(z.object({ data: Session }), "The session. The cookie is in `Set-Cookie`."),
+    ...failures(
+      "invalid_request",
+      "unauthenticated",
+      "forbidden",
+      "payload_too_large",
+      "unsupported_media_type",
+      "rate_limited",
+      "internal",
+    ),
+  },
+})
+
+const get = createRoute({
+  method: "get",
+  path: PATH,
+  operationId: "getConsoleSession",
+  tags,
+  servers,
+  security,
+  summary: "The session of this browser.",
+  responses: { 200: ok(z.object({ data: Session })), ...failures("unauthenticated", "internal") },
+})
+
+const remove = createRoute({
+  method: "delete",
+  path: PATH,
+  operationId: "deleteConsoleSession",
+  tags,
+  servers,
+  security,
+  summary: "Signs out: removes the cookie from this browser.",
+  responses: { 204: { description: "Signed out." } },
+})
+
+/** `rightsOf`: the areas that a principal may use, from the guards of all routes. */
+export function consoleSessions(rightsOf: (principal: Principal) => string[]) {
+  return newRouter()
+    .openapi(create, async (c) => {
+      const { key } = c.req.valid("json")
+      const now = Date.now()
+      if (isForeign(c.req.raw)) throw new GatewayError("forbidden", "Sign in on a page of this gateway.")
+      const principal = await principalByHash(hashKey(key), c.env, now, c.req.header("cf-connecting-ip"))
+      // The same response for unknown, disabled and expired keys, so that probing reveals nothing.
+      if (!principal) throw new GatewayError("unauthenticated", "This API key is not valid.")
+      const session = { keyHash: principal.keyHash, expiresAt: endOf(principal, now) }
+      await keepSession(c, session, now)
+      return c.json({ data: await describeSession(c, principal, session, rightsOf) }, 201)
+    })
+    .openapi(get, async (c) => {
+      const now = Date.now()
+      const session = await sessionOf(c.req.raw, c.env, now)
+      const principal = session && (await principalByHash(session.keyHash, c.env, now))
+      if (!principal) throw new GatewayError("unauthenticated", "Not signed in, or the session has ended. Sign in.")
+      return c.json({ data: await describeSession(c, principal, session, rightsOf) }, 200)
+    })
+    .openapi(remove, (c) => {
+      if (isFromConsole(c.req.raw)) deleteCookie(c, cookieNameFor(c.req.url), attributesFor(c.req.url))
+      return c.body(null, 204)
+    })
+}
+
+/** Another site's page: it must not sign a visitor in. A client that is no browser says nothing about a page. */
+function isForeign(request: Request): boolean {
+  const { headers } = request
+  return (headers.has("sec-fetch-site") || headers.has("origin")) && !isSameOrigin(request)
+}
+
+function endOf({ expiresAt }: Principal, now: number): number {
+  return Math.min(now + SESSION_MS, expiresAt ?? Number.POSITIVE_INFINITY)
+}
+
+function attributesFor(url: string) {
+  return { path: "/", httpOnly: true, sameSite: "Strict", secure: isSecure(url) } as const
+}
+
+async function keepSession(c: Context<App>, session: ConsoleSession, now: number): Promise<void> {
+  const maxAge = Math.floor((session.expiresAt - now) / 1_000)
+  const value = await sealSession(session, mastersOf(c.env))
+  setCookie(c, cookieNameFor(c.req.url), value, { ...attributesFor(c.req.url), maxAge })
+}
+
+async function describeSession(
+  c: Context<App>,
+  principal: Principal,
+  { expiresAt }: ConsoleSession,
+  rightsOf: (principal: Principal) => string[],
+): Promise<z.infer<typeof Session>> {
+  const { keyHash, label, organizationId, workspaceId, kind } = principal
+  const isSetUp = organizationId !== ""
+  const [key, workspace, organization] = isSetUp
+    ? await Promise.all([
+        findKeyRow(c.env.DB, organizationId, keyHash),
+        findWorkspaceRow(c.env.DB, organizationId, workspaceId),
+        findOrganization(c.env.DB, organizationId),
+      ])
+    : []
+  return {
+    kind: kind === "management" ? "management" : "workspace",
+    key: { hash: keyHash, name: key?.name ?? label, label },
+    workspace: workspace ? { id: workspace.id, slug: workspace.slug, name: workspace.name } : null,
+    organization: organization ? { id: organization.id, name: organization.name } : null,
+    may: rightsOf(principal),
+    expires_at: toTimestamp(expiresAt),
+  }
+}

@@ -1,0 +1,42 @@
+import type { Principal } from "../access/principal.ts"
+import type { Env } from "../config/env.ts"
+import { principalByHash } from "../policy/authenticate.ts"
+import { mastersOf } from "../secrets/master-key.ts"
+import { type ConsoleSession, cookieNameFor, openSession } from "./cookie.ts"
+
+export const CONSOLE_HEADER = "x-gateway-console"
+
+/**
+ * Whether the console's own page sent this request. A page of another origin cannot: the header makes the browser ask
+ * first (a CORS preflight), and the browser itself writes `Sec-Fetch-Site` and `Origin`. Browsers send `Sec-Fetch-Site`
+ * only on secure connections and to loopback addresses, so elsewhere `Origin` decides.
+ */
+export function isFromConsole({ headers, url }: Request): boolean {
+  return headers.get(CONSOLE_HEADER) === "1" && isSameOrigin({ headers, url })
+}
+
+export function isSameOrigin({ headers, url }: Pick<Request, "headers" | "url">): boolean {
+  const site = headers.get("sec-fetch-site")
+  if (site !== null) return site === "same-origin"
+  const origin = headers.get("origin")
+  return origin !== null && URL.parse(origin)?.host === new URL(url).host
+}
+
+/** The session of a request of the console, if its cookie is valid. Whether its key still works is not checked. */
+export async function sessionOf(request: Request, env: Env, now: number): Promise<ConsoleSession | undefined> {
+  if (!isFromConsole(request)) return undefined
+  const value = cookieOf(request.headers.get("cookie") ?? "", cookieNameFor(request.url))
+  return value === undefined ? undefined : openSession(value, mastersOf(env), now)
+}
+
+function cookieOf(header: string, name: string): string | undefined {
+  const pairs = header.split(";").map((pair) => pair.trim())
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)
+}
+
+/** The principal of a request of the console: the session has no rights beyond those that its key has now. */
+export async function sessionPrincipal(request: Request, env: Env): Promise<Principal | undefined> {
+  const now = Date.now()
+  const session = await sessionOf(request, env, now)
+  return session && principalByHash(session.keyHash, env, now)
+}
