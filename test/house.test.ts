@@ -29,7 +29,7 @@ const ROOMS = `
 `
   .trim()
   .split(/\s+/)
-const PROGRAMS = ["embedded", "daemon", "dev", "local"]
+const PROGRAMS = ["embedded", "daemon", "dev", "local", "console"]
 /** `dev` builds what `local` runs. */
 const ALLOWED = (to: string, from: string) => from === "dev" && to === "local"
 

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import path from "node:path"
 import { variables } from "../config/variables.ts"
 import { SECRETS } from "./check-config.ts"
+import { ensureConsole } from "./console-build.ts"
 import { runWrangler } from "./wrangler.ts"
 import { dist, root } from "../local/paths.ts"
 import type { Migration, WorkerSpec } from "../local/spec.ts"
@@ -12,8 +13,9 @@ const SOURCES = ["src", "durable-objects", "d1-migrations", "wrangler.toml", "pa
 const NOT_BUNDLED = ["src/dev", "src/local", "src/console", "src/daemon"].map((folder) => path.normalize(folder))
 const MARKER = path.join(dist, "sources.sha256")
 
-/** Bundles the Worker and the embedded upstream into `dist`, unless `dist` is already of these sources. */
+/** Builds the console, the Worker and the embedded upstream into `dist`, unless `dist` is already of these sources. */
 export async function ensureBuild(): Promise<void> {
+  await ensureConsole()
   const hash = createHash("sha256")
   for (const source of SOURCES) addTo(hash, source)
   const digest = hash.digest("hex")
@@ -43,7 +45,7 @@ async function readSpec(): Promise<WorkerSpec> {
   const config = path.join(root, "wrangler.toml")
   const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)
   // The bindings contain the secrets of .dev.vars.
-  const { bindings: _, modulesRules: __, serviceBindings: ___, ...resources } = workerOptions
+  const { bindings: _, modulesRules: __, serviceBindings: ___, assets: ____, ...resources } = workerOptions
   const development = wrangler.unstable_readConfig({ config })
   const production = wrangler.unstable_readConfig({ config, env: "production" })
   return {

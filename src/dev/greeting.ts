@@ -9,6 +9,7 @@ export function greet(baseUrl: string, keys: Keys, servers: readonly Server[]): 
   return `
 The gateway is ready.
 
+  Console          ${new URL("/", baseUrl).href}
   Base URL         ${baseUrl}
   API key          ${keys.normal}
   Management key   ${keys.management}

@@ -4,14 +4,16 @@ import path from "node:path"
 import { lock } from "../local/lock.ts"
 import { root } from "../local/paths.ts"
 import { ancestorOf } from "../local/processes.ts"
+import { ensureConsole } from "./console-build.ts"
 import { ensureDevVars, readEnvFile, setVariables, writeEnvFile } from "./dev-vars.ts"
 import { runWrangler } from "./wrangler.ts"
 
 /**
- * The build step of wrangler.toml. For `wrangler dev` it makes secrets, keys and the database's schema, each unless it
- * is there; other commands need nothing of it.
+ * The build step of wrangler.toml: the console, and for `wrangler dev` secrets, keys and the schema of the local
+ * database, each unless it is up to date.
  */
 async function prepare(): Promise<void> {
+  await ensureConsole()
   if (process.env["WRANGLER_COMMAND"] !== "dev") return
   const stateDir = path.join(root, ".wrangler/state")
   const locked = await lock(stateDir, ancestorOf(process.pid, "wrangler"))

@@ -32,6 +32,7 @@ export type Runtime = {
 
 const GATEWAY = "gateway"
 const EMBEDDED = "gateway-embedded"
+const CONSOLE = "gateway-console"
 
 /** A runtime that crashes this often within a minute is not started again. */
 const MAX_CRASHES = 5
@@ -94,10 +95,17 @@ function toMiniflareOptions(spec: WorkerSpec, options: RuntimeOptions) {
     rootPath: dist,
     scriptPath: path.join(dist, "gateway/index.js"),
     bindings: { ...spec.vars[options.stage], ...options.bindings },
-    serviceBindings: { ...(isDevelopment && { EMBEDDED }) },
+    serviceBindings: { ASSETS: CONSOLE, ...(isDevelopment && { EMBEDDED }) },
     unsafeDirectSockets: [{ host: options.host, port: options.port }],
   }
   const embedded: V4WorkerOptions = { ...common, name: EMBEDDED, scriptPath: path.join(dist, "embedded/index.js") }
+  // A Worker of its own: Miniflare would put a router in front of every call to a Worker that has assets.
+  const console: V4WorkerOptions = {
+    ...common,
+    name: CONSOLE,
+    script: "export default { fetch: (request, env) => env.ASSETS.fetch(request) }",
+    assets: { directory: path.join(dist, "console"), binding: "ASSETS" },
+  }
   return convertV4MiniflareOptions({
     cf: false,
     port: 0,
@@ -106,7 +114,7 @@ function toMiniflareOptions(spec: WorkerSpec, options: RuntimeOptions) {
     handleStructuredLogs: ({ level, message }) => options.onLog({ level, message }),
     // Where wrangler dev keeps its state under the same folder.
     resourcePersistencePath: path.join(options.stateDir, "v3"),
-    workers: [gateway, ...(isDevelopment ? [embedded] : [])],
+    workers: [gateway, console, ...(isDevelopment ? [embedded] : [])],
   })
 }
 
