@@ -29,7 +29,7 @@ const ROOMS = `
 `
   .trim()
   .split(/\s+/)
-const PROGRAMS = ["embedded", "daemon", "dev"]
+const PROGRAMS = ["embedded", "daemon", "dev", "console"]
 
 function roomOf(path: string): string {
   const [top = "", second = "", third] = path.split("/")

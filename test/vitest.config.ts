@@ -30,7 +30,7 @@ export default defineConfig(async () => ({
           name: "unit",
           pool: "threads" as const,
           include: ["test/**/*.test.ts"],
-          exclude: ["**/*.worker.test.ts", "test/{acceptance,runtime,bench,daemon,dev}/**"],
+          exclude: ["**/*.worker.test.ts", "test/{acceptance,runtime,bench,daemon,dev}/**", "test/console/*.test.ts"],
         },
       },
       await workerProject(common),

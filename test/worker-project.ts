@@ -17,6 +17,8 @@ function configPath(): string {
     .replaceAll(/^simple = \{ limit = \d+,/gm, `simple = { limit = ${RATE_LIMIT},`)
     // Queues deliver at once: a test that waits for a delivery waits for no batch.
     .replaceAll(/^max_batch_timeout = \d+$/gm, "max_batch_timeout = 0")
+    // The console is built for the browser; its tests are in test/console.
+    .replaceAll(/^\[(?:env\.production\.)?assets\]\n(?:[a-z_]+ = .+\n)+/gm, "")
     .replaceAll('migrations_dir = "d1-migrations"', `migrations_dir = "${path.join(root, "d1-migrations")}"`)
   mkdirSync(folder, { recursive: true })
   writeFileSync(path.join(folder, "wrangler.toml"), config)

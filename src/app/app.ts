@@ -8,6 +8,7 @@ import { credits, removedCredits } from "../organizations/credits-routes.ts"
 import { datasets } from "../datasets/routes.ts"
 import { onError, onNotFound } from "../http/error-response.ts"
 import { requireConfiguration } from "./configuration.ts"
+import { serveConsole } from "./console.ts"
 import { describeApi } from "../http/openapi.ts"
 import { healthHandler } from "./health.ts"
 import { refuseRegional } from "../http/region.ts"
@@ -157,6 +158,8 @@ app.route("/auth", authPage)
 app.use(`${SERVICE_PATH}/*`, requireConfiguration)
 app.route(SERVICE_PATH, scimService)
 app.onError(recordingRejections)
-app.notFound(
-  onNotFound((method, path) => app.router.match(method, path)[0].some(([[, route]]) => route.method === method)),
+const notFound = onNotFound((method, path) =>
+  app.router.match(method, path)[0].some(([[, route]]) => route.method === method),
 )
+// Last, so that no request of the API waits for it.
+app.notFound(async (c) => (await serveConsole(c.req.raw, c.env)) ?? notFound(c))

@@ -17,6 +17,8 @@ export interface Bindings {
   METRICS?: AnalyticsEngineDataset
   /** The embedded upstream; absent in production. */
   EMBEDDED?: Fetcher
+  /** The built console (dist/console). */
+  ASSETS?: Fetcher
 
   MASTER_KEY?: string
   BOOTSTRAP_MANAGEMENT_KEY?: string

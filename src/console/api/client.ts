@@ -1,0 +1,111 @@
+export const BASE = "/api/v1"
+/** The session cookie counts only together with this header, which another site cannot send. */
+const CONSOLE_HEADER = { "x-gateway-console": "1" }
+
+/** A failed call: the message of the envelope, and what support needs to find it. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly requestId: string | null
+  readonly metadata: Readonly<Record<string, unknown>>
+
+  constructor(
+    message: string,
+    facts: { status: number; requestId: string | null; metadata?: Record<string, unknown> },
+  ) {
+    super(message)
+    this.status = facts.status
+    this.requestId = facts.requestId
+    this.metadata = facts.metadata ?? {}
+  }
+
+  static of(thrown: unknown): ApiError {
+    if (thrown instanceof ApiError) return thrown
+    const message = thrown instanceof Error ? thrown.message : String(thrown)
+    return new ApiError(message, { status: 0, requestId: null })
+  }
+}
+
+let unauthorized = () => {}
+/** Called when the session has ended: after 12 hours, or because its key was disabled. */
+export function onUnauthorized(listener: () => void): void {
+  unauthorized = listener
+}
+
+export type Options = {
+  method?: string
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+/** A call of the API; the response is not read. Throws ApiError for any status that is not a success. */
+export async function call(path: string, { method = "GET", body, headers, signal }: Options = {}): Promise<Response> {
+  const response = await fetch(`${BASE}${path}`, {
+    method,
+    credentials: "same-origin",
+    headers: {
+      ...CONSOLE_HEADER,
+      ...(body !== undefined && !(body instanceof FormData) && { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
+    ...(signal && { signal }),
+  }).catch(rethrowOffline)
+  if (response.ok) return response
+  if (response.status === 401) unauthorized()
+  throw await errorOf(response)
+}
+
+/** A call of the API and its JSON. */
+export async function api<T>(path: string, options?: Options): Promise<T> {
+  return readJson<T>(await call(path, options))
+}
+
+export async function sessionCall<T>(method: "GET" | "POST" | "DELETE", body?: unknown): Promise<T> {
+  const response = await fetch("/console/session", {
+    method,
+    credentials: "same-origin",
+    headers: { ...CONSOLE_HEADER, ...(body !== undefined && { "content-type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  }).catch(rethrowOffline)
+  if (!response.ok) throw await errorOf(response)
+  return readJson<T>(response)
+}
+
+/** The API has tests of its own for its shapes; the console takes them as described. */
+async function readJson<T>(response: Response): Promise<T> {
+  const text = await response.text()
+  return JSON.parse(text === "" ? "null" : text) as T
+}
+
+function rethrowOffline(thrown: unknown): never {
+  if (thrown instanceof DOMException && thrown.name === "AbortError") throw thrown
+  throw new ApiError("The gateway cannot be reached. Check that it runs and try again.", { status: 0, requestId: null })
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const text = await response.text()
+  const requestId = response.headers.get("x-request-id")
+  const { status } = response
+  try {
+    const { error } = JSON.parse(text) as { error?: { message?: string; metadata?: Record<string, unknown> } }
+    const message = error?.message ?? `The gateway answered ${status}.`
+    return new ApiError(message, { status, requestId, ...(error?.metadata && { metadata: error.metadata }) })
+  } catch {
+    return new ApiError(`The gateway answered ${status} without an explanation.`, { status, requestId })
+  }
+}
+
+/** A path with a query; names without a value are left out. */
+export function withParams(
+  path: string,
+  params: Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>,
+): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(params)) {
+    for (const each of Array.isArray(value) ? value : [value])
+      if (each !== null && each !== undefined && each !== "") search.append(name, String(each))
+  }
+  const text = search.toString()
+  return text === "" ? path : `${path}?${text}`
+}

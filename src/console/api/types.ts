@@ -1,0 +1,36 @@
+import type * as z from "zod"
+import type { ApiKey as ApiKeySchema, CurrentKey as CurrentKeySchema } from "../../keys/schemas.ts"
+import type { Model as ModelSchema, PublicEndpoint as EndpointSchema } from "../../models/schemas.ts"
+import type { Byok as ByokSchema } from "../../byok/schemas.ts"
+import type { Workspace as WorkspaceSchema } from "../../workspaces/schemas.ts"
+
+/** Shapes of the API, derived from the schemas that validate its answers. */
+export type ApiKey = z.infer<typeof ApiKeySchema>
+export type CurrentKey = z.infer<typeof CurrentKeySchema>
+export type Model = z.infer<typeof ModelSchema>
+export type Endpoint = z.infer<typeof EndpointSchema>
+export type ByokCredential = z.infer<typeof ByokSchema>
+export type Workspace = z.infer<typeof WorkspaceSchema>
+export type List<T> = { data: T[]; total_count?: number }
+
+export type Session = {
+  kind: "management" | "workspace"
+  key: { hash: string; name: string; label: string }
+  workspace: { id: string; slug: string; name: string } | null
+  organization: { id: string; name: string } | null
+  may: string[]
+  expires_at: string
+}
+
+/** One step of the ladder of limits of a key. */
+export type Limit = {
+  kind: "balance" | "budget" | "key" | "guardrail"
+  name: string
+  limit: number | null
+  spent: number | null
+  held: number | null
+  left: number | null
+  interval: string | null
+  resets_at: string | null
+  binds: boolean
+}

@@ -1,0 +1,5 @@
+import { Page } from "../../shell/page.tsx"
+
+export default function ProviderPage() {
+  return <Page title="Provider">…</Page>
+}

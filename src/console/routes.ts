@@ -1,0 +1,48 @@
+import type { ComponentType } from "preact"
+import type { Params } from "./state/router.ts"
+import type { IconName } from "./ui/icon.tsx"
+
+export type PageProps = { params: Params }
+type Loader = () => Promise<{ default: ComponentType<PageProps> }>
+
+export type Route = {
+  pattern: string
+  load: Loader
+  /** The area of the API that the page needs; undefined for every session. */
+  area?: string
+}
+
+/** An entry of the sidebar and of the palette. */
+export type Entry = { path: string; label: string; icon: IconName; area?: string; group?: "foot" }
+
+export const entries: readonly Entry[] = [
+  { path: "/", label: "Overview", icon: "overview" },
+  { path: "/playground", label: "Playground", icon: "playground", area: "chat:write" },
+  { path: "/calls", label: "Calls", icon: "calls" },
+  { path: "/interns", label: "Interns", icon: "interns", area: "interns:read" },
+  { path: "/models", label: "Models", icon: "models" },
+  { path: "/providers", label: "Providers", icon: "providers", area: "byok:read" },
+  { path: "/keys", label: "Keys", icon: "keys" },
+  { path: "/guardrails", label: "Guardrails", icon: "guardrails", area: "guardrails:read" },
+  { path: "/presets", label: "Presets", icon: "presets", area: "presets:read" },
+  { path: "/team", label: "Team", icon: "team", area: "members:read" },
+  { path: "/settings", label: "Settings", icon: "settings", area: "observability:read" },
+  { path: "/docs", label: "API reference", icon: "docs", group: "foot" },
+]
+
+/** Every page; the first pattern that fits is shown. Each is a chunk of its own. */
+export const routes: readonly Route[] = [
+  { pattern: "/", load: () => import("./pages/overview/page.tsx") },
+  { pattern: "/playground", load: () => import("./pages/playground/page.tsx") },
+  { pattern: "/calls", load: () => import("./pages/calls/page.tsx") },
+  { pattern: "/calls/:id", load: () => import("./pages/calls/page.tsx") },
+  { pattern: "/keys", load: () => import("./pages/keys/page.tsx") },
+  { pattern: "/keys/:hash", load: () => import("./pages/keys/key-page.tsx") },
+  { pattern: "/models", load: () => import("./pages/models/page.tsx") },
+  { pattern: "/models/:id*", load: () => import("./pages/models/model-page.tsx") },
+  { pattern: "/providers", load: () => import("./pages/providers/page.tsx") },
+  { pattern: "/providers/:slug", load: () => import("./pages/providers/provider-page.tsx") },
+  { pattern: "/docs", load: () => import("./pages/reference/page.tsx") },
+  { pattern: "/docs/:operation", load: () => import("./pages/reference/page.tsx") },
+  { pattern: "/console/components", load: () => import("./pages/components/page.tsx") },
+]

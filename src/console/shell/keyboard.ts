@@ -1,0 +1,71 @@
+import { signal } from "@preact/signals"
+
+/** Which of the shell's dialogs is open. */
+export const openDialog = signal<"palette" | "help" | null>(null)
+
+export const openPalette = () => {
+  openDialog.value = "palette"
+}
+export const openHelp = () => {
+  openDialog.value = "help"
+}
+export const closeDialog = () => {
+  openDialog.value = null
+}
+
+export const SHORTCUTS = [
+  ["Ctrl K", "Go to a page, a model or a key, or run an action"],
+  ["/", "Move to the filter of the page"],
+  ["j, k", "Next and previous row"],
+  ["Enter", "Open the row"],
+  ["Esc", "Close, or back to the list"],
+  ["?", "This list"],
+] as const
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]")
+}
+
+/** The link of a row, or its first control. */
+const ROW_FOCUS = "a, button"
+
+function moveRow(step: 1 | -1): boolean {
+  const rows = [...document.querySelectorAll<HTMLElement>('[data-rows] [role="row"]')]
+  if (rows.length === 0) return false
+  const focused = rows.findIndex((row) => row.contains(document.activeElement))
+  const selected = rows.findIndex((row) => row.getAttribute("aria-selected") === "true")
+  const from = focused === -1 ? selected : focused
+  const row = rows[Math.min(rows.length - 1, Math.max(0, from + step))]
+  const target = row?.querySelector<HTMLElement>(ROW_FOCUS)
+  target?.focus({ preventScroll: true })
+  row?.scrollIntoView({ block: "nearest" })
+  return target !== undefined
+}
+
+/** Back to the list: the page above the present one. */
+let escape: (() => void) | undefined
+export function onEscape(action: (() => void) | undefined): void {
+  escape = action
+}
+
+addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+    event.preventDefault()
+    if (openDialog.value === "palette") closeDialog()
+    else openPalette()
+    return
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return
+  if (event.key === "Escape") {
+    if (isTyping(event.target) && event.target instanceof HTMLElement) event.target.blur()
+    else escape?.()
+    return
+  }
+  if (isTyping(event.target)) return
+  if (event.key === "?") openHelp()
+  else if (event.key === "/") document.querySelector<HTMLElement>("[data-filter]")?.focus()
+  else if (event.key === "j") moveRow(1)
+  else if (event.key === "k") moveRow(-1)
+  else return
+  event.preventDefault()
+})

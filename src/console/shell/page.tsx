@@ -1,0 +1,40 @@
+import type { ComponentChildren } from "preact"
+import { useEffect } from "preact/hooks"
+
+type Props = {
+  title: string
+  /** What comes before the title: links to the pages above. */
+  crumb?: ComponentChildren
+  /** Controls of the whole page, at the end of the title's line. */
+  controls?: ComponentChildren
+  /** The content fills the page to its edges and scrolls by itself. */
+  flush?: boolean
+  children: ComponentChildren
+}
+
+/** The same place for the same thing: title, controls, content. */
+export function Page({ title, crumb, controls, flush, children }: Props) {
+  useEffect(() => {
+    document.title = `${title} · Gateway`
+  }, [title])
+  return (
+    <div class="page">
+      <header>
+        <h1>
+          {crumb && <span class="crumb">{crumb} / </span>}
+          {title}
+        </h1>
+        {controls && <div class="row end">{controls}</div>}
+      </header>
+      {/* The focus can scroll it with the keyboard. */}
+      <div
+        class={`content ${flush ? "flush" : ""}`}
+        tabIndex={flush ? -1 : 0}
+        role="region"
+        aria-label={`${title} content`}
+      >
+        {children}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,153 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { useGet } from "../api/query.ts"
+import type { ApiKey, List, Model } from "../api/types.ts"
+import { navigate } from "../state/router.ts"
+import { may, signOut } from "../state/session.ts"
+import { theme } from "../state/theme.ts"
+import { hrefOf } from "../ui/chip.tsx"
+import { Dialog } from "../ui/dialog.tsx"
+import { Icon, type IconName } from "../ui/icon.tsx"
+import { visibleEntries } from "./frame.tsx"
+import { closeDialog, openHelp } from "./keyboard.ts"
+
+type Item = { kind: string; label: string; detail?: string; icon: IconName; run: () => void }
+
+const MAX_SHOWN = 40
+
+function actions(): Item[] {
+  const all: (Item | false)[] = [
+    may("keys:write") && { kind: "Action", label: "Create a key", icon: "plus", run: () => navigate("/keys?new=1") },
+    may("byok:write") && {
+      kind: "Action",
+      label: "Add a provider",
+      icon: "plus",
+      run: () => navigate("/providers?new=1"),
+    },
+    { kind: "Action", label: "Show failed calls", icon: "calls", run: () => navigate("/calls?status=failed") },
+    {
+      kind: "Action",
+      label: theme.value === "dark" ? "Use the light theme" : "Use the dark theme",
+      icon: "sun",
+      run: () => (theme.value = theme.value === "dark" ? "light" : "dark"),
+    },
+    { kind: "Action", label: "Components of this console", icon: "docs", run: () => navigate("/console/components") },
+    { kind: "Action", label: "Keyboard shortcuts", icon: "docs", run: openHelp },
+    { kind: "Action", label: "Sign out", icon: "person", run: () => void signOut() },
+  ]
+  return all.filter((item) => item !== false)
+}
+
+function useItems(): Item[] {
+  const models = useGet<List<Model>>("/models")
+  const keys = useGet<List<ApiKey>>(may("keys:read") ? "/keys?limit=100" : null)
+  return useMemo(
+    () => [
+      ...visibleEntries().map(({ path, label, icon }) => ({ kind: "Page", label, icon, run: () => navigate(path) })),
+      ...actions(),
+      ...(keys.data?.data ?? []).map(({ hash, name, label }) => ({
+        kind: "Key",
+        label: name,
+        detail: label,
+        icon: "keys" as const,
+        run: () => navigate(hrefOf("key", hash)),
+      })),
+      ...(models.data?.data ?? []).map(({ id, name }) => ({
+        kind: "Model",
+        label: id,
+        detail: name,
+        icon: "models" as const,
+        run: () => navigate(hrefOf("model", id)),
+      })),
+    ],
+    [models.data, keys.data],
+  )
+}
+
+/** Every word of the search must occur; a match at the start of the label comes first. */
+function search(items: readonly Item[], text: string): Item[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const found = items.filter((item) => {
+    const content = `${item.kind} ${item.label} ${item.detail ?? ""}`.toLowerCase()
+    return words.every((word) => content.includes(word))
+  })
+  const first = words[0] ?? ""
+  const rank = ({ label }: Item) => (label.toLowerCase().startsWith(first) ? 0 : 1)
+  return found.sort((a, b) => rank(a) - rank(b)).slice(0, MAX_SHOWN)
+}
+
+export function Palette() {
+  const [text, setText] = useState("")
+  const [index, setIndex] = useState(0)
+  const list = useRef<HTMLDivElement>(null)
+  const items = useItems()
+  const found = useMemo(() => search(items, text), [items, text])
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" })
+  }, [index])
+  const run = (item: Item | undefined) => {
+    if (!item) return
+    closeDialog()
+    item.run()
+  }
+  const onKey = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
+    if (step !== 0) {
+      event.preventDefault()
+      setIndex((index + step + found.length) % Math.max(1, found.length))
+    }
+    if (event.key === "Enter") {
+      event.preventDefault()
+      run(found[index])
+    }
+  }
+  return (
+    <Dialog title="Go to" class="palette" onClose={closeDialog}>
+      <input
+        type="text"
+        role="combobox"
+        aria-label="Search pages, actions, keys and models"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={`palette-${index}`}
+        placeholder="Search pages, actions, keys and models"
+        autoFocus
+        spellcheck={false}
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value)
+          setIndex(0)
+        }}
+        onKeyDown={onKey}
+      />
+      <div role="listbox" id="palette-list" aria-label="Results" ref={list} tabIndex={-1}>
+        {found.map((item, position) => (
+          <div
+            key={`${item.kind} ${item.label} ${item.detail ?? ""}`}
+            id={`palette-${position}`}
+            role="option"
+            aria-selected={position === index}
+            onClick={() => run(item)}
+            onMouseMove={() => setIndex(position)}
+          >
+            <Icon name={item.icon} />
+            <span class="truncate">{item.label}</span>
+            <span class="quiet small truncate grow">{item.detail}</span>
+            <span class="kind right">{item.kind}</span>
+          </div>
+        ))}
+      </div>
+      {found.length === 0 && <div class="none">Nothing matches “{text}”.</div>}
+      <footer>
+        <span>
+          <kbd>↑</kbd> <kbd>↓</kbd> choose
+        </span>
+        <span>
+          <kbd>Enter</kbd> open
+        </span>
+        <span>
+          <kbd>Esc</kbd> close
+        </span>
+      </footer>
+    </Dialog>
+  )
+}

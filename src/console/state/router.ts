@@ -1,0 +1,70 @@
+import { computed, signal } from "@preact/signals"
+
+/** Path and query of the page. The URL is the only state of navigation: filters, tabs and open rows are in it. */
+const current = signal({ path: location.pathname, query: location.search })
+
+export const path = computed(() => current.value.path)
+export const query = computed(() => new URLSearchParams(current.value.query))
+
+function sync(): void {
+  current.value = { path: location.pathname, query: location.search }
+}
+
+export function navigate(url: string, { replace = false } = {}): void {
+  if (replace) history.replaceState(null, "", url)
+  else if (url !== location.pathname + location.search) history.pushState(null, "", url)
+  sync()
+}
+
+type Values = Readonly<Record<string, string | readonly string[] | null>>
+
+/** The present page with other values in its query; null and an empty text remove one. */
+export function withQuery(values: Values): string {
+  const next = new URLSearchParams(current.value.query)
+  for (const [name, value] of Object.entries(values)) {
+    next.delete(name)
+    for (const each of typeof value === "string" ? [value] : (value ?? [])) if (each !== "") next.append(name, each)
+  }
+  const text = next.toString().replaceAll("%2F", "/").replaceAll("%3A", ":")
+  return text === "" ? current.value.path : `${current.value.path}?${text}`
+}
+
+/** Changes the query in place: no entry in the history, so that Back leaves the page. */
+export function setQuery(values: Values): void {
+  navigate(withQuery(values), { replace: true })
+}
+
+/** Links of this origin change the page without a load. */
+function followLink(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
+  const link = event.target instanceof Element ? event.target.closest("a") : null
+  if (!link || link.target || link.hasAttribute("download") || link.origin !== location.origin) return
+  if (link.pathname.startsWith("/api/") || link.pathname.startsWith("/auth")) return
+  if (link.hash !== "" && link.pathname === location.pathname && link.search === location.search) return
+  event.preventDefault()
+  navigate(link.pathname + link.search + link.hash)
+}
+
+addEventListener("popstate", sync)
+addEventListener("click", followLink)
+
+export type Params = Readonly<Record<string, string>>
+
+/** Matches `/models/:id*` and the like; a name with `*` takes the rest of the path. */
+export function matchPath(pattern: string, pathname: string): Params | undefined {
+  const names = pattern.split("/")
+  const parts = pathname.replace(/\/$/, "").split("/")
+  const params: Record<string, string> = {}
+  for (const [index, name] of names.entries()) {
+    const part = parts[index]
+    if (name.startsWith(":") && name.endsWith("*")) {
+      if (part === undefined) return undefined
+      params[name.slice(1, -1)] = parts.slice(index).map(decodeURIComponent).join("/")
+      return params
+    }
+    if (part === undefined) return undefined
+    if (name.startsWith(":")) params[name.slice(1)] = decodeURIComponent(part)
+    else if (name !== part) return undefined
+  }
+  return parts.length === names.length ? params : undefined
+}

@@ -1,0 +1,62 @@
+import { computed, signal } from "@preact/signals"
+import { ApiError, onUnauthorized, sessionCall } from "../api/client.ts"
+import { clearCache } from "../api/query.ts"
+import type { Session } from "../api/types.ts"
+
+/** `undefined` while it is being read, null when nobody is signed in. */
+export const session = signal<Session | null | undefined>(undefined)
+export const sessionError = signal<ApiError | undefined>(undefined)
+
+export async function loadSession(): Promise<void> {
+  try {
+    const { data } = await sessionCall<{ data: Session }>("GET")
+    session.value = data
+    sessionError.value = undefined
+  } catch (thrown) {
+    const error = ApiError.of(thrown)
+    if (error.status === 401) session.value = null
+    else sessionError.value = error
+  }
+}
+
+export async function signIn(key: string): Promise<void> {
+  const { data } = await sessionCall<{ data: Session }>("POST", { key })
+  clearCache()
+  session.value = data
+}
+
+export async function signOut(): Promise<void> {
+  await sessionCall("DELETE")
+  clearCache()
+  session.value = null
+}
+
+/** Whether the key of the session may use an area of the API, such as `keys:write`. */
+export function may(area: string): boolean {
+  return session.value?.may.includes(area) ?? false
+}
+
+const WORKSPACE = "console.workspace"
+const chosen = signal<string | null>(localStorage.getItem(WORKSPACE))
+
+/** Id of the workspace that lists show. A management key may choose; any other key has its own. */
+export const workspaceId = computed(() => {
+  const fixed = session.value?.workspace?.id ?? null
+  return session.value?.kind === "management" ? (chosen.value ?? fixed) : fixed
+})
+
+export function chooseWorkspace(id: string): void {
+  chosen.value = id
+  localStorage.setItem(WORKSPACE, id)
+  clearCache()
+}
+
+/** The chosen workspace may be of another organization, or deleted. */
+export function forgetWorkspace(): void {
+  chosen.value = null
+  localStorage.removeItem(WORKSPACE)
+}
+
+onUnauthorized(() => {
+  if (session.value) session.value = null
+})

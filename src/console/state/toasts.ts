@@ -1,0 +1,32 @@
+import { signal } from "@preact/signals"
+import { ApiError } from "../api/client.ts"
+import type { Tone } from "../ui/status.tsx"
+
+export type Toast = { id: number; tone: Tone; text: string; action?: { label: string; run: () => void } }
+
+export const toasts = signal<readonly Toast[]>([])
+const SHOWN_MS = 6_000
+let lastId = 0
+
+export function toast(tone: Tone, text: string, action?: Toast["action"]): void {
+  lastId += 1
+  const id = lastId
+  toasts.value = [...toasts.value.slice(-3), { id, tone, text, ...(action && { action }) }]
+  setTimeout(() => dismiss(id), SHOWN_MS)
+}
+
+export function dismiss(id: number): void {
+  toasts.value = toasts.value.filter((each) => each.id !== id)
+}
+
+/** Runs a change and reports what happened. True if it succeeded. */
+export async function attempt(change: () => Promise<unknown>, success: string): Promise<boolean> {
+  try {
+    await change()
+    toast("good", success)
+    return true
+  } catch (thrown) {
+    toast("bad", ApiError.of(thrown).message)
+    return false
+  }
+}

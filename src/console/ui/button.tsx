@@ -1,0 +1,56 @@
+import type { ButtonHTMLAttributes, ComponentChildren } from "preact"
+import { Icon, type IconName } from "./icon.tsx"
+
+type Props = {
+  kind?: "plain" | "primary" | "quiet" | "danger" | "primary danger"
+  size?: "normal" | "small"
+  icon?: IconName
+  /** Without visible words, the label is what assistive technology reads and the tooltip shows. */
+  label?: string
+  busy?: boolean
+  href?: string
+  children?: ComponentChildren
+} & Pick<
+  ButtonHTMLAttributes<HTMLButtonElement>,
+  "type" | "disabled" | "onClick" | "title" | "aria-pressed" | "aria-expanded" | "aria-haspopup" | "form" | "autoFocus"
+>
+
+export function Button({ kind = "plain", size = "normal", icon, label, busy, href, children, ...rest }: Props) {
+  const isIconOnly = children === undefined || children === null
+  const classes = `button ${kind === "plain" ? "" : kind} ${size === "small" ? "small" : ""} ${isIconOnly ? "icon-only" : ""}`
+  const content = (
+    <>
+      {icon && <Icon name={icon} size={size === "small" ? 14 : 16} />}
+      {children}
+    </>
+  )
+  const named = label === undefined ? {} : { "aria-label": label, title: rest.title ?? label }
+  if (href !== undefined)
+    return (
+      <a class={classes} href={href} {...named}>
+        {content}
+      </a>
+    )
+  return (
+    <button type="button" {...rest} class={classes} {...named} aria-busy={busy} disabled={busy || rest.disabled}>
+      {content}
+    </button>
+  )
+}
+
+export function Segmented<T extends string>(props: {
+  label: string
+  options: readonly { value: T; label: string }[]
+  value: T
+  onChange: (value: T) => void
+}) {
+  return (
+    <div class="segmented" role="group" aria-label={props.label}>
+      {props.options.map(({ value, label }) => (
+        <button type="button" key={value} aria-pressed={value === props.value} onClick={() => props.onChange(value)}>
+          {label}
+        </button>
+      ))}
+    </div>
+  )
+}

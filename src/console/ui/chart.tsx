@@ -1,0 +1,120 @@
+import type uPlot from "uplot"
+import { useEffect, useRef, useState } from "preact/hooks"
+import { absolute, dayMonth, hourMinute } from "../format/time.ts"
+import { isDark } from "../state/theme.ts"
+import { setQuery } from "../state/router.ts"
+
+export type Series = { label: string; values: readonly (number | null)[] }
+
+type Props = {
+  label: string
+  /** Starts of the steps, in milliseconds. */
+  times: readonly number[]
+  series: readonly Series[]
+  kind: "bars" | "line"
+  format: (value: number) => string
+  height?: number
+  stepMs: number
+}
+
+const MAX_SERIES = 6
+
+/** Colors by position; the last one, "other", is grey. */
+export function seriesColor(index: number, label: string): string {
+  return label === "other" ? "var(--series-other)" : `var(--series-${(index % MAX_SERIES) + 1})`
+}
+
+type Hover = { index: number; left: number } | undefined
+
+/** Stacked bars or lines from zero. The pointer reads all series; a drag chooses a range. */
+export function Chart({ label, times, series, kind, format, height = 220, stepMs }: Props) {
+  const target = useRef<HTMLDivElement>(null)
+  const [hover, setHover] = useState<Hover>()
+  const dark = isDark.value
+  useEffect(() => {
+    const element = target.current
+    if (!element || times.length === 0) return undefined
+    let chart: uPlot | undefined
+    let isGone = false
+    const resized = new ResizeObserver(() => chart?.setSize({ width: element.clientWidth, height }))
+    void import("./uplot.ts").then(({ drawChart }) => {
+      if (isGone) return
+      chart = drawChart(element, {
+        times,
+        series,
+        kind,
+        format,
+        height,
+        stepMs,
+        onHover: setHover,
+        onBrush: chooseRange,
+      })
+      resized.observe(element)
+    })
+    return () => {
+      isGone = true
+      resized.disconnect()
+      chart?.destroy()
+    }
+  }, [times, series, kind, height, stepMs, dark, format])
+  return (
+    <figure class="chart" aria-label={label}>
+      <div ref={target} style={{ height: `${height}px` }} aria-hidden="true" />
+      {hover && <Tip hover={hover} times={times} series={series} format={format} stepMs={stepMs} />}
+      <figcaption>
+        <ul class="legend">
+          {series.map((each, index) => (
+            <li key={each.label} class="truncate">
+              <i style={{ background: seriesColor(index, each.label) }} />
+              {each.label}
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+    </figure>
+  )
+}
+
+function chooseRange(from: number, to: number): void {
+  setQuery({ range: null, from: new Date(from).toISOString(), to: new Date(to).toISOString() })
+}
+
+const DAY = 86_400_000
+
+export function stepLabel(ms: number, stepMs: number): string {
+  return stepMs >= DAY ? dayMonth(ms) : `${dayMonth(ms)} ${hourMinute(ms)}`
+}
+
+function Tip({
+  hover,
+  times,
+  series,
+  format,
+  stepMs,
+}: { hover: NonNullable<Hover> } & Pick<Props, "times" | "series" | "format" | "stepMs">) {
+  const time = times[hover.index]
+  if (time === undefined) return null
+  const shown = series.map((each, index) => ({ ...each, index, value: each.values[hover.index] ?? null }))
+  const isRight = hover.left > 320
+  return (
+    <div
+      class="tip"
+      style={isRight ? { right: `calc(100% - ${hover.left - 12}px)` } : { left: `${hover.left + 12}px` }}
+    >
+      <div class="quiet" title={absolute(time)}>
+        {stepLabel(time, stepMs)}
+      </div>
+      <ul>
+        {shown
+          .filter(({ value }) => value !== null && value !== 0)
+          .map(({ label, index, value }) => (
+            <li key={label}>
+              <i style={{ background: seriesColor(index, label) }} />
+              {label}
+              <b>{format(value ?? 0)}</b>
+            </li>
+          ))}
+      </ul>
+    </div>
+  )
+}

@@ -1,0 +1,91 @@
+import type { ComponentChildren } from "preact"
+import { useEffect, useId, useRef, useState } from "preact/hooks"
+import { Button } from "./button.tsx"
+import { TextField } from "./field.tsx"
+
+type Props = { title: string; onClose: () => void; wide?: boolean; class?: string; children: ComponentChildren }
+
+/** A modal: the focus stays inside, Escape and a click beside it close it. */
+export function Dialog({ title, onClose, wide, class: extra, children }: Props) {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const dialog = element.current
+    dialog?.showModal()
+    return () => dialog?.close()
+  }, [])
+  return (
+    <dialog
+      ref={element}
+      class={extra ?? `dialog ${wide ? "wide" : ""}`}
+      aria-labelledby={extra === undefined ? id : undefined}
+      aria-label={extra === undefined ? undefined : title}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onClick={(event) => {
+        if (event.target === element.current) onClose()
+      }}
+    >
+      {extra === undefined ? (
+        <div class="body">
+          <h2 id={id}>{title}</h2>
+          {children}
+        </div>
+      ) : (
+        children
+      )}
+    </dialog>
+  )
+}
+
+type ConfirmProps = {
+  title: string
+  /** What will happen, and to how many. */
+  children: ComponentChildren
+  action: string
+  /** What must be typed where the action cannot be undone. */
+  name?: string
+  onConfirm: () => Promise<unknown> | void
+  onClose: () => void
+}
+
+export function ConfirmDialog({ title, children, action, name, onConfirm, onClose }: ConfirmProps) {
+  const [typed, setTyped] = useState("")
+  const [busy, setBusy] = useState(false)
+  const isReady = name === undefined || typed.trim() === name
+  const confirm = async (event: Event) => {
+    event.preventDefault()
+    if (!isReady) return
+    setBusy(true)
+    await onConfirm()
+    setBusy(false)
+    onClose()
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form class="stack" onSubmit={(event) => void confirm(event)}>
+        <div class="stack tight">{children}</div>
+        {name !== undefined && (
+          <TextField
+            label={
+              <>
+                Type <code>{name}</code> to confirm
+              </>
+            }
+            value={typed}
+            onChange={setTyped}
+            spellcheck={false}
+          />
+        )}
+        <footer>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary danger" disabled={!isReady} busy={busy}>
+            {action}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,76 @@
+import type { Limit } from "../api/types.ts"
+import { usd } from "../format/number.ts"
+import { now, relative } from "../format/time.ts"
+import { Money } from "./values.tsx"
+
+type Props = { value: number; max: number; held?: number; label: string; tone?: "warn" | "bad" | "series" | undefined }
+
+const share = (value: number, max: number) => (max <= 0 ? 0 : Math.min(100, Math.max(0, (value / max) * 100)))
+
+/** A share of a whole, as a bar. The words beside it say the same. */
+export function Meter({ value, max, held = 0, label, tone }: Props) {
+  return (
+    <span class={`meter ${tone ?? ""}`} role="img" aria-label={label}>
+      {held > 0 && <i class="held" style={{ width: `${share(value + held, max)}%` }} />}
+      <i style={{ width: `${share(value, max)}%` }} />
+    </span>
+  )
+}
+
+const WARN_SHARE = 0.8
+
+/** Limits that a call must fit under, the widest first, and which of them stops first. */
+export function Ladder({ limits }: { limits: readonly Limit[] }) {
+  return (
+    <ul class="ladder" aria-label="Limits">
+      {limits.map((limit) => (
+        <Rung key={`${limit.kind} ${limit.name} ${limit.interval}`} limit={limit} />
+      ))}
+    </ul>
+  )
+}
+
+function Rung({ limit }: { limit: Limit }) {
+  const { limit: max, spent, held, left, binds, resets_at: resetsAt } = limit
+  const used = spent ?? 0
+  const isClose = max !== null && used / Math.max(max, 1e-9) >= WARN_SHARE
+  const resets = resetsAt === null ? "" : `resets ${relative(Date.parse(resetsAt), now.value)}`
+  return (
+    <li class={binds ? "binds" : ""}>
+      <span class="truncate">{describe(limit)}</span>
+      <span class="right">
+        {left === null ? (
+          <span class="quiet">no limit</span>
+        ) : (
+          <>
+            <Money value={left} /> left
+          </>
+        )}
+      </span>
+      {max === null ? (
+        <span class="faint small">
+          <Money value={used} /> spent
+        </span>
+      ) : (
+        <Meter
+          value={used}
+          held={held ?? 0}
+          max={max}
+          tone={left !== null && left <= 0 ? "bad" : isClose ? "warn" : undefined}
+          label={`${usd(used)} of ${usd(max)} spent`}
+        />
+      )}
+      <span class="note small">
+        {[binds ? "← stops this key first" : "", resets].filter(Boolean).join(", ") || " "}
+      </span>
+    </li>
+  )
+}
+
+function describe({ kind, name, interval }: Limit): string {
+  if (kind === "balance") return `balance of ${name}`
+  return `${kind === "key" ? "key limit" : kind} ${kind === "key" ? "" : name}${interval === null ? "" : ` · ${interval}`}`.replace(
+    "  ",
+    " ",
+  )
+}

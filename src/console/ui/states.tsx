@@ -1,0 +1,118 @@
+import { Component, type ComponentChildren } from "preact"
+import { useEffect, useState } from "preact/hooks"
+import { ApiError } from "../api/client.ts"
+import type { Query } from "../api/query.ts"
+import { now, relative } from "../format/time.ts"
+import { Button } from "./button.tsx"
+
+const SKELETON_AFTER_MS = 300
+const WIDTHS = ["62%", "84%", "45%", "71%", "56%", "78%"]
+
+/** Lines where the content will be. Nothing for the first 300 ms: most answers are there by then. */
+export function Skeleton({ lines = 6 }: { lines?: number }) {
+  const [isLate, setLate] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), SKELETON_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <div class="stack" role="status" aria-label="Loading">
+      {isLate &&
+        Array.from({ length: lines }, (_, index) => (
+          <span key={index} class="skeleton" style={{ width: WIDTHS[index % WIDTHS.length] }} />
+        ))}
+    </div>
+  )
+}
+
+/** What there is to do where there is nothing yet. */
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  )
+}
+
+export function ErrorPanel({ error, retry }: { error: ApiError; retry?: () => void }) {
+  const facts = [
+    error.message,
+    error.requestId && `Request ${error.requestId}`,
+    error.status > 0 && `Status ${error.status}`,
+  ]
+  return (
+    <div class="notice bad" role="alert">
+      <strong>{error.message}</strong>
+      {error.requestId && <span class="mono small quiet">{error.requestId}</span>}
+      <div class="row">
+        {retry && (
+          <Button size="small" onClick={retry}>
+            Try again
+          </Button>
+        )}
+        <Button
+          size="small"
+          kind="quiet"
+          icon="copy"
+          onClick={() => void navigator.clipboard.writeText(facts.filter(Boolean).join("\n"))}
+        >
+          Copy details
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+const STALE_MS = 120_000
+
+/** The data of a query, or its state. A failed refresh keeps the data and says how old it is. */
+export function Loaded<T>(props: { query: Query<T>; lines?: number; children: (data: T) => ComponentChildren }) {
+  const { data, error, isLoading, updatedAt, refresh } = props.query
+  if (data === undefined) {
+    if (error && !isLoading) return <ErrorPanel error={error} retry={refresh} />
+    return <Skeleton lines={props.lines ?? 6} />
+  }
+  const isStale = error !== undefined && now.value - updatedAt > STALE_MS
+  return (
+    <>
+      {isStale && (
+        <div class="notice warn row between">
+          <span>
+            These data are from {relative(updatedAt, now.value)}: {error.message}
+          </span>
+          <Button size="small" onClick={refresh}>
+            Try again
+          </Button>
+        </div>
+      )}
+      {props.children(data)}
+    </>
+  )
+}
+
+/** Keeps a fault of one page from taking the frame with it. */
+export class ErrorBoundary extends Component<
+  { children: ComponentChildren; resetKey: string },
+  { error?: Error | undefined }
+> {
+  override state: { error?: Error | undefined } = {}
+
+  static override getDerivedStateFromError(error: Error) {
+    return { error }
+  }
+
+  override componentDidUpdate(previous: Readonly<{ resetKey: string }>) {
+    if (previous.resetKey !== this.props.resetKey && this.state.error) this.setState({ error: undefined })
+  }
+
+  override render() {
+    if (!this.state.error) return this.props.children
+    return (
+      <div class="empty">
+        <h2>This page failed</h2>
+        <ErrorPanel error={ApiError.of(this.state.error)} retry={() => this.setState({ error: undefined })} />
+      </div>
+    )
+  }
+}

@@ -1,0 +1,190 @@
+import type { ComponentChildren, CSSProperties } from "preact"
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
+import { navigate } from "../state/router.ts"
+
+export type Column<T> = {
+  id: string
+  label: ComponentChildren
+  /** A track of the grid, such as `120px` or `minmax(160px, 2fr)`. */
+  width: string
+  cell: (row: T) => ComponentChildren
+  align?: "right"
+  /** Where the cell goes on a narrow screen: the first line, its end, the second line (default), or nowhere. */
+  narrow?: "title" | "lead" | "hide"
+  sort?: { direction: "asc" | "desc" | undefined; onSort: () => void }
+}
+
+type Props<T> = {
+  label: string
+  columns: readonly Column<T>[]
+  rows: readonly T[]
+  rowKey: (row: T) => string
+  /** The page of a row. Enter and a click open it. */
+  href?: (row: T) => string
+  selected?: string | null
+  compact?: boolean
+  bounded?: boolean
+  /** Called when the end comes into view. */
+  onEnd?: () => void
+}
+
+const VIRTUAL_FROM = 120
+const OVERSCAN = 12
+
+/** Rows in a grid. From 120 rows on, only those in view are in the document. */
+export function Table<T>({ label, columns, rows, rowKey, href, selected, compact, bounded, onEnd }: Props<T>) {
+  const element = useRef<HTMLDivElement>(null)
+  const rowHeight = useRowHeight(compact ?? false)
+  const view = useView(element, { total: rows.length, rowHeight, onEnd })
+  const shown = rows.slice(view.first, view.last)
+  const style: CSSProperties = { "--columns": columns.map(({ width }) => width).join(" ") }
+  return (
+    <div
+      ref={element}
+      class={`table ${compact ? "compact" : ""} ${bounded ? "bounded" : ""}`}
+      role="table"
+      aria-label={label}
+      aria-rowcount={rows.length + 1}
+      style={style}
+    >
+      <div role="rowgroup">
+        <div class="head" role="row">
+          {columns.map(({ id, label: text, align, sort }) => (
+            <div
+              key={id}
+              role="columnheader"
+              class={`cell ${align ?? ""}`}
+              aria-sort={ariaSort(sort?.direction, sort !== undefined)}
+            >
+              {sort ? (
+                <button type="button" onClick={sort.onSort}>
+                  {text} {sort.direction === "asc" ? "↑" : sort.direction === "desc" ? "↓" : ""}
+                </button>
+              ) : (
+                text
+              )}
+            </div>
+          ))}
+        </div>
+      </div>
+      <div role="rowgroup" data-rows>
+        {view.first > 0 && <div style={{ height: `${view.first * rowHeight}px` }} aria-hidden="true" />}
+        {shown.map((row, index) => {
+          const key = rowKey(row)
+          return (
+            <Row
+              key={key}
+              row={row}
+              columns={columns}
+              position={view.first + index + 2}
+              url={href?.(row)}
+              isSelected={selected === key}
+              height={view.isVirtual ? rowHeight : undefined}
+            />
+          )
+        })}
+        {view.last < rows.length && (
+          <div style={{ height: `${(rows.length - view.last) * rowHeight}px` }} aria-hidden="true" />
+        )}
+      </div>
+    </div>
+  )
+}
+
+function ariaSort(
+  direction: "asc" | "desc" | undefined,
+  sortable: boolean,
+): "ascending" | "descending" | "none" | undefined {
+  if (direction === "asc") return "ascending"
+  if (direction === "desc") return "descending"
+  return sortable ? "none" : undefined
+}
+
+type RowProps<T> = {
+  row: T
+  columns: readonly Column<T>[]
+  position: number
+  url: string | undefined
+  isSelected: boolean
+  height: number | undefined
+}
+
+function Row<T>({ row, columns, position, url, isSelected, height }: RowProps<T>) {
+  const open = (event: MouseEvent) => {
+    const { target } = event
+    if (url === undefined || (target instanceof Element && target.closest("a, button, input, label"))) return
+    if (getSelection()?.toString()) return
+    navigate(url)
+  }
+  return (
+    <div
+      role="row"
+      aria-rowindex={position}
+      aria-selected={isSelected}
+      class={`tr ${url === undefined ? "" : "link"}`}
+      onClick={open}
+      {...(height !== undefined && { style: { height: `${height}px` } })}
+    >
+      {columns.map(({ id, cell, align, narrow }) => (
+        <div key={id} role="cell" class={`cell ${align ?? ""} ${narrow ?? ""}`}>
+          {cell(row)}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+const narrowScreen = matchMedia("(max-width: 719px)")
+
+function useRowHeight(compact: boolean): number {
+  const [isNarrow, setNarrow] = useState(narrowScreen.matches)
+  useEffect(() => {
+    const onChange = () => setNarrow(narrowScreen.matches)
+    narrowScreen.addEventListener("change", onChange)
+    return () => narrowScreen.removeEventListener("change", onChange)
+  }, [])
+  return isNarrow ? 64 : compact ? 28 : 36
+}
+
+function scrollParent(element: HTMLElement): HTMLElement {
+  for (let parent = element.parentElement; parent; parent = parent.parentElement) {
+    const { overflowY } = getComputedStyle(parent)
+    if (overflowY === "auto" || overflowY === "scroll") return parent
+  }
+  return document.documentElement
+}
+
+type View = { first: number; last: number; isVirtual: boolean }
+
+/** The rows that are in view, with some above and below. */
+function useView(
+  element: { current: HTMLDivElement | null },
+  { total, rowHeight, onEnd }: { total: number; rowHeight: number; onEnd: (() => void) | undefined },
+): View {
+  const isVirtual = total >= VIRTUAL_FROM
+  const [range, setRange] = useState({ first: 0, last: 60 })
+  const latest = useRef(onEnd)
+  latest.current = onEnd
+  useLayoutEffect(() => {
+    const table = element.current
+    if (!table) return undefined
+    const parent = scrollParent(table)
+    const measure = () => {
+      const top = parent.getBoundingClientRect().top - table.getBoundingClientRect().top
+      const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN)
+      const last = Math.ceil((top + parent.clientHeight) / rowHeight) + OVERSCAN
+      setRange((before) => (before.first === first && before.last === last ? before : { first, last }))
+      if (last >= total) latest.current?.()
+    }
+    measure()
+    parent.addEventListener("scroll", measure, { passive: true })
+    const resized = new ResizeObserver(measure)
+    resized.observe(parent)
+    return () => {
+      parent.removeEventListener("scroll", measure)
+      resized.disconnect()
+    }
+  }, [element, total, rowHeight])
+  if (!isVirtual) return { first: 0, last: total, isVirtual }
+  return { first: Math.min(range.first, total), last: Math.min(range.last, total), isVirtual }
+}

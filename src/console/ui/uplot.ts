@@ -1,0 +1,114 @@
+import uPlot from "uplot"
+import "uplot/dist/uPlot.min.css"
+import { dayMonth, hourMinute } from "../format/time.ts"
+import { seriesColor, type Series } from "./chart.tsx"
+
+type Drawing = {
+  times: readonly number[]
+  series: readonly Series[]
+  kind: "bars" | "line"
+  format: (value: number) => string
+  height: number
+  stepMs: number
+  onHover: (hover: { index: number; left: number } | undefined) => void
+  onBrush: (from: number, to: number) => void
+}
+
+/** The value of a token in the present theme, as a color that a canvas takes. */
+function colorOf(element: HTMLElement, token: string): string {
+  const probe = document.createElement("span")
+  probe.style.color = token
+  element.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}
+
+/** Bars are stacked: the top of each is the sum of those below it, and the highest is drawn first. */
+function stacked(series: readonly Series[]): (number | null)[][] {
+  const sums: number[] = []
+  return series.map(({ values }) =>
+    values.map((value, index) => {
+      sums[index] = (sums[index] ?? 0) + (value ?? 0)
+      return sums[index]
+    }),
+  )
+}
+
+const DAY = 86_400_000
+
+function bars(): uPlot.Series.PathBuilder {
+  const make = uPlot.paths.bars
+  if (!make) throw new Error("uPlot has no bars.")
+  return make({ size: [0.7, 32], radius: 0.12 })
+}
+
+function seriesOptions(element: HTMLElement, { series, kind }: Drawing): uPlot.Series[] {
+  const drawn = series.map(({ label }, index): uPlot.Series => {
+    const color = colorOf(element, seriesColor(index, label))
+    if (kind === "line") return { label, stroke: color, width: 1.5, points: { show: false }, spanGaps: false }
+    return { label, fill: color, stroke: color, width: 0, paths: bars(), points: { show: false } }
+  })
+  return [{}, ...(kind === "bars" ? drawn.toReversed() : drawn)]
+}
+
+function axes(element: HTMLElement, { format, stepMs }: Drawing): uPlot.Axis[] {
+  const stroke = colorOf(element, "var(--text-2)")
+  const line = { stroke: colorOf(element, "var(--line)"), width: 1 }
+  const font = `12px ${getComputedStyle(document.documentElement).fontFamily}`
+  const label = (ms: number) => (stepMs >= DAY ? dayMonth(ms) : hourMinute(ms))
+  return [
+    {
+      stroke,
+      font,
+      grid: { show: false },
+      ticks: { show: false },
+      values: (_, splits) => splits.map((at) => label(at * 1000)),
+      space: 70,
+    },
+    {
+      stroke,
+      font,
+      grid: line,
+      ticks: { show: false },
+      values: (_, splits) => splits.map(format),
+      size: 64,
+      space: 44,
+    },
+  ]
+}
+
+export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
+  const { times, series, kind, height, onHover, onBrush } = drawing
+  const values = kind === "bars" ? stacked(series).toReversed() : series.map(({ values }) => [...values])
+  const highest = Math.max(0, ...values.flat().map((value) => value ?? 0))
+  const chart = new uPlot(
+    {
+      width: element.clientWidth,
+      height,
+      legend: { show: false },
+      padding: [8, 8, 0, 0],
+      cursor: { y: false, points: { show: kind === "line" }, drag: { x: true, y: false, setScale: false } },
+      scales: { y: { range: [0, highest === 0 ? 1 : highest * 1.08] } },
+      series: seriesOptions(element, drawing),
+      axes: axes(element, drawing),
+      hooks: {
+        setCursor: [
+          ({ cursor: { idx, left } }) =>
+            onHover(
+              typeof idx === "number" && left !== undefined && left >= 0 ? { index: idx, left: left + 64 } : undefined,
+            ),
+        ],
+        setSelect: [
+          (self) => {
+            const { left, width } = self.select
+            if (width > 4) onBrush(self.posToVal(left, "x") * 1000, self.posToVal(left + width, "x") * 1000)
+          },
+        ],
+      },
+    },
+    [times.map((ms) => ms / 1000), ...values],
+    element,
+  )
+  return chart
+}

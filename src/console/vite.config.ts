@@ -1,0 +1,24 @@
+import path from "node:path"
+import { defineConfig } from "vite"
+
+/** Paths that the dev server passes on to the gateway. */
+const API_PATHS = ["/api", "/console/session", "/auth", "/health", "/ready"]
+const gateway = process.env["GATEWAY_ORIGIN"] ?? "http://127.0.0.1:8787"
+
+export default defineConfig({
+  root: import.meta.dirname,
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    outDir: path.join(import.meta.dirname, "../../dist/console"),
+    emptyOutDir: true,
+    target: "es2023",
+    modulePreload: { polyfill: false },
+    // A data: URL would need a wider policy than the files have.
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+  },
+  server: {
+    host: "127.0.0.1",
+    proxy: Object.fromEntries(API_PATHS.map((path) => [path, { target: gateway, changeOrigin: true }])),
+  },
+})
