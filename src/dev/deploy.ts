@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import path from "node:path"
+import { ensureConsole } from "./console-build.ts"
 import { shim } from "./wrangler.ts"
 import { root } from "./options.ts"
 
@@ -23,6 +24,7 @@ function makeQueues(): void {
   }
 }
 
+await ensureConsole()
 if (!args.includes("--dry-run")) makeQueues()
 run("deploy", "--env", "production", "--minify", ...args)
 if (!args.includes("--dry-run")) run("d1", "migrations", "apply", "gateway", "--env", "production", "--remote")

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import net from "node:net"
 import path from "node:path"
 import { devVarsFaults, unknownNames } from "./check-config.ts"
+import { ensureConsole } from "./console-build.ts"
 import { ensureDevVars, writeEnvFile } from "./dev-vars.ts"
 import { findLocalServers } from "./local-servers.ts"
 import { type Options, readOptions, root } from "./options.ts"
@@ -26,7 +27,7 @@ async function start(options: Options): Promise<void> {
   if (faults.length > 0) fail(`The configuration is not valid.\n${faults.join("\n")}`)
   const unknown = unknownNames(secrets)
   if (unknown.length > 0) console.warn(`.dev.vars: the gateway does not read ${unknown.join(", ")}.`)
-  const [servers] = await Promise.all([findLocalServers(port), migrate(stateDir)])
+  const [servers] = await Promise.all([findLocalServers(port), migrate(stateDir), ensureConsole()])
 
   const child = startWrangler([
     "dev",
