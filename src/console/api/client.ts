@@ -2,20 +2,22 @@ export const BASE = "/api/v1"
 /** The session cookie counts only together with this header, which another site cannot send. */
 const CONSOLE_HEADER = { "x-gateway-console": "1" }
 
+type Facts = { status: number; requestId: string | null; metadata?: Record<string, unknown>; routing?: unknown }
+
 /** A failed call: the message of the envelope, and what support needs to find it. */
 export class ApiError extends Error {
   readonly status: number
   readonly requestId: string | null
   readonly metadata: Readonly<Record<string, unknown>>
+  /** How the call was routed before it failed, where the request wanted to know. */
+  readonly routing: unknown
 
-  constructor(
-    message: string,
-    facts: { status: number; requestId: string | null; metadata?: Record<string, unknown> },
-  ) {
+  constructor(message: string, facts: Facts) {
     super(message)
     this.status = facts.status
     this.requestId = facts.requestId
     this.metadata = facts.metadata ?? {}
+    this.routing = facts.routing ?? null
   }
 
   static of(thrown: unknown): ApiError {
@@ -83,14 +85,16 @@ function rethrowOffline(thrown: unknown): never {
   throw new ApiError("The gateway cannot be reached. Check that it runs and try again.", { status: 0, requestId: null })
 }
 
+type Envelope = { error?: { message?: string; metadata?: Record<string, unknown> }; service_metadata?: unknown }
+
 async function errorOf(response: Response): Promise<ApiError> {
   const text = await response.text()
   const requestId = response.headers.get("x-request-id")
   const { status } = response
   try {
-    const { error } = JSON.parse(text) as { error?: { message?: string; metadata?: Record<string, unknown> } }
+    const { error, service_metadata: routing } = JSON.parse(text) as Envelope
     const message = error?.message ?? `The gateway answered ${status}.`
-    return new ApiError(message, { status, requestId, ...(error?.metadata && { metadata: error.metadata }) })
+    return new ApiError(message, { status, requestId, routing, ...(error?.metadata && { metadata: error.metadata }) })
   } catch {
     return new ApiError(`The gateway answered ${status} without an explanation.`, { status, requestId })
   }

@@ -1,5 +1,130 @@
+import "./playground.css"
+import { useEffect, useMemo, useState } from "preact/hooks"
+import { useGet } from "../../api/query.ts"
+import type { List, Model } from "../../api/types.ts"
 import { Page } from "../../shell/page.tsx"
+import { navigate, query } from "../../state/router.ts"
+import { Button } from "../../ui/button.tsx"
+import { Menu } from "../../ui/menu.tsx"
+import { ModelPicker } from "../../ui/model-picker.tsx"
+import { ErrorPanel } from "../../ui/states.tsx"
+import { ColumnView } from "./column.tsx"
+import { Composer } from "./composer.tsx"
+import { CodeDialog, HistoryDialog, ShareDialog } from "./dialogs.tsx"
+import { faultsIn } from "./faults.ts"
+import { fromLink, startConversation } from "./history.ts"
+import { NO_SETTINGS } from "./request.ts"
+import { RequestPanel } from "./request-panel.tsx"
+import { addColumn, columns, draft, MAX_COLUMNS, newColumn, rememberedModels, settings, startOver } from "./state.ts"
+
+/** Models that answer in text, whatever else they can do. */
+const writesText = ({ architecture }: Model) => architecture.output_modalities.includes("text")
+
+/** The link of another page or person may name models, settings and a question. */
+function openFromUrl(models: readonly Model[]): void {
+  const known = new Set(models.map(({ id }) => id))
+  const shared = fromLink(query.value.get("s") ?? "")
+  const named = query.value.getAll("model")
+  if (shared) settings.value = { ...NO_SETTINGS, ...shared.settings }
+  const prompt = query.value.get("prompt") ?? shared?.text
+  if (prompt !== undefined && prompt !== null) draft.value = prompt
+  const wanted = shared?.models ?? (named.length > 0 ? named : null)
+  if (wanted) columns.value = wanted.slice(0, MAX_COLUMNS).map(newColumn)
+  else if (columns.value.length === 0) {
+    const remembered = rememberedModels().filter((id) => known.has(id))
+    const first = models.find(({ id }) => id === "embedded/guide") ?? models[0]
+    columns.value = (remembered.length > 0 ? remembered : first ? [first.id] : []).map(newColumn)
+  }
+  if (location.search !== "") navigate("/playground", { replace: true })
+}
+
+function startAgain(): void {
+  startOver()
+  startConversation()
+}
+
+/** Beside each other, and in a menu on a narrow screen. */
+function Actions({ items }: { items: readonly (readonly [string, () => void])[] }) {
+  return (
+    <>
+      <span class="row only-wide">
+        {items.map(([label, run]) => (
+          <Button key={label} kind="quiet" onClick={run}>
+            {label}
+          </Button>
+        ))}
+      </span>
+      <span class="only-narrow">
+        <Menu label="More actions" icon="more" kind="quiet">
+          {items.map(([label, run]) => (
+            <button type="button" key={label} onClick={run}>
+              {label}
+            </button>
+          ))}
+        </Menu>
+      </span>
+    </>
+  )
+}
+
+type OpenDialog = "code" | "share" | "history" | null
+const wideScreen = matchMedia("(min-width: 1100px)")
 
 export default function PlaygroundPage() {
-  return <Page title="Playground">…</Page>
+  const list = useGet<List<Model>>("/models")
+  const [dialog, setDialog] = useState<OpenDialog>(null)
+  const [hasPanel, setPanel] = useState(wideScreen.matches)
+  const models = useMemo(() => (list.data?.data ?? []).filter(writesText), [list.data])
+  const byId = useMemo(() => new Map(models.map((model) => [model.id, model])), [models])
+  const search = query.value.toString()
+  useEffect(() => {
+    if (models.length > 0) openFromUrl(models)
+  }, [models, search])
+  const close = () => setDialog(null)
+  return (
+    <Page
+      title="Playground"
+      flush
+      controls={
+        <>
+          {columns.value.length < MAX_COLUMNS && (
+            <ModelPicker
+              models={models}
+              value={null}
+              label="Compare with another model"
+              text="Compare"
+              onChoose={addColumn}
+            />
+          )}
+          <Actions
+            items={[
+              ["History", () => setDialog("history")],
+              ["Share", () => setDialog("share")],
+              ["Code", () => setDialog("code")],
+              ["New", startAgain],
+            ]}
+          />
+          <Button aria-pressed={hasPanel} onClick={() => setPanel(!hasPanel)}>
+            Request
+          </Button>
+        </>
+      }
+    >
+      {list.error && <ErrorPanel error={list.error} retry={list.refresh} />}
+      <div class={`playground ${hasPanel ? "with-panel" : ""}`}>
+        <div class="chat">
+          <div class="chat-columns" data-columns={columns.value.length}>
+            {columns.value.map((column) => (
+              <ColumnView key={column.id} column={column} models={models} byId={byId} />
+            ))}
+          </div>
+          <Composer models={byId} />
+        </div>
+        {hasPanel && <RequestPanel models={byId} faults={faultsIn(models)} />}
+      </div>
+      {dialog === "code" && <CodeDialog onClose={close} />}
+      {dialog === "share" && <ShareDialog onClose={close} />}
+      {dialog === "history" && <HistoryDialog onClose={close} />}
+    </Page>
+  )
 }

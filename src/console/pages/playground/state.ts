@@ -1,0 +1,121 @@
+import { effect, signal } from "@preact/signals"
+import type { Model } from "../../api/types.ts"
+import { charactersIn, loadConversation, saveConversation } from "./history.ts"
+import { bodyOf, faultsOf, messagesOf, NO_SETTINGS } from "./request.ts"
+import { newRun, type Price, stream } from "./run.ts"
+import type { Column, Run, Settings, Turn } from "./types.ts"
+
+export const MAX_COLUMNS = 4
+
+let lastId = 0
+const newId = () => {
+  lastId += 1
+  return lastId
+}
+
+export function newColumn(model: string): Column {
+  return { id: newId(), model: signal(model), turns: signal<readonly Turn[]>([]) }
+}
+
+export const columns = signal<readonly Column[]>([])
+export const settings = signal<Settings>(NO_SETTINGS)
+/** The fault of `sim/*` that the next call gets in place of its model. */
+export const fault = signal<string | null>(null)
+export const draft = signal("")
+export const images = signal<readonly string[]>([])
+/** Aborts what is streaming; null while nothing is. */
+export const running = signal<AbortController | null>(null)
+
+export function setSetting<K extends keyof Settings>(name: K, value: Settings[K]): void {
+  settings.value = { ...settings.value, [name]: value }
+}
+
+export function addColumn(model: string): void {
+  if (columns.value.length < MAX_COLUMNS) columns.value = [...columns.value, newColumn(model)]
+}
+
+export function removeColumn(id: number): void {
+  columns.value = columns.value.filter((column) => column.id !== id)
+}
+
+export function startOver(): void {
+  running.value?.abort()
+  for (const { turns } of columns.value) turns.value = []
+}
+
+export function priceOf(model: Model | undefined): Price | null {
+  if (!model) return null
+  return { prompt: Number(model.pricing.prompt), completion: Number(model.pricing.completion) }
+}
+
+/** Sends the draft to every column at once. */
+export async function send(models: ReadonlyMap<string, Model>): Promise<void> {
+  const text = draft.value.trim()
+  if (text === "" || columns.value.length === 0 || running.value || Object.keys(faultsOf(settings.value)).length > 0)
+    return
+  const abort = new AbortController()
+  running.value = abort
+  const attached = images.value
+  draft.value = ""
+  images.value = []
+  await Promise.all(columns.value.map((column) => ask(column, { text, attached, models, abort: abort.signal })))
+  running.value = null
+  saveConversation(columns.value, settings.value)
+}
+
+type Question = { text: string; attached: readonly string[]; models: ReadonlyMap<string, Model>; abort: AbortSignal }
+
+async function ask(column: Column, { text, attached, models, abort }: Question): Promise<void> {
+  const model = column.model.value
+  const called = fault.value ?? model
+  const price = priceOf(models.get(called))
+  const run = signal<Run>(newRun(model, fault.value, charactersIn(column, settings.value, text)))
+  column.turns.value = [...column.turns.value, { id: newId(), text, images: attached, run }]
+  const body = bodyOf(called, settings.value, messagesOf(settings.value, column.turns.value))
+  await stream({ run, body, price, abort })
+}
+
+/** The last question again, in every column or in one. */
+export async function retry(column: Column, models: ReadonlyMap<string, Model>): Promise<void> {
+  const last = column.turns.value.at(-1)
+  if (!last || running.value) return
+  const abort = new AbortController()
+  running.value = abort
+  column.turns.value = column.turns.value.slice(0, -1)
+  await ask(column, { text: last.text, attached: last.images, models, abort: abort.signal })
+  running.value = null
+}
+
+export function open(id: string): void {
+  const stored = loadConversation(id)
+  if (!stored) return
+  running.value?.abort()
+  settings.value = { ...NO_SETTINGS, ...stored.settings }
+  columns.value = stored.columns.map(({ model, turns }) => {
+    const column = newColumn(model)
+    column.turns.value = turns.map(({ text, images: attached, answer }) => ({
+      id: newId(),
+      text,
+      images: attached,
+      run: signal<Run>({ ...newRun(model, null, 0), ...answer, status: "done" }),
+    }))
+    return column
+  })
+}
+
+const MODELS = "console.playground.models"
+
+/** The models of the last visit, so that the page opens as it was left. */
+export function rememberedModels(): string[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(MODELS) ?? "[]")
+    return Array.isArray(stored) ? stored.filter((each) => typeof each === "string").slice(0, MAX_COLUMNS) : []
+  } catch {
+    return []
+  }
+}
+
+effect(() => {
+  const models = columns.value.map(({ model }) => model.value)
+  if (models.length > 0) localStorage.setItem(MODELS, JSON.stringify(models))
+})
