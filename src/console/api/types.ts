@@ -1,4 +1,9 @@
 import type * as z from "zod"
+import type {
+  Call as CallSchema,
+  CallList as CallListSchema,
+  CallStory as CallStorySchema,
+} from "../../calls/schemas.ts"
 import type { ApiKey as ApiKeySchema, CurrentKey as CurrentKeySchema } from "../../keys/schemas.ts"
 import type { Model as ModelSchema, PublicEndpoint as EndpointSchema } from "../../models/schemas.ts"
 import type { Byok as ByokSchema } from "../../byok/schemas.ts"
@@ -34,3 +39,7 @@ export type Limit = {
   resets_at: string | null
   binds: boolean
 }
+
+export type Call = z.infer<typeof CallSchema>
+export type CallStory = z.infer<typeof CallStorySchema>
+export type CallPage = z.infer<typeof CallListSchema>
