@@ -13,7 +13,9 @@ const root = path.join(import.meta.dirname, "..")
 function configPath(): string {
   const folder = path.join(root, ".wrangler/test")
   const config = readFileSync(path.join(root, "wrangler.toml"), "utf8")
-    .replace('main = "src/index.ts"', `main = "${path.join(root, "src/index.ts")}"`)
+    .replace('main = "src/embedded/development.ts"', `main = "${path.join(root, "src/index.ts")}"`)
+    .replace(/^\[build\]\ncommand = .*\n/m, "")
+    .replace('service = "gateway"\nentrypoint = "EmbeddedUpstream"', 'service = "gateway-embedded"')
     .replaceAll(/^simple = \{ limit = \d+,/gm, `simple = { limit = ${RATE_LIMIT},`)
     // Queues deliver at once: a test that waits for a delivery waits for no batch.
     .replaceAll(/^max_batch_timeout = \d+$/gm, "max_batch_timeout = 0")
@@ -79,6 +81,7 @@ export async function workerProject(common: CommonOptions) {
               },
             ]),
             // Short, so that a stall is a matter of milliseconds; no test waits for one of these by sleeping.
+            LOG_CALLS: "off",
             FIRST_FRAME_TIMEOUT_MS: "8000",
             IDLE_TIMEOUT_MS: "1600",
             EARLY_COMMIT_MS: "150",

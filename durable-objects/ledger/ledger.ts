@@ -26,7 +26,7 @@ import { Outbox } from "./outbox.ts"
 import { Overruns } from "./overruns.ts"
 import { ANY_CALL, Waiters } from "./waiters.ts"
 import { reconcileCounters } from "./reconcile.ts"
-import { roomUnder, withAccount } from "./room.ts"
+import { roomUnder, standingsUnder, withAccount } from "./room.ts"
 
 /** How long a settled generation may wait for company on its way to D1. */
 const FLUSH_AFTER_MS = 400
@@ -76,6 +76,11 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   /** Whether anything is left under these limits. Writes nothing. */
   room(limits: readonly Limit[], chargesAccount: boolean): Verdict {
     return roomUnder(chargesAccount ? withAccount(limits, this.#credits.total()) : limits, this.#counters, this.#holds)
+  }
+
+  /** The balance, then each of these limits. */
+  standings(limits: readonly Limit[]): ReturnType<typeof standingsUnder> {
+    return standingsUnder(withAccount(limits, this.#credits.total()), this.#counters, this.#holds)
   }
 
   #decide(request: HoldRequest, now: number): HoldVerdict {

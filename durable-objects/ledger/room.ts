@@ -1,4 +1,4 @@
-import { ACCOUNT, decideHold, type Limit, type Verdict } from "../../src/ledger/limits.ts"
+import { ACCOUNT, decideHold, type Limit, remaining, type Standing, type Verdict } from "../../src/ledger/limits.ts"
 import type { CounterStore } from "./counters.ts"
 import type { Holds } from "./holds.ts"
 
@@ -16,4 +16,14 @@ export function roomUnder(limits: readonly Limit[], counters: CounterStore, hold
     (scope) => counters.at(scope, now),
     (scope) => holds.held(scope),
   )
+}
+
+/** What is spent and held under each limit. */
+export function standingsUnder(limits: readonly Limit[], counters: CounterStore, holds: Holds): Standing[] {
+  const now = Date.now()
+  return limits.map((limit) => ({
+    ...limit,
+    spentNano: limit.limitNano - remaining(limit, counters.at(limit.scope, now)),
+    heldNano: holds.held(limit.scope),
+  }))
 }

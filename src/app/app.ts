@@ -3,6 +3,7 @@ import { cors } from "hono/cors"
 import { audit } from "../audit/routes.ts"
 import { budgets } from "../budgets/routes.ts"
 import { byok } from "../byok/routes.ts"
+import { keyLimits } from "../calls/ladder-routes.ts"
 import { calls } from "../calls/routes.ts"
 import { credits, removedCredits } from "../organizations/credits-routes.ts"
 import { datasets } from "../datasets/routes.ts"
@@ -10,7 +11,7 @@ import { onError, onNotFound } from "../http/error-response.ts"
 import { requireConfiguration } from "./configuration.ts"
 import { serveConsole } from "./console.ts"
 import { describeApi } from "../http/openapi.ts"
-import { healthHandler } from "./health.ts"
+import { healthHandler, readyHandler } from "./health.ts"
 import { refuseRegional } from "../http/region.ts"
 import { BASE_PATH } from "../http/paths.ts"
 import { newRequestId } from "../http/request-id.ts"
@@ -21,11 +22,13 @@ import { recordingRejections } from "./rejections.ts"
 import { rightsOver } from "./rights.ts"
 import { serverTiming } from "../http/timing.ts"
 import type { App } from "../access/app.ts"
+import { serverEvents } from "../events/routes.ts"
 import { exports } from "../files/export-routes.ts"
 import { files } from "../files/routes.ts"
 import { generations } from "../generations/routes.ts"
 import { guardrailAssignments } from "../guardrails/assignment-routes.ts"
 import { guardrails } from "../guardrails/routes.ts"
+import { estimates } from "../inference/estimate-routes.ts"
 import { media } from "../inference/media/routes.ts"
 import { inference } from "../inference/routes.ts"
 import { internChat } from "../interns/chat-routes.ts"
@@ -83,6 +86,8 @@ for (const router of [
   keyedModels,
   generations,
   calls,
+  keyLimits,
+  estimates,
   currentKey,
   keys,
   credits,
@@ -108,7 +113,7 @@ for (const router of [
   scimSync,
 ])
   mountKeyed(api, router)
-for (const router of [interns, internChat, internDaemons]) mountKeyed(api, router)
+for (const router of [interns, internChat, internDaemons, serverEvents]) mountKeyed(api, router)
 
 // With the operator's key.
 for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)
@@ -145,6 +150,7 @@ app.use(identify)
 app.use(`${BASE_PATH}/*`, cors({ origin: "*", exposeHeaders: EXPOSED_HEADERS, maxAge: 86_400 }))
 app.use(serverTiming)
 app.get("/health", healthHandler)
+app.get("/ready", readyHandler)
 app.use(`${BASE_PATH}/*`, requireConfiguration)
 for (const path of ["/interns", "/vault"]) {
   app.use(`${BASE_PATH}${path}`, refuseRegional)

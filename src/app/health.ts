@@ -1,59 +1,88 @@
 import type { Handler } from "hono"
-import type { Env } from "../config/env.ts"
 import type { App } from "../access/app.ts"
+import type { Env } from "../config/env.ts"
+import { openLedger } from "../ledger/client.ts"
 import { loadCatalogue } from "../models/compile.ts"
-import { canRead } from "../organizations/store.ts"
+import { hasMigration } from "../organizations/store.ts"
 import { ExpiringMap } from "../support/expiring-map.ts"
+import { logError } from "../support/log.ts"
 import { wait } from "../support/time.ts"
 import { configError } from "./configuration.ts"
+import { LATEST_MIGRATION } from "./schema-version.ts"
 
-/**
- * What a monitor may know without a key: whether this answers, and what stands behind it. Nothing of it is a secret.
- */
-type Health = {
-  status: "ok" | "unconfigured" | "unavailable"
-  /** What keeps the gateway from serving, in words for its operator. */
-  fault?: string
-  components: Record<string, "ok" | "unavailable" | "absent">
+/** Liveness: the isolate runs and its configuration parses. Calls nothing, so a failing dependency restarts nobody. */
+export const healthHandler: Handler<App> = async (c) => {
+  if (c.req.query("deep") !== undefined) return readyHandler(c, async () => {})
+  const fault = configError(c.env)?.message
+  if (fault !== undefined) return c.json({ status: "unconfigured", fault }, 503)
+  return c.json({ status: "ok" }, 200)
 }
 
-/** Needs no key, so a flood of requests must not reach the database. */
-const REMEMBERED_MS = 5_000
-/** What is wrong is remembered for less. */
-const LESS_MS = 500
-const TIMEOUT_MS = 2_000
-const cache = new ExpiringMap<Env, Health>(1)
+type State = "ok" | "unavailable" | "absent" | "behind"
 
-export const healthHandler: Handler<App> = async (c) => {
+/** What a monitor may know without a key. Contains no secret. */
+type Readiness = {
+  status: "ready" | "unconfigured" | "not_ready"
+  /** What keeps calls from succeeding, for the operator. */
+  fault?: string
+  components: Record<string, State>
+}
+
+/** Needs no key, so a flood of requests must not reach the dependencies. */
+const CACHE_MS = 5_000
+/** Failures are cached for less, so that a recovery shows at once. */
+const FAILURE_CACHE_MS = 500
+const TIMEOUT_MS = 2_000
+const cache = new ExpiringMap<Env, Readiness>(1)
+
+/** Readiness: whether a call would succeed. Every dependency of a call is read once. */
+export const readyHandler: Handler<App> = async (c) => {
   const now = Date.now()
   const cached = cache.get(c.env, now)
-  const health = cached ? cached.value : await probe(c.env)
-  if (!cached) cache.set(c.env, health, now + (health.status === "ok" ? REMEMBERED_MS : LESS_MS))
-  return c.json(health, health.status === "ok" ? 200 : 503)
+  const readiness = cached ? cached.value : await probe(c.env)
+  const isReady = readiness.status === "ready"
+  if (!cached) cache.set(c.env, readiness, now + (isReady ? CACHE_MS : FAILURE_CACHE_MS))
+  return c.json(readiness, isReady ? 200 : 503)
 }
 
-async function probe(env: Env): Promise<Health> {
-  const fault = configError(env)?.message
-  const [database, catalogue] = await Promise.all([
-    passesWithin(() => canRead(env.DB)),
-    passesWithin(async () => (await loadCatalogue(env)) !== undefined),
+const BEHIND =
+  "The database schema is older than this release. Run: npx wrangler d1 migrations apply gateway --env production --remote"
+
+async function probe(env: Env): Promise<Readiness> {
+  const [schema, catalogue, ledger, files] = await Promise.all([
+    within(async () => ((await hasMigration(env.DB, LATEST_MIGRATION)) ? "ok" : "behind")),
+    within(async () => ((await loadCatalogue(env)) === undefined ? "unavailable" : "ok")),
+    within(async () => {
+      await openLedger(env, "readiness").balance()
+      return "ok"
+    }),
+    within(async () => {
+      await env.FILES.head("readiness")
+      return "ok"
+    }),
   ])
-  const bound = (binding: unknown) => (binding === undefined ? "absent" : "ok")
-  const components = {
-    database: database ? "ok" : "unavailable",
-    catalogue: catalogue ? "ok" : "unavailable",
-    files: bound(env.FILES),
-    ledger: bound(env.LEDGER),
-    broadcast: bound(env.BROADCAST),
+  const bound = (binding: unknown): State => (binding === undefined ? "absent" : "ok")
+  const components: Readiness["components"] = {
+    database: schema === "unavailable" ? "unavailable" : "ok",
+    schema,
+    catalogue,
+    ledger,
+    files,
+    queue: bound(env.BROADCAST),
     rate_limiter: bound(env.RATE),
     metrics: bound(env.METRICS),
-  } as const
+  }
+  const fault = configError(env)?.message
   if (fault !== undefined) return { status: "unconfigured", fault, components }
-  return { status: database ? "ok" : "unavailable", components }
+  const failing = [schema, catalogue, ledger, files].some((state) => state !== "ok") || components["queue"] !== "ok"
+  if (!failing) return { status: "ready", components }
+  return { status: "not_ready", ...(schema === "behind" && { fault: BEHIND }), components }
 }
 
-/** In time, and true. */
-async function passesWithin(probe: () => Promise<boolean>): Promise<boolean> {
-  const answer = probe().catch(() => false)
-  return (await Promise.race([answer, wait(TIMEOUT_MS)])) ?? false
+async function within(read: () => Promise<State>): Promise<State> {
+  const state = read().catch((cause: unknown) => {
+    logError("readiness probe failed", {}, cause)
+    return "unavailable" as const
+  })
+  return (await Promise.race([state, wait(TIMEOUT_MS)])) ?? "unavailable"
 }

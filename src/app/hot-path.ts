@@ -36,7 +36,7 @@ export async function handleRequest(request: Request, env: Env, executionCtx: Ex
   const incoming = { request, env, executionCtx, requestId, caller: callerOf(principal) }
   const response = await answer(incoming, body).catch((thrown: unknown) => {
     recordRejection(incoming, { error: toGatewayError(thrown), apiType: "completions", body })
-    return toErrorResponse(thrown, { path: CHAT_PATH, requestId })
+    return toErrorResponse(thrown, { path: CHAT_PATH, requestId, env })
   })
   addCommonHeaders(response.headers, requestId)
   return response

@@ -70,6 +70,12 @@ export const variables = {
     effect:
       "Set in `wrangler.toml`. In `production` plain HTTP to host names is allowed, because Cloudflare's network connects to public addresses only.",
   }),
+  LOG_CALLS: define({
+    schema: oneOf(["all", "errors", "off"]).default("all"),
+    section: "general",
+    effect:
+      "Which calls write a line to the log: model, provider, status, tokens, cost and duration, as JSON. See [reading logs](operations.md#logs).",
+  }),
   REGIONAL_HOSTS: define({
     schema: text.default("{}"),
     section: "general",

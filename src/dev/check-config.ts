@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { parseVariables, variables } from "../config/variables.ts"
 import { faultyLines } from "./dev-vars.ts"
 
-const SECRETS = ["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY"]
+export const SECRETS = ["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY", "DEVELOPMENT_API_KEY", "DEVELOPMENT_MANAGEMENT_KEY"]
 /** Keys and base URLs of providers and search engines have names of their own. */
 const OPEN_ENDED = /_(?:API_KEY|BASE_URL)$/
 

@@ -33,6 +33,14 @@ export function ensureDevVars(file: string): NodeJS.Dict<string> {
   return parseEnv(readFileSync(file, "utf8"))
 }
 
+/** Sets variables in a file of `NAME=value` lines; other lines stay as they are. */
+export function setVariables(file: string, values: Readonly<Record<string, string>>): void {
+  const text = existsSync(file) ? readFileSync(file, "utf8") : ""
+  const others = text.split("\n").filter((line) => !Object.keys(values).some((name) => line.startsWith(`${name}=`)))
+  const lines = Object.entries(values).map(([name, value]) => `${name}=${value}`)
+  writeFileSync(file, `${[...others.join("\n").trimEnd().split("\n"), ...lines].join("\n")}\n`, { mode: 0o600 })
+}
+
 export function readEnvFile(file: string): NodeJS.Dict<string> {
   return existsSync(file) ? parseEnv(readFileSync(file, "utf8")) : {}
 }

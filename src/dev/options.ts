@@ -1,14 +1,17 @@
 import path from "node:path"
 import { parseArgs } from "node:util"
+import { root } from "../local/paths.ts"
 
-export const root = path.join(import.meta.dirname, "../..")
+export { root }
 
-export type Options = { port: number; fresh: boolean; stateDir: string; envFile: string }
+export type Options = { host: string; port: number; fresh: boolean; stateDir: string; envFile: string }
 
-const USAGE = `npm start -- [--port 8787] [--fresh] [--state DIR]
-  --port   the port on 127.0.0.1
+const USAGE = `npm start -- [--port 8787] [--host 127.0.0.1] [--fresh] [--state DIR]
+  --port   the port to listen on
+  --host   the address to listen on; 0.0.0.0 for every network of this machine
   --fresh  begin with empty state: new keys, no history
-  --state  where state and .dev.env are kept (default: .wrangler/state and the project's folder)`
+  --state  where state and .dev.env are kept (default: .wrangler/state and the project's folder)
+  --help   print this`
 
 /** Parses the command line, or exits with the usage text. */
 export function readOptions(argv: readonly string[]): Options {
@@ -16,15 +19,22 @@ export function readOptions(argv: readonly string[]): Options {
     const { values } = parseArgs({
       args: [...argv],
       options: {
+        host: { type: "string", default: "127.0.0.1" },
+        help: { type: "boolean", default: false },
         port: { type: "string", default: "8787" },
         fresh: { type: "boolean", default: false },
         state: { type: "string" },
       },
     })
+    if (values.help) {
+      console.log(USAGE)
+      process.exit(0)
+    }
     const port = Number(values.port)
     if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`--port must be from 1 to 65535`)
     const home = values.state === undefined ? undefined : path.resolve(values.state)
     return {
+      host: values.host,
       port,
       fresh: values.fresh,
       stateDir: home ? path.join(home, "state") : path.join(root, ".wrangler/state"),

@@ -1,24 +1,28 @@
-import type { ChildProcess } from "node:child_process"
-import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { accessSync, constants, existsSync, mkdirSync, rmSync } from "node:fs"
 import net from "node:net"
 import path from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { ensureBuild } from "./build.ts"
+import { lock } from "../local/lock.ts"
+import { formatLog, logFormatOf } from "../local/log-printer.ts"
+import { type Runtime, startRuntime } from "../local/runtime.ts"
 import { devVarsFaults, unknownNames } from "./check-config.ts"
-import { ensureConsole } from "./console-build.ts"
 import { ensureDevVars, writeEnvFile } from "./dev-vars.ts"
+import { greet } from "./greeting.ts"
 import { findLocalServers } from "./local-servers.ts"
 import { type Options, readOptions, root } from "./options.ts"
-import { ensureCatalogue, ensureKeys, type Keys } from "./provision.ts"
-import { endWrangler, killWrangler, runWrangler, startWrangler } from "./wrangler.ts"
+import { ensureCatalogue, ensureKeys } from "./provision.ts"
 
 /** Variables of the Worker that are taken from the environment. */
 const PASSED = ["EGRESS_TEST_HOSTS", "WEB_FETCH_DNS_URL"]
 
 /** `npm start`: the gateway with its embedded upstream, ready to be called. */
 async function start(options: Options): Promise<void> {
-  const { port, stateDir, envFile } = options
-  if (await isTaken(port)) fail(`Port ${port} is in use. Choose another: npm start -- --port ${port + 213}`)
-  lock(stateDir)
+  const { host, port, stateDir, envFile } = options
+  requireWritable([root, path.dirname(envFile), path.dirname(stateDir)])
+  const locked = await lock(stateDir)
+  if ("reason" in locked) fail(`${locked.reason} Give this one a state of its own: --state DIR`)
+  if (await isTaken(host, port)) fail(`Port ${port} is in use. Choose another: npm start -- --port ${port + 213}`)
   if (options.fresh) rmSync(stateDir, { recursive: true, force: true })
   mkdirSync(stateDir, { recursive: true })
   const devVars = path.join(root, ".dev.vars")
@@ -27,132 +31,111 @@ async function start(options: Options): Promise<void> {
   if (faults.length > 0) fail(`The configuration is not valid.\n${faults.join("\n")}`)
   const unknown = unknownNames(secrets)
   if (unknown.length > 0) console.warn(`.dev.vars: the gateway does not read ${unknown.join(", ")}.`)
-  const [servers] = await Promise.all([findLocalServers(port), migrate(stateDir), ensureConsole()])
+  const [servers] = await Promise.all([findLocalServers(port), ensureBuild()])
 
-  const child = startWrangler([
-    "dev",
-    "-c=wrangler.toml",
-    "-c=src/embedded/wrangler.toml",
-    `--port=${port}`,
-    `--persist-to=${stateDir}`,
-    "--show-interactive-dev-session=false",
-    ...(servers.length > 0 ? ["--var", `LOCAL_PROVIDERS:${JSON.stringify(servers)}`] : []),
-    ...PASSED.flatMap((name) => (process.env[name] === undefined ? [] : ["--var", `${name}:${process.env[name]}`])),
-  ])
-  endWith(child)
-  const output = collect(child)
-  const origin = `http://127.0.0.1:${port}`
-  await ready(child, origin, output)
+  const format = logFormatOf(process.stdout, process.env["LOG_FORMAT"])
+  const held: string[] = []
+  let isReady = false
+  const runtime = await startRuntime({
+    stage: "development",
+    host,
+    port,
+    stateDir,
+    bindings: {
+      ...definedOf(secrets),
+      ...(servers.length > 0 && { LOCAL_PROVIDERS: JSON.stringify(servers) }),
+      ...definedOf(Object.fromEntries(PASSED.map((name) => [name, process.env[name]]))),
+    },
+    onLog: (line) => {
+      const text = formatLog(line, format)
+      if (isReady) console.log(text)
+      else held.push(text)
+    },
+    onRestart: (pids) => locked.setRuntimes(pids),
+    onFatal: (reason) => fail(`The gateway stopped. ${reason}`),
+  })
+  locked.setRuntimes(runtime.pids())
+  endWith(runtime)
 
+  const origin = `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host}:${port}`
   const baseUrl = `${origin}/api/v1`
-  const bootstrapKey = secrets["BOOTSTRAP_MANAGEMENT_KEY"] ?? ""
-  await ensureCatalogue(baseUrl, bootstrapKey, stateDir)
-  const keys = await ensureKeys(baseUrl, bootstrapKey, envFile)
-  writeEnvFile(envFile, { GATEWAY_URL: baseUrl, GATEWAY_MANAGEMENT_KEY: keys.management, GATEWAY_API_KEY: keys.normal })
-  greet(
-    baseUrl,
-    keys,
-    servers.map(({ name, models }) => `${name} (${models.length} models)`),
-  )
-  output.follow()
-}
-
-/** Two runtimes on one state would each spend the money that the other holds. The lock file is next to the folder. */
-function lock(stateDir: string): void {
-  const file = `${stateDir}.lock`
-  mkdirSync(path.dirname(file), { recursive: true })
-  const owner = existsSync(file) ? Number(readFileSync(file, "utf8")) : 0
-  if (owner > 0 && isAlive(owner))
-    fail(`${stateDir} is in use by process ${owner}. Give this one a state of its own: --state DIR`)
-  writeFileSync(file, String(process.pid))
-  process.on("exit", () => rmSync(file, { force: true }))
-}
-
-function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0)
-    return pid !== process.pid
-  } catch {
-    return false
+    const bootstrapKey = secrets["BOOTSTRAP_MANAGEMENT_KEY"] ?? ""
+    await requireHealth(origin)
+    await ensureCatalogue(baseUrl, bootstrapKey, stateDir)
+    const keys = await ensureKeys(baseUrl, bootstrapKey, envFile)
+    writeEnvFile(envFile, {
+      GATEWAY_URL: baseUrl,
+      GATEWAY_MANAGEMENT_KEY: keys.management,
+      GATEWAY_API_KEY: keys.normal,
+    })
+    isReady = true
+    console.log(greet(baseUrl, keys, servers))
+  } catch (error) {
+    for (const message of held) console.error(message)
+    throw error
   }
 }
 
-/** wrangler takes seconds to find nothing to apply, so it runs only when the migrations have changed. */
-async function migrate(stateDir: string): Promise<void> {
-  const folder = path.join(root, "d1-migrations")
-  const digest = createHash("sha256")
-  for (const name of readdirSync(folder).sort()) digest.update(name).update(readFileSync(path.join(folder, name)))
-  const marker = path.join(stateDir, "migrated")
-  const version = digest.digest("hex")
-  if (existsSync(marker) && readFileSync(marker, "utf8") === version) return
-  await runWrangler([
-    "d1",
-    "migrations",
-    "apply",
-    "gateway",
-    "--local",
-    "-c",
-    "wrangler.toml",
-    "--persist-to",
-    stateDir,
-  ])
-  writeFileSync(marker, version)
+/** Says at once what would otherwise fail in the middle of a build. */
+function requireWritable(folders: readonly string[]): void {
+  for (const folder of folders) {
+    let nearest = folder
+    while (!existsSync(nearest)) nearest = path.dirname(nearest)
+    try {
+      accessSync(nearest, constants.W_OK)
+    } catch {
+      fail(`${nearest} is read-only. The gateway keeps its build, its secrets and its state there.`)
+    }
+  }
 }
 
-function isTaken(port: number): Promise<boolean> {
+function definedOf(values: NodeJS.Dict<string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
+  )
+}
+
+/** A runtime that was just killed gives its port back a moment later. */
+async function isTaken(host: string, port: number): Promise<boolean> {
+  for (let tries = 0; tries < PORT_TRIES; tries++) {
+    if (await canListen(host, port)) return false
+    await setTimeout(100)
+  }
+  return true
+}
+
+const PORT_TRIES = 10
+
+function canListen(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = net.connect(port, "127.0.0.1")
-    socket.once("connect", () => resolve(true)).once("error", () => resolve(false))
-    socket.once("close", () => socket.destroy())
-    socket.once("connect", () => socket.end())
+    const server = net.createServer()
+    server.once("error", () => resolve(false))
+    server.listen(port, host, () => server.close(() => resolve(true)))
   })
 }
 
-const START_TIMEOUT_MS = 60_000
-
-async function ready(child: ChildProcess, origin: string, output: Output): Promise<void> {
-  const deadline = Date.now() + START_TIMEOUT_MS
-  while (Date.now() < deadline && child.exitCode === null) {
-    const health = await fetch(`${origin}/health`).then(
-      async (response) => ({ isOk: response.ok, ...((await response.json()) as { fault?: string }) }),
-      () => undefined,
-    )
-    if (health?.fault !== undefined) fail(health.fault)
-    if (health?.isOk) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  fail(`The gateway did not start.\n${output.soFar()}`)
+async function requireHealth(origin: string): Promise<void> {
+  const response = await fetch(`${origin}/health`)
+  const { fault } = (await response.json()) as { fault?: string }
+  if (fault !== undefined) throw new Error(fault)
+  if (!response.ok) throw new Error(`The gateway is not healthy: ${origin}/health answers ${response.status}.`)
 }
 
-type Output = { soFar: () => string; follow: () => void }
-
-/** What wrangler prints is kept until the start is over, so that the greeting is all there is to see. */
-function collect(child: ChildProcess): Output {
-  let kept = ""
-  let following = false
-  const take = (text: Buffer) => {
-    if (following) process.stdout.write(text)
-    else kept += text.toString()
-  }
-  child.stdout?.on("data", take)
-  child.stderr?.on("data", take)
-  return { soFar: () => kept, follow: () => (following = true) }
-}
-
-/** Ends wrangler with this process: on signals, and if npm is killed. */
-function endWith(child: ChildProcess): void {
+/** Ends the runtime with this process: on signals, and if npm is killed. */
+function endWith(runtime: Runtime): void {
   let ending = false
   const end = async (code: number) => {
     if (ending) return
     ending = true
-    await endWrangler(child)
+    await Promise.race([runtime.stop(), setTimeout(STOP_TIMEOUT_MS)])
     process.exit(code)
   }
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(name, () => void end(name === "SIGINT" ? 130 : 143))
-  // Any exit of this process, by an error or a closed terminal, ends wrangler.
-  process.on("exit", () => killWrangler(child))
+  process.on("exit", () => kill(runtime))
   process.on("uncaughtException", (error: Error & { code?: string }) => {
+    // A closed terminal.
     if (error.code !== "EPIPE") console.error(error)
     void end(1)
   })
@@ -160,30 +143,18 @@ function endWith(child: ChildProcess): void {
   setInterval(() => {
     if (process.ppid !== parent) void end(0)
   }, 500).unref()
-  child.once("exit", (code) => {
-    if (!ending) console.error(`The gateway stopped (exit code ${code}).`)
-    void end(code ?? 1)
-  })
 }
 
-function greet(baseUrl: string, keys: Keys, servers: readonly string[]): void {
-  const body = `{"model":"sim/echo","messages":[{"role":"user","content":"Hello"}],"stream":true}`
-  console.log(`
-The gateway is ready.
+const STOP_TIMEOUT_MS = 5_000
 
-  Base URL         ${baseUrl}
-  API key          ${keys.normal}
-  Management key   ${keys.management}
-  API document     ${baseUrl}/openapi.json
-  Models           ${baseUrl}/models${servers.length > 0 ? `\n  Found here       ${servers.join(", ")}` : ""}
-
-  curl -N ${baseUrl}/chat/completions \\
-    -H "Authorization: Bearer ${keys.normal}" \\
-    -H "Content-Type: application/json" \\
-    -d '${body}'
-
-Keys are in .dev.env, secrets in .dev.vars. Ctrl-C ends it.
-`)
+function kill(runtime: Runtime): void {
+  for (const pid of runtime.pids()) {
+    try {
+      process.kill(pid, "SIGKILL")
+    } catch {
+      // It has ended already.
+    }
+  }
 }
 
 function fail(message: string): never {
@@ -192,6 +163,5 @@ function fail(message: string): never {
 }
 
 start(readOptions(process.argv.slice(2))).catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error)
-  process.kill(process.pid, "SIGTERM")
+  fail(error instanceof Error ? error.message : String(error))
 })

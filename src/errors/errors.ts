@@ -80,9 +80,19 @@ export function toEnvelope(error: GatewayError): ErrorEnvelope {
   return { error: { code: error.status, message: error.message, ...(metadata && { metadata }) }, ...beside }
 }
 
+const SCHEMA_MESSAGE =
+  "The database schema is older than this release. The operator applies the migrations: wrangler d1 migrations apply gateway."
+
+/** D1 lacks a table or a column: the code was deployed before its migrations. Drizzle wraps the error. */
+function isSchemaError(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false
+  return /\bno such (?:table|column)\b|\bhas no column named\b/.test(thrown.message) || isSchemaError(thrown.cause)
+}
+
 /** Anything else than a GatewayError is a bug: it is logged, and the client receives no detail. */
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
+  if (isSchemaError(thrown)) return new GatewayError("misconfigured", SCHEMA_MESSAGE, { cause: thrown })
   return new GatewayError("internal", "Something went wrong inside the gateway. Quote the X-Request-Id header.", {
     cause: thrown,
   })

@@ -14,6 +14,8 @@ import { type Content, putContent } from "../generations/content.ts"
 import { type Transcript } from "../formats/transcript.ts"
 import type { Generation } from "../ledger/generation.ts"
 import { loadCatalogue, loadReachableCatalogue } from "../models/compile.ts"
+import { configOf } from "../config/config.ts"
+import { logCall } from "../observability/call-log.ts"
 import { toDataPoint } from "../observability/metrics.ts"
 import { saveCallContent, toCallContent } from "../observability/call-content.ts"
 import { configuredModeration } from "../plugins/moderation.ts"
@@ -112,6 +114,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Incomin
       saveCallContent: (id: string, messages: readonly unknown[], output: Transcript) =>
         saveCallContent(env.FILES, id, toCallContent(messages, output)),
     }),
+    logCall: (generation) => logCall(configOf(env).LOG_CALLS, generation, caller.label),
     ...(metrics && { recordMetric: (generation: Generation) => metrics.writeDataPoint(toDataPoint(generation)) }),
     pseudonymOf: (user) => pseudonym(env.MASTER_KEY ?? "", user),
     waitUntil: later,

@@ -55,6 +55,8 @@ export type Deps = {
   saveCallContent?: (id: string, messages: readonly unknown[], output: Transcript) => Promise<void>
   /** Pseudonym of an end user's id, which no provider receives. */
   pseudonymOf: (user: string) => Promise<string>
+  /** Writes the call's line to the log. */
+  logCall: (generation: Generation) => void
   /** Records a metric of a finished call; absent without an Analytics Engine binding. */
   recordMetric?: (generation: Generation) => void
   /** The runtime's `waitUntil`. */

@@ -114,6 +114,7 @@ function updateEndpointHealth(
 async function record(call: HeldCall, generation: Generation): Promise<void> {
   call.heartbeat.stop()
   saveContent(call)
+  call.deps.logCall(generation)
   call.deps.recordMetric?.(generation)
   try {
     await call.deps.ledger.settle(generation)

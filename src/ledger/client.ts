@@ -6,7 +6,7 @@ import { type PendingSettlement, type Shared, sharedOf, type TrackedCall } from 
 import { realTimer, type Timer } from "../support/time.ts"
 import type { FreeLimits } from "./free-requests.ts"
 import { IDLE_MS, type Lease, type Leases } from "./leases.ts"
-import type { Counters, Limit, Verdict } from "./limits.ts"
+import type { Counters, Limit, Standing, Verdict } from "./limits.ts"
 import {
   type Balance,
   type FlushResult,
@@ -194,6 +194,12 @@ export class LedgerClient {
   async usage(keyHashes: string[]): Promise<Counters[]> {
     await this.#flush()
     return this.#stub.usage(keyHashes)
+  }
+
+  /** The balance, then each of these limits, with what is spent and held under it. */
+  async standings(limits: readonly Limit[]): Promise<Standing[]> {
+    await this.#flush()
+    return this.#stub.standings(limits)
   }
 
   async freeToday(limits: FreeLimits): Promise<{ limit: number; used: number }> {

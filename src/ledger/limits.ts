@@ -72,6 +72,9 @@ export type Limit = {
   includeByok: boolean
 }
 
+/** A limit with what counts against it now, in nano-USD. `heldNano` includes leases. */
+export type Standing = Limit & { spentNano: number; heldNano: number }
+
 /** Nano-USD: at `least` the call must get, at `most` it can use. */
 export type Wanted = { leastNano: number; mostNano: number }
 

@@ -1,6 +1,6 @@
 import type { Generation, GenerationDraft } from "./generation.ts"
 import type { FreeLimits, FreeLimitExceeded } from "./free-requests.ts"
-import type { Counters, Limit, Verdict, Wanted } from "./limits.ts"
+import type { Counters, Limit, Standing, Verdict, Wanted } from "./limits.ts"
 import type { Reconciliation } from "./reconciliation.ts"
 
 /** What isolates and the ledger say to each other. Money is nano-USD. */
@@ -84,6 +84,7 @@ export type Balance = { creditedNano: number; spentNano: number; heldNano: numbe
 export interface LedgerRpc extends Rpc.DurableObjectBranded {
   hold(request: HoldRequest, report?: FlushRequest): HoldAnswer
   room(limits: readonly Limit[], chargesAccount: boolean): Verdict
+  standings(limits: readonly Limit[]): Standing[]
   report(report: FlushRequest): FlushResult
   credit(id: string, amountNano: number): { ok: boolean; balance: Balance }
   balance(): Balance

@@ -3,6 +3,13 @@ import { DAY_MS } from "../support/time.ts"
 export const RESET_INTERVALS = ["daily", "weekly", "monthly"] as const
 export type ResetInterval = (typeof RESET_INTERVALS)[number]
 
+/** Epoch milliseconds at which the window that holds `at` ends. */
+export function windowEnd(interval: ResetInterval, at: number): number {
+  // No window is longer than 31 days, and the next one is at least a day long.
+  const longest = { daily: 1, weekly: 7, monthly: 31 }[interval]
+  return windowStart(interval, windowStart(interval, at) + longest * DAY_MS)
+}
+
 /** 1970-01-01 was a Thursday; the first Monday is four days later. */
 const FIRST_MONDAY_MS = 4 * DAY_MS
 

@@ -77,7 +77,8 @@ export async function organizationExists(db: D1Database, id: string): Promise<bo
   return row !== undefined
 }
 
-/** Whether the database responds; rejects if it does not. */
-export async function canRead(db: D1Database): Promise<boolean> {
-  return (await openDb(db).get<{ one: number }>(sql`SELECT 1 AS one`)).one === 1
+/** Whether a migration of `d1-migrations` is applied; rejects if the database does not respond. */
+export async function hasMigration(db: D1Database, name: string): Promise<boolean> {
+  const rows = await openDb(db).all(sql`SELECT 1 FROM d1_migrations WHERE name = ${name}`)
+  return rows.length > 0
 }

@@ -18,18 +18,23 @@ import { type CallPolicy, setPolicy } from "./call-policy.ts"
 
 /**
  * The principal of the live key with this hash, none of whose ancestors that spend is revoked, with the policy of its
- * calls. The one lookup without an organization: it finds the organization.
+ * calls. The one lookup without an organization: it finds the organization. `includesRevoked`: also a key that is
+ * disabled or whose ancestor is revoked, to describe it.
  */
-export async function loadAccess(db: D1Database, hash: string): Promise<Principal | undefined> {
+export async function loadAccess(
+  db: D1Database,
+  hash: string,
+  { includesRevoked = false } = {},
+): Promise<Principal | undefined> {
   const [keys, ancestors, budgets, guardrails, byok, filters] = await db.batch<Record<string, unknown>>([
     db
       .prepare(
         `SELECT k.*, (SELECT settings FROM workspaces WHERE id = k.workspace_id) AS settings,
            (SELECT interns_programme FROM organizations WHERE id = k.organization_id) AS interns_programme,
            (SELECT vault_writes FROM organizations WHERE id = k.organization_id) AS vault_writes
-         FROM api_keys k WHERE k.hash = ? AND k.disabled = 0 AND k.deleted_at IS NULL`,
+         FROM api_keys k WHERE k.hash = ?1 AND (k.disabled = 0 OR ?2) AND k.deleted_at IS NULL`,
       )
-      .bind(hash),
+      .bind(hash, includesRevoked ? 1 : 0),
     ancestorsStatement(db, hash),
     keyBudgetsStatement(db, hash),
     keyGuardrailsStatement(db, hash),
@@ -38,7 +43,7 @@ export async function loadAccess(db: D1Database, hash: string): Promise<Principa
   ])
   const stored = keys?.results[0]
   const lineage = toLineage((ancestors?.results ?? []).map(toAncestorRow))
-  if (!stored || lineage.isRevoked) return undefined
+  if (!stored || (lineage.isRevoked && !includesRevoked)) return undefined
   const row = readColumns(keyColumns, stored)
   const policy: CallPolicy = {
     defaults: toCallDefaults(row.settings),

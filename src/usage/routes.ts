@@ -2,6 +2,7 @@ import { DAY_MS } from "../support/time.ts"
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { requireManagement } from "../access/guards.ts"
+import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
@@ -9,7 +10,15 @@ import { generationRetentionDays } from "./retention.ts"
 import { Activity, ActivityQuery, activityWindow, DATE_RULE, toActivityItem } from "./activity.ts"
 import { answerQuestion, describeAnalytics, type Question } from "./analytics.ts"
 import { AnalyticsAnswer, AnalyticsMeta, AnalyticsQuery } from "./schemas.ts"
-import { MAX_USAGE_ROWS, readActivity, readBuckets, readDays, sumDays, type UsageRow } from "./store.ts"
+import {
+  MAX_USAGE_ROWS,
+  readActivity,
+  readBuckets,
+  readDays,
+  sumDays,
+  type UsageRow,
+  type UsageScope,
+} from "./store.ts"
 
 const tags = ["Analytics"]
 
@@ -55,30 +64,84 @@ const query = createRoute({
   },
 })
 
+const keyActivity = createRoute({
+  method: "get",
+  path: "/key/activity",
+  operationId: "getCurrentKeyActivity",
+  tags,
+  summary: "What this key used on each of the last 30 completed days, by model and provider.",
+  request: { query: ActivityQuery.pick({ date: true }) },
+  responses: {
+    200: ok(Activity, "The newest day first."),
+    ...failures("invalid_request", "unauthenticated", "internal"),
+  },
+})
+
+const keyMeta = createRoute({
+  method: "get",
+  path: "/key/analytics/meta",
+  operationId: "getCurrentKeyAnalyticsMeta",
+  tags,
+  summary: "Metrics, dimensions and filters of POST /key/analytics/query.",
+  responses: { 200: ok(z.object({ data: AnalyticsMeta })), ...failures("unauthenticated", "internal") },
+})
+
+const keyQuery = createRoute({
+  method: "post",
+  path: "/key/analytics/query",
+  operationId: "queryCurrentKeyAnalytics",
+  tags,
+  summary: "Usage of this key, summed as requested.",
+  description: "As POST /analytics/query, for any key and its own calls only.",
+  middleware: [acceptJson(65_536)] as const,
+  request: { body: jsonBody(AnalyticsQuery) },
+  responses: {
+    200: ok(z.object({ data: AnalyticsAnswer })),
+    ...failures("invalid_request", "unauthenticated", "internal"),
+  },
+})
+
 export const usage = newRouter()
   .openapi(activity, async (c) => {
     const requested = c.req.valid("query")
-    const { organizationId } = c.var.principal
-    const window = activityWindow(requested.date, Date.now())
-    if (!window) throw new GatewayError("invalid_request", `date: ${DATE_RULE}.`)
-    await sumDays(c.env.DB, Date.now(), organizationId)
-    const rows = await readActivity(c.env.DB, organizationId, { ...requested, ...window })
-    return c.json({ data: rows.map((row) => toActivityItem(row, requested.group_by === "workspace")) }, 200)
+    return c.json({ data: await activityOf(c.env.DB, c.var.principal.organizationId, requested) }, 200)
   })
   .openapi(meta, (c) => c.json({ data: describeAnalytics() }, 200))
   .openapi(query, async (c) => {
-    const requested = c.req.valid("json")
-    const now = Date.now()
-    const range = rangeOf(requested, now, generationRetentionDays(c.env))
-    const rows = await read(c.env.DB, c.var.principal.organizationId, range, now)
-    const answer = answerQuestion(rows, toQuestion(requested))
-    const metadata = {
-      query_time_ms: Date.now() - now,
-      row_count: answer.rows.length,
-      truncated: answer.all > answer.rows.length || rows.length >= MAX_USAGE_ROWS,
-    }
-    return c.json({ data: { data: answer.rows, metadata } }, 200)
+    const scope = { organizationId: c.var.principal.organizationId, keyHash: null }
+    return c.json({ data: await answer(c.env, scope, c.req.valid("json")) }, 200)
   })
+  .openapi(keyActivity, async (c) => {
+    const { organizationId, keyHash } = c.var.principal
+    const requested = { ...c.req.valid("query"), api_key_hash: keyHash }
+    return c.json({ data: await activityOf(c.env.DB, organizationId, requested) }, 200)
+  })
+  .openapi(keyMeta, (c) => c.json({ data: describeAnalytics() }, 200))
+  .openapi(keyQuery, async (c) => {
+    const { organizationId, keyHash } = c.var.principal
+    return c.json({ data: await answer(c.env, { organizationId, keyHash }, c.req.valid("json")) }, 200)
+  })
+
+async function activityOf(db: D1Database, organizationId: string, requested: ActivityQuery) {
+  const window = activityWindow(requested.date, Date.now())
+  if (!window) throw new GatewayError("invalid_request", `date: ${DATE_RULE}.`)
+  await sumDays(db, Date.now(), organizationId)
+  const rows = await readActivity(db, organizationId, { ...requested, ...window })
+  return rows.map((row) => toActivityItem(row, requested.group_by === "workspace"))
+}
+
+async function answer(env: Env, scope: UsageScope, requested: AnalyticsQuery) {
+  const now = Date.now()
+  const range = rangeOf(requested, now, generationRetentionDays(env))
+  const rows = await read(env.DB, scope, range, now)
+  const result = answerQuestion(rows, toQuestion(requested))
+  const metadata = {
+    query_time_ms: Date.now() - now,
+    row_count: result.rows.length,
+    truncated: result.all > result.rows.length || rows.length >= MAX_USAGE_ROWS,
+  }
+  return { data: result.rows, metadata }
+}
 
 type Range = { from: number; to: number; bucketMs: number }
 
@@ -118,12 +181,12 @@ function rangeOf(
 }
 
 /** Whole days of UTC, or finer buckets. */
-async function read(db: D1Database, organizationId: string, range: Range, now: number): Promise<UsageRow[]> {
-  if (range.bucketMs < DAY_MS) return readBuckets(db, organizationId, range)
-  await sumDays(db, now, organizationId)
+async function read(db: D1Database, scope: UsageScope, range: Range, now: number): Promise<UsageRow[]> {
+  if (range.bucketMs < DAY_MS) return readBuckets(db, scope, range)
+  await sumDays(db, now, scope.organizationId)
   const from = range.from - (range.from % DAY_MS)
   const to = Math.ceil(range.to / DAY_MS) * DAY_MS
-  return readDays(db, organizationId, { from, to, now })
+  return readDays(db, scope, { from, to, now })
 }
 
 function toQuestion(requested: AnalyticsQuery): Question {

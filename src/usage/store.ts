@@ -169,10 +169,13 @@ export type UsageRow = Pick<
 /** The most rows that one question is answered from. */
 export const MAX_USAGE_ROWS = 50_000
 
+/** Whose usage: an organization's, or that of one of its keys. */
+export type UsageScope = { organizationId: string; keyHash: string | null }
+
 /** By day. Days that are over must be summed before; today is read from its generations. */
 export async function readDays(
   db: D1Database,
-  organizationId: string,
+  scope: UsageScope,
   { from, to, now }: { from: number; to: number; now: number },
 ): Promise<UsageRow[]> {
   const days = db
@@ -182,19 +185,20 @@ export async function readDays(
          byok_cost_nano AS byok, prompt_tokens AS prompt, completion_tokens AS completion, reasoning_tokens AS reasoning,
          cached_tokens AS cached, latency_ms AS latency, latency_count, generation_ms AS generation, generation_count
        FROM usage_days u LEFT JOIN api_keys k ON k.hash = u.key_hash
-       WHERE u.organization_id = ? AND day >= ? AND day < ? ORDER BY day LIMIT ?`,
+       WHERE u.organization_id = ?1 AND day >= ?2 AND day < ?3 AND (?5 IS NULL OR u.key_hash = ?5)
+       ORDER BY day LIMIT ?4`,
     )
-    .bind(organizationId, dayOf(from), dayOf(Math.min(to, now)), MAX_USAGE_ROWS)
+    .bind(scope.organizationId, dayOf(from), dayOf(Math.min(to, now)), MAX_USAGE_ROWS, scope.keyHash)
   const { results } = await days.all<UsageRow>()
   const today = windowStart("daily", now)
   if (to <= today) return results
-  return [...results, ...(await readBuckets(db, organizationId, { from: Math.max(from, today), to, bucketMs: DAY_MS }))]
+  return [...results, ...(await readBuckets(db, scope, { from: Math.max(from, today), to, bucketMs: DAY_MS }))]
 }
 
 /** Buckets of the given milliseconds, computed from generations. */
 export async function readBuckets(
   db: D1Database,
-  organizationId: string,
+  { organizationId, keyHash }: UsageScope,
   { from, to, bucketMs }: { from: number; to: number; bucketMs: number },
 ): Promise<UsageRow[]> {
   const { results } = await db
@@ -211,10 +215,10 @@ export async function readBuckets(
          sum(coalesce(record ->> 'latencyMs', 0)) AS latency, count(record ->> 'latencyMs') AS latency_count,
          sum(coalesce(record ->> 'generationMs', 0)) AS generation, count(record ->> 'generationMs') AS generation_count
        FROM generations g LEFT JOIN api_keys k ON k.hash = g.key_hash
-       WHERE g.organization_id = ?1 AND settled_at >= ?2 AND settled_at < ?3
+       WHERE g.organization_id = ?1 AND settled_at >= ?2 AND settled_at < ?3 AND (?6 IS NULL OR g.key_hash = ?6)
        GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1 LIMIT ?5`,
     )
-    .bind(organizationId, from, to, bucketMs, MAX_USAGE_ROWS)
+    .bind(organizationId, from, to, bucketMs, MAX_USAGE_ROWS, keyHash)
     .all<UsageRow>()
   return results
 }

@@ -19,8 +19,8 @@ const GREETING = "Ctrl-C ends it."
 const START_PATIENCE_MS = 80_000
 
 /** `npm start`, ready. `by` runs it: this Node, or a shell above it. */
-export async function npmStart(state: string, by: typeof byNode = byNode): Promise<Started> {
-  const port = await findFreePort()
+export async function npmStart(state: string, by: typeof byNode = byNode, chosen?: number): Promise<Started> {
+  const port = chosen ?? (await findFreePort())
   const child = by(["--port", String(port), "--state", state])
   const printed = collect(child)
   await eventually(() => {
@@ -80,7 +80,7 @@ function processes(): Process[] {
   })
 }
 
-function familyOf(pid: number): number[] {
+export function familyOf(pid: number): number[] {
   const all = processes()
   const childrenOf = (parent: number): number[] =>
     all.filter((each) => each.parent === parent).flatMap((child) => [child.pid, ...childrenOf(child.pid)])

@@ -5,50 +5,87 @@ import { app } from "../../src/app/app.ts"
 import type { Env } from "../../src/config/env.ts"
 import { newWorkspace, readStream } from "../support/world.ts"
 
-const health = async (change: Partial<Record<keyof Env, unknown>> = {}) => {
-  const answer = await app.request("http://gateway.test/health", {}, { ...env, ...change })
-  const text = await answer.text()
-  return { status: answer.status, text, health: JSON.parse(text) as Record<string, unknown> }
+const get = async (path: string, change: Partial<Record<keyof Env, unknown>> = {}) => {
+  const response = await app.request(`http://gateway.test${path}`, {}, { ...env, ...change })
+  const text = await response.text()
+  return { status: response.status, text, body: JSON.parse(text) as Record<string, unknown> }
+}
+
+const failing = () => Promise.reject(new Error("secret words of a dependency"))
+const brokenDatabase = {
+  prepare: () => ({ bind: () => ({ all: failing, raw: failing, first: failing, run: failing }) }),
 }
 
 describe("GET /health", () => {
-  test("says what is there, to anybody, and no secret of it", async () => {
-    const { status, text, health: told } = await health()
-    expect(status).toBe(200)
-    expect(told).toEqual({
-      status: "ok",
+  test("is 200 while the isolate runs, whatever its dependencies do", async () => {
+    expect(await get("/health")).toMatchObject({ status: 200, body: { status: "ok" } })
+    expect(await get("/health", { DB: brokenDatabase })).toMatchObject({ status: 200, body: { status: "ok" } })
+  })
+
+  test.each([
+    [{ MASTER_KEY: undefined }, "MASTER_KEY is missing"],
+    [{ CUSTOM_PROVIDERS: '[{"slug":"x","api_key":"do-not-quote"}]' }, "CUSTOM_PROVIDERS"],
+    [{ PRIVATE_HOSTS: "http://x" }, "PRIVATE_HOSTS"],
+  ])("names what is not configured: %j", async (change, words) => {
+    const { status, text, body } = await get("/health", change)
+    expect([status, body["status"]]).toEqual([503, "unconfigured"])
+    expect(text).toContain(words)
+    expect(text).not.toContain("do-not-quote")
+  })
+})
+
+describe.each(["/ready", "/health?deep"])("GET %s", (path) => {
+  test("lists every dependency of a call, without a key and without a secret", async () => {
+    const { status, text, body } = await get(path)
+    expect(body).toEqual({
+      status: "ready",
       components: {
         database: "ok",
+        schema: "ok",
         catalogue: "ok",
-        files: "ok",
         ledger: "ok",
-        broadcast: "ok",
+        files: "ok",
+        queue: "ok",
         rate_limiter: "ok",
         metrics: "absent",
       },
     })
+    expect(status).toBe(200)
     for (const secret of [env.MASTER_KEY, env.BOOTSTRAP_MANAGEMENT_KEY, "provider-key"])
       expect(text).not.toContain(secret)
   })
 
   test.each([
-    [{ MASTER_KEY: undefined }, "MASTER_KEY is missing"],
-    [{ CUSTOM_PROVIDERS: '[{"slug":"x","api_key":"do-not-tell"}]' }, "CUSTOM_PROVIDERS"],
-    [{ PRIVATE_HOSTS: "http://x" }, "PRIVATE_HOSTS"],
-  ])("says what is missing: %j", async (change, words) => {
-    const { status, text, health: told } = await health(change)
-    expect([status, told["status"]]).toEqual([503, "unconfigured"])
-    expect(text).toContain(words)
-    expect(text).not.toContain("do-not-tell")
-  })
-
-  test("says when the database is away", async () => {
-    const away = { prepare: () => ({ first: () => Promise.reject(new Error("secret words of a database")) }) }
-    const { status, text, health: told } = await health({ DB: away })
+    ["database", { DB: brokenDatabase }, "unavailable"],
+    ["files", { FILES: { head: failing } }, "unavailable"],
+    ["ledger", { LEDGER: { idFromName: () => "", get: () => ({ balance: failing }) } }, "unavailable"],
+    ["queue", { BROADCAST: undefined }, "absent"],
+  ])("is 503 where calls would fail: %s", async (component, change, state) => {
+    const { status, text, body } = await get(path, change)
     expect(status).toBe(503)
-    expect(told).toMatchObject({ status: "unavailable", components: { database: "unavailable" } })
+    expect(body).toMatchObject({ status: "not_ready", components: { [component]: state } })
     expect(text).not.toContain("secret words")
   })
+
+  test("is 503 with the command to run where a migration is missing", async () => {
+    const DB = { prepare: () => ({ bind: () => ({ all: async () => ({ results: [] }), raw: async () => [] }) }) }
+    const { status, body } = await get(path, { DB })
+    expect(status).toBe(503)
+    expect(body).toMatchObject({ components: { database: "ok", schema: "behind" } })
+    expect(body["fault"]).toContain("d1 migrations apply")
+  })
+})
+
+test("a call on a database that lacks a migration is 503 and names the command", async () => {
+  const missing = () => Promise.reject(new Error("D1_ERROR: no such column: parent_hash: SQLITE_ERROR"))
+  const DB = {
+    prepare: () => ({ bind: () => ({ all: missing, raw: missing, first: missing, run: missing }) }),
+    batch: missing,
+  }
+  const headers = { authorization: "Bearer sk-gw-v1-of-nobody-whom-a-cache-could-know-0000" }
+  const response = await app.request("http://gateway.test/api/v1/key", { headers }, { ...env, DB })
+  expect(response.status).toBe(503)
+  expect(await response.text()).toContain("wrangler d1 migrations apply")
 })
 
 describe("X-Service-Timing: enabled", () => {

@@ -133,6 +133,7 @@ function toOptions(folder: string, bindings: Record<string, string>, logs: strin
         unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
         bindings: {
           STAGE: "production",
+          LOG_CALLS: "off",
           MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
           BOOTSTRAP_MANAGEMENT_KEY: BOOTSTRAP,
           ...bindings,

@@ -1,0 +1,59 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import { requireProvisioning } from "../access/guards.ts"
+import type { Principal } from "../access/principal.ts"
+import type { Env } from "../config/env.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { newRouter } from "../http/router.ts"
+import { failures, ok } from "../http/schema.ts"
+import { openLedger } from "../ledger/client.ts"
+import { callerOf } from "../policy/call-policy.ts"
+import { loadAccess } from "../policy/store.ts"
+import { limitsInForce } from "./ladder.ts"
+import { LimitsInForce } from "./ladder-schemas.ts"
+
+const tags = ["API keys"]
+const description =
+  "The balance, the limits of the key and of the keys that created it, budgets of its workspace and guardrails with a budget. Exact at the moment of the request: `left` is `limit` - `spent` - `held`."
+
+const ofCurrentKey = createRoute({
+  method: "get",
+  path: "/key/limits",
+  operationId: "getCurrentKeyLimits",
+  tags,
+  summary: "Every limit that calls of this key are held against.",
+  description,
+  responses: { 200: ok(LimitsInForce), ...failures("unauthenticated", "internal") },
+})
+
+const ofKey = createRoute({
+  method: "get",
+  path: "/keys/{hash}/limits",
+  operationId: "getApiKeyLimits",
+  tags,
+  summary: "Every limit that calls of a key are held against.",
+  description,
+  middleware: [requireProvisioning] as const,
+  request: {
+    params: z.object({ hash: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hex digits, as GET /keys lists them") }),
+  },
+  responses: {
+    200: ok(LimitsInForce),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+  },
+})
+
+export const keyLimits = newRouter()
+  .openapi(ofCurrentKey, async (c) => c.json({ data: await limitsFor(c.env, c.var.principal) }, 200))
+  .openapi(ofKey, async (c) => {
+    const { organizationId } = c.var.principal
+    const key = await loadAccess(c.env.DB, c.req.valid("param").hash, { includesRevoked: true })
+    if (key?.organizationId !== organizationId) throw new GatewayError("not_found", "There is no key with this hash.")
+    return c.json({ data: await limitsFor(c.env, key) }, 200)
+  })
+
+async function limitsFor(env: Env, principal: Principal) {
+  const { organizationId } = principal
+  if (organizationId === "") return []
+  return limitsInForce(env.DB, openLedger(env, organizationId), callerOf(principal))
+}

@@ -1,0 +1,49 @@
+import type * as z from "zod"
+import type { LedgerClient } from "../ledger/client.ts"
+import type { Standing } from "../ledger/limits.ts"
+import { parseScope } from "../ledger/scopes.ts"
+import { nanoToUsd } from "../money/money.ts"
+import { windowEnd } from "../money/windows.ts"
+import type { Caller } from "../policy/call-policy.ts"
+import { limitsOf } from "../policy/limits.ts"
+import { toTimestamp } from "../support/time.ts"
+import type { LimitInForce } from "./ladder-schemas.ts"
+import { findNames } from "./store.ts"
+
+const leftNano = ({ limitNano, spentNano, heldNano }: Standing) => limitNano - spentNano - heldNano
+
+/**
+ * Every limit that calls of a key are held against now: the balance, the key and the keys above it, budgets and
+ * guardrails. The one with the least left binds.
+ */
+export async function limitsInForce(
+  db: D1Database,
+  ledger: LedgerClient,
+  caller: Caller,
+): Promise<z.infer<typeof LimitInForce>[]> {
+  const { organizationId } = caller
+  const standings = await ledger.standings(limitsOf(caller))
+  const ids = standings.map(({ scope }) => parseScope(scope).id)
+  const names = await findNames(db, organizationId, [...ids, organizationId])
+  const least = Math.min(...standings.map(leftNano))
+  const binding = standings.find((standing) => leftNano(standing) === least)
+  const now = Date.now()
+  return standings.map((standing) => {
+    const { scope, limitNano, spentNano, heldNano, interval, includeByok } = standing
+    const parsed = parseScope(scope)
+    const id = parsed.kind === "balance" ? organizationId : parsed.id
+    return {
+      kind: parsed.kind,
+      id,
+      name: names.get(id) ?? null,
+      limit: nanoToUsd(limitNano),
+      spent: nanoToUsd(spentNano),
+      held: nanoToUsd(heldNano),
+      left: nanoToUsd(leftNano(standing)),
+      interval,
+      resets_at: interval === null ? null : toTimestamp(windowEnd(interval, now)),
+      includes_byok: includeByok,
+      binds: standing === binding,
+    }
+  })
+}

@@ -1,0 +1,97 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import { limitsInForce } from "../calls/ladder.ts"
+import { LimitInForce } from "../calls/ladder-schemas.ts"
+import { ChatRequest } from "../formats/schemas.ts"
+import { acceptJson, newRouter } from "../http/router.ts"
+import { jsonBody, ok } from "../http/schema.ts"
+import { openLedger } from "../ledger/client.ts"
+import { nanoToUsd } from "../money/money.ts"
+import { bodyBytes, createDeps, FAILURES, incomingCall, MAX_INFERENCE_BYTES, requestMetaOf } from "./context.ts"
+import { chatFormat } from "./endpoints/chat/format.ts"
+import { estimateCall } from "./estimate.ts"
+
+const usd = (description: string) => z.number().meta({ description })
+
+const Estimate = z
+  .object({
+    currency: z.literal("USD"),
+    hold: usd("USD that the call would reserve: the most that any of its targets can cost."),
+    least: usd("USD that must be left under every limit. Between `least` and `hold` the output is shortened."),
+    expected: usd("USD that such a call costs, by the prompt's length and what the endpoint answered before."),
+    prompt_tokens: z.int().meta({ description: "Estimated." }),
+    targets: z
+      .array(
+        z.object({
+          model: z.string(),
+          provider: z.string(),
+          is_byok: z.boolean(),
+          hold: usd("USD that this target alone would reserve."),
+          prompt_price: z.string().meta({ description: "USD a token." }),
+          completion_price: z.string().meta({ description: "USD a token." }),
+        }),
+      )
+      .meta({ description: "In the order of failover." }),
+    limits: z.array(LimitInForce),
+    fits: z.boolean().meta({ description: "Whether every limit has at least `least` left." }),
+    excludes: z.array(z.string()).meta({
+      description: "What the call would do besides, and the estimate does not include: `plugins`, `server_tools`.",
+    }),
+  })
+  .meta({ id: "Estimate" })
+
+const estimate = createRoute({
+  method: "post",
+  path: "/estimate",
+  operationId: "estimateCall",
+  tags: ["Calls"],
+  summary: "What a chat request would hold, and where it would go.",
+  description:
+    "Runs presets, guardrails and routing as for POST /chat/completions, with the same errors. Nothing is sent to a provider, held or charged.",
+  middleware: [acceptJson(MAX_INFERENCE_BYTES)] as const,
+  request: { body: jsonBody(ChatRequest) },
+  responses: { 200: ok(z.object({ data: Estimate })), ...FAILURES },
+})
+
+export const estimates = newRouter().openapi(estimate, async (c) => {
+  const body = c.req.valid("json")
+  const incoming = incomingCall(c)
+  const { caller, env } = incoming
+  const call = {
+    format: chatFormat,
+    body,
+    bodyBytes: bodyBytes(c.req.raw, body),
+    meta: requestMetaOf(incoming),
+    caller,
+  }
+  const { leastNano, mostNano, estimateNano, promptTokens, targets, excludes } = await estimateCall(
+    call,
+    await createDeps(incoming),
+  )
+  const limits = await limitsInForce(env.DB, openLedger(env, caller.organizationId), caller)
+  const paysAccount = targets.some(({ isByok }) => !isByok)
+  const applying = paysAccount ? limits : limits.filter((limit) => limit.includes_byok)
+  return c.json(
+    {
+      data: {
+        currency: "USD" as const,
+        hold: nanoToUsd(mostNano),
+        least: nanoToUsd(leastNano),
+        expected: nanoToUsd(estimateNano),
+        prompt_tokens: promptTokens,
+        targets: targets.map(({ model, provider, isByok, mostNano: most, pricing }) => ({
+          model,
+          provider,
+          is_byok: isByok,
+          hold: nanoToUsd(most),
+          prompt_price: pricing.prompt,
+          completion_price: pricing.completion,
+        })),
+        limits,
+        fits: applying.every(({ left }) => left >= nanoToUsd(leastNano)),
+        excludes,
+      },
+    },
+    200,
+  )
+})

@@ -1,0 +1,147 @@
+import path from "node:path"
+import { convertV4MiniflareOptions, CORE_PLUGIN, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare"
+import { keepSchedule } from "./crons.ts"
+import { type Database, migrate } from "./migrate.ts"
+import { dist } from "./paths.ts"
+import { pidsOf } from "./processes.ts"
+import { readSpec, type Stage, type WorkerSpec } from "./spec.ts"
+
+export type RuntimeOptions = {
+  stage: Stage
+  host: string
+  port: number
+  /** Databases, objects and files. Created if missing. */
+  stateDir: string
+  /** Secrets and variables; they win over those of `wrangler.toml`. */
+  bindings: Record<string, string>
+  /** Receives what the Worker and the runtime write. */
+  onLog: (line: LogLine) => void
+  /** The runtime crashed and is back, with these process ids. */
+  onRestart: (pids: readonly number[]) => void
+  /** The runtime did not come back after a crash. */
+  onFatal: (reason: string) => void
+}
+
+export type LogLine = { level: string; message: string }
+
+export type Runtime = {
+  /** Process ids of workerd. */
+  pids: () => number[]
+  stop: () => Promise<void>
+}
+
+const GATEWAY = "gateway"
+const EMBEDDED = "gateway-embedded"
+const CONSOLE = "gateway-console"
+
+/** A runtime that crashes this often within a minute is not started again. */
+const MAX_CRASHES = 5
+const CRASH_WINDOW_MS = 60_000
+
+/**
+ * Runs the built Worker in workerd with durable storage, its queues and its crons. Clients reach the Worker by a socket
+ * of its own: the proxy that Miniflare puts in front of it doubles the cost of a call.
+ */
+export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const spec = readSpec()
+  const crashes: number[] = []
+  const miniflare = new Miniflare({
+    ...toMiniflareOptions(spec, options),
+    unsafeHandleRuntimeRestart: () => {
+      const now = Date.now()
+      crashes.push(now)
+      while ((crashes[0] ?? now) < now - CRASH_WINDOW_MS) crashes.shift()
+      if (crashes.length >= MAX_CRASHES) {
+        options.onFatal(`The runtime crashed ${crashes.length} times in a minute.`)
+        return
+      }
+      options.onRestart(runtimePids())
+      options.onLog({ level: "warn", message: "The runtime crashed and was started again." })
+    },
+  })
+  await miniflare.ready
+  const database: unknown = await miniflare.getD1Database("DB", GATEWAY)
+  await migrate(database as Database, spec.migrations)
+  const schedule = keepSchedule(spec.crons, async (cron, scheduledTime) => {
+    // Miniflare's type of it lacks this method.
+    const worker: unknown = await miniflare.getWorker(GATEWAY)
+    await (worker as Scheduled).scheduled({ cron, scheduledTime })
+  })
+  return {
+    pids: runtimePids,
+    stop: async () => {
+      schedule.stop()
+      await miniflare.dispose()
+    },
+  }
+}
+
+function runtimePids(): number[] {
+  return pidsOf("workerd", process.pid)
+}
+
+function toMiniflareOptions(spec: WorkerSpec, options: RuntimeOptions) {
+  const { compatibilityDate, compatibilityFlags } = spec.resources
+  const common = {
+    modules: true as const,
+    ...(compatibilityDate && { compatibilityDate }),
+    ...(compatibilityFlags && { compatibilityFlags }),
+  }
+  const isDevelopment = options.stage === "development"
+  const gateway: V4WorkerOptions = {
+    ...spec.resources,
+    ...common,
+    name: GATEWAY,
+    rootPath: dist,
+    scriptPath: path.join(dist, "gateway/index.js"),
+    bindings: { ...spec.vars[options.stage], ...options.bindings },
+    serviceBindings: { ASSETS: CONSOLE, ...(isDevelopment && { EMBEDDED }) },
+    unsafeDirectSockets: [{ host: options.host, port: options.port }],
+  }
+  const embedded: V4WorkerOptions = { ...common, name: EMBEDDED, scriptPath: path.join(dist, "embedded/index.js") }
+  // A Worker of its own: Miniflare would put a router in front of every call to a Worker that has assets.
+  const console: V4WorkerOptions = {
+    ...common,
+    name: CONSOLE,
+    script: "export default { fetch: (request, env) => env.ASSETS.fetch(request) }",
+    assets: { directory: path.join(dist, "console"), binding: "ASSETS" },
+  }
+  return convertV4MiniflareOptions({
+    cf: false,
+    port: 0,
+    host: "127.0.0.1",
+    log: new RuntimeLog(options),
+    handleStructuredLogs: ({ level, message }) => options.onLog({ level, message }),
+    // Where wrangler dev keeps its state under the same folder.
+    resourcePersistencePath: path.join(options.stateDir, "v3"),
+    workers: [gateway, console, ...(isDevelopment ? [embedded] : [])],
+  })
+}
+
+/** Miniflare's own messages. */
+class RuntimeLog extends Log {
+  readonly #onLog: RuntimeOptions["onLog"]
+
+  constructor({ onLog }: RuntimeOptions) {
+    super(LogLevel.ERROR)
+    this.#onLog = onLog
+  }
+
+  protected override log(message: string): void {
+    this.#onLog({ level: "error", message })
+  }
+}
+
+type Scheduled = { scheduled: (controller: { cron: string; scheduledTime: Date }) => Promise<unknown> }
+
+/** Miniflare sends every request of a Worker through another Worker, at the cost of a call. Ours go straight out. */
+const getServices = CORE_PLUGIN.getServices.bind(CORE_PLUGIN)
+CORE_PLUGIN.getServices = async (options) => {
+  const made = await getServices(options)
+  const services = Array.isArray(made) ? made : (made?.services ?? [])
+  for (const service of services) {
+    const worker = "worker" in service ? service.worker : undefined
+    if (worker?.globalOutbound?.name?.startsWith("outbound:")) worker.globalOutbound = { name: "internet" }
+  }
+  return made
+}

@@ -1,0 +1,36 @@
+import type { Config } from "../config/variables.ts"
+import type { Generation } from "../ledger/generation.ts"
+import { formatUsd } from "../money/money.ts"
+import { type CallLine, writeCallLine } from "../support/call-line.ts"
+
+/** The line of a settled call; `setting` is LOG_CALLS. */
+export function logCall(setting: Config["LOG_CALLS"], generation: Generation, keyLabel: string): void {
+  const isComplete = generation.ending === "complete"
+  if (setting === "off" || (setting === "errors" && isComplete)) return
+  writeCallLine(toLine(generation, keyLabel))
+}
+
+function toLine(generation: Generation, key: string): CallLine {
+  const { tokens, ending, attempts } = generation
+  const failed = attempts.filter(({ status }) => status !== 200)
+  return {
+    level: ending === "complete" ? "info" : "warning",
+    message: "call",
+    request_id: generation.requestId,
+    status: generation.status,
+    key,
+    model: generation.model,
+    provider: generation.provider,
+    streamed: generation.streamed,
+    duration_ms: (generation.latencyMs ?? 0) + (generation.generationMs ?? 0),
+    first_token_ms: generation.latencyMs,
+    prompt_tokens: tokens.prompt,
+    completion_tokens: tokens.completion,
+    cost: formatUsd(generation.costNano),
+    generation_id: generation.id,
+    ...(ending !== "complete" && { ending }),
+    ...(failed.length > 0 && {
+      failed_attempts: failed.map(({ provider, status }) => `${provider} ${status ?? "no response"}`),
+    }),
+  }
+}
