@@ -12,6 +12,13 @@ export function toneOf({ outcome }: Pick<Call, "outcome">): Tone {
   return outcome === "ok" ? "good" : outcome === "cancelled" ? "off" : outcome === "refused" ? "warn" : "bad"
 }
 
+/** The status, and how the call ended where the status does not say it. */
+export function describeOutcome({ outcome, status, ending }: Pick<Call, "outcome" | "status" | "ending">): string {
+  if (outcome === "ok") return "ok"
+  if (outcome === "refused" || outcome === "cancelled") return outcome === "refused" ? `${status} refused` : "cancelled"
+  return ["cut", "stalled", "timeout"].includes(ending) ? `${status} ${ending}` : String(status)
+}
+
 /** A value that becomes a filter: a click keeps only it, Alt and a click leave it out. */
 export function FilterValue({
   name,
@@ -72,11 +79,9 @@ const ALL: readonly (Omit<Column<Call>, "sort"> & { name: string })[] = [
     label: "Status",
     width: "104px",
     cell: (call) => (
-      <FilterValue name="status" value={call.outcome === "ok" ? "ok" : String(call.status)}>
+      <FilterValue name="status" value={call.outcome === "failed" ? String(call.status) : call.outcome}>
         <Status tone={toneOf(call)} title={call.error?.message ?? call.ending}>
-          {call.outcome === "ok"
-            ? "ok"
-            : `${call.status} ${call.outcome === "failed" ? call.ending.replace("error", "") : call.outcome}`}
+          {describeOutcome(call)}
         </Status>
       </FilterValue>
     ),

@@ -10,7 +10,7 @@ import { Markdown } from "../../ui/markdown.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { Money, Time } from "../../ui/values.tsx"
-import { toneOf } from "./columns.tsx"
+import { describeOutcome, toneOf } from "./columns.tsx"
 import { callHref } from "./filters.ts"
 import { Arithmetic, Held, timeLine, Trail, Waterfall } from "./story.tsx"
 
@@ -70,9 +70,7 @@ function Story({ story }: { story: CallStory }) {
     <div class="stack wide">
       <div class="stack tight">
         <div class="row">
-          <Status tone={toneOf(story)}>
-            {story.status} {story.outcome === "ok" ? "" : story.ending}
-          </Status>
+          <Status tone={toneOf(story)}>{describeOutcome(story)}</Status>
           <Chip kind="model" id={story.model} />
           <span class="end">
             <Money value={story.cost + story.byok_cost} />

@@ -19,7 +19,14 @@ export function Waterfall({ story }: { story: CallStory }) {
     { name: "check, plan, hold", from: received, to: sent ?? end, tone: "work" },
     ...(sent === null
       ? []
-      : [{ name: "wait for the first token", from: sent, to: first ?? end, tone: "wait" as const }]),
+      : [
+          {
+            name: first === null ? "provider" : "wait for the first token",
+            from: sent,
+            to: first ?? end,
+            tone: "wait" as const,
+          },
+        ]),
     ...(first === null || last === null ? [] : [{ name: "stream", from: first, to: last, tone: "work" as const }]),
     { name: "settle", from: end, to: settled, tone: "wait" },
   ]
