@@ -25,7 +25,7 @@ const ROOMS = `
   support errors money formats config access http audit secrets outbound providers models ledger
   generations usage workspaces members keys organizations reconciliation budgets byok guardrails
   presets observability policy sessions calls routing server-tools plugins files inference datasets scim oauth vault
-  interns app durable-objects/ledger durable-objects/intern index
+  interns events app durable-objects/ledger durable-objects/intern index
 `
   .trim()
   .split(/\s+/)
@@ -134,6 +134,7 @@ const UNAUDITED = [
   "src/audit/store.ts",
   "src/datasets/store.ts",
   "src/calls/rejected-store.ts",
+  "src/interns/questions-store.ts",
   "src/usage/store.ts",
   "src/reconciliation/store.ts",
   "src/observability/delivery/store.ts",

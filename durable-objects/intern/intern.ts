@@ -15,6 +15,7 @@ import * as guards from "./turn-guards.ts"
 import { perform, type EffectDeps } from "./effects.ts"
 import { daemonOf, isDaemonAttached, openHost } from "./hosts.ts"
 import { InternLifecycle } from "./lifecycle.ts"
+import { listQuestions } from "./question-list.ts"
 import { RunStore } from "./run-store.ts"
 import { InternStream } from "./stream.ts"
 
@@ -44,7 +45,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#alarm = new Alarm(ctx.storage)
-    this.#runs = new RunStore(ctx.storage.sql)
+    this.#runs = new RunStore(ctx.storage.sql, listQuestions(ctx, env))
     const around = { host: () => this.#currentHost(), now: () => Intern.clock() }
     this.#lifecycle = new InternLifecycle(this.#runs, env, {
       ...around,

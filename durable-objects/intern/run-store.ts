@@ -1,6 +1,7 @@
 import type { AcpEvent, RpcId } from "../../src/interns/run/acp.ts"
 import { type Delta, isOpen, type Run } from "../../src/interns/run/run.ts"
 import type { Facts } from "./facts.ts"
+import type { QuestionChange } from "./question-list.ts"
 import { parseStored } from "../../src/support/json.ts"
 
 /** How long an ended run is kept to reject late answers to its questions as ended. */
@@ -36,9 +37,11 @@ export type StoredQuestion = { run: Run | undefined; session: string; isPending:
 export class RunStore {
   readonly #sql: SqlStorage
   readonly #open = new Map<string, Run>()
+  readonly #onQuestion: (change: QuestionChange) => void
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, onQuestion: (change: QuestionChange) => void = () => undefined) {
     this.#sql = sql
+    this.#onQuestion = onQuestion
     this.reset()
     for (const { body } of sql.exec<{ body: string }>("SELECT body FROM runs WHERE is_open = 1")) {
       const run = fromStored(parseStored<StoredRun>(body))
@@ -105,7 +108,10 @@ export class RunStore {
       isRunOpen ? JSON.stringify(toStored(run)) : "",
       isRunOpen ? null : now,
     )
-    if (before?.question?.id !== run.question?.id) this.#saveQuestion(run)
+    if (before?.question?.id !== run.question?.id) {
+      this.#saveQuestion(run)
+      this.#onQuestion({ run, before: before?.question ?? null, identity: this.fact("identity"), now })
+    }
     if (isRunOpen) this.#open.set(run.id, run)
     else this.#open.delete(run.id)
   }

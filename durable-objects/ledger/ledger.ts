@@ -1,15 +1,7 @@
 import { DurableObject } from "cloudflare:workers"
 import { currentFree, dailyLimit, type FreeLimits, countFreeRequest } from "../../src/ledger/free-requests.ts"
 import { sliceOf } from "../../src/ledger/lease.ts"
-import {
-  ACCOUNT,
-  type Counters,
-  decideHold,
-  keyScope,
-  type Limit,
-  type Standing,
-  type Verdict,
-} from "../../src/ledger/limits.ts"
+import { ACCOUNT, type Counters, decideHold, keyScope, type Limit, type Verdict } from "../../src/ledger/limits.ts"
 import {
   type Balance,
   type FlushResult,
@@ -87,7 +79,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   }
 
   /** The balance, then each of these limits. */
-  standings(limits: readonly Limit[]): Standing[] {
+  standings(limits: readonly Limit[]): ReturnType<typeof standingsUnder> {
     return standingsUnder(withAccount(limits, this.#credits.total()), this.#counters, this.#holds)
   }
 

@@ -22,6 +22,7 @@ import { recordingRejections } from "./rejections.ts"
 import { rightsOver } from "./rights.ts"
 import { serverTiming } from "../http/timing.ts"
 import type { App } from "../access/app.ts"
+import { serverEvents } from "../events/routes.ts"
 import { exports } from "../files/export-routes.ts"
 import { files } from "../files/routes.ts"
 import { generations } from "../generations/routes.ts"
@@ -112,7 +113,7 @@ for (const router of [
   scimSync,
 ])
   mountKeyed(api, router)
-for (const router of [interns, internChat, internDaemons]) mountKeyed(api, router)
+for (const router of [interns, internChat, internDaemons, serverEvents]) mountKeyed(api, router)
 
 // With the operator's key.
 for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)

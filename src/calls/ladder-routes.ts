@@ -16,7 +16,7 @@ const tags = ["API keys"]
 const description =
   "The balance, the limits of the key and of the keys that created it, budgets of its workspace and guardrails with a budget. Exact at the moment of the request: `left` is `limit` - `spent` - `held`."
 
-const own = createRoute({
+const ofCurrentKey = createRoute({
   method: "get",
   path: "/key/limits",
   operationId: "getCurrentKeyLimits",
@@ -44,7 +44,7 @@ const ofKey = createRoute({
 })
 
 export const keyLimits = newRouter()
-  .openapi(own, async (c) => c.json({ data: await limitsFor(c.env, c.var.principal) }, 200))
+  .openapi(ofCurrentKey, async (c) => c.json({ data: await limitsFor(c.env, c.var.principal) }, 200))
   .openapi(ofKey, async (c) => {
     const { organizationId } = c.var.principal
     const key = await loadAccess(c.env.DB, c.req.valid("param").hash, { includesRevoked: true })

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { GenerationContent } from "../generations/content.ts"
+import { GenerationContent } from "../generations/schemas.ts"
 import { oneOf } from "../http/schema.ts"
 
 const MAX_VALUES = 50

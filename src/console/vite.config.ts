@@ -1,7 +1,7 @@
 import path from "node:path"
 import { defineConfig } from "vite"
 
-/** Paths that the dev server passes on to the gateway. */
+/** Paths that the dev server passes on to the gateway, under its own host: sessions are of one origin. */
 const API_PATHS = ["/api", "/console/session", "/auth", "/health", "/ready"]
 const gateway = process.env["GATEWAY_ORIGIN"] ?? "http://127.0.0.1:8787"
 
@@ -19,6 +19,6 @@ export default defineConfig({
   },
   server: {
     host: "127.0.0.1",
-    proxy: Object.fromEntries(API_PATHS.map((path) => [path, { target: gateway, changeOrigin: true }])),
+    proxy: Object.fromEntries(API_PATHS.map((path) => [path, { target: gateway }])),
   },
 })

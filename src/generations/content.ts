@@ -1,8 +1,9 @@
 import { DAY_MS } from "../support/time.ts"
-import * as z from "zod"
+import type * as z from "zod"
 import { dayOf, startOf } from "../support/day.ts"
 import type { Generation } from "../ledger/generation.ts"
 import type { Transcript } from "../formats/transcript.ts"
+import type { GenerationContent } from "./schemas.ts"
 
 /**
  * The content of calls, for workspaces that have content logging on. In R2, under the day of the call, which is removed
@@ -18,25 +19,6 @@ export type Content = {
   messages: unknown[]
   output: Transcript
 }
-
-const text = z.string().nullable()
-const status = z.int().nullable()
-
-export const GenerationContent = z
-  .object({
-    input: z.object({ messages: z.array(z.unknown()) }),
-    output: z.object({ completion: text, reasoning: text }),
-    error: z
-      .object({
-        message: text,
-        status,
-        provider_name: text,
-        raw: text,
-        previous_errors: z.array(z.object({ code: z.int(), message: z.string(), provider_name: text, raw: text })),
-      })
-      .nullable(),
-  })
-  .meta({ id: "GenerationContent" })
 
 export function toGenerationContent(
   generation: Generation,

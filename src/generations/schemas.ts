@@ -134,3 +134,21 @@ export function toGenerationRecord(generation: Generation): z.infer<typeof Gener
     })),
   }
 }
+
+const status = z.int().nullable()
+
+export const GenerationContent = z
+  .object({
+    input: z.object({ messages: z.array(z.unknown()) }),
+    output: z.object({ completion: text, reasoning: text }),
+    error: z
+      .object({
+        message: text,
+        status,
+        provider_name: text,
+        raw: text,
+        previous_errors: z.array(z.object({ code: z.int(), message: z.string(), provider_name: text, raw: text })),
+      })
+      .nullable(),
+  })
+  .meta({ id: "GenerationContent" })

@@ -30,3 +30,16 @@ export const interns = sqliteTable("interns", {
 /** Instants are epoch milliseconds. */
 export type InternRow = typeof interns.$inferSelect
 export type NewInternRow = typeof interns.$inferInsert
+
+/** `question`: JSON of OpenQuestion in questions-store.ts. */
+export const internQuestions = sqliteTable("intern_questions", {
+  id: text("id").primaryKey(),
+  organizationId: text("organization_id").notNull(),
+  workspaceId: text("workspace_id").notNull(),
+  internId: text("intern_id").notNull(),
+  session: text("session").notNull(),
+  question: text("question").notNull(),
+  createdAt: integer("created_at").notNull(),
+  deadline: integer("deadline").notNull(),
+})
+export type QuestionRow = typeof internQuestions.$inferSelect

@@ -1,5 +1,11 @@
 import type * as z from "zod"
+import type {
+  Call as CallSchema,
+  CallList as CallListSchema,
+  CallStory as CallStorySchema,
+} from "../../calls/schemas.ts"
 import type { ApiKey as ApiKeySchema, CurrentKey as CurrentKeySchema } from "../../keys/schemas.ts"
+import type { LimitInForce as LimitSchema } from "../../calls/ladder-schemas.ts"
 import type { Model as ModelSchema, PublicEndpoint as EndpointSchema } from "../../models/schemas.ts"
 import type { Byok as ByokSchema } from "../../byok/schemas.ts"
 import type { Workspace as WorkspaceSchema } from "../../workspaces/schemas.ts"
@@ -23,14 +29,8 @@ export type Session = {
 }
 
 /** One step of the ladder of limits of a key. */
-export type Limit = {
-  kind: "balance" | "budget" | "key" | "guardrail"
-  name: string
-  limit: number | null
-  spent: number | null
-  held: number | null
-  left: number | null
-  interval: string | null
-  resets_at: string | null
-  binds: boolean
-}
+export type Limit = z.infer<typeof LimitSchema>
+
+export type Call = z.infer<typeof CallSchema>
+export type CallStory = z.infer<typeof CallStorySchema>
+export type CallPage = z.infer<typeof CallListSchema>

@@ -49,9 +49,11 @@ type ConfirmProps = {
   name?: string
   onConfirm: () => Promise<unknown> | void
   onClose: () => void
+  /** Where cancelling does something else than closing after the action. */
+  onCancel?: () => void
 }
 
-export function ConfirmDialog({ title, children, action, name, onConfirm, onClose }: ConfirmProps) {
+export function ConfirmDialog({ title, children, action, name, onConfirm, onClose, onCancel = onClose }: ConfirmProps) {
   const [typed, setTyped] = useState("")
   const [busy, setBusy] = useState(false)
   const isReady = name === undefined || typed.trim() === name
@@ -64,8 +66,8 @@ export function ConfirmDialog({ title, children, action, name, onConfirm, onClos
     onClose()
   }
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form class="stack" onSubmit={(event) => void confirm(event)}>
+    <Dialog title={title} onClose={onCancel}>
+      <form class="stack bare" onSubmit={(event) => void confirm(event)}>
         <div class="stack tight">{children}</div>
         {name !== undefined && (
           <TextField
@@ -80,7 +82,7 @@ export function ConfirmDialog({ title, children, action, name, onConfirm, onClos
           />
         )}
         <footer>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onCancel}>Cancel</Button>
           <Button type="submit" kind="primary danger" disabled={!isReady} busy={busy}>
             {action}
           </Button>

@@ -32,45 +32,36 @@ export function Ladder({ limits }: { limits: readonly Limit[] }) {
 
 function Rung({ limit }: { limit: Limit }) {
   const { limit: max, spent, held, left, binds, resets_at: resetsAt } = limit
-  const used = spent ?? 0
-  const isClose = max !== null && used / Math.max(max, 1e-9) >= WARN_SHARE
-  const resets = resetsAt === null ? "" : `resets ${relative(Date.parse(resetsAt), now.value)}`
+  const isClose = spent + held >= max * WARN_SHARE
+  const notes = [
+    binds ? "← stops it first" : "",
+    resetsAt === null ? "" : `resets ${relative(Date.parse(resetsAt), now.value)}`,
+    held > 0 ? `${usd(held)} held` : "",
+  ]
   return (
     <li class={binds ? "binds" : ""}>
       <span class="truncate">{describe(limit)}</span>
       <span class="right">
-        {left === null ? (
-          <span class="quiet">no limit</span>
-        ) : (
-          <>
-            <Money value={left} /> left
-          </>
-        )}
+        <Money value={left} /> left
       </span>
-      {max === null ? (
-        <span class="faint small">
-          <Money value={used} /> spent
-        </span>
-      ) : (
-        <Meter
-          value={used}
-          held={held ?? 0}
-          max={max}
-          tone={left !== null && left <= 0 ? "bad" : isClose ? "warn" : undefined}
-          label={`${usd(used)} of ${usd(max)} spent`}
-        />
-      )}
-      <span class="note small">
-        {[binds ? "← stops this key first" : "", resets].filter(Boolean).join(", ") || " "}
-      </span>
+      <Meter
+        value={spent}
+        held={held}
+        max={max}
+        tone={left <= 0 ? "bad" : isClose ? "warn" : undefined}
+        label={`${usd(spent)} of ${usd(max)} spent`}
+      />
+      <span class="note small">{notes.filter(Boolean).join(", ") || "\u00A0"}</span>
     </li>
   )
 }
 
 function describe({ kind, name, interval }: Limit): string {
-  if (kind === "balance") return `balance of ${name}`
-  return `${kind === "key" ? "key limit" : kind} ${kind === "key" ? "" : name}${interval === null ? "" : ` · ${interval}`}`.replace(
-    "  ",
-    " ",
-  )
+  const subject = {
+    balance: `balance of ${name ?? "the organization"}`,
+    budget: name ?? "budget",
+    key: "key limit",
+    guardrail: `guardrail ${name ?? ""}`,
+  }
+  return interval === null ? subject[kind] : `${subject[kind]} · ${interval}`
 }

@@ -1,5 +1,208 @@
+import "./calls.css"
+import { useEffect, useMemo, useState } from "preact/hooks"
+import type { PageProps } from "../../routes.ts"
+import { onEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
+import { navigate, query, setQuery } from "../../state/router.ts"
+import { session, workspaceId } from "../../state/session.ts"
+import { useNarrow } from "../../state/screen.ts"
+import { Button } from "../../ui/button.tsx"
+import { Code } from "../../ui/code.tsx"
+import { Check, Search } from "../../ui/field.tsx"
+import { Icon } from "../../ui/icon.tsx"
+import { Menu } from "../../ui/menu.tsx"
+import { RangePicker } from "../../ui/range.tsx"
+import { Empty, ErrorPanel, Skeleton } from "../../ui/states.tsx"
+import { Status } from "../../ui/status.tsx"
+import { Table } from "../../ui/table.tsx"
+import { callColumns, chooseColumns, chosenColumns, COLUMN_NAMES } from "./columns.tsx"
+import { activeFilters, callHref, clearFilters, listPath, removeFilter, setStatus } from "./filters.ts"
+import { Inspector } from "./inspector.tsx"
+import { type Calls, useCalls } from "./use-calls.ts"
 
-export default function CallsPage() {
-  return <Page title="Calls">…</Page>
+export default function CallsPage({ params }: PageProps) {
+  const id = params["id"] ?? null
+  const [isPaused, setPaused] = useState(false)
+  const [isScrolled, setScrolled] = useState(false)
+  const isNarrow = useNarrow()
+  const workspace = session.value?.kind === "management" ? workspaceId.value : null
+  // A range that ends now is computed when the filters change, not when a row opens.
+  const search = query.value.toString()
+  const path = useMemo(() => listPath(workspace), [search, workspace])
+  const calls = useCalls(path, { isHeld: isPaused || isScrolled || id !== null })
+  useEffect(() => {
+    onEscape(id === null ? undefined : () => navigate(callHref(null)))
+    return () => onEscape(undefined)
+  }, [id])
+  const columns = callColumns(isNarrow || id !== null)
+  return (
+    <Page
+      title="Calls"
+      flush
+      controls={
+        <>
+          <LiveSwitch calls={calls} isPaused={isPaused} onPause={setPaused} />
+          <ColumnMenu />
+          <RangePicker fallback="24h" />
+        </>
+      }
+    >
+      <div class={`calls ${id === null ? "" : "with-inspector"}`}>
+        <div class="calls-list">
+          <FilterBar />
+          {calls.waiting > 0 && (
+            <button type="button" class="new-calls" onClick={calls.showWaiting}>
+              {calls.waiting} new {calls.waiting === 1 ? "call" : "calls"}
+            </button>
+          )}
+          <div class="scroller" onScroll={(event) => setScrolled(event.currentTarget.scrollTop > 40)}>
+            {calls.error && <ErrorPanel error={calls.error} retry={calls.reload} />}
+            {calls.isLoading && !calls.error && (
+              <div class="calls-loading">
+                <Skeleton lines={12} />
+              </div>
+            )}
+            {calls.rows.length > 0 && (
+              <Table
+                label="Calls"
+                columns={columns}
+                rows={calls.rows}
+                rowKey={(call) => call.id}
+                href={(call) => callHref(call.id)}
+                selected={id}
+                onEnd={calls.loadMore}
+              />
+            )}
+            {!calls.isLoading && calls.rows.length === 0 && !calls.error && <NoCalls />}
+            {calls.rows.length > 0 && (
+              <p class="table-foot">
+                {calls.hasMore ? "Older calls load as you scroll." : `${calls.rows.length} calls, all of the range.`}
+                {calls.truncated && " This order considers the newest 20,000 calls of the range."}
+              </p>
+            )}
+          </div>
+        </div>
+        {id !== null && <Inspector key={id} id={id} rows={calls.rows} />}
+      </div>
+    </Page>
+  )
+}
+
+function LiveSwitch({
+  calls,
+  isPaused,
+  onPause,
+}: {
+  calls: Calls
+  isPaused: boolean
+  onPause: (paused: boolean) => void
+}) {
+  if (!calls.isConnected) return <Status tone="off">not live</Status>
+  return (
+    <Button kind="quiet" icon={isPaused ? "play" : "pause"} aria-pressed={isPaused} onClick={() => onPause(!isPaused)}>
+      {isPaused ? "Paused" : "Live"}
+    </Button>
+  )
+}
+
+function ColumnMenu() {
+  const chosen = chosenColumns.value
+  return (
+    <span class="only-wide">
+      <Menu label="Columns" text="Columns" kind="quiet">
+        <div class="column-choice" onClick={(event) => event.stopPropagation()}>
+          {COLUMN_NAMES.map(({ id, name }) => (
+            <Check
+              key={id}
+              label={name}
+              checked={chosen.includes(id)}
+              onChange={(isOn) => chooseColumns(isOn ? inOrder([...chosen, id]) : chosen.filter((each) => each !== id))}
+            />
+          ))}
+        </div>
+      </Menu>
+    </span>
+  )
+}
+
+function inOrder(ids: readonly string[]): string[] {
+  return COLUMN_NAMES.map(({ id }) => id).filter((id) => ids.includes(id))
+}
+
+const OUTCOMES = [
+  { value: "failed", label: "Failed" },
+  { value: "refused", label: "Refused" },
+  { value: "cancelled", label: "Cancelled" },
+]
+
+function FilterBar() {
+  const filters = activeFilters()
+  const text = query.value.get("q") ?? ""
+  const status = query.value.getAll("status")
+  return (
+    <div class="filter-bar">
+      <Search
+        label="Search calls"
+        placeholder="Id, model, app, user, error"
+        value={text}
+        onChange={(q) => setQuery({ q })}
+      />
+      <div class="segmented" role="group" aria-label="Outcome">
+        <button type="button" aria-pressed={status.length === 0} onClick={() => setStatus(null)}>
+          All
+        </button>
+        {OUTCOMES.map(({ value, label }) => (
+          <button key={value} type="button" aria-pressed={status.includes(value)} onClick={() => setStatus(value)}>
+            {label}
+          </button>
+        ))}
+      </div>
+      {filters
+        .filter(({ name, value }) => name !== "status" || !OUTCOMES.some((outcome) => outcome.value === value))
+        .map((filter) => (
+          <button
+            type="button"
+            key={`${filter.name} ${filter.value}`}
+            class="tag filter"
+            title="Remove this filter"
+            onClick={() => removeFilter(filter)}
+          >
+            <span class="truncate">
+              {filter.name.replace("_id", "")} {filter.isExcluded ? "is not" : "is"} {filter.value.slice(0, 40)}
+            </span>
+            <Icon name="close" size={12} />
+          </button>
+        ))}
+      {(filters.length > 0 || text !== "") && (
+        <Button size="small" kind="quiet" onClick={clearFilters}>
+          Clear
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function NoCalls() {
+  const isFiltered = activeFilters().length > 0 || query.value.has("q")
+  if (isFiltered)
+    return (
+      <Empty title="No call matches in this range">
+        <p>Widen the range, or remove a filter.</p>
+        <Button onClick={clearFilters}>Clear the filters</Button>
+      </Empty>
+    )
+  return (
+    <Empty title="No calls in this range">
+      <p>
+        Try one in the <a href="/playground">playground</a>, or from a terminal:
+      </p>
+      <Code
+        label="A call with curl"
+        text={`curl -N ${location.origin}/api/v1/chat/completions \\
+  -H "Authorization: Bearer $GATEWAY_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model":"sim/echo","messages":[{"role":"user","content":"Hello"}],"stream":true}'`}
+      />
+    </Empty>
+  )
 }

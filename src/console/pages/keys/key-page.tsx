@@ -1,5 +1,290 @@
+import "./keys.css"
+import { useEffect, useState } from "preact/hooks"
+import { api, withParams } from "../../api/client.ts"
+import { invalidate, useGet } from "../../api/query.ts"
+import type { ApiKey, Call, CallPage, Limit, List } from "../../api/types.ts"
+import { count, usd } from "../../format/number.ts"
+import { now } from "../../format/time.ts"
+import type { PageProps } from "../../routes.ts"
+import { onEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
+import { navigate } from "../../state/router.ts"
+import { may } from "../../state/session.ts"
+import { attempt } from "../../state/toasts.ts"
+import { Button } from "../../ui/button.tsx"
+import { Chip, hrefOf } from "../../ui/chip.tsx"
+import { ConfirmDialog } from "../../ui/dialog.tsx"
+import { Ladder } from "../../ui/meter.tsx"
+import { Empty, Loaded } from "../../ui/states.tsx"
+import { Status } from "../../ui/status.tsx"
+import { type Column, Table } from "../../ui/table.tsx"
+import { Duration, Money, Time } from "../../ui/values.tsx"
+import { describeOutcome, toneOf } from "../calls/columns.tsx"
+import { EditKeyDialog, NewKeyDialog } from "./key-form.tsx"
+import { stateOf } from "./state.ts"
 
-export default function KeyPage() {
-  return <Page title="Key">…</Page>
+type OpenDialog = "edit" | "delete" | "disable" | "rotate" | null
+
+export default function KeyPage({ params }: PageProps) {
+  const hash = params["hash"] ?? ""
+  const key = useGet<{ data: ApiKey }>(`/keys/${hash}`)
+  const [dialog, setDialog] = useState<OpenDialog>(null)
+  useEffect(() => {
+    onEscape(() => navigate("/keys"))
+    return () => onEscape(undefined)
+  }, [])
+  const data = key.data?.data
+  const canWrite = may("keys:write") && data !== undefined
+  return (
+    <Page
+      title={data?.name ?? "Key"}
+      crumb={<a href="/keys">Keys</a>}
+      controls={
+        canWrite && (
+          <>
+            <Button onClick={() => setDialog("edit")}>Edit the limit</Button>
+            <Button onClick={() => setDialog("rotate")}>Rotate</Button>
+            <Button onClick={() => (data.disabled ? void setDisabled(data, false) : setDialog("disable"))}>
+              {data.disabled ? "Enable" : "Disable"}
+            </Button>
+            <Button kind="danger" onClick={() => setDialog("delete")}>
+              Delete
+            </Button>
+          </>
+        )
+      }
+    >
+      <Loaded query={key}>
+        {({ data: apiKey }) => (
+          <div class="read stack wide">
+            <Summary apiKey={apiKey} />
+            <Limits apiKey={apiKey} />
+            <Children apiKey={apiKey} />
+            <LatestCalls hash={apiKey.hash} />
+            <KeyDialogs apiKey={apiKey} dialog={dialog} onClose={() => setDialog(null)} />
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function setDisabled({ hash, name }: ApiKey, disabled: boolean): Promise<boolean> {
+  const change = async () => {
+    await api(`/keys/${hash}`, { method: "PATCH", body: { disabled } })
+    invalidate("/keys")
+  }
+  return attempt(change, `The key “${name}” is ${disabled ? "disabled" : "enabled"}.`)
+}
+
+function Summary({ apiKey }: { apiKey: ApiKey }) {
+  const { tone, text } = stateOf(apiKey, now.value)
+  return (
+    <dl class="facts">
+      <dt>State</dt>
+      <dd>
+        <Status tone={tone}>{text}</Status>
+      </dd>
+      <dt>Key</dt>
+      <dd>
+        <code>{apiKey.label}</code>
+      </dd>
+      <dt>Kind</dt>
+      <dd>{apiKey.kind.replace("_", " ")}</dd>
+      <dt>Spent</dt>
+      <dd class="num">
+        {usd(apiKey.usage_daily)} today, {usd(apiKey.usage_weekly)} this week, {usd(apiKey.usage_monthly)} this month,{" "}
+        {usd(apiKey.usage)} in all
+      </dd>
+      {apiKey.parent_hash !== null && (
+        <>
+          <dt>Created by</dt>
+          <dd>
+            <Chip kind="key" id={apiKey.parent_hash} label={`${apiKey.parent_hash.slice(0, 12)}…`} />
+          </dd>
+        </>
+      )}
+      <dt>Created</dt>
+      <dd>
+        <Time at={apiKey.created_at} />
+      </dd>
+      <dt>Expires</dt>
+      <dd>
+        <Time at={apiKey.expires_at} />
+      </dd>
+    </dl>
+  )
+}
+
+function Limits({ apiKey }: { apiKey: ApiKey }) {
+  const limits = useGet<{ data: Limit[] }>(`/keys/${apiKey.hash}/limits`)
+  return (
+    <section class="stack tight">
+      <h2>What stops it</h2>
+      <Loaded query={limits} lines={3}>
+        {({ data }) => <Ladder limits={data} />}
+      </Loaded>
+    </section>
+  )
+}
+
+/** The keys that this one created: they go with it. */
+function useChildren({ hash, workspace_id }: ApiKey): readonly ApiKey[] | undefined {
+  const list = useGet<List<ApiKey>>(
+    may("keys:read") ? withParams("/keys", { workspace_id, include_disabled: "true", limit: 100 }) : null,
+  )
+  return list.data?.data.filter(({ parent_hash }) => parent_hash === hash)
+}
+
+function Children({ apiKey }: { apiKey: ApiKey }) {
+  const children = useChildren(apiKey)
+  if (!children || children.length === 0) return null
+  return (
+    <section class="stack tight">
+      <h2>
+        {count(children.length)} {children.length === 1 ? "key was" : "keys were"} created by it
+      </h2>
+      <ul class="stack tight">
+        {children.map((child) => (
+          <li key={child.hash} class="row">
+            <Chip kind="key" id={child.hash} label={child.name} />
+            <span class="tag">{child.source}</span>
+            <Status tone={stateOf(child, now.value).tone}>{stateOf(child, now.value).text}</Status>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const callColumns: readonly Column<Call>[] = [
+  {
+    id: "time",
+    label: "Time",
+    width: "90px",
+    narrow: "lead",
+    cell: ({ id, created_at }) => (
+      <a class="row-link" href={hrefOf("call", id)}>
+        <Time at={created_at} />
+      </a>
+    ),
+  },
+  {
+    id: "status",
+    label: "Status",
+    width: "110px",
+    cell: (call) => <Status tone={toneOf(call)}>{describeOutcome(call)}</Status>,
+  },
+  {
+    id: "model",
+    label: "Model",
+    width: "minmax(140px, 2fr)",
+    narrow: "title",
+    cell: ({ model }) => <Chip kind="model" id={model} />,
+  },
+  {
+    id: "duration",
+    label: "Duration",
+    width: "80px",
+    align: "right",
+    narrow: "hide",
+    cell: ({ duration_ms }) => <Duration ms={duration_ms} />,
+  },
+  { id: "cost", label: "Cost", width: "96px", align: "right", cell: ({ cost }) => <Money value={cost} /> },
+]
+
+function LatestCalls({ hash }: { hash: string }) {
+  const calls = useGet<CallPage>(withParams("/calls", { key: hash, limit: 10 }))
+  return (
+    <section class="stack tight">
+      <div class="row between">
+        <h2>Latest calls</h2>
+        <a href={`/calls?key=${hash}&range=30d`}>All calls of this key</a>
+      </div>
+      <Loaded query={calls} lines={4}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="No calls yet" />
+          ) : (
+            <Table
+              label="Latest calls"
+              bounded
+              columns={callColumns}
+              rows={data}
+              rowKey={({ id }) => id}
+              href={({ id }) => hrefOf("call", id)}
+            />
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}
+
+function KeyDialogs({ apiKey, dialog, onClose }: { apiKey: ApiKey; dialog: OpenDialog; onClose: () => void }) {
+  const children = useChildren(apiKey)?.length ?? 0
+  const others =
+    children === 0
+      ? ""
+      : ` ${count(children)} ${children === 1 ? "key" : "keys"} of apps and interns that it created stop, too.`
+  if (dialog === "edit") return <EditKeyDialog apiKey={apiKey} onClose={onClose} />
+  if (dialog === "rotate") return <RotateDialog apiKey={apiKey} onClose={onClose} />
+  if (dialog === "disable")
+    return (
+      <ConfirmDialog
+        title={`Disable “${apiKey.name}”?`}
+        action="Disable the key"
+        onClose={onClose}
+        onConfirm={() => setDisabled(apiKey, true)}
+      >
+        <p>Calls with this key are refused within seconds.{others} You can enable it again.</p>
+      </ConfirmDialog>
+    )
+  if (dialog === "delete")
+    return (
+      <ConfirmDialog
+        title={`Delete “${apiKey.name}”?`}
+        action="Delete the key"
+        name={apiKey.name}
+        onClose={onClose}
+        onConfirm={async () => {
+          const remove = async () => {
+            await api(`/keys/${apiKey.hash}`, { method: "DELETE" })
+            invalidate("/keys?")
+          }
+          if (await attempt(remove, `The key “${apiKey.name}” is deleted.`)) navigate("/keys")
+        }}
+      >
+        <p>Calls with this key are refused from now on.{others} Its calls stay in the list. This cannot be undone.</p>
+      </ConfirmDialog>
+    )
+  return null
+}
+
+/** A new key first, so that clients can change over; the old one is disabled afterwards. */
+function RotateDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
+  const [step, setStep] = useState<"explain" | "create" | "disable">("explain")
+  if (step === "create")
+    return <NewKeyDialog template={apiKey} onClose={(isCreated) => (isCreated ? setStep("disable") : onClose())} />
+  const isLast = step === "disable"
+  return (
+    <ConfirmDialog
+      title={isLast ? `Disable the old “${apiKey.name}” now?` : `Rotate “${apiKey.name}”`}
+      action={isLast ? "Disable the old key" : "Create the new key"}
+      onClose={() => isLast && onClose()}
+      onCancel={onClose}
+      onConfirm={() => (isLast ? setDisabled(apiKey, true) : setStep("create"))}
+    >
+      {isLast ? (
+        <p>
+          Calls with the old key are refused within seconds. Cancel to keep both until your clients use the new one.
+        </p>
+      ) : (
+        <p>
+          A new key with the same name and limit is created first. Then you disable the old one, when your clients have
+          the new one.
+        </p>
+      )}
+    </ConfirmDialog>
+  )
 }

@@ -1,5 +1,228 @@
+import "./keys.css"
+import { useState } from "preact/hooks"
+import { withParams } from "../../api/client.ts"
+import { useGet } from "../../api/query.ts"
+import type { ApiKey, CurrentKey, Limit, List } from "../../api/types.ts"
+import { count, usd } from "../../format/number.ts"
+import { now } from "../../format/time.ts"
 import { Page } from "../../shell/page.tsx"
+import { query, setQuery } from "../../state/router.ts"
+import { may, session, workspaceId } from "../../state/session.ts"
+import { Button } from "../../ui/button.tsx"
+import { hrefOf } from "../../ui/chip.tsx"
+import { Check, Search } from "../../ui/field.tsx"
+import { Ladder, Meter } from "../../ui/meter.tsx"
+import { Empty, Loaded } from "../../ui/states.tsx"
+import { Status } from "../../ui/status.tsx"
+import { type Column, Table } from "../../ui/table.tsx"
+import { Money, Time } from "../../ui/values.tsx"
+import { NewKeyDialog } from "./key-form.tsx"
+import { spentOf, stateOf } from "./state.ts"
+
+const columns: readonly Column<ApiKey>[] = [
+  {
+    id: "name",
+    label: "Name",
+    width: "minmax(160px, 2fr)",
+    narrow: "title",
+    cell: ({ hash, name }) => (
+      <a class="row-link" href={hrefOf("key", hash)}>
+        {name}
+      </a>
+    ),
+  },
+  {
+    id: "label",
+    label: "Key",
+    width: "170px",
+    narrow: "hide",
+    cell: ({ label }) => <code class="quiet">{label}</code>,
+  },
+  {
+    id: "kind",
+    label: "Kind",
+    width: "104px",
+    narrow: "hide",
+    cell: ({ kind }) => <span class="quiet">{kind.replace("_", " ")}</span>,
+  },
+  {
+    id: "state",
+    label: "State",
+    width: "minmax(120px, 1.4fr)",
+    cell: (key) => {
+      const { tone, text } = stateOf(key, now.value)
+      return <Status tone={tone}>{text}</Status>
+    },
+  },
+  {
+    id: "limit",
+    label: "Spent of the limit",
+    width: "minmax(180px, 1.6fr)",
+    narrow: "hide",
+    cell: (key) => <Spent apiKey={key} />,
+  },
+  {
+    id: "month",
+    label: "This month",
+    width: "96px",
+    align: "right",
+    narrow: "lead",
+    cell: ({ usage_monthly }) => <Money value={usage_monthly} />,
+  },
+  {
+    id: "created",
+    label: "Created",
+    width: "96px",
+    align: "right",
+    narrow: "hide",
+    cell: ({ created_at }) => <Time at={created_at} />,
+  },
+]
+
+function Spent({ apiKey }: { apiKey: ApiKey }) {
+  if (apiKey.limit === null) return <span class="faint">no limit</span>
+  const spent = spentOf(apiKey)
+  const isClose = spent >= apiKey.limit * 0.8
+  return (
+    <span class="spent">
+      <Meter
+        value={spent}
+        max={apiKey.limit}
+        label={`${usd(spent)} of ${usd(apiKey.limit)}`}
+        tone={spent >= apiKey.limit ? "bad" : isClose ? "warn" : undefined}
+      />
+      <span class="nowrap num">
+        {usd(spent)} of {usd(apiKey.limit)} {apiKey.limit_reset ?? ""}
+      </span>
+    </span>
+  )
+}
 
 export default function KeysPage() {
-  return <Page title="Keys">…</Page>
+  if (!may("keys:read")) return <OwnKeyPage />
+  return <KeyList />
+}
+
+function KeyList() {
+  const withDisabled = query.value.get("disabled") === "1"
+  const list = useGet<List<ApiKey>>(
+    withParams("/keys", {
+      workspace_id: workspaceId.value,
+      include_disabled: withDisabled ? "true" : null,
+      limit: 100,
+    }),
+  )
+  const text = query.value.get("q") ?? ""
+  const isNew = query.value.get("new") === "1"
+  const close = () => setQuery({ new: null })
+  return (
+    <Page
+      title="Keys"
+      flush
+      controls={
+        <>
+          <Search label="Filter keys" value={text} onChange={(q) => setQuery({ q })} />
+          <Check
+            label="Disabled, too"
+            checked={withDisabled}
+            onChange={(isOn) => setQuery({ disabled: isOn ? "1" : null })}
+          />
+          {may("keys:write") && (
+            <Button kind="primary" icon="plus" onClick={() => setQuery({ new: "1" })}>
+              Create a key
+            </Button>
+          )}
+        </>
+      }
+    >
+      <div class="scroller">
+        <Loaded query={list}>
+          {({ data, total_count: total }) => {
+            const rows = data.filter(({ name, label }) => `${name} ${label}`.toLowerCase().includes(text.toLowerCase()))
+            if (rows.length === 0)
+              return (
+                <Empty title={text === "" ? "No keys in this workspace" : `No key matches “${text}”`}>
+                  <p>A key is what a client sends to make calls. Give each app or person a key with its own limit.</p>
+                </Empty>
+              )
+            return (
+              <>
+                <Table
+                  label="Keys"
+                  columns={columns}
+                  rows={rows}
+                  rowKey={({ hash }) => hash}
+                  href={({ hash }) => hrefOf("key", hash)}
+                />
+                <p class="table-foot">
+                  {count(total ?? rows.length)} {total === 1 ? "key" : "keys"}
+                  {total !== undefined && total > data.length && `, the newest ${data.length} are shown`}
+                </p>
+              </>
+            )
+          }}
+        </Loaded>
+      </div>
+      {isNew && <NewKeyDialog onClose={close} />}
+    </Page>
+  )
+}
+
+/** What the holder of a plain key sees: this key alone. */
+function OwnKeyPage() {
+  const limits = useGet<{ data: Limit[] }>("/key/limits")
+  const key = useGet<{ data: CurrentKey }>("/key")
+  const [isExplained, setExplained] = useState(false)
+  return (
+    <Page title={session.value?.key.name ?? "Key"}>
+      <div class="read stack wide">
+        <section class="stack tight">
+          <h2>Can it still call, and what stops it?</h2>
+          <Loaded query={limits} lines={3}>
+            {({ data }) => <Ladder limits={data} />}
+          </Loaded>
+        </section>
+        <section class="stack tight">
+          <h2>Spent</h2>
+          <Loaded query={key} lines={2}>
+            {({ data }) => (
+              <dl class="facts">
+                <dt>Today</dt>
+                <dd>
+                  <Money value={data.usage_daily} />
+                </dd>
+                <dt>This week</dt>
+                <dd>
+                  <Money value={data.usage_weekly} />
+                </dd>
+                <dt>This month</dt>
+                <dd>
+                  <Money value={data.usage_monthly} />
+                </dd>
+                <dt>In all</dt>
+                <dd>
+                  <Money value={data.usage} />
+                </dd>
+                <dt>Key</dt>
+                <dd>
+                  <code>{data.label}</code>
+                </dd>
+                <dt>Expires</dt>
+                <dd>
+                  <Time at={data.expires_at} />
+                </dd>
+              </dl>
+            )}
+          </Loaded>
+          <p class="small quiet">
+            Days, weeks and months begin at 00:00 UTC.{" "}
+            <button type="button" class="link" onClick={() => setExplained(!isExplained)}>
+              Who can change this?
+            </button>
+          </p>
+          {isExplained && <p class="quiet">People with a management key change limits under Keys.</p>}
+        </section>
+      </div>
+    </Page>
+  )
 }

@@ -1,5 +1,5 @@
 import type { Signal } from "@preact/signals"
-import { ApiError, call } from "../../api/client.ts"
+import { api, ApiError, call } from "../../api/client.ts"
 import { readFrames } from "../../api/events.ts"
 import type { RoutingMetadata, Run, ToolCall, Usage } from "./types.ts"
 
@@ -63,6 +63,10 @@ export async function stream({ run, body, price, abort }: Job): Promise<void> {
     isScheduled = true
     requestAnimationFrame(show)
   }
+  void estimateHold(body, abort).then((held) => {
+    draft.held = held
+    changed()
+  })
   try {
     const response = await call("/chat/completions", {
       method: "POST",
@@ -83,6 +87,16 @@ export async function stream({ run, body, price, abort }: Job): Promise<void> {
   }
   draft.endMs = performance.now() - draft.startedAt
   show()
+}
+
+/** What the gateway holds for such a call; null where it cannot tell, as for a model that has no endpoint. */
+async function estimateHold(body: Record<string, unknown>, abort: AbortSignal): Promise<number | null> {
+  try {
+    const { data } = await api<{ data: { hold: number } }>("/estimate", { method: "POST", body, signal: abort })
+    return data.hold
+  } catch {
+    return null
+  }
 }
 
 function fail(draft: Run, thrown: unknown, abort: AbortSignal): void {

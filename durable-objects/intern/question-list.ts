@@ -1,0 +1,39 @@
+import type { Env } from "../../src/config/env.ts"
+import type { InternIdentity } from "../../src/interns/hosts/rpc.ts"
+import { deleteQuestion, insertQuestion } from "../../src/interns/questions-store.ts"
+import { kindsOf } from "../../src/interns/run/answer.ts"
+import type { Question, Run } from "../../src/interns/run/run.ts"
+import { logError } from "../../src/support/log.ts"
+
+/** A run's question as it was and as it is; null where the run has none. */
+export type QuestionChange = { run: Run; before: Question | null; identity: InternIdentity | undefined; now: number }
+
+/**
+ * Mirrors open questions to D1, in the order of their changes. The rows are for lists and events only: an answer is
+ * decided by the object, so a row that is late or left over does no harm.
+ */
+export function listQuestions(ctx: DurableObjectState, env: Env): (change: QuestionChange) => void {
+  let last: Promise<unknown> = Promise.resolve()
+  return ({ run, before, identity, now }) => {
+    if (!identity) return
+    const { id: internId, organizationId, workspaceId } = identity
+    const { question, session } = run
+    last = last
+      .then(async () => {
+        if (before) await deleteQuestion(env.DB, before.id)
+        if (!question) return
+        const { id, deadline } = question
+        const row = { id, organizationId, workspaceId, internId, session, createdAt: now, deadline }
+        await insertQuestion(env.DB, { ...row, question: JSON.stringify(toText(question)) })
+      })
+      .catch((cause: unknown) => logError("open question was not listed", { intern: internId }, cause))
+    ctx.waitUntil(last)
+  }
+}
+
+/** The fields that a chat stream has of a question. */
+function toText(question: Question) {
+  return question.kind === "permission"
+    ? { kind: question.kind, operation: question.operation, options: kindsOf(question) }
+    : { kind: question.kind, message: question.message, fields: question.fields }
+}

@@ -1,0 +1,56 @@
+import { withParams } from "../../api/client.ts"
+import { query, setQuery, withQuery } from "../../state/router.ts"
+import { currentRange } from "../../ui/range.tsx"
+
+/** Filters that the API takes, by their name in the URL. Each may repeat; a leading `!` excludes. */
+export const FILTERS = ["model", "provider", "key", "app", "status", "session_id", "user"] as const
+export type FilterName = (typeof FILTERS)[number]
+
+export type ActiveFilter = { name: FilterName; value: string; isExcluded: boolean }
+
+export function activeFilters(): ActiveFilter[] {
+  return FILTERS.flatMap((name) =>
+    query.value
+      .getAll(name)
+      .map((value) => ({ name, value: value.replace(/^!/, ""), isExcluded: value.startsWith("!") })),
+  )
+}
+
+export function addFilter(name: FilterName, value: string, isExcluded: boolean): void {
+  const others = query.value.getAll(name).filter((each) => each.replace(/^!/, "") !== value)
+  setQuery({ [name]: [...others, isExcluded ? `!${value}` : value] })
+}
+
+export function removeFilter({ name, value }: ActiveFilter): void {
+  setQuery({ [name]: query.value.getAll(name).filter((each) => each.replace(/^!/, "") !== value) })
+}
+
+export function clearFilters(): void {
+  setQuery({ ...Object.fromEntries(FILTERS.map((name) => [name, null])), q: null })
+}
+
+/** The list's path without its page. A range that ends now has no end, so that new calls are in it. */
+export function listPath(workspace: string | null): string {
+  const { from, to, isLive } = currentRange("24h")
+  const params = query.value
+  return withParams("/calls", {
+    from: new Date(from).toISOString(),
+    to: isLive ? null : new Date(to).toISOString(),
+    workspace,
+    ...Object.fromEntries(FILTERS.map((name) => [name, params.getAll(name)])),
+    q: params.get("q"),
+    sort: params.get("sort"),
+    limit: 100,
+  })
+}
+
+/** The page of a call with the filters of the list kept. */
+export function callHref(id: string | null): string {
+  const url = withQuery({})
+  const search = url.includes("?") ? url.slice(url.indexOf("?")) : ""
+  return `/calls${id === null ? "" : `/${id}`}${search}`
+}
+
+export function setStatus(value: string | null): void {
+  setQuery({ status: value })
+}

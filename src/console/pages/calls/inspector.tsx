@@ -1,0 +1,267 @@
+import type { ComponentChildren } from "preact"
+import { useState } from "preact/hooks"
+import { useGet } from "../../api/query.ts"
+import type { Call, CallStory } from "../../api/types.ts"
+import { toast } from "../../state/toasts.ts"
+import { Button, Segmented } from "../../ui/button.tsx"
+import { Chip } from "../../ui/chip.tsx"
+import { CopyButton, Json } from "../../ui/code.tsx"
+import { Markdown } from "../../ui/markdown.tsx"
+import { Loaded } from "../../ui/states.tsx"
+import { Status } from "../../ui/status.tsx"
+import { Money, Time } from "../../ui/values.tsx"
+import { describeOutcome, toneOf } from "./columns.tsx"
+import { callHref } from "./filters.ts"
+import { Arithmetic, Held, timeLine, Trail, Waterfall } from "./story.tsx"
+
+type Props = { id: string; rows: readonly Call[] }
+
+export function Inspector({ id, rows }: Props) {
+  const query = useGet<{ data: CallStory }>(`/calls/${id}`)
+  const index = rows.findIndex((row) => row.id === id)
+  const above = index > 0 ? rows[index - 1] : undefined
+  const below = index === -1 ? undefined : rows[index + 1]
+  return (
+    <aside class="inspector" aria-label="Call">
+      <header>
+        <h2 class="mono truncate" title={id}>
+          {id.slice(0, 17)}…
+        </h2>
+        <CopyButton text={id} label="Copy the id" />
+        <span class="row tight nowrap end">
+          <Button
+            size="small"
+            kind="quiet"
+            icon="up"
+            label="Call above"
+            {...(above ? { href: callHref(above.id) } : { disabled: true })}
+          />
+          <Button
+            size="small"
+            kind="quiet"
+            icon="down"
+            label="Call below"
+            {...(below ? { href: callHref(below.id) } : { disabled: true })}
+          />
+          <Button size="small" kind="quiet" icon="close" label="Close" href={callHref(null)} />
+        </span>
+      </header>
+      <div class="inspector-body" tabIndex={0} role="region" aria-label="Story of the call">
+        <Loaded query={query} lines={10}>
+          {({ data }) => <Story story={data} />}
+        </Loaded>
+      </div>
+    </aside>
+  )
+}
+
+function Section({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="stack tight">
+      <h3>{title}</h3>
+      {children}
+    </section>
+  )
+}
+
+function Story({ story }: { story: CallStory }) {
+  const { tokens } = story
+  return (
+    <div class="stack wide">
+      <div class="stack tight">
+        <div class="row">
+          <Status tone={toneOf(story)}>{describeOutcome(story)}</Status>
+          <Chip kind="model" id={story.model} />
+          <span class="end">
+            <Money value={story.cost + story.byok_cost} />
+          </span>
+        </div>
+        {story.error && (
+          <div class="notice bad">
+            <strong>{story.error.message}</strong>
+            <span class="mono small quiet">{story.error.reason ?? story.error.code}</span>
+          </div>
+        )}
+        <Actions story={story} />
+      </div>
+      <Section title="Attempts">
+        <Trail story={story} />
+      </Section>
+      <Section title="Times">
+        <Waterfall story={story} />
+      </Section>
+      <Section title="Cost">
+        <Arithmetic story={story} />
+        <Held story={story} />
+      </Section>
+      {story.guardrails.length > 0 && (
+        <Section title="Guardrails">
+          <ul class="stack tight">
+            {story.guardrails.map(({ id, name, action, patterns }) => (
+              <li key={id} class="row">
+                <Status tone={action === "block" ? "bad" : "warn"}>{action}</Status>
+                <Chip kind="guardrail" id={id} label={name} />
+                <span class="quiet">{patterns.join(", ")}</span>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <Section title="Facts">
+        <dl class="facts">
+          <dt>Time</dt>
+          <dd>{timeLine(story)}</dd>
+          <dt>Key</dt>
+          <dd>
+            <Chip kind="key" id={story.key.hash} label={story.key.name ?? story.key.label ?? "bootstrap"} />
+          </dd>
+          {story.requested_model !== story.model && (
+            <>
+              <dt>Requested model</dt>
+              <dd>
+                <Chip kind="model" id={story.requested_model} />
+              </dd>
+            </>
+          )}
+          <dt>Provider</dt>
+          <dd>{story.provider ?? "none"}</dd>
+          <dt>Tokens</dt>
+          <dd>
+            {Object.entries(story.tokens_by_kind)
+              .map(([kind, units]) => `${units} ${kind.replaceAll("_", " ")}`)
+              .join(", ") || `${tokens.prompt} → ${tokens.completion}`}
+            {story.endpoint.tokens_from === "estimate" && <span class="quiet"> (estimated)</span>}
+          </dd>
+          <dt>Kind of call</dt>
+          <dd>
+            {story.api_type}, {story.streamed ? "streamed" : "not streamed"}
+          </dd>
+          <dt>Finish reason</dt>
+          <dd>{story.finish_reason ?? "none"}</dd>
+          <dt>App</dt>
+          <dd>{story.app ?? "–"}</dd>
+          <dt>User</dt>
+          <dd>{story.user ?? "–"}</dd>
+          <dt>Request</dt>
+          <dd class="mono small">{story.request_id}</dd>
+        </dl>
+      </Section>
+      <Content story={story} />
+      <SessionCalls story={story} />
+    </div>
+  )
+}
+
+function SessionCalls({ story }: { story: CallStory }) {
+  if (story.session.length === 0) return null
+  return (
+    <Section title={`Other calls of the session ${story.session_id ?? ""}`}>
+      <ul class="session-calls">
+        {story.session.map((call) => (
+          <li key={call.id}>
+            <a href={callHref(call.id)} class="row nowrap">
+              <Status tone={toneOf(call)}>{call.model}</Status>
+              <span class="quiet end nowrap">
+                <Money value={call.cost} /> · <Time at={call.created_at} />
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+type Message = { role?: string; content?: unknown }
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content
+  if (!Array.isArray(content)) return content === null || content === undefined ? "" : JSON.stringify(content)
+  return content
+    .map((part: { text?: unknown }) => (typeof part.text === "string" ? part.text : "[attachment]"))
+    .join("\n")
+}
+
+function messagesIn(story: CallStory): Message[] {
+  return (story.content?.input.messages ?? []) as Message[]
+}
+
+function Actions({ story }: { story: CallStory }) {
+  const prompt = textOf(messagesIn(story).findLast(({ role }) => role === "user")?.content)
+  const search = new URLSearchParams({
+    model: story.requested_model,
+    ...(prompt !== "" && { prompt: prompt.slice(0, 4000) }),
+  })
+  const report = () => {
+    const lines = [
+      `Call ${story.id}`,
+      `Request ${story.request_id}`,
+      `Model ${story.model}`,
+      `Provider ${story.provider ?? "none"}`,
+    ]
+    const facts = [
+      ...lines,
+      `Status ${story.status} ${story.ending}`,
+      `Time ${story.created_at}`,
+      `Error ${story.error?.message ?? "none"}`,
+    ]
+    void navigator.clipboard.writeText(facts.join("\n")).then(() => toast("good", "The facts of the call are copied."))
+  }
+  return (
+    <div class="row">
+      <Button size="small" icon="play" href={`/playground?${search.toString()}`}>
+        Replay in the playground
+      </Button>
+      <Button size="small" kind="quiet" icon="copy" onClick={report}>
+        Copy a report
+      </Button>
+    </div>
+  )
+}
+
+function Content({ story }: { story: CallStory }) {
+  const [view, setView] = useState<"conversation" | "raw">("conversation")
+  if (!story.content)
+    return (
+      <Section title="Content">
+        <p class="quiet">
+          Not logged. Turn on content logging in the workspace's <a href="/settings">settings</a> to keep requests and
+          responses of later calls.
+        </p>
+      </Section>
+    )
+  return (
+    <section class="stack tight">
+      <div class="row between">
+        <h3>Content</h3>
+        <Segmented
+          label="View"
+          value={view}
+          onChange={setView}
+          options={[
+            { value: "conversation", label: "Conversation" },
+            { value: "raw", label: "JSON" },
+          ]}
+        />
+      </div>
+      {view === "raw" ? (
+        <Json value={story.content} label="Content" />
+      ) : (
+        <>
+          {messagesIn(story).map((message, index) => (
+            <div key={index} class="message">
+              <span class="small quiet">{message.role ?? "message"}</span>
+              <div class="message-text" dir="auto">
+                {textOf(message.content)}
+              </div>
+            </div>
+          ))}
+          <div class="message">
+            <span class="small quiet">assistant</span>
+            <Markdown text={story.content.output.completion ?? ""} />
+          </div>
+        </>
+      )}
+    </section>
+  )
+}

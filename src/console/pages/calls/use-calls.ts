@@ -1,0 +1,128 @@
+import { useEffect, useRef, useState } from "preact/hooks"
+import { api, ApiError, withParams } from "../../api/client.ts"
+import { follow } from "../../api/events.ts"
+import type { Call, CallPage } from "../../api/types.ts"
+
+export type Calls = {
+  rows: readonly Call[]
+  isLoading: boolean
+  error: ApiError | undefined
+  hasMore: boolean
+  truncated: boolean
+  /** Calls that arrived while the view was held. */
+  waiting: number
+  isConnected: boolean
+  loadMore: () => void
+  showWaiting: () => void
+  reload: () => void
+}
+
+type State = { path: string; rows: readonly Call[]; cursor: string | null; hasMore: boolean; truncated: boolean }
+
+/** New calls are read together: under load they come many times a second. */
+const BATCH_MS = 400
+
+/** The calls of a path, page after page, with new ones on top as they end. */
+export function useCalls(path: string, { isHeld }: { isHeld: boolean }): Calls {
+  const [state, setState] = useState<State>()
+  const [error, setError] = useState<ApiError>()
+  const [waiting, setWaiting] = useState<readonly Call[]>([])
+  const [isConnected, setConnected] = useState(false)
+  const isBusy = useRef(false)
+  const load = async (cursor: string | null) => {
+    if (isBusy.current) return
+    isBusy.current = true
+    try {
+      const page = await api<CallPage>(cursor === null ? path : `${path}&cursor=${encodeURIComponent(cursor)}`)
+      setState((before) => ({
+        path,
+        rows: cursor !== null && before?.path === path ? [...before.rows, ...page.data] : page.data,
+        cursor: page.next_cursor,
+        hasMore: page.has_more,
+        truncated: page.truncated,
+      }))
+      setError(undefined)
+    } catch (thrown) {
+      setError(ApiError.of(thrown))
+    } finally {
+      isBusy.current = false
+    }
+  }
+  useEffect(() => {
+    setWaiting([])
+    void load(null)
+  }, [path])
+  useNewCalls(path, (calls) => setWaiting((before) => merge(calls, before)), setConnected)
+  const showWaiting = () => {
+    setState((before) => before && { ...before, rows: merge(waiting, before.rows) })
+    setWaiting([])
+  }
+  useEffect(() => {
+    if (!isHeld && waiting.length > 0) showWaiting()
+  }, [isHeld, waiting])
+  const rows = state?.path === path || state ? state.rows : []
+  const known = new Set(rows.map(({ id }) => id))
+  return {
+    rows,
+    isLoading: state === undefined,
+    error,
+    hasMore: state?.hasMore ?? false,
+    truncated: state?.truncated ?? false,
+    waiting: waiting.filter(({ id }) => !known.has(id)).length,
+    isConnected,
+    loadMore: () => {
+      if (state?.hasMore && state.cursor !== null) void load(state.cursor)
+    },
+    showWaiting,
+    reload: () => void load(null),
+  }
+}
+
+function merge(calls: readonly Call[], rows: readonly Call[]): readonly Call[] {
+  const known = new Set(rows.map(({ id }) => id))
+  return [...calls.filter(({ id }) => !known.has(id)), ...rows]
+}
+
+/** Only the newest first has a place for new calls, and only a range without an end has any. */
+function isLivePath(path: string): boolean {
+  const params = new URLSearchParams(path.slice(path.indexOf("?")))
+  return !params.has("to") && (params.get("sort") ?? "-time") === "-time"
+}
+
+/** An event says that a call has ended; the calls that the filters let through are then read from the list. */
+function useNewCalls(
+  path: string,
+  onCalls: (calls: readonly Call[]) => void,
+  onState: (isLive: boolean) => void,
+): void {
+  useEffect(() => {
+    if (!isLivePath(path)) {
+      onState(false)
+      return undefined
+    }
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const read = async () => {
+      timer = undefined
+      const [base = "", search = ""] = path.split("?")
+      const params = Object.fromEntries(new URLSearchParams(search))
+      const { data } = await api<CallPage>(withParams(base, { ...repeated(search), limit: params["limit"] ?? 100 }))
+      onCalls(data)
+    }
+    const stop = follow(
+      "/events",
+      ({ event }) => {
+        if (event === "call") timer ??= setTimeout(() => void read().catch(() => {}), BATCH_MS)
+      },
+      onState,
+    )
+    return () => {
+      clearTimeout(timer)
+      stop()
+    }
+  }, [path])
+}
+
+function repeated(search: string): Record<string, string[]> {
+  const params = new URLSearchParams(search)
+  return Object.fromEntries([...new Set(params.keys())].map((name) => [name, params.getAll(name)]))
+}

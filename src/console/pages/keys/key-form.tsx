@@ -1,0 +1,200 @@
+import { useState } from "preact/hooks"
+import { api, ApiError } from "../../api/client.ts"
+import { invalidate } from "../../api/query.ts"
+import type { ApiKey } from "../../api/types.ts"
+import { workspaceId } from "../../state/session.ts"
+import { toast } from "../../state/toasts.ts"
+import { Button } from "../../ui/button.tsx"
+import { Code } from "../../ui/code.tsx"
+import { Dialog } from "../../ui/dialog.tsx"
+import { Check, Select, TextField } from "../../ui/field.tsx"
+import { ErrorPanel } from "../../ui/states.tsx"
+
+const RESETS = [
+  { value: "", label: "never: a limit for the key's lifetime" },
+  { value: "daily", label: "every day, 00:00 UTC" },
+  { value: "weekly", label: "every Monday, 00:00 UTC" },
+  { value: "monthly", label: "on the 1st, 00:00 UTC" },
+]
+
+export type KeyInput = { name: string; limit: string; reset: string; byok: boolean }
+
+export function inputOf(key: ApiKey | undefined): KeyInput {
+  return {
+    name: key?.name ?? "",
+    limit: key?.limit === null || key === undefined ? "" : String(key.limit),
+    reset: key?.limit_reset ?? "",
+    byok: key?.include_byok_in_limit ?? false,
+  }
+}
+
+function faultsOf({ name, limit }: KeyInput): { name?: string; limit?: string } {
+  const amount = Number(limit)
+  return {
+    ...(name.trim() === "" && { name: "must not be empty" }),
+    ...(limit !== "" && !(amount >= 0 && amount <= 1_000_000) && { limit: "must be from 0 to 1000000 USD" }),
+  }
+}
+
+function toBody({ name, limit, reset, byok }: KeyInput) {
+  return {
+    name: name.trim(),
+    limit: limit === "" ? null : Number(limit),
+    limit_reset: limit === "" || reset === "" ? null : reset,
+    include_byok_in_limit: byok,
+  }
+}
+
+function Fields({ input, onChange }: { input: KeyInput; onChange: (input: KeyInput) => void }) {
+  const faults = input.name === "" && input.limit === "" ? {} : faultsOf(input)
+  return (
+    <>
+      <TextField
+        label="Name"
+        value={input.name}
+        onChange={(name) => onChange({ ...input, name })}
+        fault={faults.name}
+        required
+        autoFocus
+        placeholder="What or who uses it"
+      />
+      <TextField
+        label="Limit, USD"
+        type="number"
+        min={0}
+        step="any"
+        placeholder="no limit"
+        value={input.limit}
+        onChange={(limit) => onChange({ ...input, limit })}
+        fault={faults.limit}
+        hint="A call that might exceed it is refused before it is sent"
+      />
+      {input.limit !== "" && (
+        <>
+          <Select
+            label="Limit starts again"
+            value={input.reset}
+            onChange={(reset) => onChange({ ...input, reset })}
+            options={RESETS}
+          />
+          <Check
+            label="Calls with own provider keys count, too"
+            checked={input.byok}
+            onChange={(byok) => onChange({ ...input, byok })}
+          />
+        </>
+      )}
+    </>
+  )
+}
+
+const EXPIRIES = [
+  { value: "", label: "never" },
+  { value: "1", label: "in a day" },
+  { value: "30", label: "in 30 days" },
+  { value: "90", label: "in 90 days" },
+  { value: "365", label: "in a year" },
+]
+const KINDS = [
+  { value: "normal", label: "normal: makes calls" },
+  { value: "provisioning", label: "provisioning: makes and changes keys" },
+  { value: "management", label: "management: everything in the organization" },
+]
+const DAY_MS = 86_400_000
+
+/** `template`: the key whose name, limit and kind the new one gets. */
+export function NewKeyDialog({ template, onClose }: { template?: ApiKey; onClose: (isCreated: boolean) => void }) {
+  const [input, setInput] = useState(inputOf(template))
+  const [kind, setKind] = useState<string>(template?.kind ?? "normal")
+  const [days, setDays] = useState("")
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<ApiError>()
+  const [secret, setSecret] = useState<string>()
+  const create = async (event: Event) => {
+    event.preventDefault()
+    setBusy(true)
+    try {
+      const expiresAt = days === "" ? {} : { expires_at: new Date(Date.now() + Number(days) * DAY_MS).toISOString() }
+      const workspace_id = template?.workspace_id ?? workspaceId.value
+      const workspace = workspace_id === null ? {} : { workspace_id }
+      const body = { ...toBody(input), kind, ...expiresAt, ...workspace }
+      const { key } = await api<{ key: string }>("/keys", { method: "POST", body })
+      setSecret(key)
+      invalidate("/keys")
+    } catch (thrown) {
+      setError(ApiError.of(thrown))
+    }
+    setBusy(false)
+  }
+  if (secret !== undefined) return <NewKeySecret secret={secret} name={input.name} onClose={() => onClose(true)} />
+  return (
+    <Dialog title="Create a key" onClose={() => onClose(false)}>
+      <form class="stack bare" onSubmit={(event) => void create(event)}>
+        <Fields input={input} onChange={setInput} />
+        <Select label="Kind" value={kind} onChange={setKind} options={KINDS} />
+        <Select label="Expires" value={days} onChange={setDays} options={EXPIRIES} />
+        {error && <ErrorPanel error={error} />}
+        <footer>
+          <Button onClick={() => onClose(false)}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy} disabled={Object.keys(faultsOf(input)).length > 0}>
+            Create the key
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+function NewKeySecret({ secret, name, onClose }: { secret: string; name: string; onClose: () => void }) {
+  return (
+    <Dialog title={`Key “${name}”`} onClose={onClose} wide>
+      <p>Copy it now: the gateway keeps only its hash and cannot show it again.</p>
+      <Code text={secret} label="The new key" wrap />
+      <details class="fold">
+        <summary>Use it in a client</summary>
+        <Code
+          label="Environment of a client"
+          text={`export OPENAI_BASE_URL=${location.origin}/api/v1\nexport OPENAI_API_KEY=${secret}`}
+        />
+      </details>
+      <footer>
+        <Button kind="primary" onClick={onClose}>
+          I have copied it
+        </Button>
+      </footer>
+    </Dialog>
+  )
+}
+
+export function EditKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
+  const [input, setInput] = useState(inputOf(apiKey))
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<ApiError>()
+  const save = async (event: Event) => {
+    event.preventDefault()
+    setBusy(true)
+    try {
+      await api(`/keys/${apiKey.hash}`, { method: "PATCH", body: toBody(input) })
+      invalidate("/keys")
+      toast("good", `The key “${input.name}” is saved. Its limit counts from the next call.`)
+      onClose()
+    } catch (thrown) {
+      setError(ApiError.of(thrown))
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog title={`Edit “${apiKey.name}”`} onClose={onClose}>
+      <form class="stack bare" onSubmit={(event) => void save(event)}>
+        <Fields input={input} onChange={setInput} />
+        {error && <ErrorPanel error={error} />}
+        <footer>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy} disabled={Object.keys(faultsOf(input)).length > 0}>
+            Save
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,37 @@
+import type { ApiKey } from "../../api/types.ts"
+import { usd } from "../../format/number.ts"
+import { absolute } from "../../format/time.ts"
+import type { Tone } from "../../ui/status.tsx"
+
+/** When a limit starts again: windows of UTC. */
+export function resetAt(reset: string | null, now: number): number | null {
+  const date = new Date(now)
+  const day = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate())
+  if (reset === "daily") return day + 86_400_000
+  if (reset === "weekly") return day + (8 - (date.getUTCDay() || 7)) * 86_400_000
+  if (reset === "monthly") return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
+  return null
+}
+
+/** Whether a key works, in words, and if not, why and until when. */
+export function stateOf(key: ApiKey, now: number): { tone: Tone; text: string } {
+  if (key.disabled) return { tone: "off", text: "disabled" }
+  if (key.expires_at !== null && Date.parse(key.expires_at) <= now) return { tone: "bad", text: "expired" }
+  if (key.limit_remaining !== null && key.limit_remaining <= 0) {
+    const until = resetAt(key.limit_reset, now)
+    return { tone: "bad", text: until === null ? "limit spent" : `spent until ${absolute(until)}` }
+  }
+  if (key.limit !== null && key.limit_remaining !== null && key.limit_remaining / key.limit < 0.2)
+    return { tone: "warn", text: `works, ${usd(key.limit_remaining)} left` }
+  return { tone: "good", text: "works" }
+}
+
+/** What was spent in the window of the key's limit. */
+export function spentOf(key: ApiKey): number {
+  const own = { daily: key.usage_daily, weekly: key.usage_weekly, monthly: key.usage_monthly }
+  const byok = { daily: key.byok_usage_daily, weekly: key.byok_usage_weekly, monthly: key.byok_usage_monthly }
+  const window = key.limit_reset
+  const isWindow = window === "daily" || window === "weekly" || window === "monthly"
+  const spent = isWindow ? own[window] : key.usage
+  return key.include_byok_in_limit ? spent + (isWindow ? byok[window] : key.byok_usage) : spent
+}

@@ -1,0 +1,105 @@
+import { withParams } from "../../api/client.ts"
+import { useGet } from "../../api/query.ts"
+import type { ApiKey, CallPage, List } from "../../api/types.ts"
+import { may, workspaceId } from "../../state/session.ts"
+import { signal } from "@preact/signals"
+import { Button } from "../../ui/button.tsx"
+import { Code } from "../../ui/code.tsx"
+import { Icon } from "../../ui/icon.tsx"
+
+const NAME = "console.guide"
+const isHidden = signal(localStorage.getItem(NAME) === "hidden")
+
+/** The way from an empty gateway to a client that uses it; done steps are known from what is there. */
+export function FirstRun() {
+  const isManagement = may("keys:read")
+  const calls = useGet<CallPage>(withParams("/calls", { limit: 1, status: "ok" }))
+  const credentials = useGet<List<unknown>>(
+    isManagement ? withParams("/byok", { workspace_id: workspaceId.value, limit: 1 }) : null,
+  )
+  const keys = useGet<List<ApiKey>>(
+    isManagement ? withParams("/keys", { workspace_id: workspaceId.value, limit: 100 }) : null,
+  )
+  if (isHidden.value || !isManagement) return null
+  if (!calls.data || !credentials.data || !keys.data) return null
+  // `npm start` makes two keys: one more is the first of a person.
+  const steps = [
+    {
+      title: "Make a call",
+      isDone: calls.data.data.length > 0,
+      href: "/playground",
+      action: "Open the playground",
+      text: "The simulated models answer without any provider.",
+    },
+    {
+      title: "Add a provider",
+      isDone: credentials.data.data.length > 0,
+      href: "/providers?new=1",
+      action: "Add a provider",
+      text: "Paste a key of OpenAI, Anthropic or another provider; it is tried at once.",
+    },
+    {
+      title: "Make a key",
+      isDone: keys.data.data.length > 2,
+      href: "/keys?new=1",
+      action: "Create a key",
+      text: "One key for each app or person, each with its own limit.",
+    },
+  ]
+  const done = steps.filter(({ isDone }) => isDone).length
+  return (
+    <section class="guide" aria-label="First steps">
+      <header class="row between">
+        <h2>First steps</h2>
+        <Button
+          size="small"
+          kind="quiet"
+          onClick={() => {
+            isHidden.value = true
+            localStorage.setItem(NAME, "hidden")
+          }}
+        >
+          Hide
+        </Button>
+      </header>
+      <ol>
+        {steps.map(({ title, isDone, href, action, text }, index) => (
+          <li key={title} class={isDone ? "done" : ""}>
+            <span class="step" aria-hidden="true">
+              {isDone ? <Icon name="check" size={14} /> : index + 1}
+            </span>
+            <span class="grow">
+              <strong>{title}</strong>
+              {isDone && <span class="visually-hidden"> (done)</span>}
+              <span class="quiet">{text}</span>
+            </span>
+            {!isDone && (
+              <Button
+                size="small"
+                kind={index === steps.findIndex((step) => !step.isDone) ? "primary" : "plain"}
+                href={href}
+              >
+                {action}
+              </Button>
+            )}
+          </li>
+        ))}
+        <li>
+          <span class="step" aria-hidden="true">
+            4
+          </span>
+          <span class="grow">
+            <strong>Connect a client</strong>
+            <span class="quiet">Every client of the OpenAI API works: give it the base URL and a key.</span>
+          </span>
+        </li>
+      </ol>
+      {done > 0 && (
+        <Code
+          label="Environment of a client"
+          text={`export OPENAI_BASE_URL=${location.origin}/api/v1\nexport OPENAI_API_KEY=sk-gw-v1-…`}
+        />
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,82 @@
+import { withParams } from "../../api/client.ts"
+import { useGet } from "../../api/query.ts"
+import type { CallPage, Limit } from "../../api/types.ts"
+import { count, percent, usd } from "../../format/number.ts"
+import { now, relative } from "../../format/time.ts"
+import { Status } from "../../ui/status.tsx"
+import { numberIn, rangeOf, type Row, useAnalytics } from "./analytics.ts"
+
+const HOUR = 3_600_000
+/** Below this share of failures, a range is in order. */
+const FAILED_SHARE = 0.02
+
+/** One line that answers "is anything wrong?": failures of the last hour, and the limit that stops calls first. */
+export function StatusLine({ to, limits }: { to: number; limits: readonly Limit[] | undefined }) {
+  const lastHour = { from: to - HOUR, to }
+  const failing = useAnalytics({
+    metrics: ["requests", "failed_requests"],
+    dimensions: ["provider"],
+    time_range: rangeOf(lastHour),
+  })
+  const refused = useGet<CallPage>(
+    withParams("/calls", { from: new Date(lastHour.from).toISOString(), status: "refused", limit: 50 }),
+  )
+  const rows = failing.data ?? []
+  const bad = rows.filter((row) => isFailing(row))
+  const closest = limits?.find(({ binds }) => binds)
+  const isTight = closest !== undefined && closest.limit > 0 && closest.left / closest.limit < 0.2
+  const refusals = refused.data?.data.length ?? 0
+  if (failing.data === undefined) return <p class="status-line">{"\u00A0"}</p>
+  return (
+    <ul class="status-line">
+      {bad.length === 0 && (
+        <li>
+          <Status tone="good">
+            {rows.length === 0 ? "No calls in the last hour" : `${describeProviders(rows)} in the last hour`}
+          </Status>
+        </li>
+      )}
+      {bad.map((row) => (
+        <li key={String(row["provider"])}>
+          <a href={`/calls?range=1h&status=failed&provider=${encodeURIComponent(String(row["provider"]))}`}>
+            <Status tone="bad">
+              {String(row["provider"])}: {count(numberIn(row, "failed_requests"))} of{" "}
+              {count(numberIn(row, "requests") + numberIn(row, "failed_requests"))} calls failed in the last hour
+            </Status>
+          </a>
+        </li>
+      ))}
+      {refusals > 0 && (
+        <li>
+          <a href="/calls?range=1h&status=refused">
+            <Status tone="warn">
+              {refusals === 50 ? "50 or more" : count(refusals)} {refusals === 1 ? "call was" : "calls were"} refused in
+              the last hour
+            </Status>
+          </a>
+        </li>
+      )}
+      {isTight && (
+        <li>
+          <Status tone={closest.left <= 0 ? "bad" : "warn"}>
+            {closest.name ?? closest.kind}
+            {closest.interval === null ? "" : `, ${closest.interval}`}: {usd(Math.max(0, closest.left))} of{" "}
+            {usd(closest.limit)} left ({percent(Math.max(0, closest.left) / closest.limit, 0)})
+            {closest.resets_at !== null && `, resets ${relative(Date.parse(closest.resets_at), now.value)}`}
+          </Status>
+        </li>
+      )}
+    </ul>
+  )
+}
+
+function isFailing(row: Row): boolean {
+  const failed = numberIn(row, "failed_requests")
+  return failed > 0 && failed / (failed + numberIn(row, "requests")) > FAILED_SHARE
+}
+
+function describeProviders(rows: readonly Row[]): string {
+  const names = rows.map((row) => String(row["provider"])).filter((name) => name !== "null" && name !== "")
+  if (names.length === 1) return `${names[0]} answers`
+  return `All ${names.length} providers answer`
+}
