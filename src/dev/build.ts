@@ -33,6 +33,7 @@ export async function ensureBuild(): Promise<void> {
 }
 
 async function bundle(args: readonly string[], outdir: string): Promise<void> {
+  rmSync(outdir, { recursive: true, force: true })
   await runWrangler(["deploy", ...args, "--dry-run", "--outdir", outdir])
   // The runtime would keep it in memory, three times the size of the bundle.
   rmSync(path.join(outdir, "index.js.map"), { force: true })

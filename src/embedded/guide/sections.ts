@@ -21,7 +21,7 @@ export function toSections(path: string, markdown: string): Section[] {
   let isCode = false
   const close = () => {
     const body = lines.join("\n").trim()
-    const title = titles.filter(Boolean).at(-1) ?? path
+    const title = titles.findLast(Boolean) ?? path
     if (body !== "")
       sections.push({ id: `${path}#${slugOf(title)}`, path, titles: titles.filter(Boolean), title, body })
     lines = []
