@@ -88,17 +88,23 @@ function axes(element: HTMLElement, { times, format, stepMs }: Drawing): uPlot.A
 }
 
 export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
-  const { times, series, kind, height, onHover, onBrush } = drawing
+  const { times, series, kind, height, stepMs, onHover, onBrush } = drawing
   const values = kind === "bars" ? stacked(series).toReversed() : series.map(({ values }) => [...values])
   const highest = Math.max(0, ...values.flat().map((value) => value ?? 0))
-  const chart = new uPlot(
+  const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0]
+  // Half of a bar stands before its step, and half behind it.
+  const margin = kind === "bars" ? stepMs / 2 : 0
+  return new uPlot(
     {
       width: element.clientWidth,
       height,
       legend: { show: false },
       padding: [8, 8, 0, 0],
       cursor: { y: false, points: { show: kind === "line" }, drag: { x: true, y: false, setScale: false } },
-      scales: { y: { range: [0, highest === 0 ? 1 : highest * 1.08] } },
+      scales: {
+        x: { range: [(first - margin) / 1000, (last + margin) / 1000] },
+        y: { range: [0, highest === 0 ? 1 : highest * 1.08] },
+      },
       series: seriesOptions(element, drawing),
       axes: axes(element, drawing),
       hooks: {
@@ -119,5 +125,4 @@ export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
     [times.map((ms) => ms / 1000), ...values],
     element,
   )
-  return chart
 }

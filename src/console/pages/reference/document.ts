@@ -72,6 +72,27 @@ export function entriesOf({ paths }: Document): Entry[] {
   )
 }
 
+/** What people look for first. */
+const FIRST = [
+  "Chat",
+  "Responses",
+  "Messages",
+  "Embeddings",
+  "Media",
+  "Models",
+  "Endpoints",
+  "Providers",
+  "Generations",
+  "Calls",
+  "API keys",
+]
+
+/** Operations by tag, in the order in which people look for them. */
+export function groupsOf(entries: readonly Entry[]): [string, Entry[]][] {
+  const rank = (tag: string) => (FIRST.includes(tag) ? FIRST.indexOf(tag) : FIRST.length)
+  return [...Map.groupBy(entries, ({ tag }) => tag)].sort(([a], [b]) => rank(a) - rank(b))
+}
+
 export function useDocument(): Query<Document> {
   return useQuery("/openapi.json", () => api<Document>("/openapi.json"))
 }
@@ -104,12 +125,21 @@ export function typeOf(schema: Schema): string {
 
 export function limitsOf({ minimum, maximum, minLength, maxLength, pattern, default: fallback }: Schema): string {
   const parts = [
-    minimum !== undefined || maximum !== undefined ? `${minimum ?? ""} to ${maximum ?? ""}` : "",
+    describeRange(minimum, maximum),
     maxLength === undefined ? "" : `${minLength ?? 0} to ${maxLength} characters`,
     fallback === undefined ? "" : `default ${JSON.stringify(fallback)}`,
     pattern === undefined || pattern.length > 60 ? "" : `matches ${pattern}`,
   ]
   return parts.filter(Boolean).join(", ")
+}
+
+/** Schemas of integers have the largest safe integer as their maximum, which says nothing. */
+function describeRange(minimum: number | undefined, maximum: number | undefined): string {
+  const [min, max] = [minimum, maximum].map((bound) =>
+    bound === undefined || Math.abs(bound) === Number.MAX_SAFE_INTEGER ? undefined : bound,
+  )
+  if (min === undefined) return max === undefined ? "" : `at most ${max}`
+  return max === undefined ? `at least ${min}` : `${min} to ${max}`
 }
 
 const MAX_DEPTH = 6

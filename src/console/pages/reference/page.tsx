@@ -10,6 +10,7 @@ import { Empty, Loaded } from "../../ui/states.tsx"
 import {
   type Document,
   entriesOf,
+  groupsOf,
   type Entry,
   type Parameter,
   typeOf,
@@ -17,6 +18,7 @@ import {
   limitsOf,
   bodyExample,
 } from "./document.ts"
+import { CodeText } from "./code-text.tsx"
 import { SchemaView } from "./schema-view.tsx"
 import { TryIt } from "./try-it.tsx"
 
@@ -71,7 +73,7 @@ function Contents({
   current: string | undefined
   text: string
 }) {
-  const groups = Map.groupBy(entries, ({ tag }) => tag)
+  const groups = groupsOf(entries)
   const list = useRef<HTMLElement>(null)
   useEffect(() => {
     list.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: "nearest" })
@@ -82,7 +84,7 @@ function Contents({
       <div class="contents-search">
         <Search label="Search operations" value={text} onChange={(q) => setQuery({ q })} />
       </div>
-      {[...groups].map(([tag, members]) => (
+      {groups.map(([tag, members]) => (
         <section key={tag}>
           <h2>{tag}</h2>
           <ul>
@@ -151,7 +153,11 @@ function OperationView({ entry, document }: { entry: Entry; document: Document }
         <p class="operation-path">
           <Method name={method} /> <code>{path}</code>
         </p>
-        {operation.description && <p class="reference-text">{operation.description}</p>}
+        {operation.description && (
+          <p class="reference-text">
+            <CodeText text={operation.description} />
+          </p>
+        )}
       </header>
       <Parameters parameters={operation.parameters ?? []} />
       {body && (
@@ -200,7 +206,7 @@ function Parameters({ parameters }: { parameters: readonly Parameter[] }) {
               {required && <span class="tag">required</span>}
             </div>
             <p class="quiet small">
-              {description ?? schema?.description} {schema ? limitsOf(schema) : ""}
+              <CodeText text={description ?? schema?.description ?? ""} /> {schema ? limitsOf(schema) : ""}
             </p>
           </li>
         ))}

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import { CodeText } from "./code-text.tsx"
 import { type Document, limitsOf, nameOf, resolve, type Schema, typeOf } from "./document.ts"
 
 type Props = { schema: Schema; document: Document; depth?: number }
@@ -67,7 +68,7 @@ function Field({
       </div>
       {(resolved.description ?? limits) && (
         <p class="quiet small">
-          {resolved.description} {limits}
+          <CodeText text={resolved.description ?? ""} /> {limits}
         </p>
       )}
       {isOpen && <SchemaView schema={schema} document={document} depth={depth + 1} />}
