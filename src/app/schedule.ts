@@ -4,6 +4,7 @@ import { pruneRejectedCalls } from "../calls/rejected-store.ts"
 import { refreshSessionCost } from "../datasets/store.ts"
 import type { Env } from "../config/env.ts"
 import { pruneContents } from "../generations/content.ts"
+import { refreshDiscovered } from "../models/discover.ts"
 import { sweepBatches } from "../observability/delivery/batches.ts"
 import { CALL_CONTENT_DAYS, CALL_CONTENT_PREFIX } from "../observability/call-content.ts"
 import { pruneOauth } from "../oauth/store.ts"
@@ -37,6 +38,7 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
   ],
   "30 * * * *": [
     { name: "sweep-broadcasts", run: (env, now) => sweepBatches(env, now) },
+    { name: "discover-models", run: (env) => refreshDiscovered(env) },
     { name: "resume-directory-syncs", run: (env, now) => resumeSyncJobs(env, now) },
   ],
   "0 4 * * *": [{ name: "reconcile", run: (env) => reconcileStalest(env) }],

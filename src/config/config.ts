@@ -23,6 +23,6 @@ export function configOf(env: Env): Config {
 }
 
 /** The key or base URL of a provider or search engine, whose names are open-ended. */
-export function credential(env: Env, name: `${string}_API_KEY` | `${string}_BASE_URL`): string | undefined {
+export function credential(env: Env, name: string): string | undefined {
   return valueOf(env, name)
 }

@@ -2,6 +2,7 @@ import { createHash, type Hash } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { variables } from "../config/variables.ts"
+import { PROVIDER_VARIABLES } from "../providers/table.ts"
 import { SECRETS } from "./check-config.ts"
 import { ensureConsole } from "./console-build.ts"
 import { runWrangler } from "./wrangler.ts"
@@ -52,7 +53,7 @@ async function readSpec(): Promise<WorkerSpec> {
     resources,
     crons: development.triggers.crons ?? [],
     vars: { development: textsOf(development.vars), production: textsOf(production.vars) },
-    names: [...Object.keys(variables), ...SECRETS],
+    names: [...Object.keys(variables), ...SECRETS, ...PROVIDER_VARIABLES],
     migrations: migrationsIn(path.join(root, "d1-migrations"), wrangler.unstable_splitSqlQuery),
   }
 }

@@ -1,3 +1,4 @@
+import { PROVIDER_VARIABLES } from "../providers/table.ts"
 import { readFileSync } from "node:fs"
 import { parseVariables, variables } from "../config/variables.ts"
 import { faultyLines } from "./dev-vars.ts"
@@ -13,5 +14,8 @@ export function devVarsFaults(file: string, values: NodeJS.Dict<string>): string
 
 /** Names in `.dev.vars` that the gateway does not read, such as a misspelt one. */
 export function unknownNames(values: NodeJS.Dict<string>): string[] {
-  return Object.keys(values).filter((name) => !(name in variables) && !SECRETS.includes(name) && !OPEN_ENDED.test(name))
+  return Object.keys(values).filter(
+    (name) =>
+      !(name in variables) && !SECRETS.includes(name) && !PROVIDER_VARIABLES.includes(name) && !OPEN_ENDED.test(name),
+  )
 }

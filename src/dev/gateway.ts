@@ -1,6 +1,8 @@
 import { Failure, openApi } from "./api.ts"
 import { creditsAdd, keysCreate, keysList, keysRevoke } from "./commands/accounts.ts"
 import { type Command, readArguments, usageOf } from "./commands/command.ts"
+import { doctor, models, providerTest } from "./commands/models.ts"
+import { tail } from "./commands/tail.ts"
 import { catalogueUpdate, cataloguePrice, init, providers } from "./commands/setup.ts"
 import { exportCalls, reconcile, rotateMasterKey } from "./commands/upkeep.ts"
 
@@ -11,12 +13,16 @@ const COMMANDS: readonly Command[] = [
   keysCreate,
   keysRevoke,
   creditsAdd,
+  doctor,
   providers,
+  providerTest,
+  models,
   catalogueUpdate,
   cataloguePrice,
   rotateMasterKey,
   exportCalls,
   reconcile,
+  tail,
 ]
 
 function help(): string {

@@ -2,8 +2,17 @@ import type { Keys } from "./provision.ts"
 
 type Server = { name: string; models: readonly unknown[] }
 
+export type Greeting = {
+  baseUrl: string
+  keys: Keys
+  /** Model servers found on this machine. */
+  servers: readonly Server[]
+  /** One line for each provider that has a key. */
+  providers: readonly string[]
+}
+
 /** What `npm start` prints once calls succeed. */
-export function greet(baseUrl: string, keys: Keys, servers: readonly Server[]): string {
+export function greet({ baseUrl, keys, servers, providers }: Greeting): string {
   const body = `{"model":"sim/echo","messages":[{"role":"user","content":"Hello"}],"stream":true}`
   const found = servers.map(({ name, models }) => `${name} (${models.length} models)`).join(", ")
   return `
@@ -14,7 +23,7 @@ The gateway is ready.
   API key          ${keys.normal}
   Management key   ${keys.management}
   API document     ${baseUrl}/openapi.json
-  Models           ${baseUrl}/models${found && `\n  Found here       ${found}`}
+  Models           ${baseUrl}/models${found && `\n  Found here       ${found}`}${providers.map((line) => `\n  Provider         ${line}`).join("")}
 
   curl -N ${baseUrl}/chat/completions \\
     -H "Authorization: Bearer ${keys.normal}" \\

@@ -1,3 +1,4 @@
+import { outputsOf } from "../models/model-kind.ts"
 import { isObject, objectsOf } from "../support/json.ts"
 
 /** Model servers on this computer, found on the ports they usually have. */
@@ -14,7 +15,7 @@ type Found = {
   slug: string
   name: string
   base_url: string
-  models: { id: string; prompt: string; completion: string }[]
+  models: { id: string; prompt: string; completion: string; output: string[] }[]
 }
 
 /** Those that answer, in the shape of CUSTOM_PROVIDERS. What runs here costs nothing a token. */
@@ -22,7 +23,7 @@ export async function findLocalServers(ownPort: number): Promise<Found[]> {
   const requested = USUAL.filter(({ port }) => port !== ownPort).map(async ({ slug, name, port }) => {
     const baseUrl = `http://127.0.0.1:${port}/v1`
     const ids = await listModels(baseUrl)
-    const models = ids.map((id) => ({ id, prompt: "0", completion: "0" }))
+    const models = ids.map((id) => ({ id, prompt: "0", completion: "0", output: [...outputsOf(id)] }))
     return models.length > 0 ? [{ slug, name, base_url: baseUrl, models }] : []
   })
   return (await Promise.all(requested)).flat()

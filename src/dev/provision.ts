@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
+import { describeDiscovery } from "./commands/models.ts"
 import { readEnvFile } from "./dev-vars.ts"
 import { root } from "./options.ts"
 
@@ -69,4 +70,12 @@ async function mint(operator: { baseUrl: string; key: string }, body: object): P
   const { key } = await call({ ...operator, method: "POST", resource: "/keys", body: JSON.stringify(body) })
   if (key === undefined) throw new Error("The gateway created a key without returning it.")
   return key
+}
+
+/** The models of every provider that has a key, as one line for each. */
+export async function discoverModels(baseUrl: string, bootstrapKey: string): Promise<string[]> {
+  type Found = Parameters<typeof describeDiscovery>[0]
+  const request = { baseUrl, key: bootstrapKey, method: "POST", resource: "/catalogue/discover", body: "{}" }
+  const { data } = await call<Found[]>(request)
+  return data.map(describeDiscovery)
 }

@@ -11,7 +11,7 @@ import { ensureDevVars, writeEnvFile } from "./dev-vars.ts"
 import { greet } from "./greeting.ts"
 import { findLocalServers } from "./local-servers.ts"
 import { type Options, readOptions, root } from "./options.ts"
-import { ensureCatalogue, ensureKeys } from "./provision.ts"
+import { discoverModels, ensureCatalogue, ensureKeys } from "./provision.ts"
 
 /** Variables of the Worker that are taken from the environment. */
 const PASSED = ["EGRESS_TEST_HOSTS", "WEB_FETCH_DNS_URL"]
@@ -69,8 +69,9 @@ async function start(options: Options): Promise<void> {
       GATEWAY_MANAGEMENT_KEY: keys.management,
       GATEWAY_API_KEY: keys.normal,
     })
+    const discovered = await discoverModels(baseUrl, bootstrapKey)
     isReady = true
-    console.log(greet(baseUrl, keys, servers))
+    console.log(greet({ baseUrl, keys, servers, providers: discovered }))
   } catch (error) {
     for (const message of held) console.error(message)
     throw error

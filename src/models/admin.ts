@@ -81,6 +81,33 @@ export const OverrideBody = z
   })
   .meta({ id: "EndpointOverride" })
 
+export const DiscoverBody = z
+  .strictObject({
+    providers: z
+      .array(z.string())
+      .min(1)
+      .optional()
+      .meta({ description: "Slugs; left out, every provider that is configured.", example: ["openai"] }),
+  })
+  .meta({ id: "DiscoverBody" })
+
+const count = (description: string) => z.int().min(0).meta({ description })
+
+export const DiscoverResult = z
+  .object({
+    data: z.array(
+      z.object({
+        provider: z.string().meta({ description: "Slug.", example: "openai" }),
+        models: count("Models that the provider lists."),
+        added: count("Models that the catalogue did not have."),
+        removed: count("Models that the provider lists no longer, removed from the catalogue."),
+        unpriced: count("Endpoints of the provider that have no price, and so cannot be called."),
+        error: z.string().nullable().meta({ description: "Why the provider could not be asked." }),
+      }),
+    ),
+  })
+  .meta({ id: "DiscoverResult" })
+
 const row = { source: z.enum(["seed", "operator"]), updated_at: z.iso.datetime() }
 
 const StoredOffer = z

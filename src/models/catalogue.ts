@@ -21,6 +21,8 @@ export type Endpoint = {
   zeroRetention: boolean
   /** May keep or train on what it is sent. */
   collectsData: boolean
+  /** It is here because the provider lists it. */
+  discovered?: true
 }
 
 export type Model = {
@@ -41,4 +43,8 @@ export type Model = {
 }
 
 /** What this deployment can call: models by id, each with the endpoints whose provider is configured. */
-export type Catalogue = { models: ReadonlyMap<string, Model> }
+export type Catalogue = {
+  models: ReadonlyMap<string, Model>
+  /** Models that no configured provider has, by id in lower case, with the slugs of the providers that have them. */
+  unconfigured?: ReadonlyMap<string, readonly string[]>
+}

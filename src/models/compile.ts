@@ -132,7 +132,11 @@ export function offer(models: readonly Model[], providers: ReadonlySet<string>):
     const endpoints = [...(known?.endpoints ?? []), ...added].sort(byPrice)
     if (endpoints.length > 0) offered.set(model.id, { ...(known ?? model), endpoints })
   }
-  return { models: offered }
+  const missing = models.filter(({ id }) => !offered.has(id))
+  const unconfigured = new Map(
+    missing.map(({ id, endpoints }) => [id.toLowerCase(), endpoints.map(({ provider }) => provider)]),
+  )
+  return { models: offered, unconfigured }
 }
 
 function byPrice(a: Endpoint, b: Endpoint): number {

@@ -14,6 +14,7 @@ import type { Provider } from "../providers/provider.ts"
 import * as admin from "./admin.ts"
 import type { Model } from "./catalogue.ts"
 import { loadCatalogue, publishCatalogue } from "./compile.ts"
+import { discover } from "./discover.ts"
 import * as model from "./model.ts"
 import * as schemas from "./schemas.ts"
 import { OutputModalities, Page, search, Search, toPage } from "./search.ts"
@@ -159,6 +160,22 @@ const override = createRoute({
   },
 })
 
+const discoverRoute = createRoute({
+  method: "post",
+  path: "/catalogue/discover",
+  operationId: "discoverModels",
+  tags: ["catalogue"],
+  summary: "Ask providers which models they have, and add those to the catalogue",
+  description:
+    "Calls `GET /models` of each configured provider, as the hourly schedule does. A model whose price is unknown is added without one and cannot be called until a price is set with `PATCH /catalogue/endpoints`.",
+  middleware: [requireOperator, acceptJson(MAX_OVERRIDE_BYTES)] as const,
+  request: { body: jsonBody(admin.DiscoverBody) },
+  responses: {
+    200: ok(admin.DiscoverResult, "One entry for each provider that was asked."),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
+  },
+})
+
 /** The catalogue itself, for the operator. */
 export const catalogueAdmin = newRouter()
   .openapi(put, async (c) => {
@@ -191,6 +208,18 @@ export const catalogueAdmin = newRouter()
     await publishCatalogue(c.env)
     return c.json({ data: admin.toStoredOffer(written, configuredProviders(c.env)) }, 200)
   })
+
+catalogueAdmin.openapi(discoverRoute, async (c) => {
+  const { providers } = c.req.valid("json")
+  const known = configuredProviders(c.env)
+  const unknown = providers?.filter((slug) => !known.has(slug)) ?? []
+  if (unknown.length > 0) {
+    throw new GatewayError("invalid_request", `providers: ${unknown.join(", ")} is not configured. ${SET_A_KEY}`)
+  }
+  return c.json({ data: await discover(c.env, providers) }, 200)
+})
+
+const SET_A_KEY = "Set its key, such as OPENAI_API_KEY; GET /providers lists those that are configured."
 
 /** The models that match `query`, with the endpoints that pass `filters`. */
 export async function listModels(c: Context<App>, query: Partial<Search>, filters: readonly EndpointFilter[] = []) {

@@ -71,15 +71,24 @@ function embeddedAt(path: string) {
 }
 
 function toConfigured(provider: BuiltInProvider, env: Env): Provider | undefined {
-  const apiKey = credential(env, provider.secret)
+  const apiKey = keyOf(provider, env)
   const current = ownBaseUrl(provider, env)
   if (apiKey === undefined && !(provider.keyless && current !== undefined)) return undefined
   const reachable = toReachable(provider, env)
   if (!reachable) {
-    const rule = `${provider.secret} is set; ${baseUrlVariable(provider)} must be set with it.`
+    const names = [baseUrlVariable(provider), ...provider.addresses.flatMap(([variables]) => variables)]
+    const rule = `The key of ${provider.name} is set; its address must be set with it: ${names.join(" or ")}.`
     throw new GatewayError("misconfigured", rule)
   }
   return { ...reachable, ...(apiKey !== undefined && { apiKey }) }
+}
+
+function keyOf({ secret, aliases }: BuiltInProvider, env: Env): string | undefined {
+  for (const name of [secret, ...aliases]) {
+    const key = credential(env, name)
+    if (key !== undefined) return key
+  }
+  return undefined
 }
 
 /** Without a key; undefined where the address is not known. */
@@ -106,11 +115,19 @@ function baseUrlVariable({ secret }: BuiltInProvider): `${string}_BASE_URL` {
 
 function ownBaseUrl(provider: BuiltInProvider, env: Env): string | undefined {
   const name = baseUrlVariable(provider)
-  const override = credential(env, name)
+  const override = credential(env, name) ?? addressOf(provider, env)
   if (override === undefined) return undefined
   const parsed = BaseUrl.safeParse(override)
   if (!parsed.success) throw new GatewayError("misconfigured", `${name}: ${BASE_URL_RULE}.`)
   return forFormat(parsed.data, provider.format)
+}
+
+function addressOf({ addresses }: BuiltInProvider, env: Env): string | undefined {
+  for (const [names, template] of addresses) {
+    const value = names.map((name) => credential(env, name)).find((one) => one !== undefined)
+    if (value !== undefined) return template.replace("*", value.replace(/\/+$/, ""))
+  }
+  return undefined
 }
 
 const REGIONS_RULE =

@@ -11,6 +11,10 @@ export type BuiltInProvider = {
   secret: `${string}_API_KEY`
   /** A server of the operator's own: a base URL is enough. */
   keyless: boolean
+  /** Other names of the variable, as the vendor's own tools and other gateways have it. The first that is set wins. */
+  aliases: readonly string[]
+  /** Where each account has its own address: the variables that name it, and the base URL with `*` for their value. */
+  addresses: readonly (readonly [variables: readonly string[], template: string])[]
   format: ProviderFormat
   /** Speaks the Responses wire as well. */
   responses: boolean
@@ -34,6 +38,8 @@ type More = {
   responses?: true
   keyHeader?: string
   keyless?: true
+  aliases?: readonly string[]
+  addresses?: BuiltInProvider["addresses"]
 }
 
 function row(
@@ -48,6 +54,8 @@ function row(
     baseUrl,
     secret: `${slug.toUpperCase().replaceAll("-", "_")}_API_KEY`,
     keyless: more.keyless ?? false,
+    aliases: more.aliases ?? [],
+    addresses: more.addresses ?? [],
     format,
     responses: more.responses ?? false,
     keyHeader,
@@ -70,11 +78,14 @@ const STRICT_NO_STREAM_OPTIONS: Quirks = { ...STRICT_OLD, noStreamOptions: true 
 export const builtInProviders: readonly BuiltInProvider[] = [
   row("ai21", "AI21", "https://api.ai21.com/studio/v1", { headquarters: "IL", quirks: OLD_LIMIT }),
   row("alibaba", "Alibaba", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", {
+    aliases: ["DASHSCOPE_API_KEY", "QWEN_API_KEY"],
     headquarters: "CN",
     quirks: OLD_LIMIT,
   }),
   // The base URL of a region: https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1
   row("amazon-bedrock", "Amazon Bedrock", null, {
+    addresses: [[["AWS_REGION", "AWS_DEFAULT_REGION"], "https://bedrock-runtime.*.amazonaws.com/openai/v1"]],
+    aliases: ["AWS_BEARER_TOKEN_BEDROCK", "BEDROCK_API_KEY"],
     headquarters: "US",
     quirks: STRICT_OLD,
     privacy: "https://aws.amazon.com/privacy/",
@@ -90,6 +101,11 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   }),
   // The base URL of a resource: https://NAME.openai.azure.com/openai/v1
   row("azure", "Azure", null, {
+    addresses: [
+      [["AZURE_OPENAI_ENDPOINT", "AZURE_ENDPOINT"], "*/openai/v1"],
+      [["AZURE_RESOURCE_NAME"], "https://*.openai.azure.com/openai/v1"],
+    ],
+    aliases: ["AZURE_OPENAI_API_KEY"],
     headquarters: "US",
     quirks: STRICT_NEW,
     responses: true,
@@ -107,6 +123,8 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("chutes", "Chutes", "https://llm.chutes.ai/v1", { quirks: OLD_LIMIT }),
   // Workers AI, by the base URL of an account: https://api.cloudflare.com/client/v4/accounts/ACCOUNT/ai/v1
   row("cloudflare", "Cloudflare", null, {
+    addresses: [[["CLOUDFLARE_ACCOUNT_ID"], "https://api.cloudflare.com/client/v4/accounts/*/ai/v1"]],
+    aliases: ["WORKERS_AI_API_KEY"],
     headquarters: "US",
     quirks: OLD_LIMIT,
     privacy: "https://www.cloudflare.com/privacypolicy/",
@@ -114,6 +132,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     status: "https://www.cloudflarestatus.com/",
   }),
   row("cohere", "Cohere", "https://api.cohere.ai/compatibility/v1", {
+    aliases: ["CO_API_KEY"],
     headquarters: "CA",
     quirks: STRICT_NO_STREAM_OPTIONS,
     privacy: "https://cohere.com/privacy",
@@ -136,14 +155,19 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   }),
   row("featherless", "Featherless", "https://api.featherless.ai/v1", { quirks: OLD_LIMIT }),
   row("fireworks", "Fireworks", "https://api.fireworks.ai/inference/v1", {
+    aliases: ["FIREWORKS_AI_API_KEY"],
     headquarters: "US",
     quirks: STRICT_OLD,
     privacy: "https://fireworks.ai/privacy-policy",
     terms: "https://fireworks.ai/terms-of-service",
     status: "https://status.fireworks.ai/",
   }),
-  row("friendli", "Friendli", "https://api.friendli.ai/serverless/v1", { quirks: OLD_LIMIT }),
+  row("friendli", "Friendli", "https://api.friendli.ai/serverless/v1", {
+    aliases: ["FRIENDLI_TOKEN"],
+    quirks: OLD_LIMIT,
+  }),
   row("google-ai-studio", "Google AI Studio", "https://generativelanguage.googleapis.com/v1beta/openai", {
+    aliases: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
     headquarters: "US",
     quirks: STRICT_OLD,
     privacy: "https://policies.google.com/privacy",
@@ -171,7 +195,11 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     terms: "https://mistral.ai/terms/#terms-of-service",
     status: "https://status.mistral.ai/",
   }),
-  row("moonshotai", "Moonshot AI", "https://api.moonshot.ai/v1", { headquarters: "CN", quirks: OLD_LIMIT }),
+  row("moonshotai", "Moonshot AI", "https://api.moonshot.ai/v1", {
+    aliases: ["MOONSHOT_API_KEY", "KIMI_API_KEY"],
+    headquarters: "CN",
+    quirks: OLD_LIMIT,
+  }),
   row("morph", "Morph", "https://api.morphllm.com/v1", { headquarters: "US", quirks: OLD_LIMIT }),
   row("nebius", "Nebius", "https://api.tokenfactory.nebius.com/v1", { headquarters: "NL", quirks: OLD_LIMIT }),
   row("novita", "Novita", "https://api.novita.ai/openai/v1", {
@@ -180,7 +208,11 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     privacy: "https://novita.ai/legal/privacy-policy",
     terms: "https://novita.ai/legal/terms-of-service",
   }),
-  row("nvidia", "Nvidia", "https://integrate.api.nvidia.com/v1", { headquarters: "US", quirks: OLD_LIMIT }),
+  row("nvidia", "Nvidia", "https://integrate.api.nvidia.com/v1", {
+    aliases: ["NVIDIA_NIM_API_KEY", "NGC_API_KEY"],
+    headquarters: "US",
+    quirks: OLD_LIMIT,
+  }),
   row("ollama", "Ollama", null, {
     keyless: true,
   }),
@@ -201,13 +233,19 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   }),
   row("parasail", "Parasail", "https://api.parasail.io/v1", { quirks: OLD_LIMIT }),
   row("perplexity", "Perplexity", "https://api.perplexity.ai", {
+    aliases: ["PPLX_API_KEY"],
     headquarters: "US",
     quirks: { ...OLD_LIMIT, noStreamOptions: true },
     status: "https://status.perplexity.com/",
   }),
-  row("sambanova", "SambaNova", "https://api.sambanova.ai/v1", { headquarters: "US", quirks: OLD_LIMIT }),
+  row("sambanova", "SambaNova", "https://api.sambanova.ai/v1", {
+    aliases: ["SAMBA_NOVA_API_KEY"],
+    headquarters: "US",
+    quirks: OLD_LIMIT,
+  }),
   row("siliconflow", "SiliconFlow", "https://api.siliconflow.com/v1", { quirks: OLD_LIMIT }),
   row("together", "Together", "https://api.together.xyz/v1", {
+    aliases: ["TOGETHERAI_API_KEY", "TOGETHER_AI_API_KEY"],
     headquarters: "US",
     quirks: OLD_LIMIT,
     privacy: "https://www.together.ai/privacy",
@@ -219,8 +257,13 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("vllm", "vLLM", null, {
     keyless: true,
   }),
-  row("wandb", "WandB", "https://api.inference.wandb.ai/v1", { headquarters: "US", quirks: OLD_LIMIT }),
+  row("wandb", "WandB", "https://api.inference.wandb.ai/v1", {
+    aliases: ["WB_API_KEY"],
+    headquarters: "US",
+    quirks: OLD_LIMIT,
+  }),
   row("xai", "xAI", "https://api.x.ai/v1", {
+    aliases: ["GROK_API_KEY"],
     headquarters: "US",
     quirks: STRICT_NEW,
     responses: true,
@@ -228,8 +271,18 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     terms: "https://x.ai/legal/terms-of-service-enterprise",
     status: "https://status.x.ai/",
   }),
-  row("z-ai", "Z.AI", "https://api.z.ai/api/paas/v4", { headquarters: "CN", quirks: OLD_LIMIT }),
+  row("z-ai", "Z.AI", "https://api.z.ai/api/paas/v4", {
+    aliases: ["ZAI_API_KEY", "ZHIPUAI_API_KEY", "GLM_API_KEY"],
+    headquarters: "CN",
+    quirks: OLD_LIMIT,
+  }),
 ]
+
+/** Every variable by its own name that holds a key or an address of a provider. */
+export const PROVIDER_VARIABLES: readonly string[] = builtInProviders.flatMap(({ aliases, addresses }) => [
+  ...aliases,
+  ...addresses.flatMap(([variables]) => variables),
+])
 
 const bySlug = new Map(builtInProviders.map((provider) => [provider.slug, provider]))
 

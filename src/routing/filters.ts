@@ -11,7 +11,12 @@ export function filtersOf(
   preferences: ProviderPreferences,
   region: string | null,
 ): Filter[] {
-  const filters: Filter[] = [{ name: "no price is known", keeps: (endpoint) => endpoint.pricing !== null }]
+  const filters: Filter[] = [
+    {
+      name: "no price is known (the operator sets one, or 0: npm run gateway -- catalogue price MODEL PROVIDER)",
+      keeps: (endpoint) => endpoint.pricing !== null,
+    },
+  ]
   const add = (name: string, keeps: Filter["keeps"]) => filters.push({ name, keeps })
   const { only, ignore, quantizations, max_price: maxPrice } = preferences
   if (region !== null) add(`not in the region ${region}`, (_, provider) => isInRegion(provider, region))

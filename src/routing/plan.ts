@@ -1,6 +1,7 @@
 import { type ByokCredential, type ByokRoutes, credentialOrder } from "../byok/usable-credentials.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { Catalogue, Endpoint, Model } from "../models/catalogue.ts"
+import { findBuiltInProvider } from "../providers/table.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ProviderPreferences } from "../formats/schemas.ts"
 import { filtersOf } from "./filters.ts"
@@ -81,6 +82,8 @@ function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
 
 function unknownModel(requested: readonly Named[], { catalogue, output }: PlanInput): GatewayError {
   const names = requested.map((found) => found.name).join(", ")
+  const missing = requested.map(({ name }) => missingKeyOf(name, catalogue)).find((hint) => hint !== undefined)
+  if (missing !== undefined) return new GatewayError("not_found", missing)
   const offered = [...catalogue.models.values()].filter((model) => makes(model, output)).map(({ id }) => id)
   const isOffered = offered.length > 0
   const similar = [...new Set(requested.flatMap(({ name }) => suggestModels(name, offered)))].slice(0, 3)
@@ -89,6 +92,23 @@ function unknownModel(requested: readonly Named[], { catalogue, output }: PlanIn
     ? `GET /models?output_modalities=${output} lists what can be called.`
     : `No provider that is configured on this gateway offers ${output}.`
   return new GatewayError("not_found", `There is no model ${names} here.${hint} ${text}`)
+}
+
+const MAX_NAMED_VARIABLES = 4
+
+/** For a model that the catalogue knows, but no configured provider has: which variable makes it callable. */
+function missingKeyOf(name: string, { unconfigured }: Catalogue): string | undefined {
+  if (!unconfigured) return undefined
+  const wanted = name.toLowerCase()
+  const id = unconfigured.has(wanted)
+    ? wanted
+    : [...unconfigured.keys()].find((one) => one.slice(one.indexOf("/") + 1) === wanted)
+  const secrets = (id === undefined ? [] : (unconfigured.get(id) ?? [])).flatMap(
+    (slug) => findBuiltInProvider(slug)?.secret ?? [],
+  )
+  if (id === undefined || secrets.length === 0) return undefined
+  const names = secrets.slice(0, MAX_NAMED_VARIABLES).join(" or ")
+  return `No provider of ${id} is configured. Set ${names} on the gateway, or add your own key with POST /byok.`
 }
 
 /** `partition: "none"` sorts the endpoints of all models together; `route: "sort"` is its older name. */

@@ -49,12 +49,16 @@ test("says what there is, and of each command how it is written", async () => {
     "keys create",
     "keys revoke",
     "credits add",
+    "doctor",
     "providers",
+    "provider test",
+    "models",
     "catalogue update",
     "catalogue price",
     "rotate-master-key",
     "export",
     "reconcile",
+    "tail",
   ])
   for (const name of names) {
     expect(await done([...name.split(" "), "--help"])).toContain(`npm run gateway -- ${name}`)

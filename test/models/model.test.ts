@@ -1,3 +1,4 @@
+import { outputsOf } from "../../src/models/model-kind.ts"
 import { Model$inboundSchema } from "@openrouter/sdk/models/model.js"
 import { ListEndpointsResponse$inboundSchema } from "@openrouter/sdk/models/listendpointsresponse.js"
 import { describe, expect, test } from "vitest"
@@ -53,4 +54,21 @@ test("a custom provider is listed without what is not known of it", () => {
       status_page_url: null,
     },
   ])
+})
+
+describe("what a model makes, by its name", () => {
+  test.each([
+    ["text-embedding-3-small", "embeddings"],
+    ["nomic-embed-text:latest", "embeddings"],
+    ["BAAI/bge-m3", "embeddings"],
+    ["bge-reranker-v2-m3", "rerank"],
+    ["whisper-large-v3", "transcription"],
+    ["gpt-4o-mini-tts", "speech"],
+    ["black-forest-labs/FLUX.1-schnell", "image"],
+    ["gpt-4.1-mini", "text"],
+    ["llama-3.3-70b-instruct", "text"],
+    ["gemini-2.5-flash", "text"],
+  ])("%s: %s", (name, kind) => {
+    expect(outputsOf(name)).toEqual([kind])
+  })
 })

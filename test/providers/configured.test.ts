@@ -69,3 +69,41 @@ describe("the table of providers", () => {
     expect(new Set(builtInProviders.map(({ secret }) => secret)).size).toBe(builtInProviders.length)
   })
 })
+
+describe("the names that vendors and other gateways use", () => {
+  test.each([
+    ["google-ai-studio", { GEMINI_API_KEY: "k" }],
+    ["google-ai-studio", { GOOGLE_API_KEY: "k" }],
+    ["moonshotai", { MOONSHOT_API_KEY: "k" }],
+    ["alibaba", { DASHSCOPE_API_KEY: "k" }],
+    ["xai", { GROK_API_KEY: "k" }],
+  ])("configure %s by %j", (slug, variables) => {
+    expect(configuredProviders(env(variables)).get(slug)?.apiKey).toBe("k")
+  })
+
+  test.each([
+    [
+      "amazon-bedrock",
+      { AWS_BEARER_TOKEN_BEDROCK: "k", AWS_REGION: "eu-west-1" },
+      "https://bedrock-runtime.eu-west-1.amazonaws.com/openai/v1",
+    ],
+    [
+      "azure",
+      { AZURE_OPENAI_API_KEY: "k", AZURE_OPENAI_ENDPOINT: "https://acme.openai.azure.com/" },
+      "https://acme.openai.azure.com/openai/v1",
+    ],
+    [
+      "cloudflare",
+      { CLOUDFLARE_API_KEY: "k", CLOUDFLARE_ACCOUNT_ID: "0123abcd" },
+      "https://api.cloudflare.com/client/v4/accounts/0123abcd/ai/v1",
+    ],
+  ])("give %s its address by %j", (slug, variables, baseUrl) => {
+    expect(configuredProviders(env(variables)).get(slug)).toMatchObject({ apiKey: "k", baseUrl })
+  })
+
+  test("a key whose address is missing names the variables that set it", () => {
+    const keyAlone = env({ AWS_BEARER_TOKEN_BEDROCK: "not-to-quote" })
+    expect(() => configuredProviders(keyAlone)).toThrow(/AMAZON_BEDROCK_BASE_URL or AWS_REGION/)
+    expect(() => configuredProviders(keyAlone)).not.toThrow(/not-to-quote/)
+  })
+})

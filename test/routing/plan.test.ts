@@ -130,3 +130,19 @@ describe("between providers of a model", () => {
     expect(read).toHaveLength(count)
   })
 })
+
+describe("a model that the catalogue knows, but no configured provider has", () => {
+  const unconfigured = new Map([["anthropic/claude-x", ["anthropic", "openrouter"]]])
+  const catalogue = { models: world([endpoint("x", "1")]).catalogue.models, unconfigured }
+
+  test.each(["anthropic/claude-x", "Anthropic/Claude-X", "claude-x"])("%s: the variables to set", (model) => {
+    expect(() => plan({ model }, world([], { catalogue }))).toThrow(
+      "No provider of anthropic/claude-x is configured. Set ANTHROPIC_API_KEY or OPENROUTER_API_KEY on the gateway, " +
+        "or add your own key with POST /byok.",
+    )
+  })
+
+  test("an unknown name stays unknown", () => {
+    expect(() => plan({ model: "anthropic/claude-y" }, world([], { catalogue }))).toThrow(/There is no model/)
+  })
+})

@@ -1,0 +1,116 @@
+import { Failure } from "../api.ts"
+import { type Command, print, table } from "./command.ts"
+
+type Price = { prompt: string; completion: string } | null
+type Row = {
+  id: string
+  endpoints: { provider: string; pricing: Price; price_override: Price; configured: boolean; disabled: boolean }[]
+}
+type Discovery = {
+  provider: string
+  models: number
+  added: number
+  removed: number
+  unpriced: number
+  error: string | null
+}
+
+/** Price of a million tokens, as vendors print it. */
+function perMillion(price: string): string {
+  return `$${(Number(price) * 1_000_000).toFixed(2)}`
+}
+
+function stateOf({ configured, disabled, pricing, price_override: own }: Row["endpoints"][number]): string {
+  if (!configured) return "no key"
+  if (disabled) return "switched off"
+  return (own ?? pricing) === null ? "price unknown" : "callable"
+}
+
+const PAGE = 1_000
+
+async function rowsOf(api: Parameters<Command["run"]>[0]["api"]): Promise<Row[]> {
+  const rows: Row[] = []
+  for (;;) {
+    const resource = `/catalogue?limit=${PAGE}&offset=${rows.length}`
+    const { data, total_count: total } = await api.as<{ data: Row[]; total_count: number }>("operator", "GET", resource)
+    rows.push(...data)
+    if (data.length === 0 || rows.length >= total) return rows
+  }
+}
+
+export const models: Command = {
+  name: "models",
+  summary: "The catalogue: each model with its providers, prices for a million tokens, and whether it can be called.",
+  takes: ["[NAME]"],
+  options: { all: { type: "boolean", description: "also models whose provider has no key" } },
+  async run(given) {
+    const [name = ""] = given.positionals
+    const rows = (await rowsOf(given.api)).filter(({ id }) => id.includes(name.toLowerCase()))
+    const lines = rows.flatMap(({ id, endpoints }) =>
+      endpoints
+        .filter(({ configured }) => configured || given.values["all"] === true)
+        .map((endpoint) => {
+          const price = endpoint.price_override ?? endpoint.pricing
+          const prices = price ? [perMillion(price.prompt), perMillion(price.completion)] : [null, null]
+          return [id, endpoint.provider, ...prices, stateOf(endpoint)]
+        }),
+    )
+    const empty = "No model of a configured provider. Set a key, such as OPENAI_API_KEY, or list all with --all."
+    print(given, rows, lines.length > 0 ? table(["model", "provider", "input", "output", "state"], lines) : empty)
+  },
+}
+
+export const providerTest: Command = {
+  name: "provider test",
+  summary: "Asks a provider for its models with the configured key and adds them to the catalogue.",
+  takes: ["SLUG"],
+  options: {},
+  async run(given) {
+    const body = { providers: given.positionals }
+    const { data } = await given.api.as<{ data: Discovery[] }>("operator", "POST", "/catalogue/discover", body)
+    const [found] = data
+    if (!found) throw new Failure(`${given.positionals[0]} has a fixed list of models and was not asked.`)
+    print(given, found, describeDiscovery(found))
+    return found.error === null ? 0 : 1
+  },
+}
+
+export function describeDiscovery({ provider, models, added, unpriced, error }: Discovery): string {
+  if (error !== null) return `${provider}: ${error}`
+  const lacking = unpriced > 0 ? `, ${unpriced} without a price: gateway catalogue price MODEL ${provider}` : ""
+  return `${provider}: lists ${models} models, ${added} new${lacking}`
+}
+
+type Readiness = { status: string; fault?: string; components?: Record<string, string> }
+
+export const doctor: Command = {
+  name: "doctor",
+  summary: "Checks what a call needs: configuration, dependencies, the keys and lists of providers, and prices.",
+  takes: [],
+  options: {},
+  async run(given) {
+    const { api } = given
+    const ready = await fetch(new URL("/ready", api.url)).then(
+      (response) => response.json() as Promise<Readiness>,
+      () => undefined,
+    )
+    if (!ready) throw new Failure(`There is no gateway at ${api.url}.`, 2)
+    const { data: discoveries } = await api.as<{ data: Discovery[] }>("operator", "POST", "/catalogue/discover", {})
+    const rows = await rowsOf(api)
+    const endpoints = rows.flatMap((row) => row.endpoints)
+    const callable = endpoints.filter((endpoint) => stateOf(endpoint) === "callable").length
+    const failing = Object.entries(ready.components ?? {}).filter(([, state]) => state !== "ok" && state !== "absent")
+    const isGood = ready.status === "ready" && discoveries.every(({ error }) => error === null)
+    const lines = [
+      `${mark(ready.status === "ready")} gateway     ${ready.fault ?? ready.status}`,
+      ...failing.map(([name, state]) => `${mark(false)} ${name.padEnd(11)} ${state}`),
+      ...discoveries.map((found) => `${mark(found.error === null)} provider    ${describeDiscovery(found)}`),
+      ...(discoveries.length === 0 ? ["- provider    none is configured: set a key, such as OPENAI_API_KEY"] : []),
+      `${mark(callable > 0)} catalogue   ${rows.length} models, ${callable} endpoints can be called`,
+    ]
+    print(given, { ready, providers: discoveries, models: rows.length, callable }, lines.join("\n"))
+    return isGood ? 0 : 1
+  },
+}
+
+const mark = (isGood: boolean) => (isGood ? "ok  " : "FAIL")

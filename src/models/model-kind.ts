@@ -1,0 +1,19 @@
+/** What a model makes, as its name says: lists of providers seldom say more than the name. */
+export function outputsOf(name: string): readonly string[] {
+  const [, kind] = KINDS.find(([pattern]) => pattern.test(name)) ?? []
+  return kind === undefined ? ["text"] : [kind]
+}
+
+/** Of names that are no model to call. */
+export function isCallable(name: string): boolean {
+  return !/moderation|guard(?:rail)?s?-|babbage|davinci|^ft:|realtime|computer-use/i.test(name)
+}
+
+const KINDS: readonly (readonly [RegExp, string])[] = [
+  [/rerank/i, "rerank"],
+  [/embed|(?:^|[/_-])(?:bge|e5|gte|nomic|minilm|mxbai|arctic)[-_]/i, "embeddings"],
+  [/whisper|transcri|(?:^|[/_-])asr(?:$|[-_])/i, "transcription"],
+  [/(?:^|[/_-])tts(?:$|[-_:])|text-to-speech/i, "speech"],
+  [/dall-e|gpt-image|imagen|stable-diffusion|(?:^|\/)flux|(?:^|[/_-])sdxl/i, "image"],
+  [/(?:^|[/_-])(?:sora|veo)(?:$|[-_])|text-to-video/i, "video"],
+]

@@ -1,0 +1,195 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import http from "node:http"
+import net, { type AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { ensureBuild } from "../../src/dev/build.ts"
+import { root } from "../../src/local/paths.ts"
+import { eventually } from "../support/eventually.ts"
+
+/** The single-machine program: production stage, no wrangler, state in a folder. */
+
+const folder = mkdtempSync(path.join(tmpdir(), "gateway-serve-"))
+const BOOTSTRAP = "sk-gw-boot-of-the-single-machine-0123456789"
+const secret = path.join(folder, "master-key")
+writeFileSync(secret, Buffer.alloc(32, 9).toString("base64"))
+
+let listed = [{ id: "gpt-4.1-mini" }, { id: "gpt-brand-new" }, { id: "text-embedding-9" }]
+const vendor = http.createServer((request, response) => {
+  response.setHeader("content-type", "application/json")
+  if (request.url?.startsWith("/v1/models")) {
+    if (request.headers.authorization === "Bearer wrong-key") response.statusCode = 401
+    return void response.end(JSON.stringify({ data: listed }))
+  }
+  request.resume().on("end", () => {
+    const message = { role: "assistant", content: "From the vendor" }
+    const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+    response.end(
+      JSON.stringify({
+        id: "1",
+        object: "chat.completion",
+        choices: [{ index: 0, message, finish_reason: "stop" }],
+        usage,
+      }),
+    )
+  })
+})
+
+let port = 0
+let url = ""
+let vendorUrl = ""
+let child: ChildProcess
+let printed = ""
+
+beforeAll(async () => {
+  vendor.listen(0, "127.0.0.1")
+  const probe = net.createServer().listen(0, "127.0.0.1")
+  await Promise.all([ensureBuild(), once(vendor, "listening"), once(probe, "listening")])
+  port = (probe.address() as AddressInfo).port
+  probe.close()
+  url = `http://127.0.0.1:${port}`
+  vendorUrl = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}/v1`
+})
+afterAll(() => {
+  vendor.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function run(env: Record<string, string>): ChildProcess {
+  printed = ""
+  const args = [
+    "src/local/serve.ts",
+    "--port",
+    String(port),
+    "--host",
+    "127.0.0.1",
+    "--state",
+    path.join(folder, "data"),
+  ]
+  child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text: Buffer) => (printed += text.toString()))
+  return child
+}
+
+async function start(env: Record<string, string> = {}): Promise<void> {
+  run({
+    MASTER_KEY_FILE: secret,
+    BOOTSTRAP_MANAGEMENT_KEY: BOOTSTRAP,
+    OPENAI_API_KEY: "vendor-key-0123456789",
+    OPENAI_BASE_URL: vendorUrl,
+    VLLM_BASE_URL: vendorUrl,
+    PRIVATE_HOSTS: "127.0.0.1",
+    ...env,
+  })
+  await eventually(() => expect(printed).toContain('"ready"'), 30_000)
+}
+
+async function stop(): Promise<void> {
+  child.kill("SIGTERM")
+  const [code] = (await once(child, "exit")) as [number | null]
+  // 128 + SIGTERM, as supervisors expect it.
+  expect(code, printed).toBe(143)
+}
+
+type Call = [method: string, resource: string, key: string, body?: object]
+
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- names what the answer is read as
+async function call<T>(...[method, resource, key, body]: Call): Promise<{ status: number; body: T }> {
+  const response = await fetch(`${url}/api/v1${resource}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, body: (await response.json()) as T }
+}
+
+type Chat = { choices: { message: { content: string } }[]; error?: { message: string } }
+const chat = (key: string, model: string) =>
+  call<Chat>("POST", "/chat/completions", key, { model, messages: [{ role: "user", content: "Hello" }] })
+
+test("without its secrets it ends with the names of those that are missing", async () => {
+  const [code] = (await once(run({}), "exit")) as [number | null]
+  expect(code).toBe(1)
+  expect(printed).toMatch(/MASTER_KEY is missing.*BOOTSTRAP_MANAGEMENT_KEY is missing/s)
+})
+
+test("it serves calls of a provider that it asked for models, and keeps keys and money over a restart", async () => {
+  await start()
+  expect((await fetch(`${url}/ready`)).status).toBe(200)
+  type Made = { data: { management_key: string; api_key: string } }
+  const made = await call<Made>("POST", "/organizations", BOOTSTRAP, { name: "Test", starting_balance_usd: 5 })
+  const { api_key: key, management_key: manager } = made.body.data
+
+  type Found = { data: { provider: string; models: number; added: number; unpriced: number; error: string | null }[] }
+  const discover = () => call<Found>("POST", "/catalogue/discover", BOOTSTRAP, {})
+  const found = await discover()
+  expect(found.body.data).toContainEqual({
+    provider: "openai",
+    models: 3,
+    added: 3,
+    removed: 0,
+    unpriced: 3,
+    error: null,
+  })
+  expect(found.body.data).toContainEqual({
+    provider: "vllm",
+    models: 3,
+    added: 3,
+    removed: 0,
+    unpriced: 0,
+    error: null,
+  })
+
+  // A server of one's own costs nothing; a vendor's model has to be priced before it is called.
+  expect((await chat(key, "vllm/gpt-brand-new")).body.choices[0]?.message.content).toBe("From the vendor")
+  const refused = await chat(key, "openai/gpt-brand-new")
+  expect([refused.status, refused.body.error?.message]).toEqual([404, expect.stringContaining("no price is known")])
+  const pricing = { prompt: "0.001", completion: "0.001" }
+  const priced = { model: "openai/gpt-brand-new", provider: "openai", pricing }
+  expect((await call("PATCH", "/catalogue/endpoints", BOOTSTRAP, priced)).status).toBe(200)
+  expect((await chat(key, "openai/gpt-brand-new")).status).toBe(200)
+
+  // What the vendor lists no longer goes, unless it was priced by hand.
+  listed = [{ id: "gpt-4.1-mini" }]
+  const again = await discover()
+  expect(again.body.data).toContainEqual({
+    provider: "openai",
+    models: 1,
+    added: 0,
+    removed: 1,
+    unpriced: 1,
+    error: null,
+  })
+  expect((await chat(key, "openai/gpt-brand-new")).status).toBe(200)
+  expect((await chat(key, "vllm/gpt-brand-new")).status).toBe(404)
+
+  type Credits = { data: { total_usage: number } }
+  const before = await call<Credits>("GET", "/credits", manager)
+  expect(before.body.data.total_usage).toBe(0.014)
+  await stop()
+
+  await start({ OPENAI_API_KEY: "wrong-key" })
+  expect(await call<Credits>("GET", "/credits", manager)).toEqual(before)
+  const [failed] = (await call<Found>("POST", "/catalogue/discover", BOOTSTRAP, { providers: ["openai"] })).body.data
+  expect(failed?.error).toMatch(/answers 401: the key is wrong/)
+  expect(failed?.error).not.toContain("wrong-key")
+  // Every call was a line of JSON, without the key or the prompt.
+  expect(printed).not.toMatch(/vendor-key|Hello/)
+  await stop()
+})
+
+test("a second one on the same state is refused", async () => {
+  await start()
+  const first = child
+  const [code] = (await once(run({ MASTER_KEY_FILE: secret, BOOTSTRAP_MANAGEMENT_KEY: BOOTSTRAP }), "exit")) as [number]
+  expect([code, printed]).toEqual([1, expect.stringContaining("in use by process")])
+  child = first
+  await stop()
+})
