@@ -37,6 +37,14 @@ export function pricePerMillion(perToken: string | number): string {
   return value === 0 ? "free" : usd(Math.round(value * 1e6) / 1e6)
 }
 
+/** USD a million tokens, with at most six decimals, as USD a token: exact, since prices are money. */
+export function perToken(perMillion: string): string {
+  const [whole = "", fraction = ""] = perMillion.split(".")
+  const digits = (BigInt(whole || "0") * 1_000_000n + BigInt(fraction.padEnd(6, "0"))).toString().padStart(13, "0")
+  const decimals = digits.slice(-12).replace(/0+$/, "")
+  return decimals === "" ? digits.slice(0, -12) : `${digits.slice(0, -12)}.${decimals}`
+}
+
 export function percent(share: number, digits = 1): string {
   const value = share * 100
   return `${value !== 0 && Math.abs(value) < 10 ? value.toFixed(digits) : Math.round(value)} %`

@@ -53,7 +53,7 @@ export type Params = Readonly<Record<string, string>>
 /** Matches `/models/:id*` and the like; a name with `*` takes the rest of the path. */
 export function matchPath(pattern: string, pathname: string): Params | undefined {
   const names = pattern.split("/")
-  const parts = pathname.replace(/\/$/, "").split("/")
+  const parts = (pathname === "/" ? "/" : pathname.replace(/\/$/, "")).split("/")
   const params: Record<string, string> = {}
   for (const [index, name] of names.entries()) {
     const part = parts[index]

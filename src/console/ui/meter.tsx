@@ -39,7 +39,7 @@ function Rung({ limit }: { limit: Limit }) {
     held > 0 ? `${usd(held)} held` : "",
   ]
   return (
-    <li class={binds ? "binds" : ""}>
+    <li class={binds && isClose ? "binds" : ""}>
       <span class="truncate">{describe(limit)}</span>
       <span class="right">
         <Money value={left} /> left

@@ -52,11 +52,16 @@ function seriesOptions(element: HTMLElement, { series, kind }: Drawing): uPlot.S
   return [{}, ...(kind === "bars" ? drawn.toReversed() : drawn)]
 }
 
-function axes(element: HTMLElement, { format, stepMs }: Drawing): uPlot.Axis[] {
+/** Ticks of more than two days are days: hours alone would repeat. */
+const DAYS_FROM_MS = 2 * DAY
+
+function axes(element: HTMLElement, { times, format, stepMs }: Drawing): uPlot.Axis[] {
+  const span = (times.at(-1) ?? 0) - (times[0] ?? 0)
+  const isInDays = stepMs >= DAY || span > DAYS_FROM_MS
   const stroke = colorOf(element, "var(--text-2)")
   const line = { stroke: colorOf(element, "var(--line)"), width: 1 }
-  const font = `12px ${getComputedStyle(document.documentElement).fontFamily}`
-  const label = (ms: number) => (stepMs >= DAY ? dayMonth(ms) : hourMinute(ms))
+  const font = `12px ${getComputedStyle(document.body).fontFamily}`
+  const label = (ms: number) => (isInDays ? dayMonth(ms) : hourMinute(ms))
   return [
     {
       stroke,
@@ -65,6 +70,10 @@ function axes(element: HTMLElement, { format, stepMs }: Drawing): uPlot.Axis[] {
       ticks: { show: false },
       values: (_, splits) => splits.map((at) => label(at * 1000)),
       space: 70,
+      // One tick a day at most.
+      incrs: isInDays
+        ? [1, 2, 7, 14, 30].map((days) => (days * DAY) / 1000)
+        : [60, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200],
     },
     {
       stroke,
@@ -73,23 +82,29 @@ function axes(element: HTMLElement, { format, stepMs }: Drawing): uPlot.Axis[] {
       ticks: { show: false },
       values: (_, splits) => splits.map(format),
       size: 64,
-      space: 44,
+      space: 32,
     },
   ]
 }
 
 export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
-  const { times, series, kind, height, onHover, onBrush } = drawing
+  const { times, series, kind, height, stepMs, onHover, onBrush } = drawing
   const values = kind === "bars" ? stacked(series).toReversed() : series.map(({ values }) => [...values])
   const highest = Math.max(0, ...values.flat().map((value) => value ?? 0))
-  const chart = new uPlot(
+  const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0]
+  // Half of a bar stands before its step, and half behind it.
+  const margin = kind === "bars" ? stepMs / 2 : 0
+  return new uPlot(
     {
       width: element.clientWidth,
       height,
       legend: { show: false },
       padding: [8, 8, 0, 0],
       cursor: { y: false, points: { show: kind === "line" }, drag: { x: true, y: false, setScale: false } },
-      scales: { y: { range: [0, highest === 0 ? 1 : highest * 1.08] } },
+      scales: {
+        x: { range: [(first - margin) / 1000, (last + margin) / 1000] },
+        y: { range: [0, highest === 0 ? 1 : highest * 1.08] },
+      },
       series: seriesOptions(element, drawing),
       axes: axes(element, drawing),
       hooks: {
@@ -110,5 +125,4 @@ export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
     [times.map((ms) => ms / 1000), ...values],
     element,
   )
-  return chart
 }

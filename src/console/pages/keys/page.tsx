@@ -216,7 +216,7 @@ function OwnKeyPage() {
           </Loaded>
           <p class="small quiet">
             Days, weeks and months begin at 00:00 UTC.{" "}
-            <button type="button" class="link" onClick={() => setExplained(!isExplained)}>
+            <button type="button" class="text-button" onClick={() => setExplained(!isExplained)}>
               Who can change this?
             </button>
           </p>

@@ -1,5 +1,237 @@
+import "./models.css"
+import { useEffect, useState } from "preact/hooks"
+import { api, ApiError } from "../../api/client.ts"
+import { invalidate, useGet } from "../../api/query.ts"
+import type { Endpoint, Model } from "../../api/types.ts"
+import { compact, count, percent, perToken } from "../../format/number.ts"
+import { duration } from "../../format/time.ts"
+import type { PageProps } from "../../routes.ts"
+import { onEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
+import { navigate } from "../../state/router.ts"
+import { may } from "../../state/session.ts"
+import { toast } from "../../state/toasts.ts"
+import { Button } from "../../ui/button.tsx"
+import { Chip } from "../../ui/chip.tsx"
+import { CopyButton } from "../../ui/code.tsx"
+import { Dialog } from "../../ui/dialog.tsx"
+import { TextField } from "../../ui/field.tsx"
+import { Empty, ErrorPanel, Loaded } from "../../ui/states.tsx"
+import { Status } from "../../ui/status.tsx"
+import { type Column, Table } from "../../ui/table.tsx"
+import { Features, Price } from "./page.tsx"
 
-export default function ModelPage() {
-  return <Page title="Model">…</Page>
+type Answer = { data: { id: string; name: string; description: string; endpoints: Endpoint[] } }
+
+const encodePath = (id: string) => id.split("/").map(encodeURIComponent).join("/")
+
+function Uptime({ endpoint }: { endpoint: Endpoint }) {
+  const { uptime_last_1d: day, uptime_last_30m: recent } = endpoint
+  const value = recent ?? day
+  if (value === null) return <span class="faint">not measured</span>
+  const tone = value >= 99 ? "good" : value >= 95 ? "warn" : "bad"
+  return <Status tone={tone}>{percent(value / 100)}</Status>
+}
+
+function columnsOf(onPrice: ((endpoint: Endpoint) => void) | undefined): Column<Endpoint>[] {
+  const columns: Column<Endpoint>[] = [
+    {
+      id: "provider",
+      label: "Provider",
+      width: "minmax(140px, 1.6fr)",
+      narrow: "title",
+      cell: ({ provider_name, tag }) => <Chip kind="provider" id={tag} label={provider_name} />,
+    },
+    { id: "uptime", label: "Answers", width: "minmax(110px, 1fr)", cell: (endpoint) => <Uptime endpoint={endpoint} /> },
+    {
+      id: "latency",
+      label: "First token, p50",
+      width: "110px",
+      align: "right",
+      cell: ({ latency_last_30m: latency }) => (latency ? duration(latency.p50) : <span class="faint">–</span>),
+    },
+    {
+      id: "throughput",
+      label: "Tok/s, p50",
+      width: "84px",
+      align: "right",
+      narrow: "hide",
+      cell: ({ throughput_last_30m: throughput }) =>
+        throughput ? count(Math.round(throughput.p50)) : <span class="faint">–</span>,
+    },
+    {
+      id: "context",
+      label: "Context",
+      width: "76px",
+      align: "right",
+      narrow: "hide",
+      cell: ({ context_length: length }) => (length ? compact(length) : "–"),
+    },
+    {
+      id: "max",
+      label: "Max output",
+      width: "86px",
+      align: "right",
+      narrow: "hide",
+      cell: ({ max_completion_tokens: max }) => (max ? compact(max) : "–"),
+    },
+    {
+      id: "in",
+      label: "In, $/M",
+      width: "76px",
+      align: "right",
+      narrow: "lead",
+      cell: ({ pricing }) => <Price value={pricing.prompt} />,
+    },
+    {
+      id: "out",
+      label: "Out, $/M",
+      width: "76px",
+      align: "right",
+      cell: ({ pricing }) => <Price value={pricing.completion} />,
+    },
+    {
+      id: "cache",
+      label: "Cached, $/M",
+      width: "90px",
+      align: "right",
+      narrow: "hide",
+      cell: ({ pricing }) => <Price value={pricing.input_cache_read} />,
+    },
+  ]
+  if (!onPrice) return columns
+  return [
+    ...columns,
+    {
+      id: "edit",
+      label: "",
+      width: "96px",
+      align: "right",
+      cell: (endpoint) => (
+        <Button size="small" onClick={() => onPrice(endpoint)}>
+          Own price
+        </Button>
+      ),
+    },
+  ]
+}
+
+export default function ModelPage({ params }: PageProps) {
+  const id = params["id"] ?? ""
+  const [priced, setPriced] = useState<Endpoint>()
+  const query = useGet<Answer>(`/models/${encodePath(id)}/endpoints`)
+  const detail = useGet<{ data: Model }>(`/model/${encodePath(id)}`)
+  useEffect(() => {
+    onEscape(() => navigate("/models"))
+    return () => onEscape(undefined)
+  }, [])
+  const model = detail.data?.data
+  return (
+    <Page
+      title={id}
+      crumb={<a href="/models">Models</a>}
+      controls={
+        <>
+          <Button href={`/calls?model=${encodeURIComponent(id)}&range=7d`}>Calls</Button>
+          <Button kind="primary" href={`/playground?model=${encodeURIComponent(id)}`}>
+            Try it
+          </Button>
+        </>
+      }
+    >
+      <Loaded query={query}>
+        {({ data }) => (
+          <div class="read stack wide">
+            <div class="stack tight">
+              <p class="model-text">{data.description || data.name}</p>
+              {model && <Features model={model} />}
+              <p class="row tight quiet">
+                <code>{id}</code> <CopyButton text={id} label="Copy the name" />
+                {model?.knowledge_cutoff && <span>Knowledge until {model.knowledge_cutoff}</span>}
+              </p>
+            </div>
+            <section class="stack tight">
+              <h2>
+                {count(data.endpoints.length)} {data.endpoints.length === 1 ? "endpoint" : "endpoints"}
+              </h2>
+              {data.endpoints.length === 0 ? (
+                <Empty title="No provider serves this model here">
+                  <Button href="/providers?new=1">Add a provider</Button>
+                </Empty>
+              ) : (
+                <div class="wide-table">
+                  <Table
+                    label="Endpoints"
+                    bounded
+                    columns={columnsOf(may("catalogue:write") ? setPriced : undefined)}
+                    rows={data.endpoints}
+                    rowKey={({ name }) => name}
+                  />
+                </div>
+              )}
+              <p class="small quiet">Measured over the last 30 minutes of this gateway's own calls.</p>
+            </section>
+            {model && (
+              <section class="stack tight">
+                <h2>Parameters</h2>
+                <p class="row tight">
+                  {model.supported_parameters.map((name) => (
+                    <span key={name} class="tag mono">
+                      {name}
+                    </span>
+                  ))}
+                </p>
+              </section>
+            )}
+          </div>
+        )}
+      </Loaded>
+      {priced && <PriceDialog model={id} endpoint={priced} onClose={() => setPriced(undefined)} />}
+    </Page>
+  )
+}
+
+const PER_MILLION = 1_000_000
+
+function PriceDialog({ model, endpoint, onClose }: { model: string; endpoint: Endpoint; onClose: () => void }) {
+  const shown = (value: string | undefined) => String(Math.round(Number(value ?? 0) * PER_MILLION * 1e6) / 1e6)
+  const [prompt, setPrompt] = useState(shown(endpoint.pricing.prompt))
+  const [completion, setCompletion] = useState(shown(endpoint.pricing.completion))
+  const [error, setError] = useState<ApiError>()
+  const isValid = [prompt, completion].every((text) => /^\d{1,6}(\.\d{1,6})?$/.test(text))
+  const save = async (pricing: unknown) => {
+    try {
+      await api("/catalogue/endpoints", {
+        method: "PATCH",
+        body: { data: [{ model, provider: endpoint.tag, pricing }] },
+      })
+      invalidate("/models", "/model")
+      toast("good", "The price is saved. It counts within a minute.")
+      onClose()
+    } catch (thrown) {
+      setError(ApiError.of(thrown))
+    }
+  }
+  return (
+    <Dialog title={`Own price of ${endpoint.provider_name}`} onClose={onClose}>
+      <TextField
+        label="In, USD a million tokens"
+        value={prompt}
+        onChange={setPrompt}
+        fault={isValid ? undefined : "must be a number with at most 6 decimals"}
+      />
+      <TextField label="Out, USD a million tokens" value={completion} onChange={setCompletion} />
+      {error && <ErrorPanel error={error} />}
+      <footer>
+        <Button onClick={() => void save(null)}>Back to the listed price</Button>
+        <Button
+          kind="primary"
+          disabled={!isValid}
+          onClick={() => void save({ ...endpoint.pricing, prompt: perToken(prompt), completion: perToken(completion) })}
+        >
+          Save
+        </Button>
+      </footer>
+    </Dialog>
+  )
 }

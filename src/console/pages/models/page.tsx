@@ -1,5 +1,239 @@
+import "./models.css"
+import { withParams } from "../../api/client.ts"
+import { useGet } from "../../api/query.ts"
+import type { List, Model } from "../../api/types.ts"
+import { compact, count, pricePerMillion } from "../../format/number.ts"
 import { Page } from "../../shell/page.tsx"
+import { query, setQuery } from "../../state/router.ts"
+import { Button } from "../../ui/button.tsx"
+import { hrefOf } from "../../ui/chip.tsx"
+import { type Option, Search } from "../../ui/field.tsx"
+import { Empty, ErrorPanel, Skeleton } from "../../ui/states.tsx"
+import { type Column, Table } from "../../ui/table.tsx"
+
+export type ProviderListing = {
+  name: string
+  slug: string
+  headquarters: string | null
+  privacy_policy_url: string | null
+  status_page_url: string | null
+}
+
+/** A price of the cheapest endpoint, for a million tokens. */
+export function Price({ value }: { value: string | undefined }) {
+  if (value === undefined) return <span class="faint">–</span>
+  return (
+    <span class="num" title={`$${value} a token`}>
+      {pricePerMillion(value)}
+    </span>
+  )
+}
+
+const FEATURES = [
+  ["tools", "tools"],
+  ["reasoning", "reasoning"],
+  ["structured_outputs", "structured"],
+] as const
+
+export function Features({ model }: { model: Pick<Model, "supported_parameters" | "architecture"> }) {
+  const inputs = model.architecture.input_modalities.filter((each) => each !== "text")
+  const outputs = model.architecture.output_modalities.filter((each) => each !== "text")
+  const features = FEATURES.filter(([parameter]) => model.supported_parameters.includes(parameter)).map(
+    ([, label]) => label,
+  )
+  return (
+    <span class="row tight nowrap">
+      {[...inputs.map((each) => `${each} in`), ...outputs, ...features].map((each) => (
+        <span key={each} class="tag">
+          {each}
+        </span>
+      ))}
+    </span>
+  )
+}
+
+const columns: readonly Column<Model>[] = [
+  {
+    id: "model",
+    label: "Model",
+    width: "minmax(200px, 2.4fr)",
+    narrow: "title",
+    cell: ({ id }) => (
+      <a class="row-link" href={hrefOf("model", id)}>
+        {id}
+      </a>
+    ),
+  },
+  {
+    id: "name",
+    label: "Name",
+    width: "minmax(120px, 1.6fr)",
+    narrow: "hide",
+    cell: ({ name }) => <span class="quiet">{name}</span>,
+  },
+  {
+    id: "features",
+    label: "Takes and makes",
+    width: "minmax(160px, 1.6fr)",
+    narrow: "hide",
+    cell: (model) => <Features model={model} />,
+  },
+  {
+    id: "context",
+    label: "Context",
+    width: "84px",
+    align: "right",
+    narrow: "lead",
+    cell: ({ context_length: length }) =>
+      length ? <span title={count(length)}>{compact(length)}</span> : <span class="faint">–</span>,
+  },
+  {
+    id: "in",
+    label: "In, $/M tokens",
+    width: "104px",
+    align: "right",
+    cell: ({ pricing }) => <Price value={pricing.prompt} />,
+  },
+  {
+    id: "out",
+    label: "Out, $/M tokens",
+    width: "108px",
+    align: "right",
+    cell: ({ pricing }) => <Price value={pricing.completion} />,
+  },
+]
+
+const INPUTS: readonly Option[] = [
+  { value: "", label: "Any input" },
+  { value: "image", label: "Images in" },
+  { value: "audio", label: "Audio in" },
+  { value: "file", label: "Files in" },
+  { value: "video", label: "Video in" },
+]
+const FEATURE_OPTIONS: readonly Option[] = [
+  { value: "", label: "Any feature" },
+  { value: "tools", label: "Tools" },
+  { value: "reasoning", label: "Reasoning" },
+  { value: "structured_outputs", label: "Structured output" },
+]
+const CONTEXTS: readonly Option[] = [
+  { value: "", label: "Any context" },
+  { value: "32000", label: "32k or more" },
+  { value: "128000", label: "128k or more" },
+  { value: "1000000", label: "1M or more" },
+]
+const SORTS: readonly Option[] = [
+  { value: "", label: "Catalogue order" },
+  { value: "newest", label: "Newest first" },
+  { value: "pricing-low-to-high", label: "Cheapest first" },
+  { value: "context-high-to-low", label: "Longest context first" },
+  { value: "latency-low-to-high", label: "Fastest first token" },
+  { value: "throughput-high-to-low", label: "Fastest output" },
+]
+
+function Facet({ name, label, options }: { name: string; label: string; options: readonly Option[] }) {
+  return (
+    <select
+      class="input facet"
+      aria-label={label}
+      value={query.value.get(name) ?? ""}
+      onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
+    >
+      {options.map(({ value, label: text }) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+const FACETS = ["q", "input", "feature", "provider", "context", "zdr", "sort"]
 
 export default function ModelsPage() {
-  return <Page title="Models">…</Page>
+  const params = query.value
+  const providers = useGet<List<ProviderListing>>("/providers")
+  const all = useGet<{ data: { count: number } }>("/models/count")
+  const list = useGet<List<Model>>(
+    withParams("/models", {
+      q: params.get("q"),
+      input_modalities: params.get("input"),
+      supported_parameters: params.get("feature"),
+      providers: params.get("provider"),
+      context: params.get("context"),
+      zdr: params.get("zdr"),
+      sort: params.get("sort"),
+    }),
+  )
+  const isFiltered = FACETS.some((name) => params.has(name))
+  const rows = list.data?.data
+  return (
+    <Page title="Models" flush controls={<Button href="/providers?new=1">Add a provider</Button>}>
+      <div class="facets">
+        <Search
+          label="Search models"
+          placeholder="Name, author, description"
+          value={params.get("q") ?? ""}
+          onChange={(q) => setQuery({ q })}
+        />
+        <Facet name="input" label="Input" options={INPUTS} />
+        <Facet name="feature" label="Feature" options={FEATURE_OPTIONS} />
+        <Facet
+          name="provider"
+          label="Provider"
+          options={[
+            { value: "", label: "Any provider" },
+            ...(providers.data?.data ?? []).map(({ slug, name }) => ({ value: slug, label: name })),
+          ]}
+        />
+        <Facet name="context" label="Context" options={CONTEXTS} />
+        <Facet
+          name="zdr"
+          label="Data retention"
+          options={[
+            { value: "", label: "Any retention" },
+            { value: "true", label: "Zero retention" },
+          ]}
+        />
+        <Facet name="sort" label="Order" options={SORTS} />
+        {isFiltered && (
+          <Button
+            size="small"
+            kind="quiet"
+            onClick={() => setQuery(Object.fromEntries(FACETS.map((name) => [name, null])))}
+          >
+            Clear
+          </Button>
+        )}
+      </div>
+      <div class="scroller">
+        {list.error && <ErrorPanel error={list.error} retry={list.refresh} />}
+        {rows === undefined && !list.error && (
+          <div class="facets">
+            <Skeleton lines={10} />
+          </div>
+        )}
+        {rows && rows.length > 0 && (
+          <>
+            <Table
+              label="Models"
+              columns={columns}
+              rows={rows}
+              rowKey={({ id }) => id}
+              href={({ id }) => hrefOf("model", id)}
+            />
+            <p class="table-foot">
+              {count(rows.length)} of {count(all.data?.data.count ?? rows.length)} models. Prices are of the cheapest
+              endpoint.
+            </p>
+          </>
+        )}
+        {rows?.length === 0 && (
+          <Empty title="No model matches">
+            <p>Remove a filter, or add a provider that has such a model.</p>
+          </Empty>
+        )}
+      </div>
+    </Page>
+  )
 }

@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks"
 import { withParams } from "../../api/client.ts"
 import { useGet } from "../../api/query.ts"
 import type { ApiKey, Call, CallPage, Limit, List } from "../../api/types.ts"
+import { toCsv } from "../../format/csv.ts"
 import { change, compact, count, percent, usd } from "../../format/number.ts"
 import { duration } from "../../format/time.ts"
 import { Page } from "../../shell/page.tsx"
@@ -26,7 +27,6 @@ import {
   type Row,
   stepsOf,
   textIn,
-  toCsv,
   toSeries,
   useAnalytics,
 } from "./analytics.ts"

@@ -1,5 +1,199 @@
+import { useEffect, useState } from "preact/hooks"
+import { api, withParams } from "../../api/client.ts"
+import { invalidate, useGet } from "../../api/query.ts"
+import type { ByokCredential, List, Model } from "../../api/types.ts"
+import { compact, count } from "../../format/number.ts"
+import type { PageProps } from "../../routes.ts"
+import { onEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
+import { navigate } from "../../state/router.ts"
+import { may, workspaceId } from "../../state/session.ts"
+import { attempt } from "../../state/toasts.ts"
+import { Button } from "../../ui/button.tsx"
+import { Chip, hrefOf } from "../../ui/chip.tsx"
+import { ConfirmDialog } from "../../ui/dialog.tsx"
+import { Empty, Loaded } from "../../ui/states.tsx"
+import { Status } from "../../ui/status.tsx"
+import { type Column, Table } from "../../ui/table.tsx"
+import { Time } from "../../ui/values.tsx"
+import { Price, type ProviderListing } from "../models/page.tsx"
+import { AddProvider, TestCall } from "./add-provider.tsx"
+import { useHealth } from "./health.ts"
+import { healthOf } from "./page.tsx"
 
-export default function ProviderPage() {
-  return <Page title="Provider">…</Page>
+const modelColumns: readonly Column<Model>[] = [
+  {
+    id: "model",
+    label: "Model",
+    width: "minmax(180px, 2fr)",
+    narrow: "title",
+    cell: ({ id }) => <Chip kind="model" id={id} />,
+  },
+  {
+    id: "context",
+    label: "Context",
+    width: "90px",
+    align: "right",
+    narrow: "lead",
+    cell: ({ context_length: length }) => (length ? compact(length) : "–"),
+  },
+  {
+    id: "in",
+    label: "In, $/M",
+    width: "90px",
+    align: "right",
+    cell: ({ pricing }) => <Price value={pricing.prompt} />,
+  },
+  {
+    id: "out",
+    label: "Out, $/M",
+    width: "90px",
+    align: "right",
+    cell: ({ pricing }) => <Price value={pricing.completion} />,
+  },
+]
+
+export default function ProviderPage({ params }: PageProps) {
+  const named = params["slug"] ?? ""
+  const providers = useGet<List<ProviderListing>>("/providers")
+  const [isAdding, setAdding] = useState(false)
+  const health = useHealth()
+  useEffect(() => {
+    onEscape(() => navigate("/providers"))
+    return () => onEscape(undefined)
+  }, [])
+  // Calls have the name of a provider, everything else its slug.
+  const listing = providers.data?.data.find(({ slug, name }) => slug === named || name === named)
+  const slug = listing?.slug ?? named
+  const name = listing?.name ?? named
+  return (
+    <Page
+      title={name}
+      crumb={<a href="/providers">Providers</a>}
+      controls={
+        <>
+          <Button href={`/calls?provider=${encodeURIComponent(name)}&range=7d`}>Calls</Button>
+          {may("byok:write") && (
+            <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+              Add a key
+            </Button>
+          )}
+        </>
+      }
+    >
+      <div class="read stack wide">
+        <dl class="facts">
+          <dt>Today</dt>
+          <dd>{healthOf(health.get(name) ?? { calls: 0, failed: 0 })}</dd>
+          <dt>Slug</dt>
+          <dd>
+            <code>{slug}</code>
+          </dd>
+          <dt>Gateway's own key</dt>
+          <dd>{listing ? "configured" : "none: only keys of workspaces reach it"}</dd>
+          {listing?.status_page_url && (
+            <>
+              <dt>Status page</dt>
+              <dd>
+                <a href={listing.status_page_url} target="_blank" rel="noopener noreferrer">
+                  {new URL(listing.status_page_url).host}
+                </a>
+              </dd>
+            </>
+          )}
+        </dl>
+        <TestCall provider={slug} />
+        <Credentials slug={slug} />
+        <ProviderModels slug={slug} />
+      </div>
+      {isAdding && <AddProvider provider={slug} onClose={() => setAdding(false)} />}
+    </Page>
+  )
+}
+
+function Credentials({ slug }: { slug: string }) {
+  const list = useGet<List<ByokCredential>>(
+    may("byok:read") ? withParams("/byok", { provider: slug, workspace_id: workspaceId.value, limit: 100 }) : null,
+  )
+  const [removed, setRemoved] = useState<ByokCredential>()
+  if (!may("byok:read")) return null
+  const toggle = ({ id, disabled, label }: ByokCredential) => {
+    const change = async () => {
+      await api(`/byok/${id}`, { method: "PATCH", body: { disabled: !disabled } })
+      invalidate("/byok")
+    }
+    void attempt(change, `${label} is ${disabled ? "enabled" : "disabled"}.`)
+  }
+  return (
+    <section class="stack tight">
+      <h2>Keys of this workspace</h2>
+      <Loaded query={list} lines={2}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p class="quiet">None. Calls use the gateway's own key, where it has one.</p>
+          ) : (
+            <ul class="plain-list">
+              {data.map((credential) => (
+                <li key={credential.id} class="row">
+                  <Status tone={credential.disabled ? "off" : "good"}>{credential.name ?? credential.label}</Status>
+                  <code class="quiet">{credential.label}</code>
+                  <span class="quiet small">
+                    added <Time at={credential.created_at} />
+                  </span>
+                  <span class="row tight end">
+                    <Button size="small" onClick={() => toggle(credential)}>
+                      {credential.disabled ? "Enable" : "Disable"}
+                    </Button>
+                    <Button size="small" kind="danger" onClick={() => setRemoved(credential)}>
+                      Delete
+                    </Button>
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+      {removed && (
+        <ConfirmDialog
+          title={`Delete the key ${removed.label}?`}
+          action="Delete the key"
+          onClose={() => setRemoved(undefined)}
+          onConfirm={() =>
+            attempt(async () => {
+              await api(`/byok/${removed.id}`, { method: "DELETE" })
+              invalidate("/byok")
+            }, "The key is deleted.")
+          }
+        >
+          <p>Calls of this workspace stop using it at once. The sealed key is deleted for good.</p>
+        </ConfirmDialog>
+      )}
+    </section>
+  )
+}
+
+function ProviderModels({ slug }: { slug: string }) {
+  const list = useGet<List<Model>>(withParams("/models", { providers: slug }))
+  return (
+    <section class="stack tight">
+      <h2>{list.data ? `${count(list.data.data.length)} models` : "Models"}</h2>
+      <Loaded query={list}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="No models listed" />
+          ) : (
+            <Table
+              label="Models"
+              bounded
+              columns={modelColumns}
+              rows={data}
+              rowKey={({ id }) => id}
+              href={({ id }) => hrefOf("model", id)}
+            />
+          )
+        }
+      </Loaded>
+    </section>
+  )
 }

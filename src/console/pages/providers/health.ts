@@ -1,0 +1,30 @@
+import { useMemo } from "preact/hooks"
+import { may } from "../../state/session.ts"
+import { numberIn, rangeOf, textIn, useAnalytics } from "../overview/analytics.ts"
+
+const MINUTE = 60_000
+const DAY = 86_400_000
+
+/** Calls and failures of the last 24 hours, by name of the provider. */
+export function useHealth(): ReadonlyMap<string, { calls: number; failed: number }> {
+  const to = useMemo(() => Math.ceil(Date.now() / MINUTE) * MINUTE, [])
+  const rows = useAnalytics(
+    may("analytics:write")
+      ? {
+          metrics: ["requests", "failed_requests"],
+          dimensions: ["provider"],
+          time_range: rangeOf({ from: to - DAY, to }),
+        }
+      : null,
+  )
+  return useMemo(
+    () =>
+      new Map(
+        (rows.data ?? []).map((row) => [
+          textIn(row, "provider"),
+          { calls: numberIn(row, "requests"), failed: numberIn(row, "failed_requests") },
+        ]),
+      ),
+    [rows.data],
+  )
+}
