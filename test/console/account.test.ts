@@ -193,10 +193,10 @@ describe("a plain key", () => {
   test("sees its own pages, and nothing that it may not use", async () => {
     const { page, faults } = await openConsole(acme.apiKey, "/presets")
     const side = page.getByRole("navigation", { name: "Console", exact: true })
+    await page.getByRole("link", { name: "support", exact: true }).waitFor()
     const shown = await side.getByRole("link").allTextContents()
     expect(shown).toEqual(expect.arrayContaining(["Overview", "Playground", "Calls", "Models", "Presets"]))
     for (const hidden of ["Guardrails", "Team", "Settings"]) expect(shown).not.toContain(hidden)
-    await page.getByRole("link", { name: "support", exact: true }).waitFor()
     expect(await page.getByRole("button", { name: "New preset" }).count()).toBe(0)
     expect(faults).toEqual([])
   })
