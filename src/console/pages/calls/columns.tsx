@@ -68,8 +68,9 @@ const ALL: readonly (Omit<Column<Call>, "sort"> & { name: string })[] = [
     width: "84px",
     narrow: "lead",
     cell: ({ id, created_at }) => (
-      <a class="row-link" href={callHref(id)} aria-label={`Call ${id}`}>
+      <a class="row-link" href={callHref(id)}>
         <Time at={created_at} />
+        <span class="visually-hidden">, call {id}</span>
       </a>
     ),
   },

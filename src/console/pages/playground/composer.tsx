@@ -1,11 +1,10 @@
-import { useEffect, useRef } from "preact/hooks"
+import { useRef } from "preact/hooks"
 import type { Model } from "../../api/types.ts"
 import { toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { columns, draft, fault, images, running, send } from "./state.ts"
 
 const MAX_IMAGE_BYTES = 4_000_000
-const MAX_HEIGHT_PX = 240
 
 async function readImage(file: File): Promise<void> {
   if (file.size > MAX_IMAGE_BYTES) {
@@ -22,12 +21,6 @@ async function readImage(file: File): Promise<void> {
 export function Composer({ models }: { models: ReadonlyMap<string, Model> }) {
   const input = useRef<HTMLTextAreaElement>(null)
   const file = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    const element = input.current
-    if (!element) return
-    element.style.height = "auto"
-    element.style.height = `${Math.min(MAX_HEIGHT_PX, element.scrollHeight + 2)}px`
-  }, [draft.value])
   const submit = (event: Event) => {
     event.preventDefault()
     void send(models)

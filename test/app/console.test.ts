@@ -1,0 +1,65 @@
+import { expect, test } from "vitest"
+import { serveConsole } from "../../src/app/console.ts"
+import type { Env } from "../../src/config/env.ts"
+
+const INDEX = "<!doctype html>"
+
+function assets(files: Record<string, string>) {
+  const fetched: string[] = []
+  const fetch = async (request: Request) => {
+    const { pathname } = new URL(request.url)
+    fetched.push(pathname)
+    const body = files[pathname]
+    return body === undefined ? new Response(null, { status: 404 }) : new Response(body, { headers: { etag: '"1"' } })
+  }
+  return { env: { ASSETS: { fetch } } as Partial<Env> as Env, fetched }
+}
+
+const get = (path: string, init?: RequestInit) => new Request(`https://gateway.test${path}`, init)
+
+test("a page of the console is its one document, whatever its path and query", async () => {
+  const { env, fetched } = assets({ "/": INDEX })
+  for (const path of [
+    "/",
+    "/playground",
+    "/calls/gen-1?status=failed",
+    "/models/openai/gpt-5.5",
+    "/console/components",
+  ]) {
+    const response = await serveConsole(get(path), env)
+    expect(response?.status, path).toBe(200)
+    expect(response?.headers.get("cache-control")).toBe("no-store")
+    expect(response?.headers.get("content-security-policy")).toContain("default-src 'none'")
+  }
+  expect(new Set(fetched)).toEqual(new Set(["/"]))
+})
+
+test("the console answers for no path of the API, no unknown path and no other method", async () => {
+  const { env } = assets({ "/": INDEX })
+  for (const path of [
+    "/api/v1",
+    "/api/v1/none",
+    "/auth",
+    "/health",
+    "/ready",
+    "/console/session",
+    "/scim/v2/Users",
+    "/none",
+    "/playgrounds",
+  ])
+    expect(await serveConsole(get(path), env), path).toBeUndefined()
+  expect(await serveConsole(get("/playground", { method: "POST" }), env)).toBeUndefined()
+})
+
+test("files with a digest are kept for a year, and a missing one is not the document", async () => {
+  const { env } = assets({ "/": INDEX, "/assets/index-1.js": "1" })
+  const found = await serveConsole(get("/assets/index-1.js"), env)
+  expect(found?.headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
+  expect(await serveConsole(get("/assets/none-1.js"), env)).toBeUndefined()
+})
+
+test("without a build, the page says how to make one", async () => {
+  const response = await serveConsole(get("/"), {} as Partial<Env> as Env)
+  expect(response?.status).toBe(503)
+  expect(await response?.text()).toContain("npm run console:build")
+})

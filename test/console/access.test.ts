@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import type { AxeResults } from "axe-core"
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { chat, closeBrowser, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
+
+declare const axe: { run: (context: unknown, options: unknown) => Promise<AxeResults> }
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+const PAGES = [
+  "/",
+  "/playground",
+  "/calls",
+  "/keys",
+  "/models",
+  "/models/sim/echo",
+  "/providers",
+  "/providers/embedded",
+  "/docs",
+  "/docs/createChatCompletion",
+  "/console/components",
+  "/console/components?tab=data",
+  "/console/components?tab=states",
+  "/console/components?tab=text",
+]
+
+let organization: Organization
+beforeAll(async () => {
+  organization = await newOrganization()
+  for (const model of ["sim/echo", "sim/status-503"]) await chat(organization.apiKey, { model })
+})
+afterAll(closeBrowser)
+
+async function violationsOf(page: Page): Promise<string[]> {
+  // The policy of the page forbids a script element; the debugger's evaluation is not one.
+  await page.evaluate(AXE)
+  const { violations } = await page.evaluate(
+    (tags) => axe.run(document, { runOnly: { type: "tag", values: tags } }),
+    RULES,
+  )
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.slice(0, 3).map(({ target, failureSummary }) => `${id}: ${target.join(" ")} ${failureSummary ?? ""}`),
+  )
+}
+
+/** What a page breaks: rules of axe, and content that is wider than the screen. */
+async function faultsOf(page: Page, path: string): Promise<string[]> {
+  await page.goto(`${origin}${path}`)
+  await page.getByRole("heading", { level: 1 }).waitFor()
+  // The page of the components shows the loading state for ever.
+  const loading = path.endsWith("tab=states") ? 1 : 0
+  await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(loading)
+  const violations = await violationsOf(page)
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+  return [...violations, ...(overflow > 0 ? [`scrolls ${overflow} px sideways`] : [])].map(
+    (fault) => `${path} ${fault}`,
+  )
+}
+
+describe.runIf(hasChromium)("WCAG 2.2 AA", () => {
+  for (const theme of ["light", "dark"] as const)
+    for (const width of [1440, 390])
+      test(`no violation, ${theme}, ${width} wide`, async () => {
+        await visiting(
+          organization.managementKey,
+          async (page) => {
+            const faults: string[] = []
+            for (const path of PAGES) faults.push(...(await faultsOf(page, path)))
+            expect(faults).toEqual([])
+          },
+          { theme, width },
+        )
+      })
+
+  test("no violation on the sign-in page", async () => {
+    const { newVisit, close } = await import("./browser.ts")
+    const visit = await newVisit()
+    await visit.page.goto(origin)
+    await visit.page.getByRole("heading", { name: "Sign in" }).waitFor()
+    expect(await violationsOf(visit.page)).toEqual([])
+    await close(visit)
+  })
+})

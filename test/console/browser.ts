@@ -1,0 +1,95 @@
+import { existsSync } from "node:fs"
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import { expect, inject } from "vitest"
+import { newOrganization, type Organization } from "../acceptance/world.ts"
+
+const CHROMIUM = "/usr/bin/chromium"
+export const hasChromium = existsSync(CHROMIUM)
+if (!hasChromium)
+  console.warn(`${CHROMIUM} is missing: the console is not tried. Install it with: apt-get install -y chromium`)
+
+export const api = inject("gateway").url
+export const origin = new URL(api).origin
+
+let browser: Promise<Browser> | undefined
+
+function launch(): Promise<Browser> {
+  browser ??= chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] })
+  return browser
+}
+
+export type Visit = {
+  page: Page
+  context: BrowserContext
+  /** What must be empty at the end: violations of the policy, errors of scripts, requests to other origins. */
+  faults: string[]
+}
+
+type Options = { width?: number; height?: number; theme?: "light" | "dark"; javaScript?: boolean }
+
+/** A browser of its own, without a session. */
+export async function newVisit({ width = 1440, height = 900, theme = "light" }: Options = {}): Promise<Visit> {
+  const context = await (
+    await launch()
+  ).newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: "reduce" })
+  const page = await context.newPage()
+  const faults: string[] = []
+  page.on("pageerror", (error) => faults.push(`Script: ${error.message}`))
+  page.on("console", (message) => {
+    // What the API refuses is in the console of the browser, too: the page shows it.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) faults.push(message.text())
+  })
+  page.on("request", (request) => {
+    const url = new URL(request.url())
+    if (!["data:", "blob:"].includes(url.protocol) && url.origin !== origin) faults.push(`Request to ${url.origin}`)
+  })
+  return { page, context, faults }
+}
+
+/** A visit with the session of a key, as the sign-in page makes it. */
+export async function signedIn(key: string, options: Options = {}): Promise<Visit> {
+  const visit = await newVisit(options)
+  const response = await visit.context.request.post(`${origin}/console/session`, {
+    data: { key },
+    headers: { "x-gateway-console": "1" },
+  })
+  expect(response.status(), await response.text()).toBe(201)
+  return visit
+}
+
+export async function close({ context, faults }: Visit): Promise<void> {
+  await context.close()
+  expect(faults).toEqual([])
+}
+
+/** One visit: it ends without a fault of the page. */
+export async function visiting(
+  key: string,
+  story: (page: Page, visit: Visit) => Promise<void>,
+  options: Options = {},
+): Promise<void> {
+  const visit = await signedIn(key, options)
+  try {
+    await story(visit.page, visit)
+  } finally {
+    await visit.context.close()
+  }
+  expect(visit.faults).toEqual([])
+}
+
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close()
+  browser = undefined
+}
+
+export { newOrganization, type Organization }
+
+/** A call from outside of the console. */
+export async function chat(key: string, body: object): Promise<Response> {
+  const messages = [{ role: "user", content: "Hello" }]
+  return fetch(`${api}/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ messages, ...body }),
+  })
+}

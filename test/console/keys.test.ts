@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { chat, closeBrowser, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
+
+let organization: Organization
+beforeAll(async () => {
+  organization = await newOrganization()
+})
+afterAll(closeBrowser)
+
+describe.runIf(hasChromium)("keys", () => {
+  test("a key is made, hits its limit, and works again when the limit is raised", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(`${origin}/keys`)
+      await page.getByRole("button", { name: "Create a key" }).first().click()
+      await page.getByLabel("Name").fill("ci")
+      await page.getByLabel("Limit, USD").fill("0.000001")
+      await page.getByLabel("Limit starts again").selectOption("daily")
+      await page.getByRole("button", { name: "Create the key" }).click()
+      const secret = (await page.getByRole("region", { name: "The new key" }).textContent()) ?? ""
+      expect(secret).toMatch(/^sk-gw-/)
+      await page.getByRole("button", { name: "I have copied it" }).click()
+      expect((await chat(secret, { model: "sim/echo" })).status).toBe(402)
+
+      await page.getByRole("link", { name: "ci", exact: true }).click()
+      const ladder = page.getByRole("list", { name: "Limits" })
+      await expect.poll(() => ladder.textContent()).toMatch(/key limit · daily.*stops it first/)
+      await page.getByRole("button", { name: "Edit the limit" }).click()
+      await page.getByLabel("Limit, USD").fill("1")
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByText("The key “ci” is saved").waitFor()
+      await expect.poll(() => ladder.textContent()).toMatch(/\$1\.00 left/)
+      await expect.poll(async () => (await chat(secret, { model: "sim/echo" })).status).toBe(200)
+    })
+  })
+
+  test("a deletion says what stops, and asks for the name", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(`${origin}/keys?new=1`)
+      await page.getByLabel("Name").fill("short-lived")
+      await page.getByRole("button", { name: "Create the key" }).click()
+      await page.getByRole("button", { name: "I have copied it" }).click()
+      await page.getByRole("link", { name: "short-lived" }).click()
+      await page.getByRole("button", { name: "Delete" }).click()
+      const dialog = page.getByRole("dialog")
+      expect(await dialog.getByRole("button", { name: "Delete the key" }).isDisabled()).toBe(true)
+      await dialog.getByLabel(/Type short-lived/).fill("short-lived")
+      await dialog.getByRole("button", { name: "Delete the key" }).click()
+      await page.getByText("The key “short-lived” is deleted.").waitFor()
+      await expect.poll(() => page.getByRole("link", { name: "short-lived" }).count()).toBe(0)
+    })
+  })
+
+  test("a key of a provider is added, tried and deleted", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(`${origin}/providers?new=1`)
+      await page.getByLabel("Provider", { exact: true }).selectOption("embedded")
+      await page.getByLabel("Key of embedded").fill("sk-provider-0123456789abcdef")
+      await page.getByRole("button", { name: "Save and test" }).click()
+      await page.getByRole("button", { name: "Test call" }).click()
+      await page.getByText(/answered in/).waitFor()
+      await page.getByRole("link", { name: "Open the provider" }).click()
+      await page.getByText("sk-...cdef").first().waitFor()
+      expect(await page.content()).not.toContain("sk-provider-0123456789abcdef")
+      await page.getByRole("button", { name: "Delete" }).click()
+      await page.getByRole("button", { name: "Delete the key" }).click()
+      await page.getByText("None. Calls use the gateway's own key").waitFor()
+    })
+  })
+})

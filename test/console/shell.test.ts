@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from "node:fs"
+import path from "node:path"
+import { gzipSync } from "node:zlib"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { root } from "../../src/dev/options.ts"
+import {
+  close,
+  closeBrowser,
+  hasChromium,
+  newOrganization,
+  newVisit,
+  type Organization,
+  origin,
+  visiting,
+} from "./browser.ts"
+
+const MAX_FIRST_LOAD_BYTES = 150_000
+
+let organization: Organization
+beforeAll(async () => {
+  organization = await newOrganization()
+})
+afterAll(closeBrowser)
+
+test("the first load of every page is at most 150 KB", async () => {
+  const folder = path.join(root, "dist/console")
+  const html = readFileSync(path.join(folder, "index.html"), "utf8")
+  const first = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+\.(?:js|css))"/g)].map((match) => match[1] ?? "")
+  const sizeOf = (file: string) => gzipSync(readFileSync(path.join(folder, file))).length
+  const shared = first.reduce((sum, file) => sum + sizeOf(file), 0)
+  // A page loads its own chunk and those that it shares with others: all of them together are the bound of any.
+  const largest = readdirSync(path.join(folder, "assets"))
+    .filter((file) => !first.includes(`/assets/${file}`) && /\.(?:js|css)$/.test(file))
+    .reduce((sum, file) => sum + sizeOf(`assets/${file}`), 0)
+  expect(shared).toBeLessThan(60_000)
+  expect(shared + largest).toBeLessThan(MAX_FIRST_LOAD_BYTES)
+})
+
+test("every page has the policy, and files with a digest are kept for a year", async () => {
+  const page = await fetch(`${origin}/calls/gen-1?status=failed`)
+  expect(page.status).toBe(200)
+  expect(page.headers.get("cache-control")).toBe("no-store")
+  expect(page.headers.get("content-security-policy")).toContain(
+    "default-src 'none'; script-src 'self'; style-src 'self'",
+  )
+  expect(page.headers.get("content-security-policy")).toContain("require-trusted-types-for 'script'")
+  expect(page.headers.get("x-content-type-options")).toBe("nosniff")
+  const html = await page.text()
+  expect(html).not.toMatch(/<script>|<style|style=|onload=/)
+  const script = await fetch(`${origin}${/src="([^"]+)"/.exec(html)?.[1] ?? ""}`)
+  expect(script.headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
+  const missing = await fetch(`${origin}/assets/none-00000000.js`)
+  expect(missing.status).toBe(404)
+  expect(await missing.json()).toMatchObject({ error: { code: 404 } })
+})
+
+describe.runIf(hasChromium)("in a browser", () => {
+  test("a key signs in, is not kept by the page, and signs out", async () => {
+    const visit = await newVisit()
+    const { page, context } = visit
+    await page.goto(`${origin}/keys`)
+    await page.getByLabel("API key").fill("sk-gw-v1-wrong-wrong-wrong-wrong-wrong-wrong")
+    await page.getByRole("button", { name: "Sign in" }).click()
+    await expect.poll(() => page.getByRole("alert").textContent()).toMatch(/key/i)
+    await page.getByLabel("API key").fill(organization.managementKey)
+    await page.getByRole("button", { name: "Sign in" }).click()
+    await page.getByRole("heading", { name: "Keys" }).waitFor()
+    const kept = await page.evaluate(() =>
+      JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]),
+    )
+    expect(kept).not.toContain("sk-gw")
+    expect(kept).not.toContain("gateway_console")
+    expect((await context.cookies())[0]).toMatchObject({ httpOnly: true, sameSite: "Strict" })
+    await page.getByRole("button", { name: "Management key" }).click()
+    await page.getByRole("button", { name: "Sign out" }).click()
+    await page.getByRole("heading", { name: "Sign in" }).waitFor()
+    await close(visit)
+  })
+
+  test("the keyboard reaches pages, rows, the filter and help", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(origin)
+      await page.getByRole("heading", { name: "Overview" }).waitFor()
+      await page.keyboard.press("Control+k")
+      await page.getByRole("combobox", { name: /^Search pages/ }).fill("playgr")
+      await page.keyboard.press("Enter")
+      await page.getByRole("heading", { name: "Playground" }).waitFor()
+      await page.keyboard.press("Escape")
+      await page.keyboard.press("Control+k")
+      await page.getByRole("combobox", { name: /^Search pages/ }).fill("page models")
+      await page.keyboard.press("Enter")
+      await page
+        .getByRole("row", { name: /sim\/echo/ })
+        .first()
+        .waitFor()
+      await page.keyboard.press("/")
+      expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Search models")
+      await page.keyboard.type("sim/reason")
+      await page.keyboard.press("Escape")
+      await expect.poll(() => page.url()).toContain("q=sim/reason")
+      await page.getByRole("link", { name: "sim/reasoning", exact: true }).waitFor()
+      await page.keyboard.press("j")
+      await page.keyboard.press("Enter")
+      await page.getByRole("heading", { name: /sim\/reasoning/ }).waitFor()
+      await page.keyboard.press("Escape")
+      await page.getByRole("heading", { name: "Models", exact: true }).waitFor()
+      await page.keyboard.press("?")
+      await page.getByRole("dialog", { name: "Keyboard" }).waitFor()
+    })
+  })
+
+  test("a theme is pinned and survives a load", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(origin)
+      await page.getByRole("button", { name: "Management key" }).click()
+      await page.getByRole("button", { name: "Dark" }).click()
+      await page.reload()
+      await page.getByRole("heading", { name: "Overview" }).waitFor()
+      expect(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)).toBe("dark")
+    })
+  })
+
+  test("a plain key sees its own calls and limits, and no pages of the organization", async () => {
+    await visiting(organization.apiKey, async (page) => {
+      await page.goto(`${origin}/keys`)
+      await page.getByRole("list", { name: "Limits" }).waitFor()
+      const links = await page
+        .getByRole("navigation", { name: "Console", exact: true })
+        .getByRole("link")
+        .allTextContents()
+      expect(links).toContain("Calls")
+      for (const hidden of ["Guardrails", "Team", "Providers"]) expect(links).not.toContain(hidden)
+    })
+  })
+
+  test("an unknown page is said to be none, and the API keeps its envelope", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(`${origin}/settings/none/such`)
+      await page.getByText("There is no page at /settings/none/such").waitFor()
+    })
+    const response = await fetch(`${origin}/api/v1/none`)
+    expect(response.status).toBe(404)
+  })
+})

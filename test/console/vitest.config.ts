@@ -1,0 +1,21 @@
+import path from "node:path"
+import { defineConfig } from "vitest/config"
+import { useMemoryDisk } from "../support/memory-disk.ts"
+
+const root = path.join(import.meta.dirname, "../..")
+
+useMemoryDisk()
+
+/** The console of `npm start` in Debian's Chromium. */
+export default defineConfig({
+  root,
+  test: {
+    include: ["test/console/*.test.ts"],
+    globalSetup: [path.join(root, "test/acceptance/setup.ts")],
+    // One browser at a time.
+    fileParallelism: false,
+    isolate: false,
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
+  },
+})
