@@ -135,6 +135,7 @@ const UNAUDITED = [
   "src/datasets/store.ts",
   "src/calls/rejected-store.ts",
   "src/interns/questions-store.ts",
+  "src/models/discovery-store.ts",
   "src/usage/store.ts",
   "src/reconciliation/store.ts",
   "src/observability/delivery/store.ts",

@@ -1,6 +1,7 @@
 import path from "node:path"
 import { defineConfig } from "vitest/config"
 import { depthFrom } from "./support/depth.ts"
+import { markdownAsText } from "./support/markdown.ts"
 import { workerProject } from "./worker-project.ts"
 
 const root = path.join(import.meta.dirname, "..")
@@ -25,6 +26,7 @@ export default defineConfig(async () => ({
     projects: [
       {
         root,
+        plugins: [markdownAsText()],
         test: {
           ...common,
           name: "unit",

@@ -37,11 +37,9 @@ export const CallsQuery = z.object({
   status: filter("HTTP status (`429`), class (`5xx`), or outcome (`ok`, `failed`, `refused`, `cancelled`)."),
   session_id: filter("Session of the call."),
   user: filter("End user that the call named, or that the key was created for."),
-  q: z
-    .string()
-    .max(200, "must be at most 200 characters")
-    .optional()
-    .meta({ description: "Text in the id, request id, model, app, user, session, key or error of a call." }),
+  q: z.string().max(200, "must be at most 200 characters").optional().meta({
+    description: "Text in the id, request id, model, app, user, session, key, guardrail findings or error of a call.",
+  }),
   sort: oneOf(SORT_NAMES).default("-time").meta({
     description: "Order; `-` is descending. Orders other than time consider the newest 20,000 calls of the range.",
   }),

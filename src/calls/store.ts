@@ -177,7 +177,7 @@ function containsText(text: string): SQL {
   const keys = sql`coalesce((SELECT name || ' ' || label FROM api_keys WHERE hash = key_hash), '')`
   const all = sql`id || ' ' || model || ' ' || ${APP} || ' ' || ${keys} || ' ' || coalesce(record ->> 'requestId', '')
     || ' ' || coalesce(record ->> 'externalUser', '') || ' ' || coalesce(record ->> 'sessionId', '')
-    || ' ' || coalesce(record ->> 'upstreamId', '') || ' ' || coalesce(record ->> '$.error.message', '')`
+    || ' ' || coalesce(record ->> 'upstreamId', '') || ' ' || coalesce(record ->> 'guardrails', '') || ' ' || coalesce(record ->> '$.error.message', '')`
   return sql`instr(lower(${all}), ${text}) > 0`
 }
 

@@ -9,7 +9,7 @@ import { runWrangler } from "./wrangler.ts"
 import { dist, root } from "../local/paths.ts"
 import type { Migration, WorkerSpec } from "../local/spec.ts"
 
-const SOURCES = ["src", "durable-objects", "d1-migrations", "wrangler.toml", "package-lock.json"]
+const SOURCES = ["README.md", "docs", "src", "durable-objects", "d1-migrations", "wrangler.toml", "package-lock.json"]
 /** Programs that run in Node, and the console, which has a build of its own. */
 const NOT_BUNDLED = ["src/dev", "src/local", "src/console", "src/daemon"].map((folder) => path.normalize(folder))
 const MARKER = path.join(dist, "sources.sha256")
@@ -33,6 +33,7 @@ export async function ensureBuild(): Promise<void> {
 }
 
 async function bundle(args: readonly string[], outdir: string): Promise<void> {
+  rmSync(outdir, { recursive: true, force: true })
   await runWrangler(["deploy", ...args, "--dry-run", "--outdir", outdir])
   // The runtime would keep it in memory, three times the size of the bundle.
   rmSync(path.join(outdir, "index.js.map"), { force: true })

@@ -1,6 +1,6 @@
 import type { Keys } from "./provision.ts"
 
-type Server = { name: string; models: readonly unknown[] }
+type Server = { slug: string; name: string; models: readonly { id: string }[] }
 
 export type Greeting = {
   baseUrl: string
@@ -13,7 +13,10 @@ export type Greeting = {
 
 /** What `npm start` prints once calls succeed. */
 export function greet({ baseUrl, keys, servers, providers }: Greeting): string {
-  const body = `{"model":"sim/echo","messages":[{"role":"user","content":"Hello"}],"stream":true}`
+  const local = servers[0]
+  const model = local ? `${local.slug}/${local.models[0]?.id}` : "embedded/guide"
+  const question = local ? "Say hello" : "How do I add my OpenAI key?"
+  const body = `{"model":"${model}","messages":[{"role":"user","content":"${question}"}],"stream":true}`
   const found = servers.map(({ name, models }) => `${name} (${models.length} models)`).join(", ")
   return `
 The gateway is ready.

@@ -1,6 +1,7 @@
 import { estimateTokens } from "../support/tokens.ts"
 import { toRecord, toText, toUserText, type ChatRequest, type ToolFunction } from "./chat-request.ts"
 import { findFault } from "./faults.ts"
+import { guide } from "./guide/guide.ts"
 import { toSchemaValue } from "./schema-value.ts"
 
 /** A token of the answer, or the opening of a tool call, which costs none. */
@@ -55,6 +56,8 @@ function say(request: ChatRequest, seed: string): Part[] {
   const text = toUserText(request.messages)
   const content = (phrase: string) => toParts("content", toBeforeStop(phrase, request.stops))
   switch (request.model) {
+    case "guide":
+      return callNamedTool(request, text, seed) ?? content(toGuideText(request, text))
     case "paced":
       return content(pad(text, 100))
     case "long":
@@ -75,6 +78,19 @@ function say(request: ChatRequest, seed: string): Part[] {
     default:
       return content(findFault(request.model) ? pad(text, 20) : text)
   }
+}
+
+/** In the form that the request wants: Markdown, a JSON object, or a document of its schema. */
+function toGuideText({ schema, wantsJson }: ChatRequest, question: string): string {
+  const { text, sources } = guide(question)
+  if (schema) return JSON.stringify(toSchemaValue(schema, text))
+  return wantsJson ? JSON.stringify({ answer: text, sources }) : text
+}
+
+/** Calls the tools whose names the question has in it. */
+function callNamedTool(request: ChatRequest, text: string, seed: string): Part[] | undefined {
+  const tools = request.tools.filter(({ name }) => text.includes(name))
+  return tools.length > 0 ? useTools({ ...request, tools }, text, seed) : undefined
 }
 
 function think(text: string): Part[] {

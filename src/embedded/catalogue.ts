@@ -34,14 +34,15 @@ export const embeddedCatalogue: readonly Model[] = [
   ...EMBEDDED_FORMATS.flatMap(({ author, provider, nameSuffix, slugs }) =>
     embeddedModels
       .filter(({ slug }) => slugs.includes(slug))
-      .map((model) => toTextModel({ ...model, name: model.name + nameSuffix }, author, provider)),
+      .map((model) => toTextModel({ ...model, name: model.name + nameSuffix }, model.author ?? author, provider)),
   ),
   ...mediaModels.map(toMediaModel),
 ]
 
 function toTextModel(model: EmbeddedModel, author: string, provider: string): Model {
   const { slug, embeddings } = model
-  const pricing = slug.endsWith(":free") ? FREE : embeddings ? EMBEDDINGS_PRICING : EMBEDDED_PRICING
+  const pricing =
+    slug.endsWith(":free") || model.author !== undefined ? FREE : embeddings ? EMBEDDINGS_PRICING : EMBEDDED_PRICING
   const supportedParameters = [
     ...(embeddings ? [] : COMMON_PARAMETERS),
     ...(model.tools ? TOOL_PARAMETERS : []),
@@ -77,7 +78,7 @@ function toEmbeddedModel(
   return {
     ...MODEL_DEFAULTS,
     id,
-    name: `Simulated: ${name}`,
+    name: id.startsWith("sim") ? `Simulated: ${name}` : `Embedded: ${name}`,
     description,
     contextLength: EMBEDDED_CONTEXT,
     ...modalities,

@@ -17,6 +17,8 @@ export interface ChatRequest {
   parallelToolCalls: boolean
   /** `undefined` unless the response format is a JSON schema. */
   schema: unknown
+  /** The response format is `json_object`. */
+  wantsJson: boolean
   reasons: boolean
 }
 
@@ -65,6 +67,7 @@ export function toChatRequest(body: unknown): ChatRequest | Invalid {
     tools: rest.tool_choice === "none" ? [] : tools,
     parallelToolCalls: rest.parallel_tool_calls !== false,
     schema: format.type === "json_schema" ? (toRecord(format.json_schema).schema ?? {}) : undefined,
+    wantsJson: format.type === "json_object",
     reasons: rest.reasoning_effort !== "none" && toRecord(rest.reasoning).effort !== "none",
   }
 }

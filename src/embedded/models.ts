@@ -8,6 +8,8 @@ export interface EmbeddedModel {
   reasoning?: true
   structured?: true
   embeddings?: true
+  /** Id of the author, where it is not `sim`. */
+  author?: string
 }
 
 const statusModels = failureStatuses.flatMap((status): EmbeddedModel[] => {
@@ -26,6 +28,14 @@ const statusModels = failureStatuses.flatMap((status): EmbeddedModel[] => {
 })
 
 export const embeddedModels: readonly EmbeddedModel[] = [
+  {
+    slug: "guide",
+    name: "Guide",
+    author: "embedded",
+    description: "Answers questions about this gateway from its documentation. A search, not a language model.",
+    tools: true,
+    structured: true,
+  },
   { slug: "echo", name: "Echo", description: "Repeats the last user message." },
   { slug: "echo:free", name: "Echo (free)", description: "Repeats the last user message, free of charge." },
   { slug: "slow", name: "Slow", description: "Waits six seconds before anything, then repeats the message." },

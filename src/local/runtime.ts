@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs"
 import path from "node:path"
 import { convertV4MiniflareOptions, CORE_PLUGIN, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare"
 import { keepSchedule } from "./crons.ts"
@@ -98,7 +99,12 @@ function toMiniflareOptions(spec: WorkerSpec, options: RuntimeOptions) {
     serviceBindings: { ASSETS: CONSOLE, ...(isDevelopment && { EMBEDDED }) },
     unsafeDirectSockets: [{ host: options.host, port: options.port }],
   }
-  const embedded: V4WorkerOptions = { ...common, name: EMBEDDED, scriptPath: path.join(dist, "embedded/index.js") }
+  const embedded: V4WorkerOptions = {
+    ...common,
+    name: EMBEDDED,
+    modulesRoot: path.join(dist, "embedded"),
+    modules: isDevelopment ? modulesIn(path.join(dist, "embedded")) : [],
+  }
   // A Worker of its own: Miniflare would put a router in front of every call to a Worker that has assets.
   const console: V4WorkerOptions = {
     ...common,
@@ -116,6 +122,15 @@ function toMiniflareOptions(spec: WorkerSpec, options: RuntimeOptions) {
     resourcePersistencePath: path.join(options.stateDir, "v3"),
     workers: [gateway, console, ...(isDevelopment ? [embedded] : [])],
   })
+}
+
+/** The script first, then the documentation, which the bundle has as files of its own. */
+function modulesIn(folder: string) {
+  const texts = readdirSync(folder).filter((name) => /^[0-9a-f]+-.*\.md$/.test(name))
+  return [
+    { type: "ESModule" as const, path: path.join(folder, "index.js") },
+    ...texts.map((name) => ({ type: "Text" as const, path: path.join(folder, name) })),
+  ]
 }
 
 /** Miniflare's own messages. */

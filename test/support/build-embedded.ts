@@ -1,5 +1,6 @@
 import path from "node:path"
 import { build } from "vite"
+import { markdownAsText } from "./markdown.ts"
 
 const root = path.join(import.meta.dirname, "../..")
 
@@ -9,6 +10,7 @@ export default async function buildEmbedded(): Promise<void> {
     root,
     logLevel: "warn",
     configFile: false,
+    plugins: [markdownAsText()],
     build: {
       lib: { entry: path.join(root, "src/embedded/index.ts"), formats: ["es"], fileName: () => "embedded.js" },
       outDir: path.join(root, ".wrangler/test"),

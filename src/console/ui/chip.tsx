@@ -31,7 +31,7 @@ const HREFS: Record<ChipKind, (id: string) => string> = {
   model: (id) => `/models/${encodePath(id)}`,
   provider: (id) => `/providers/${encodePath(id)}`,
   key: (id) => `/keys/${id}`,
-  workspace: (id) => `/team?workspace=${encodeURIComponent(id)}`,
+  workspace: (id) => `/team?tab=workspaces&workspace=${encodeURIComponent(id)}`,
   member: (id) => `/team?member=${encodeURIComponent(id)}`,
   call: (id) => `/calls/${id}`,
   guardrail: (id) => `/guardrails/${id}`,

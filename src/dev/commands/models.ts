@@ -20,10 +20,10 @@ function perMillion(price: string): string {
   return `$${(Number(price) * 1_000_000).toFixed(2)}`
 }
 
-function stateOf({ configured, disabled, pricing, price_override: own }: Row["endpoints"][number]): string {
+function stateOf({ configured, disabled, pricing, price_override: override }: Row["endpoints"][number]): string {
   if (!configured) return "no key"
   if (disabled) return "switched off"
-  return (own ?? pricing) === null ? "price unknown" : "callable"
+  return (override ?? pricing) === null ? "price unknown" : "callable"
 }
 
 const PAGE = 1_000

@@ -1,0 +1,45 @@
+import type * as z from "zod"
+import type { AuditRecord as AuditSchema } from "../../audit/schemas.ts"
+import type {
+  ContentTestAnswer,
+  Guardrail as GuardrailSchema,
+  KeyAssignment as KeyAssignmentSchema,
+  MemberAssignment as MemberAssignmentSchema,
+} from "../../guardrails/schemas.ts"
+import type { Intern as InternSchema } from "../../interns/schemas.ts"
+import type { DesignatedPreset, Preset as PresetSchema, PresetVersion as VersionSchema } from "../../presets/schemas.ts"
+
+/** Shapes of the API, derived from the schemas that validate its answers. */
+export type Guardrail = z.infer<typeof GuardrailSchema>
+export type ContentTest = z.infer<typeof ContentTestAnswer>["data"]
+export type KeyAssignment = z.infer<typeof KeyAssignmentSchema>
+export type MemberAssignment = z.infer<typeof MemberAssignmentSchema>
+export type Preset = z.infer<typeof PresetSchema>
+export type PresetWithVersion = z.infer<typeof DesignatedPreset>
+export type PresetVersion = z.infer<typeof VersionSchema>
+export type Intern = z.infer<typeof InternSchema>
+export type AuditRecord = z.infer<typeof AuditSchema>
+
+/** A SCIM directory. Its schemas are beside the types of the Worker's bindings, which the console does not have. */
+export type Directory = {
+  id: string
+  name: string
+  base_url: string | null
+  pull: { url: string; label: string } | null
+  created_at: string
+}
+export type CreatedDirectory = Directory & { token: string | null }
+
+/** A question of an intern, as GET /questions lists it. */
+export type OpenQuestion = {
+  id: string
+  intern: { id: string; name: string }
+  session_id: string
+  created_at: string
+  deadline: string
+  question: Question
+}
+export type Field = { name: string; title?: string; description?: string; required?: boolean; options?: string[] }
+export type Question =
+  | { kind: "permission"; operation: string | null; options: string[] }
+  | { kind: "elicitation"; message: string; fields: Field[] }

@@ -1,0 +1,86 @@
+import { useState } from "preact/hooks"
+import { api, withParams } from "../../api/client.ts"
+import { invalidate, useGet } from "../../api/query.ts"
+import type { KeyAssignment, MemberAssignment } from "../../api/account-types.ts"
+import type { ApiKey, List } from "../../api/types.ts"
+import { workspaceId } from "../../state/session.ts"
+import { attempt } from "../../state/toasts.ts"
+import { Button } from "../../ui/button.tsx"
+import { Chip } from "../../ui/chip.tsx"
+import { Select } from "../../ui/field.tsx"
+import { Loaded } from "../../ui/states.tsx"
+
+/** The keys and members that a guardrail applies to, and what it did to their calls. */
+export function Applies({ id, mayWrite }: { id: string; mayWrite: boolean }) {
+  const base = `/guardrails/${id}/assignments`
+  const assigned = useGet<List<KeyAssignment>>(`${base}/keys?limit=100`)
+  const members = useGet<List<MemberAssignment>>(`${base}/members?limit=100`)
+  const change = (path: string, body: unknown, text: string) =>
+    attempt(() => api(path, { method: "POST", body }), text).then(() => invalidate(base))
+  return (
+    <section class="stack" aria-label="Where it applies">
+      <h2>Where it applies</h2>
+      <Loaded query={assigned} lines={2}>
+        {({ data }) => (
+          <>
+            {data.length === 0 && (members.data?.data.length ?? 0) === 0 && (
+              <p class="quiet">To no key and no member yet: it has no effect.</p>
+            )}
+            <ul class="row">
+              {data.map(({ key_hash: hash, key_name: name }) => (
+                <li key={hash} class="row tight nowrap">
+                  <Chip kind="key" id={hash} label={name} />
+                  {mayWrite && (
+                    <Button
+                      size="small"
+                      kind="quiet"
+                      icon="close"
+                      label={`Take it off ${name}`}
+                      onClick={() => void change(`${base}/keys/remove`, { key_hashes: [hash] }, `Taken off ${name}`)}
+                    />
+                  )}
+                </li>
+              ))}
+              {(members.data?.data ?? []).map(({ user_id: user }) => (
+                <li key={user}>
+                  <Chip kind="member" id={user} />
+                </li>
+              ))}
+            </ul>
+            {mayWrite && (
+              <Assign
+                taken={new Set(data.map(({ key_hash: hash }) => hash))}
+                onAssign={(hash, name) => void change(`${base}/keys`, { key_hashes: [hash] }, `Applies to ${name}`)}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+    </section>
+  )
+}
+
+function Assign({ taken, onAssign }: { taken: ReadonlySet<string>; onAssign: (hash: string, name: string) => void }) {
+  const [chosen, setChosen] = useState("")
+  const keys = useGet<List<ApiKey>>(withParams("/keys", { limit: 100, workspace_id: workspaceId.value }))
+  const free = (keys.data?.data ?? []).filter(({ hash }) => !taken.has(hash))
+  const options = [
+    { value: "", label: "Choose a key" },
+    ...free.map(({ hash, name }) => ({ value: hash, label: name })),
+  ]
+  const name = free.find(({ hash }) => hash === chosen)?.name
+  return (
+    <div class="row fields">
+      <Select label="Apply it to a key" options={options} value={chosen} onChange={setChosen} />
+      <Button
+        disabled={name === undefined}
+        onClick={() => {
+          onAssign(chosen, name ?? "")
+          setChosen("")
+        }}
+      >
+        Apply
+      </Button>
+    </div>
+  )
+}

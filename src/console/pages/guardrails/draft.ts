@@ -1,0 +1,82 @@
+import type { Guardrail } from "../../api/account-types.ts"
+
+type Action = "block" | "redact" | "flag"
+export type Filter = { action: Action; label: string | null; pattern: string }
+
+/** A guardrail as its form has it. */
+export type Draft = {
+  name: string
+  description: string
+  /** By detector; absent where it is off. */
+  builtins: Readonly<Record<string, Action>>
+  filters: readonly Filter[]
+  allowedModels: string
+  ignoredModels: string
+  allowedProviders: string
+  ignoredProviders: string
+  limit: string
+  interval: string
+  includesByok: boolean
+}
+
+export const DETECTORS: readonly { slug: string; name: string }[] = [
+  { slug: "email", name: "Email addresses" },
+  { slug: "phone", name: "Phone numbers" },
+  { slug: "credit-card", name: "Card numbers" },
+  { slug: "iban", name: "Bank accounts (IBAN)" },
+  { slug: "ssn", name: "Social security numbers" },
+  { slug: "ip-address", name: "IP addresses" },
+  { slug: "person-name", name: "Names of people" },
+  { slug: "address", name: "Postal addresses" },
+  { slug: "secrets", name: "API keys and secrets" },
+  { slug: "regex-prompt-injection", name: "Prompt injection" },
+]
+
+const toLines = (list: readonly string[] | null) => (list ?? []).join("\n")
+const fromLines = (text: string) => {
+  const lines = text
+    .split(/[\n,]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+  return lines.length === 0 ? null : lines
+}
+
+export function toDraft(guardrail: Guardrail): Draft {
+  return {
+    name: guardrail.name,
+    description: guardrail.description ?? "",
+    builtins: Object.fromEntries((guardrail.content_filter_builtins ?? []).map(({ slug, action }) => [slug, action])),
+    filters: guardrail.content_filters ?? [],
+    allowedModels: toLines(guardrail.allowed_models),
+    ignoredModels: toLines(guardrail.ignored_models),
+    allowedProviders: toLines(guardrail.allowed_providers),
+    ignoredProviders: toLines(guardrail.ignored_providers),
+    limit: guardrail.limit_usd === null ? "" : String(guardrail.limit_usd),
+    interval: guardrail.reset_interval ?? "monthly",
+    includesByok: guardrail.include_byok_in_budgets,
+  }
+}
+
+/** The content rules, for a test or a change. */
+export function rulesOf({ builtins, filters }: Draft) {
+  return {
+    content_filter_builtins: Object.entries(builtins).map(([slug, action]) => ({ slug, action })),
+    content_filters: filters.filter(({ pattern }) => pattern !== ""),
+  }
+}
+
+export function toChange(draft: Draft): Record<string, unknown> {
+  const limit = draft.limit.trim() === "" ? null : Number(draft.limit)
+  return {
+    name: draft.name,
+    description: draft.description.trim() === "" ? null : draft.description,
+    ...rulesOf(draft),
+    allowed_models: fromLines(draft.allowedModels),
+    ignored_models: fromLines(draft.ignoredModels),
+    allowed_providers: fromLines(draft.allowedProviders),
+    ignored_providers: fromLines(draft.ignoredProviders),
+    limit_usd: limit,
+    reset_interval: limit === null ? null : draft.interval,
+    include_byok_in_budgets: draft.includesByok,
+  }
+}

@@ -1,0 +1,161 @@
+import "./guardrail.css"
+import { useEffect, useState } from "preact/hooks"
+import { api, ApiError, withParams } from "../../api/client.ts"
+import { invalidate, useGet } from "../../api/query.ts"
+import type { Guardrail } from "../../api/account-types.ts"
+import type { PageProps } from "../../routes.ts"
+import { Page } from "../../shell/page.tsx"
+import { navigate } from "../../state/router.ts"
+import { may } from "../../state/session.ts"
+import { attempt, toast } from "../../state/toasts.ts"
+import { Button } from "../../ui/button.tsx"
+import { Chip } from "../../ui/chip.tsx"
+import { ConfirmDialog } from "../../ui/dialog.tsx"
+import { TextField } from "../../ui/field.tsx"
+import { Loaded } from "../../ui/states.tsx"
+import { Time } from "../../ui/values.tsx"
+import { Applies } from "./applies.tsx"
+import { type Draft, toChange, toDraft } from "./draft.ts"
+import { Rules } from "./rules.tsx"
+import { Tester } from "./tester.tsx"
+
+export default function GuardrailPage({ params }: PageProps) {
+  const path = `/guardrails/${params["id"] ?? ""}`
+  const guardrail = useGet<{ data: Guardrail }>(path)
+  const crumb = <a href="/guardrails">Guardrails</a>
+  const { data } = guardrail
+  if (!data)
+    return (
+      <Page title="Guardrail" crumb={crumb}>
+        <Loaded query={guardrail}>{() => null}</Loaded>
+      </Page>
+    )
+  return <Editor key={data.data.id} guardrail={data.data} path={path} />
+}
+
+function Editor({ guardrail, path }: { guardrail: Guardrail; path: string }) {
+  const [draft, setDraft] = useState<Draft>(() => toDraft(guardrail))
+  const [busy, setBusy] = useState(false)
+  const [isDeleting, setDeleting] = useState(false)
+  const saved = JSON.stringify(toChange(toDraft(guardrail)))
+  const isChanged = JSON.stringify(toChange(draft)) !== saved
+  const mayWrite = may("guardrails:write")
+  useWarning(isChanged)
+  const save = async () => {
+    setBusy(true)
+    try {
+      await api(path, { method: "PATCH", body: toChange(draft) })
+      invalidate("/guardrails")
+      toast("good", "Saved. New calls follow the rules within 5 seconds.")
+    } catch (thrown) {
+      toast("bad", ApiError.of(thrown).message)
+    }
+    setBusy(false)
+  }
+  const remove = async () => {
+    if (!(await attempt(() => api(path, { method: "DELETE" }), `${guardrail.name} is deleted`))) return
+    invalidate("/guardrails")
+    navigate("/guardrails")
+  }
+  return (
+    <Page
+      title={guardrail.name}
+      crumb={<a href="/guardrails">Guardrails</a>}
+      controls={
+        mayWrite && (
+          <>
+            {isChanged && <span class="quiet only-wide">Not saved</span>}
+            <Button kind="danger" icon="trash" label="Delete" onClick={() => setDeleting(true)} />
+            <Button disabled={!isChanged} onClick={() => setDraft(toDraft(guardrail))}>
+              Undo
+            </Button>
+            <Button kind="primary" disabled={!isChanged} busy={busy} onClick={() => void save()}>
+              Save
+            </Button>
+          </>
+        )
+      }
+    >
+      <div class="guardrail">
+        <div class="tester-side stack wide">
+          <Tester draft={draft} />
+        </div>
+        <div class="stack wide">
+          <div class="pairs">
+            <TextField label="Name" value={draft.name} onChange={(name) => setDraft({ ...draft, name })} />
+            <TextField
+              label="Description"
+              value={draft.description}
+              onChange={(description) => setDraft({ ...draft, description })}
+            />
+          </div>
+          <Rules draft={draft} onChange={setDraft} />
+          <Applies id={guardrail.id} mayWrite={mayWrite} />
+          <Lately name={guardrail.name} />
+        </div>
+      </div>
+      {isDeleting && (
+        <ConfirmDialog
+          title={`Delete ${guardrail.name}?`}
+          action="Delete"
+          name={guardrail.name}
+          onConfirm={remove}
+          onClose={() => setDeleting(false)}
+        >
+          <p>Its rules and its budget no longer apply to the keys and members that have it. This cannot be undone.</p>
+        </ConfirmDialog>
+      )}
+    </Page>
+  )
+}
+
+/** Leaving the site would lose what was not saved. */
+function useWarning(isChanged: boolean): void {
+  useEffect(() => {
+    if (!isChanged) return undefined
+    const warn = (event: Event) => event.preventDefault()
+    addEventListener("beforeunload", warn)
+    return () => removeEventListener("beforeunload", warn)
+  }, [isChanged])
+}
+
+type Call = {
+  id: string
+  created_at: string
+  model: string
+  outcome: string
+  key: { hash: string; name: string | null }
+}
+
+/** Calls that it blocked or changed. */
+function Lately({ name }: { name: string }) {
+  const calls = useGet<{ data: Call[] }>(withParams("/calls", { q: name, limit: 8 }))
+  return (
+    <section class="stack" aria-label="What it did lately">
+      <div class="row between">
+        <h2>What it did lately</h2>
+        <a href={`/calls?q=${encodeURIComponent(name)}`}>All calls</a>
+      </div>
+      <Loaded query={calls} lines={3}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p class="quiet">It found nothing in the calls that are kept.</p>
+          ) : (
+            <ul class="stack tight">
+              {data.map((call) => (
+                <li key={call.id} class="row nowrap">
+                  <Time at={call.created_at} />
+                  <span>{call.outcome === "refused" ? "blocked" : "changed or flagged"}</span>
+                  <Chip kind="key" id={call.key.hash} label={call.key.name ?? "bootstrap"} />
+                  <a class="end" href={`/calls/${call.id}`}>
+                    {call.model}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}

@@ -1,0 +1,158 @@
+import { useState } from "preact/hooks"
+import { api, withParams } from "../../api/client.ts"
+import { useGet } from "../../api/query.ts"
+import type { Guardrail } from "../../api/account-types.ts"
+import type { List } from "../../api/types.ts"
+import { Page } from "../../shell/page.tsx"
+import { navigate, query, setQuery } from "../../state/router.ts"
+import { may, workspaceId } from "../../state/session.ts"
+import { Button } from "../../ui/button.tsx"
+import { Dialog } from "../../ui/dialog.tsx"
+import { Search, TextField } from "../../ui/field.tsx"
+import { Empty, Loaded } from "../../ui/states.tsx"
+import { type Column, Table } from "../../ui/table.tsx"
+import { Money, Time } from "../../ui/values.tsx"
+import { ApiError } from "../../api/client.ts"
+
+const columns: readonly Column<Guardrail>[] = [
+  {
+    id: "name",
+    label: "Name",
+    width: "minmax(180px, 2fr)",
+    narrow: "title",
+    cell: ({ id, name }) => (
+      <a class="row-link truncate" href={`/guardrails/${id}`}>
+        {name}
+      </a>
+    ),
+  },
+  { id: "content", label: "Content", width: "minmax(180px, 2fr)", cell: (row) => contentOf(row) },
+  { id: "routes", label: "Models and providers", width: "minmax(140px, 1fr)", cell: (row) => routesOf(row) },
+  {
+    id: "budget",
+    label: "Budget",
+    width: "130px",
+    align: "right",
+    narrow: "lead",
+    cell: ({ limit_usd: limit, reset_interval: interval }) =>
+      limit === null ? (
+        <span class="faint">–</span>
+      ) : (
+        <span>
+          <Money value={limit} /> {interval}
+        </span>
+      ),
+  },
+  {
+    id: "changed",
+    label: "Changed",
+    width: "100px",
+    align: "right",
+    narrow: "hide",
+    cell: ({ updated_at: updated, created_at: created }) => <Time at={updated ?? created} />,
+  },
+]
+
+/** `blocks email, redacts secrets`. */
+function contentOf({ content_filter_builtins: builtins, content_filters: filters }: Guardrail) {
+  const rules = [
+    ...(builtins ?? []).map(({ action, slug }) => ({ action, name: slug })),
+    ...(filters ?? []).map(({ action, label, pattern }) => ({ action, name: label ?? pattern })),
+  ]
+  if (rules.length === 0) return <span class="faint">–</span>
+  const byAction = Map.groupBy(rules, ({ action }) => action)
+  const text = [...byAction].map(([action, list]) => `${action}s ${list.map(({ name }) => name).join(", ")}`).join("; ")
+  return (
+    <span class="truncate" title={text}>
+      {text}
+    </span>
+  )
+}
+
+function routesOf(row: Guardrail) {
+  const allowed = [...(row.allowed_models ?? []), ...(row.allowed_providers ?? [])]
+  const ignored = [...(row.ignored_models ?? []), ...(row.ignored_providers ?? [])]
+  const parts = [
+    ...(allowed.length > 0 ? [`only ${allowed.join(", ")}`] : []),
+    ...(ignored.length > 0 ? [`not ${ignored.join(", ")}`] : []),
+  ]
+  if (parts.length === 0) return <span class="faint">any</span>
+  return <span class="truncate">{parts.join("; ")}</span>
+}
+
+export default function GuardrailsPage() {
+  const [isMaking, setMaking] = useState(false)
+  const list = useGet<List<Guardrail>>(withParams("/guardrails", { limit: 100, workspace_id: workspaceId.value }))
+  const text = query.value.get("q") ?? ""
+  const fits = ({ name, description }: Guardrail) =>
+    `${name} ${description ?? ""}`.toLowerCase().includes(text.toLowerCase())
+  return (
+    <Page
+      title="Guardrails"
+      flush
+      controls={
+        <>
+          <Search label="Filter guardrails" value={text} onChange={(q) => setQuery({ q })} />
+          {may("guardrails:write") && (
+            <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
+              New guardrail
+            </Button>
+          )}
+        </>
+      }
+    >
+      <Loaded query={list}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="No guardrail in this workspace">
+              <p>
+                A guardrail blocks or redacts content, restricts models and providers, and limits what its keys spend.
+                Make one, try it on a text, then assign keys.
+              </p>
+            </Empty>
+          ) : (
+            <Table
+              label="Guardrails"
+              columns={columns}
+              rows={data.filter(fits)}
+              rowKey={({ id }) => id}
+              href={({ id }) => `/guardrails/${id}`}
+            />
+          )
+        }
+      </Loaded>
+      {isMaking && <NewGuardrail onClose={() => setMaking(false)} />}
+    </Page>
+  )
+}
+
+function NewGuardrail({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("")
+  const [fault, setFault] = useState<string>()
+  const [busy, setBusy] = useState(false)
+  const create = async (event: Event) => {
+    event.preventDefault()
+    setBusy(true)
+    try {
+      const body = { name, ...(workspaceId.value !== null && { workspace_id: workspaceId.value }) }
+      const { data } = await api<{ data: Guardrail }>("/guardrails", { method: "POST", body })
+      navigate(`/guardrails/${data.id}`)
+    } catch (thrown) {
+      setFault(ApiError.of(thrown).message)
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog title="New guardrail" onClose={onClose}>
+      <form class="stack" onSubmit={(event) => void create(event)}>
+        <TextField label="Name" value={name} onChange={setName} fault={fault} autoFocus required />
+        <footer>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy} disabled={name.trim() === ""}>
+            Make and edit
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,148 @@
+import { Button } from "../../ui/button.tsx"
+import { Check, Select, TextArea, TextField } from "../../ui/field.tsx"
+import { DETECTORS, type Draft, type Filter } from "./draft.ts"
+
+type Props = { draft: Draft; onChange: (draft: Draft) => void }
+
+const ACTIONS = [
+  { value: "off", label: "Off" },
+  { value: "flag", label: "Flag" },
+  { value: "redact", label: "Redact" },
+  { value: "block", label: "Block" },
+]
+
+export function Rules({ draft, onChange }: Props) {
+  const set = (change: Partial<Draft>) => onChange({ ...draft, ...change })
+  return (
+    <div class="stack wide">
+      <section class="stack" aria-label="Content">
+        <h2>Content</h2>
+        <Detectors draft={draft} onChange={onChange} />
+        <Patterns draft={draft} onChange={onChange} />
+      </section>
+      <section class="stack" aria-label="Models and providers">
+        <h2>Models and providers</h2>
+        <div class="pairs">
+          <TextArea
+            label="Only these models"
+            hint="One a line; author/* for all of an author. Empty: any."
+            rows={2}
+            code
+            value={draft.allowedModels}
+            onChange={(allowedModels) => set({ allowedModels })}
+          />
+          <TextArea
+            label="Not these models"
+            rows={2}
+            code
+            value={draft.ignoredModels}
+            onChange={(ignoredModels) => set({ ignoredModels })}
+          />
+          <TextArea
+            label="Only these providers"
+            rows={2}
+            code
+            value={draft.allowedProviders}
+            onChange={(allowedProviders) => set({ allowedProviders })}
+          />
+          <TextArea
+            label="Not these providers"
+            rows={2}
+            code
+            value={draft.ignoredProviders}
+            onChange={(ignoredProviders) => set({ ignoredProviders })}
+          />
+        </div>
+      </section>
+      <section class="stack" aria-label="Budget">
+        <h2>Budget of each key and member</h2>
+        <div class="pairs">
+          <TextField
+            label="USD"
+            type="number"
+            min={0}
+            step="any"
+            hint="Empty: no budget."
+            value={draft.limit}
+            onChange={(limit) => set({ limit })}
+          />
+          <Select
+            label="Resets"
+            options={["daily", "weekly", "monthly"].map((value) => ({ value, label: value }))}
+            value={draft.interval}
+            onChange={(interval) => set({ interval })}
+          />
+        </div>
+        <Check
+          label="Calls with own provider keys count too"
+          checked={draft.includesByok}
+          onChange={(includesByok) => set({ includesByok })}
+        />
+      </section>
+    </div>
+  )
+}
+
+function Detectors({ draft, onChange }: Props) {
+  const choose = (slug: string, value: string) => {
+    const { [slug]: _, ...others } = draft.builtins
+    const action = value === "flag" || value === "redact" || value === "block" ? value : undefined
+    onChange({ ...draft, builtins: action ? { ...others, [slug]: action } : others })
+  }
+  return (
+    <div class="detectors">
+      {DETECTORS.map(({ slug, name }) => (
+        <Select
+          key={slug}
+          label={name}
+          options={ACTIONS}
+          value={draft.builtins[slug] ?? "off"}
+          onChange={(value) => choose(slug, value)}
+        />
+      ))}
+    </div>
+  )
+}
+
+function Patterns({ draft, onChange }: Props) {
+  const set = (at: number, change: Partial<Filter>) =>
+    onChange({
+      ...draft,
+      filters: draft.filters.map((filter, index) => (index === at ? { ...filter, ...change } : filter)),
+    })
+  const remove = (at: number) => onChange({ ...draft, filters: draft.filters.filter((_, index) => index !== at) })
+  const add = () => onChange({ ...draft, filters: [...draft.filters, { action: "redact", label: null, pattern: "" }] })
+  return (
+    <div class="stack tight">
+      {draft.filters.map((filter, at) => (
+        <div key={at} class="pattern">
+          <TextField
+            label={`Pattern ${at + 1}`}
+            placeholder="Regular expression (RE2)"
+            code
+            value={filter.pattern}
+            onChange={(pattern) => set(at, { pattern })}
+          />
+          <Select
+            label="Action"
+            options={ACTIONS.slice(1)}
+            value={filter.action}
+            onChange={(value) => set(at, { action: value === "block" || value === "flag" ? value : "redact" })}
+          />
+          <TextField
+            label="Label"
+            placeholder="[REDACTED]"
+            value={filter.label ?? ""}
+            onChange={(label) => set(at, { label: label === "" ? null : label })}
+          />
+          <Button kind="quiet" icon="trash" label={`Remove pattern ${at + 1}`} onClick={() => remove(at)} />
+        </div>
+      ))}
+      <div>
+        <Button size="small" icon="plus" onClick={add}>
+          Add a pattern
+        </Button>
+      </div>
+    </div>
+  )
+}

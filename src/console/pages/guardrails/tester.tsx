@@ -1,0 +1,123 @@
+import { useEffect, useRef, useState } from "preact/hooks"
+import { api, ApiError } from "../../api/client.ts"
+import type { ContentTest } from "../../api/account-types.ts"
+import { Button } from "../../ui/button.tsx"
+import { TextArea } from "../../ui/field.tsx"
+import { Status, type Tone } from "../../ui/status.tsx"
+import { type Draft, rulesOf } from "./draft.ts"
+
+const SAMPLE =
+  "Hello, I am Ada Lovelace. Write to ada@example.com or call +49 30 901820.\nMy card is 4111 1111 1111 1111, my key sk-proj-abcdefghijklmnopqrstuvwxyz0123456789."
+const WAIT_MS = 200
+const PIECE = 7
+const PIECE_MS = 120
+
+const TONES: Record<string, { tone: Tone; text: string }> = {
+  block: { tone: "bad", text: "The request is blocked" },
+  redact: { tone: "warn", text: "Parts are redacted" },
+  flag: { tone: "busy", text: "Parts are flagged" },
+  none: { tone: "good", text: "Nothing was found" },
+}
+
+/** Tests the rules of a draft on a text while it is typed. Saving is not needed. */
+export function Tester({ draft }: { draft: Draft }) {
+  const [text, setText] = useState(SAMPLE)
+  /** How much of the text has arrived, while it is streamed; null for all of it. */
+  const [arrived, setArrived] = useState<number | null>(null)
+  const shown = arrived === null ? text : text.slice(0, arrived)
+  const { result, error } = useTest(shown, draft)
+  useEffect(() => {
+    if (arrived === null) return undefined
+    if (arrived >= text.length) {
+      setArrived(null)
+      return undefined
+    }
+    const timer = setTimeout(() => setArrived(arrived + PIECE), PIECE_MS)
+    return () => clearTimeout(timer)
+  }, [arrived, text])
+  const verdict = TONES[result?.action ?? "none"]
+  return (
+    <section class="stack" aria-label="Tester">
+      <div class="row between">
+        <h2>Try it</h2>
+        <Button
+          size="small"
+          icon={arrived === null ? "play" : "stop"}
+          onClick={() => setArrived(arrived === null ? 0 : null)}
+        >
+          {arrived === null ? "Stream it" : "Stop"}
+        </Button>
+      </div>
+      <TextArea label="Text" value={text} onChange={setText} rows={6} />
+      <div class="row between" role="status" aria-live="polite">
+        {verdict && <Status tone={verdict.tone}>{verdict.text}</Status>}
+        <span class="quiet small">{result?.patterns.join(", ")}</span>
+      </div>
+      {error && <div class="notice bad">{error}</div>}
+      <div>
+        <h3>What it finds</h3>
+        <pre class="tested" dir="auto" tabIndex={0} role="region" aria-label="Findings in the text">
+          {result ? <Marked text={shown} matches={result.matches} /> : shown}
+        </pre>
+      </div>
+      <div>
+        <h3>What goes on</h3>
+        <pre class="tested" dir="auto" tabIndex={0} role="region" aria-label="Text that goes on">
+          {result?.action === "block" ? (
+            <span class="quiet">Nothing: the request is answered with 403.</span>
+          ) : (
+            result?.text
+          )}
+        </pre>
+      </div>
+    </section>
+  )
+}
+
+/** The last answer stays until the next one has arrived. */
+function useTest(text: string, draft: Draft): { result: ContentTest | undefined; error: string | undefined } {
+  const [result, setResult] = useState<ContentTest>()
+  const [error, setError] = useState<string>()
+  const last = useRef(0)
+  const rules = JSON.stringify(rulesOf(draft))
+  useEffect(() => {
+    last.current += 1
+    const turn = last.current
+    const timer = setTimeout(() => {
+      const body = { ...(JSON.parse(rules) as object), text }
+      api<{ data: ContentTest }>("/guardrails/test", { method: "POST", body }).then(
+        ({ data }) => {
+          if (turn !== last.current) return
+          setResult(data)
+          setError(undefined)
+        },
+        (thrown: unknown) => turn === last.current && setError(ApiError.of(thrown).message),
+      )
+    }, WAIT_MS)
+    return () => clearTimeout(timer)
+  }, [text, rules])
+  return { result, error }
+}
+
+type Match = ContentTest["matches"][number]
+
+function Marked({ text, matches }: { text: string; matches: readonly Match[] }) {
+  const parts = []
+  let at = 0
+  for (const { start, end, pattern, action } of matches.toSorted((a, b) => a.start - b.start)) {
+    if (start < at || end > text.length) continue
+    parts.push(text.slice(at, start))
+    parts.push(
+      <mark key={start} class={action} title={`${pattern}: ${action}`}>
+        {text.slice(start, end)}
+      </mark>,
+    )
+    at = end
+  }
+  return (
+    <>
+      {parts}
+      {text.slice(at)}
+    </>
+  )
+}

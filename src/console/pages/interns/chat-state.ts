@@ -1,0 +1,104 @@
+import { api, ApiError, call } from "../../api/client.ts"
+import { readFrames } from "../../api/events.ts"
+import type { OpenQuestion, Question } from "../../api/account-types.ts"
+
+export type Message = { id: number; role: "user" | "intern"; text: string; reasoning: string; note?: string }
+export type Pending = { id: string; question: Question; deadline: number }
+
+export type Chat = {
+  messages: readonly Message[]
+  session: string | null
+  pending: Pending | null
+  isRunning: boolean
+  error: string | null
+}
+
+export const EMPTY_CHAT: Chat = { messages: [], session: null, pending: null, isRunning: false, error: null }
+
+type Delta = {
+  content?: string
+  reasoning?: string
+  tool_calls?: { id: string; function: { arguments: string } }[]
+}
+type Chunk = {
+  choices: { delta: Delta; finish_reason: string | null }[]
+  session_id?: string | null
+  error?: { message: string }
+}
+
+const DEADLINE_MS = 300_000
+
+/** Sends messages to an intern and reads its answer into the chat, piece by piece. */
+export async function runTurn(
+  internId: string,
+  body: Record<string, unknown>,
+  update: (change: (chat: Chat) => Chat) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const answer: Message = { id: nextId(), role: "intern", text: "", reasoning: "" }
+  update((chat) => ({ ...chat, isRunning: true, pending: null, error: null, messages: [...chat.messages, answer] }))
+  const grow = (change: (message: Message) => Message) =>
+    update((chat) => ({ ...chat, messages: chat.messages.map((one) => (one.id === answer.id ? change(one) : one)) }))
+  try {
+    const request = { stream: true, approval_mode: "manual", ...body }
+    const path = `/interns/${internId}/chat/completions`
+    const response = await call(path, { method: "POST", body: request, signal })
+    for await (const { data } of readFrames(response)) {
+      if (data === "[DONE]") break
+      const chunk = JSON.parse(data) as Chunk
+      const delta = chunk.choices[0]?.delta
+      if (delta?.content !== undefined || delta?.reasoning !== undefined) {
+        const { content = "", reasoning = "" } = delta
+        grow((one) => ({ ...one, text: one.text + content, reasoning: one.reasoning + reasoning }))
+      }
+      const asked = delta?.tool_calls?.[0]
+      if (asked) {
+        const pending = toPending(asked.id, asked.function.arguments)
+        update((chat) => ({ ...chat, pending }))
+        void readDeadline(asked.id).then((deadline) => {
+          if (deadline !== undefined)
+            update((chat) => (chat.pending?.id === asked.id ? { ...chat, pending: { ...pending, deadline } } : chat))
+        })
+      }
+      if (chunk.session_id) update((chat) => ({ ...chat, session: chunk.session_id ?? chat.session }))
+      if (chunk.error) update((chat) => ({ ...chat, error: chunk.error?.message ?? null }))
+    }
+  } catch (thrown) {
+    if (!signal.aborted) update((chat) => ({ ...chat, error: ApiError.of(thrown).message }))
+  } finally {
+    update((chat) => ({ ...chat, isRunning: false, messages: chat.messages.filter(hasContent) }))
+  }
+}
+
+const hasContent = ({ role, text, reasoning }: Message) => role === "user" || text !== "" || reasoning !== ""
+
+function toPending(id: string, text: string): Pending {
+  return { id, question: JSON.parse(text) as Question, deadline: Date.now() + DEADLINE_MS }
+}
+
+/** The stream does not say until when a question may be answered; the list does. */
+async function readDeadline(id: string): Promise<number | undefined> {
+  const { data } = await api<{ data: OpenQuestion[] }>("/questions")
+  const found = data.find((question) => question.id === id)
+  return found && Date.parse(found.deadline)
+}
+
+let lastId = 0
+export function nextId(): number {
+  lastId += 1
+  return lastId
+}
+
+/** The messages that answer a question of a session. */
+export function answerBody(session: string | null, id: string, content: string): Record<string, unknown> {
+  return {
+    session_id: session,
+    messages: [
+      {
+        role: "assistant",
+        tool_calls: [{ id, type: "function", function: { name: "service.provide_input", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: id, content },
+    ],
+  }
+}

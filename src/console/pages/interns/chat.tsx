@@ -1,0 +1,134 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks"
+import type { Intern, OpenQuestion } from "../../api/account-types.ts"
+import { useGet } from "../../api/query.ts"
+import { query } from "../../state/router.ts"
+import { Button } from "../../ui/button.tsx"
+import { Markdown } from "../../ui/markdown.tsx"
+import { answerBody, type Chat, EMPTY_CHAT, type Message, nextId, runTurn } from "./chat-state.ts"
+import { QuestionPanel } from "./question-panel.tsx"
+
+/** A conversation with an intern. The intern keeps it; this page shows what was said since it was opened. */
+export function ChatView({ intern }: { intern: Intern }) {
+  const asked = query.value.get("session")
+  const [chat, setChat] = useState<Chat>({ ...EMPTY_CHAT, session: asked })
+  const abort = useRef<AbortController>(null)
+  const listed = useGet<{ data: OpenQuestion[] }>(asked === null ? null : "/questions")
+  const waiting = listed.data?.data.find(
+    ({ intern: { id }, session_id: session }) => id === intern.id && session === asked,
+  )
+  useEffect(() => {
+    if (!waiting) return
+    const pending = { id: waiting.id, question: waiting.question, deadline: Date.parse(waiting.deadline) }
+    setChat((now) => (now.pending || now.isRunning || now.messages.length > 0 ? now : { ...now, pending }))
+  }, [waiting])
+  useEffect(() => () => abort.current?.abort(), [])
+  const run = useCallback(
+    (body: Record<string, unknown>) => {
+      abort.current = new AbortController()
+      void runTurn(intern.id, body, setChat, abort.current.signal)
+    },
+    [intern.id],
+  )
+  const say = (text: string) => {
+    const message: Message = { id: nextId(), role: "user", text, reasoning: "" }
+    setChat((now) => ({ ...now, messages: [...now.messages, message] }))
+    run({ messages: [{ role: "user", content: text }], ...(chat.session !== null && { session_id: chat.session }) })
+  }
+  const { session, pending } = chat
+  const answer = useCallback(
+    (content: string, label: string) => {
+      if (!pending) return
+      const message: Message = { id: nextId(), role: "user", text: label, reasoning: "" }
+      setChat((now) => ({ ...now, messages: [...now.messages, message] }))
+      run(answerBody(session, pending.id, content))
+    },
+    [pending, session, run],
+  )
+  return (
+    <div class="intern-chat">
+      <div class="said" role="log" aria-label="Conversation" tabIndex={0}>
+        {chat.messages.length === 0 && !pending && (
+          <p class="quiet">Ask {intern.name} something. It asks before it runs a command.</p>
+        )}
+        {chat.messages.map((message) => (
+          <Said key={message.id} message={message} name={intern.name} />
+        ))}
+        {chat.isRunning && !pending && (
+          <p class="quiet" role="status">
+            {intern.name} is working…
+          </p>
+        )}
+      </div>
+      {pending && <QuestionPanel key={pending.id} pending={pending} onAnswer={answer} />}
+      {chat.error !== null && (
+        <div class="notice bad" role="alert">
+          {chat.error}
+        </div>
+      )}
+      <Composer
+        isRunning={chat.isRunning}
+        isBlocked={pending !== null || intern.status !== "running"}
+        onSay={say}
+        onStop={() => abort.current?.abort()}
+      />
+    </div>
+  )
+}
+
+function Said({ message: { role, text, reasoning }, name }: { message: Message; name: string }) {
+  return (
+    <article class={`say ${role}`} aria-label={role === "user" ? "You" : name}>
+      <span class="quiet small">{role === "user" ? "You" : name}</span>
+      {reasoning !== "" && (
+        <details class="fold">
+          <summary>Reasoning</summary>
+          <p class="quiet">{reasoning}</p>
+        </details>
+      )}
+      {role === "user" ? <p dir="auto">{text}</p> : <Markdown text={text} />}
+    </article>
+  )
+}
+
+type ComposerProps = { isRunning: boolean; isBlocked: boolean; onSay: (text: string) => void; onStop: () => void }
+
+function Composer({ isRunning, isBlocked, onSay, onStop }: ComposerProps) {
+  const [text, setText] = useState("")
+  const send = () => {
+    if (text.trim() === "" || isRunning || isBlocked) return
+    onSay(text)
+    setText("")
+  }
+  return (
+    <form
+      class="row nowrap"
+      onSubmit={(event) => {
+        event.preventDefault()
+        send()
+      }}
+    >
+      <textarea
+        class="input grow"
+        rows={2}
+        aria-label="Message to the intern"
+        placeholder={
+          isBlocked
+            ? "It can be written to when it runs and no question waits"
+            : "Message. Enter sends, Shift-Enter breaks the line."
+        }
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return
+          event.preventDefault()
+          send()
+        }}
+      />
+      {isRunning ? (
+        <Button icon="stop" label="Stop" onClick={onStop} />
+      ) : (
+        <Button type="submit" kind="primary" icon="send" label="Send" disabled={isBlocked || text.trim() === ""} />
+      )}
+    </form>
+  )
+}

@@ -1,0 +1,179 @@
+import { useState } from "preact/hooks"
+import { api, ApiError } from "../../api/client.ts"
+import { useGet } from "../../api/query.ts"
+import type { Intern, OpenQuestion } from "../../api/account-types.ts"
+import { Page } from "../../shell/page.tsx"
+import { navigate, query, setQuery } from "../../state/router.ts"
+import { may } from "../../state/session.ts"
+import { Button } from "../../ui/button.tsx"
+import { Dialog } from "../../ui/dialog.tsx"
+import { Search, Select, TextArea, TextField } from "../../ui/field.tsx"
+import { Empty, Loaded } from "../../ui/states.tsx"
+import { type Column, Table } from "../../ui/table.tsx"
+import { Time } from "../../ui/values.tsx"
+import { InternStatus } from "./status.tsx"
+
+type Interns = { data: Intern[]; has_more: boolean }
+
+export default function InternsPage() {
+  const [isMaking, setMaking] = useState(false)
+  const list = useGet<Interns>("/interns?limit=200")
+  const questions = useGet<{ data: OpenQuestion[] }>("/questions")
+  const open = new Map((questions.data?.data ?? []).map((question) => [question.intern.id, question]))
+  const text = query.value.get("q") ?? ""
+  const fits = ({ name, description }: Intern) =>
+    `${name} ${description ?? ""}`.toLowerCase().includes(text.toLowerCase())
+  return (
+    <Page
+      title="Interns"
+      flush
+      controls={
+        <>
+          <Search label="Filter interns" value={text} onChange={(q) => setQuery({ q })} />
+          {may("interns:write") && (
+            <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
+              New intern
+            </Button>
+          )}
+        </>
+      }
+    >
+      <Loaded query={list}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="No intern in this workspace">
+              <p>
+                An intern is a persistent agent with files, an API key and conversations. It asks before it runs
+                commands.
+              </p>
+            </Empty>
+          ) : (
+            <Table
+              label="Interns"
+              columns={columnsOf(open)}
+              rows={data.filter(fits)}
+              rowKey={({ id }) => id}
+              href={({ id }) => `/interns/${id}`}
+            />
+          )
+        }
+      </Loaded>
+      {isMaking && <NewIntern onClose={() => setMaking(false)} />}
+    </Page>
+  )
+}
+
+function columnsOf(open: ReadonlyMap<string, OpenQuestion>): Column<Intern>[] {
+  return [
+    {
+      id: "name",
+      label: "Name",
+      width: "minmax(140px, 1fr)",
+      narrow: "title",
+      cell: ({ id, name }) => (
+        <a class="row-link" href={`/interns/${id}`}>
+          {name}
+        </a>
+      ),
+    },
+    {
+      id: "status",
+      label: "State",
+      width: "minmax(170px, 1fr)",
+      narrow: "lead",
+      cell: (intern) => <InternStatus intern={intern} />,
+    },
+    {
+      id: "question",
+      label: "Asks",
+      width: "minmax(150px, 1.5fr)",
+      cell: ({ id }) => {
+        const question = open.get(id)
+        if (!question) return null
+        const session = encodeURIComponent(question.session_id)
+        return (
+          <a class="truncate" href={`/interns/${id}?session=${session}`}>
+            {question.question.kind === "permission" ? question.question.operation : question.question.message}
+          </a>
+        )
+      },
+    },
+    {
+      id: "model",
+      label: "Model",
+      width: "minmax(150px, 1fr)",
+      cell: ({ model }) => model ?? <span class="quiet">workspace default</span>,
+    },
+    {
+      id: "about",
+      label: "Description",
+      width: "minmax(120px, 2fr)",
+      narrow: "hide",
+      cell: ({ description }) => <span class="truncate quiet">{description}</span>,
+    },
+    {
+      id: "made",
+      label: "Made",
+      width: "90px",
+      align: "right",
+      narrow: "hide",
+      cell: ({ created_at: at }) => <Time at={at} />,
+    },
+  ]
+}
+
+const HOSTS = [
+  { value: "embedded", label: "In the gateway" },
+  { value: "daemon", label: "On a machine of yours (daemon)" },
+  { value: "cloudflare-container", label: "In a Cloudflare container" },
+]
+
+function NewIntern({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("")
+  const [host, setHost] = useState("embedded")
+  const [model, setModel] = useState("")
+  const [instructions, setInstructions] = useState("")
+  const [fault, setFault] = useState<string>()
+  const [busy, setBusy] = useState(false)
+  const create = async (event: Event) => {
+    event.preventDefault()
+    setBusy(true)
+    try {
+      const options = { ...(model !== "" && { model }), ...(instructions !== "" && { instructions }) }
+      const body = { name, host, provision: true, ...options }
+      const { id } = await api<Intern>("/interns", { method: "POST", body })
+      navigate(host === "daemon" ? `/interns/${id}?tab=setup` : `/interns/${id}`)
+    } catch (thrown) {
+      setFault(ApiError.of(thrown).message)
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog title="New intern" onClose={onClose}>
+      <form class="stack" onSubmit={(event) => void create(event)}>
+        <TextField
+          label="Name"
+          hint="Lowercase letters, digits and hyphens."
+          value={name}
+          onChange={setName}
+          required
+          autoFocus
+        />
+        <Select label="Where it runs" options={HOSTS} value={host} onChange={setHost} />
+        <TextField label="Model" placeholder="workspace default" value={model} onChange={setModel} />
+        <TextArea label="Instructions" value={instructions} onChange={setInstructions} />
+        {fault && (
+          <div class="notice bad" role="alert">
+            {fault}
+          </div>
+        )}
+        <footer>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy} disabled={name === ""}>
+            Make and start
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,127 @@
+import { useEffect, useState } from "preact/hooks"
+import type { Question } from "../../api/account-types.ts"
+import { Button } from "../../ui/button.tsx"
+import { Select, TextField } from "../../ui/field.tsx"
+import type { Pending } from "./chat-state.ts"
+
+const LABELS: Record<string, string> = {
+  allow_once: "Allow once",
+  allow_always: "Allow always",
+  reject_once: "Reject",
+  reject_always: "Reject always",
+}
+const TOTAL_MS = 300_000
+const KEYS = "123456789"
+
+type Props = { pending: Pending; onAnswer: (content: string, label: string) => void }
+
+/** What the intern wants to do, exactly, with a button for each answer and the time that is left. */
+export function QuestionPanel({ pending, onAnswer }: Props) {
+  const { question } = pending
+  return (
+    <section class="question" aria-label="Question of the intern">
+      <Countdown deadline={pending.deadline} />
+      {question.kind === "permission" ? (
+        <Permission question={question} onAnswer={onAnswer} />
+      ) : (
+        <Form question={question} onAnswer={onAnswer} />
+      )}
+    </section>
+  )
+}
+
+function Countdown({ deadline }: { deadline: number }) {
+  const [left, setLeft] = useState(deadline - Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setLeft(deadline - Date.now()), 1_000)
+    setLeft(deadline - Date.now())
+    return () => clearInterval(timer)
+  }, [deadline])
+  const seconds = Math.max(0, Math.ceil(left / 1_000))
+  const text =
+    seconds === 0
+      ? "The time is over: the run is cancelled"
+      : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} left to answer`
+  return (
+    <div class="countdown">
+      <span class="bar" aria-hidden="true">
+        <i style={{ width: `${Math.min(100, Math.max(0, (left / TOTAL_MS) * 100))}%` }} />
+      </span>
+      <span class="quiet small num">{text}</span>
+    </div>
+  )
+}
+
+function Permission({
+  question,
+  onAnswer,
+}: {
+  question: Question & { kind: "permission" }
+  onAnswer: Props["onAnswer"]
+}) {
+  const { operation, options } = question
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const { target, key } = event
+      if (event.ctrlKey || event.metaKey || event.altKey) return
+      if (target instanceof HTMLElement && target.matches("input, textarea, select")) return
+      const option = options[KEYS.indexOf(key)]
+      if (key.length !== 1 || option === undefined) return
+      event.preventDefault()
+      onAnswer(option, LABELS[option] ?? option)
+    }
+    addEventListener("keydown", onKey)
+    return () => removeEventListener("keydown", onKey)
+  }, [options, onAnswer])
+  return (
+    <>
+      <h2>The intern asks to run this</h2>
+      <pre class="command" tabIndex={0} role="region" aria-label="What would run">
+        {operation ?? "It did not say what it would do."}
+      </pre>
+      <div class="row">
+        {options.map((option, at) => (
+          <Button
+            key={option}
+            kind={option === "allow_once" ? "primary" : option.startsWith("reject") ? "danger" : "plain"}
+            onClick={() => onAnswer(option, LABELS[option] ?? option)}
+          >
+            {LABELS[option] ?? option} <kbd>{at + 1}</kbd>
+          </Button>
+        ))}
+      </div>
+    </>
+  )
+}
+
+function Form({ question, onAnswer }: { question: Question & { kind: "elicitation" }; onAnswer: Props["onAnswer"] }) {
+  const [values, setValues] = useState<Record<string, string>>({})
+  const submit = (event: Event) => {
+    event.preventDefault()
+    onAnswer(JSON.stringify({ action: "accept", content: values }), "Answered")
+  }
+  return (
+    <form class="stack" onSubmit={submit}>
+      <h2>{question.message}</h2>
+      {question.fields.map(({ name, title, description, required, options }) => {
+        const common = {
+          label: title ?? name,
+          ...(description !== undefined && { hint: description }),
+          value: values[name] ?? "",
+          onChange: (value: string) => setValues({ ...values, [name]: value }),
+        }
+        return options ? (
+          <Select key={name} {...common} options={["", ...options].map((value) => ({ value, label: value }))} />
+        ) : (
+          <TextField key={name} {...common} required={required ?? false} />
+        )
+      })}
+      <div class="row">
+        <Button type="submit" kind="primary">
+          Answer
+        </Button>
+        <Button onClick={() => onAnswer(JSON.stringify({ action: "decline" }), "Declined")}>Decline</Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,59 @@
+import { useState } from "preact/hooks"
+import { api } from "../../api/client.ts"
+import type { Intern } from "../../api/account-types.ts"
+import { attempt } from "../../state/toasts.ts"
+import { Button } from "../../ui/button.tsx"
+import { Code } from "../../ui/code.tsx"
+import { Select } from "../../ui/field.tsx"
+
+const AGENTS = ["opencode", "qwen", "codex", "claude"]
+
+/** How a machine joins as the host of an intern. */
+export function Setup({ intern }: { intern: Intern }) {
+  const [token, setToken] = useState<string>()
+  const [agent, setAgent] = useState("opencode")
+  const [isTaken, setTaken] = useState(false)
+  const mint = async (replace: boolean) => {
+    const work = async () => {
+      const path = `/interns/${intern.id}/daemon/token`
+      const made = await api<{ token: string }>(path, { method: "POST", body: { replace } })
+      setToken(made.token)
+    }
+    setTaken(!(await attempt(work, "The join token is made")))
+  }
+  const command = [
+    `npm run daemon -- --url ${location.origin} --intern ${intern.id} \\`,
+    `  --token-stdin --agent ${agent} <<< '${token ?? "JOIN_TOKEN"}'`,
+  ].join("\n")
+  return (
+    <div class="stack">
+      <h2>Run it on a machine of yours</h2>
+      <p class="quiet">
+        The daemon dials this gateway, starts the agent in its folder, and sends its requests through the gateway. A new
+        token disconnects the machine that joined with the former one.
+      </p>
+      <div class="row fields">
+        <Select
+          label="Agent"
+          options={AGENTS.map((value) => ({ value, label: value }))}
+          value={agent}
+          onChange={setAgent}
+        />
+        <Button kind="primary" onClick={() => void mint(false)}>
+          Make a join token
+        </Button>
+        {isTaken && (
+          <Button kind="danger" onClick={() => void mint(true)}>
+            Replace the attached daemon
+          </Button>
+        )}
+      </div>
+      <Code label="Join command" text={command} />
+      {token === undefined ? (
+        <p class="quiet">The command is complete once a token is made.</p>
+      ) : (
+        <p class="quiet">The token is shown only now. It lets its holder use the intern's key and secrets.</p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,100 @@
+import { useState } from "preact/hooks"
+import { api, ApiError } from "../../api/client.ts"
+import { invalidate } from "../../api/query.ts"
+import type { Preset, PresetVersion } from "../../api/account-types.ts"
+import { navigate } from "../../state/router.ts"
+import { workspaceId } from "../../state/session.ts"
+import { toast } from "../../state/toasts.ts"
+import { Button } from "../../ui/button.tsx"
+import { Dialog } from "../../ui/dialog.tsx"
+import { TextArea, TextField } from "../../ui/field.tsx"
+
+type Props = {
+  /** Of the preset that gets a version; a new preset without it. */
+  slug?: string
+  from?: PresetVersion | null
+  onClose: () => void
+}
+
+/** Makes a preset, or the next version of one. */
+export function VersionDialog({ slug: known, from, onClose }: Props) {
+  const [slug, setSlug] = useState(known ?? "")
+  const [config, setConfig] = useState(JSON.stringify(from?.config ?? { model: "sim/echo", temperature: 0.2 }, null, 2))
+  const [prompt, setPrompt] = useState(from?.system_prompt ?? "")
+  const [fault, setFault] = useState<string>()
+  const [busy, setBusy] = useState(false)
+  const parsed = parse(config)
+  const create = async (event: Event) => {
+    event.preventDefault()
+    if (!parsed) return
+    setBusy(true)
+    try {
+      const { format, body } = toRequest(parsed, prompt)
+      const workspace = workspaceId.value === null ? "" : `?workspace_id=${workspaceId.value}`
+      const path = `/presets/${encodeURIComponent(slug)}/${format}${workspace}`
+      const { data } = await api<{ data: Preset }>(path, { method: "POST", body })
+      invalidate("/presets")
+      toast("good", known === undefined ? `${slug} is made` : "The new version is in use")
+      onClose()
+      navigate(`/presets/${encodeURIComponent(data.slug)}`)
+    } catch (thrown) {
+      setFault(ApiError.of(thrown).message)
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog title={known === undefined ? "New preset" : `New version of ${known}`} onClose={onClose} wide>
+      <form class="stack" onSubmit={(event) => void create(event)}>
+        {known === undefined && (
+          <TextField
+            label="Name in calls"
+            hint={`Calls name it as @preset/${slug || "support"}.`}
+            value={slug}
+            onChange={setSlug}
+            required
+            autoFocus
+          />
+        )}
+        <TextArea
+          label="Parameters"
+          hint="As in a chat completion request, without messages."
+          fault={parsed ? undefined : "This is not a JSON object."}
+          code
+          rows={8}
+          value={config}
+          onChange={setConfig}
+        />
+        <TextArea label="Instructions" rows={5} value={prompt} onChange={setPrompt} />
+        {fault && (
+          <div class="notice bad" role="alert">
+            {fault}
+          </div>
+        )}
+        <footer>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy} disabled={!parsed || slug === ""}>
+            {known === undefined ? "Make preset" : "Make version"}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+/** Only the Responses format has instructions apart from the conversation. */
+function toRequest(config: Record<string, unknown>, prompt: string) {
+  if (prompt.trim() === "")
+    return { format: "chat/completions", body: { ...config, messages: [{ role: "user", content: "Hello" }] } }
+  const { max_tokens: most, max_completion_tokens: limit = most, ...rest } = config
+  const limits = limit === undefined ? {} : { max_output_tokens: limit }
+  return { format: "responses", body: { ...rest, ...limits, instructions: prompt, input: "Hello" } }
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,177 @@
+import { useState } from "preact/hooks"
+import type * as z from "zod"
+import type { Destination as DestinationSchema, Probe as ProbeSchema } from "../../../observability/schemas.ts"
+import { api, ApiError, withParams } from "../../api/client.ts"
+import { invalidate, useGet } from "../../api/query.ts"
+import type { List } from "../../api/types.ts"
+import { count } from "../../format/number.ts"
+import { workspaceId } from "../../state/session.ts"
+import { attempt } from "../../state/toasts.ts"
+import { Button } from "../../ui/button.tsx"
+import { ConfirmDialog } from "../../ui/dialog.tsx"
+import { Empty, Loaded } from "../../ui/states.tsx"
+import { Status, type Tone } from "../../ui/status.tsx"
+import { Time } from "../../ui/values.tsx"
+import { NewDestination } from "./new-destination.tsx"
+
+type Destination = z.infer<typeof DestinationSchema>
+type Probe = z.infer<typeof ProbeSchema>
+
+const PATH = "/observability/destinations"
+
+/** The first URL of a configuration: where it goes to. */
+function targetOf({ config }: Destination): string | undefined {
+  const urls = Object.values(config).filter((value) => typeof value === "string")
+  return urls.find((value) => value.startsWith("http"))
+}
+
+function Facts({ destination }: { destination: Destination }) {
+  return (
+    <dl class="facts">
+      <dt>Sent last</dt>
+      <dd>
+        <Time at={destination.last_success_at} />
+      </dd>
+      {destination.last_error !== null && (
+        <>
+          <dt>Last error</dt>
+          <dd>
+            {destination.last_error} <Time at={destination.last_error_at} />
+          </dd>
+        </>
+      )}
+      <dt>To</dt>
+      <dd>
+        <code>{targetOf(destination)}</code>
+      </dd>
+      <dt>Share of calls</dt>
+      <dd>
+        {destination.sampling_rate * 100} %{destination.privacy_mode ? ", without content" : ""}
+      </dd>
+    </dl>
+  )
+}
+
+/** Where call records are exported. */
+export function Destinations() {
+  const list = useGet<List<Destination>>(withParams(PATH, { limit: 100, workspace_id: workspaceId.value }))
+  const [isMaking, setMaking] = useState(false)
+  return (
+    <div class="stack">
+      <div class="row between">
+        <h2>Destinations</h2>
+        <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
+          New destination
+        </Button>
+      </div>
+      <Loaded query={list}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="Calls of this workspace are exported nowhere">
+              <p>Send them to an OTLP collector, a webhook, S3 or a tracing product. Delivery is at least once.</p>
+            </Empty>
+          ) : (
+            <div class="stack">
+              {data.map((destination) => (
+                <Card key={destination.id} destination={destination} />
+              ))}
+            </div>
+          )
+        }
+      </Loaded>
+      {isMaking && <NewDestination onClose={() => setMaking(false)} />}
+    </div>
+  )
+}
+
+function stateOf({ enabled, last_error_at: failed, last_success_at: done, backlog, dead_letters: dead }: Destination): {
+  tone: Tone
+  text: string
+} {
+  if (!enabled) return { tone: "off", text: "off" }
+  const isFailing = failed !== null && (done === null || failed > done)
+  if (dead > 0) return { tone: "bad", text: `${count(dead)} calls were given up` }
+  if (isFailing) return { tone: "bad", text: "failing" }
+  if (backlog > 0) return { tone: "warn", text: `${count(backlog)} calls wait` }
+  return done === null ? { tone: "off", text: "nothing sent yet" } : { tone: "good", text: "delivering" }
+}
+
+function Card({ destination }: { destination: Destination }) {
+  const { id, type, enabled } = destination
+  const name = destination.name ?? type
+  const path = `${PATH}/${id}`
+  const [probe, setProbe] = useState<Probe>()
+  const [fault, setFault] = useState<string>()
+  const [isTesting, setTesting] = useState(false)
+  const [isDeleting, setDeleting] = useState(false)
+  const { tone, text } = stateOf(destination)
+  const change = async (work: () => Promise<unknown>, done: string) => {
+    await attempt(work, done)
+    invalidate(PATH)
+  }
+  const test = async () => {
+    setTesting(true)
+    setFault(undefined)
+    try {
+      setProbe((await api<{ data: Probe }>(`${path}/test`, { method: "POST" })).data)
+    } catch (thrown) {
+      setFault(ApiError.of(thrown).message)
+    }
+    setTesting(false)
+  }
+  return (
+    <section class="settings-card stack" aria-label={name}>
+      <div class="row between">
+        <h3>
+          {name} <span class="quiet">{type}</span>
+        </h3>
+        <Status tone={tone}>{text}</Status>
+      </div>
+      <Facts destination={destination} />
+      {probe && (
+        <div class={`notice ${probe.ok ? "good" : "bad"}`} role="status">
+          {probe.ok ? "It took the test call" : "It did not take the test call"}
+          {probe.status === null ? "" : ` (status ${probe.status})`} in {probe.latency_ms} ms: {probe.message}
+        </div>
+      )}
+      {fault && <div class="notice bad">{fault}</div>}
+      <div class="row">
+        <Button size="small" busy={isTesting} onClick={() => void test()}>
+          Send a test call
+        </Button>
+        {destination.backlog + destination.dead_letters > 0 && (
+          <Button
+            size="small"
+            onClick={() => void change(() => api(`${path}/redeliver`, { method: "POST" }), "What waited is sent again")}
+          >
+            Send what waits now
+          </Button>
+        )}
+        <Button
+          size="small"
+          onClick={() =>
+            void change(
+              () => api(path, { method: "PATCH", body: { enabled: !enabled } }),
+              enabled ? `${name} receives no calls` : `${name} receives calls again`,
+            )
+          }
+        >
+          {enabled ? "Turn off" : "Turn on"}
+        </Button>
+        <Button size="small" kind="danger" onClick={() => setDeleting(true)}>
+          Delete…
+        </Button>
+      </div>
+      {isDeleting && (
+        <ConfirmDialog
+          title={`Delete ${name}?`}
+          action="Delete"
+          onConfirm={() => change(() => api(path, { method: "DELETE" }), `${name} is deleted`)}
+          onClose={() => setDeleting(false)}
+        >
+          <p>{count(destination.backlog + destination.dead_letters)} calls that wait for it are dropped.</p>
+        </ConfirmDialog>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,75 @@
+import { useState } from "preact/hooks"
+import { api, ApiError } from "../../api/client.ts"
+import { invalidate } from "../../api/query.ts"
+import type { CreatedDirectory } from "../../api/account-types.ts"
+import { Button, Segmented } from "../../ui/button.tsx"
+import { Dialog } from "../../ui/dialog.tsx"
+import { TextField } from "../../ui/field.tsx"
+
+type Way = "push" | "pull"
+
+export function NewDirectory({ onMade, onClose }: { onMade: (made: CreatedDirectory) => void; onClose: () => void }) {
+  const [name, setName] = useState("")
+  const [way, setWay] = useState<Way>("push")
+  const [url, setUrl] = useState("")
+  const [token, setToken] = useState("")
+  const [fault, setFault] = useState<string>()
+  const create = async (event: Event) => {
+    event.preventDefault()
+    try {
+      const body = { name, ...(way === "pull" && { pull: { url, token } }) }
+      const { data } = await api<{ data: CreatedDirectory }>("/scim/directories", { method: "POST", body })
+      invalidate("/scim")
+      onMade(data)
+      onClose()
+    } catch (thrown) {
+      setFault(ApiError.of(thrown).message)
+    }
+  }
+  return (
+    <Dialog title="Connect a directory" onClose={onClose}>
+      <form class="stack" onSubmit={(event) => void create(event)}>
+        <TextField label="Name" placeholder="Okta" value={name} onChange={setName} required autoFocus />
+        <Segmented<Way>
+          label="Direction"
+          options={[
+            { value: "push", label: "It pushes to the gateway" },
+            { value: "pull", label: "The gateway reads it" },
+          ]}
+          value={way}
+          onChange={setWay}
+        />
+        {way === "pull" && (
+          <>
+            <TextField
+              label="SCIM base URL"
+              placeholder="https://directory.example.com/scim/v2"
+              value={url}
+              onChange={setUrl}
+              required
+            />
+            <TextField
+              label="Bearer token"
+              type="password"
+              hint="Stored sealed."
+              value={token}
+              onChange={setToken}
+              required
+            />
+          </>
+        )}
+        {fault && (
+          <div class="notice bad" role="alert">
+            {fault}
+          </div>
+        )}
+        <footer>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" disabled={name.trim() === ""}>
+            Connect
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,155 @@
+import { useState } from "preact/hooks"
+import type * as z from "zod"
+import type { OrganizationMember } from "../../../members/schemas.ts"
+import { api } from "../../api/client.ts"
+import { invalidate, useGet } from "../../api/query.ts"
+import type { List } from "../../api/types.ts"
+import { query, setQuery } from "../../state/router.ts"
+import { may } from "../../state/session.ts"
+import { attempt } from "../../state/toasts.ts"
+import { Button } from "../../ui/button.tsx"
+import { ConfirmDialog, Dialog } from "../../ui/dialog.tsx"
+import { Search, Select, TextField } from "../../ui/field.tsx"
+import { Menu } from "../../ui/menu.tsx"
+import { Empty, Loaded } from "../../ui/states.tsx"
+import { type Column, Table } from "../../ui/table.tsx"
+
+type Member = z.infer<typeof OrganizationMember>
+
+const PATH = "/organization/members"
+const ROLES = [
+  { value: "org:member", label: "Member" },
+  { value: "org:admin", label: "Admin" },
+]
+
+const nameOf = ({ first_name: first, last_name: last, email }: Member) =>
+  [first, last].filter(Boolean).join(" ") || email || "Owner"
+
+export function Members() {
+  const list = useGet<List<Member>>(`${PATH}?limit=100`)
+  const [isAdding, setAdding] = useState(false)
+  const [removed, setRemoved] = useState<Member>()
+  const text = query.value.get("member") ?? query.value.get("q") ?? ""
+  const fits = (member: Member) =>
+    `${nameOf(member)} ${member.email} ${member.id}`.toLowerCase().includes(text.toLowerCase())
+  const remove = async (member: Member) => {
+    const path = `${PATH}/${encodeURIComponent(member.id)}`
+    await attempt(() => api(path, { method: "DELETE" }), `${nameOf(member)} is removed`)
+    invalidate(PATH)
+  }
+  return (
+    <div class="stack">
+      <div class="row between">
+        <Search label="Filter members" value={text} onChange={(q) => setQuery({ q, member: null })} />
+        {may("members:write") && (
+          <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+            Add member
+          </Button>
+        )}
+      </div>
+      <Loaded query={list}>
+        {({ data }) => {
+          const rows = data.filter(fits)
+          if (rows.length === 0) return <Empty title="No member fits the filter" />
+          return <Table label="Members" columns={columnsOf(setRemoved)} rows={rows} rowKey={({ id }) => id} />
+        }}
+      </Loaded>
+      {isAdding && <AddMember onClose={() => setAdding(false)} />}
+      {removed && (
+        <ConfirmDialog
+          title={`Remove ${nameOf(removed)}?`}
+          action="Remove"
+          name={removed.email || removed.id}
+          onConfirm={() => remove(removed)}
+          onClose={() => setRemoved(undefined)}
+        >
+          <p>They leave every workspace of the organization. Keys that were made in their name keep working.</p>
+        </ConfirmDialog>
+      )}
+    </div>
+  )
+}
+
+function columnsOf(onRemove: (member: Member) => void): Column<Member>[] {
+  const setRole = async ({ id }: Member, role: string) => {
+    await attempt(
+      () => api(`${PATH}/${encodeURIComponent(id)}`, { method: "PATCH", body: { role } }),
+      "The role is changed",
+    )
+    invalidate(PATH)
+  }
+  return [
+    {
+      id: "name",
+      label: "Name",
+      width: "minmax(160px, 1fr)",
+      narrow: "title",
+      cell: (member) => <span class="truncate">{nameOf(member)}</span>,
+    },
+    {
+      id: "email",
+      label: "Email",
+      width: "minmax(180px, 1fr)",
+      cell: ({ email }) => <span class="truncate">{email}</span>,
+    },
+    {
+      id: "role",
+      label: "Role",
+      width: "110px",
+      narrow: "lead",
+      cell: ({ role }) => ROLES.find(({ value }) => value === role)?.label ?? role,
+    },
+    {
+      id: "id",
+      label: "Id",
+      width: "minmax(120px, 1fr)",
+      narrow: "hide",
+      cell: ({ id }) => <code class="truncate small">{id}</code>,
+    },
+    {
+      id: "actions",
+      label: <span class="visually-hidden">Actions</span>,
+      width: "48px",
+      align: "right",
+      narrow: "hide",
+      cell: (member) =>
+        may("members:write") && (
+          <Menu label={`Actions for ${nameOf(member)}`} icon="more" kind="quiet" size="small">
+            {ROLES.filter(({ value }) => value !== member.role).map(({ value, label }) => (
+              <button type="button" key={value} onClick={() => void setRole(member, value)}>
+                Make {label.toLowerCase()}
+              </button>
+            ))}
+            <button type="button" onClick={() => onRemove(member)}>
+              Remove…
+            </button>
+          </Menu>
+        ),
+    },
+  ]
+}
+
+function AddMember({ onClose }: { onClose: () => void }) {
+  const [email, setEmail] = useState("")
+  const [role, setRole] = useState("org:member")
+  const add = async (event: Event) => {
+    event.preventDefault()
+    if (!(await attempt(() => api(PATH, { method: "POST", body: { email, role } }), `${email} is a member`))) return
+    invalidate(PATH)
+    onClose()
+  }
+  return (
+    <Dialog title="Add member" onClose={onClose}>
+      <form class="stack" onSubmit={(event) => void add(event)}>
+        <TextField label="Email" value={email} onChange={setEmail} required autoFocus />
+        <Select label="Role" options={ROLES} value={role} onChange={setRole} />
+        <footer>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" disabled={email === ""}>
+            Add
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,95 @@
+import "./team.css"
+import { useState } from "preact/hooks"
+import { api } from "../../api/client.ts"
+import { invalidate, useGet } from "../../api/query.ts"
+import type { List, Workspace } from "../../api/types.ts"
+import { Page } from "../../shell/page.tsx"
+import { may, session } from "../../state/session.ts"
+import { attempt } from "../../state/toasts.ts"
+import { Button } from "../../ui/button.tsx"
+import { Dialog } from "../../ui/dialog.tsx"
+import { TextField } from "../../ui/field.tsx"
+import { Loaded } from "../../ui/states.tsx"
+import { currentTab, Tabs } from "../../ui/tabs.tsx"
+import { Members } from "./members.tsx"
+import { WorkspaceCard } from "./workspace-card.tsx"
+
+const TABS = [
+  { id: "members", label: "Members" },
+  { id: "workspaces", label: "Workspaces and budgets" },
+]
+
+export default function TeamPage() {
+  const list = useGet<List<Workspace>>("/workspaces?limit=100")
+  const [isMaking, setMaking] = useState(false)
+  const hasWorkspaces = currentTab(TABS) === "workspaces"
+  return (
+    <Page
+      title="Team"
+      controls={
+        hasWorkspaces &&
+        may("workspaces:write") && (
+          <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
+            New workspace
+          </Button>
+        )
+      }
+    >
+      <div class="stack">
+        <p class="quiet">{session.value?.organization?.name}</p>
+        <Tabs label="Team" tabs={TABS} />
+        {hasWorkspaces ? (
+          <Loaded query={list}>
+            {({ data }) => (
+              <div class="stack wide">
+                {data.map((workspace) => (
+                  <WorkspaceCard key={workspace.id} workspace={workspace} isOnly={data.length === 1} />
+                ))}
+              </div>
+            )}
+          </Loaded>
+        ) : (
+          <Members />
+        )}
+      </div>
+      {isMaking && <NewWorkspace onClose={() => setMaking(false)} />}
+    </Page>
+  )
+}
+
+const toSlug = (name: string) =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "")
+
+function NewWorkspace({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("")
+  const create = async (event: Event) => {
+    event.preventDefault()
+    const body = { name, slug: toSlug(name) }
+    if (!(await attempt(() => api("/workspaces", { method: "POST", body }), `${name} is made`))) return
+    invalidate("/workspaces")
+    onClose()
+  }
+  return (
+    <Dialog title="New workspace" onClose={onClose}>
+      <form class="stack" onSubmit={(event) => void create(event)}>
+        <TextField
+          label="Name"
+          hint={name === "" ? "It has separate keys, budgets, guardrails and presets." : `In paths: ${toSlug(name)}`}
+          value={name}
+          onChange={setName}
+          required
+          autoFocus
+        />
+        <footer>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" disabled={toSlug(name) === ""}>
+            Make workspace
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,54 @@
+import readme from "../../../README.md"
+import docsIndex from "../../../docs/README.md"
+import adding from "../../../docs/adding.md"
+import architecture from "../../../docs/architecture.md"
+import authority from "../../../docs/authority.md"
+import billing from "../../../docs/billing.md"
+import byok from "../../../docs/byok.md"
+import calls from "../../../docs/calls.md"
+import clients from "../../../docs/clients.md"
+import configuration from "../../../docs/configuration.md"
+import daemon from "../../../docs/daemon.md"
+import deploy from "../../../docs/deploy.md"
+import guardrails from "../../../docs/guardrails.md"
+import interns from "../../../docs/interns.md"
+import oauth from "../../../docs/oauth.md"
+import observability from "../../../docs/observability.md"
+import operations from "../../../docs/operations.md"
+import providers from "../../../docs/providers.md"
+import quickStart from "../../../docs/quick-start.md"
+import routing from "../../../docs/routing.md"
+import scim from "../../../docs/scim.md"
+import selfHosting from "../../../docs/self-hosting.md"
+import serverTools from "../../../docs/server-tools.md"
+import streaming from "../../../docs/streaming.md"
+import vault from "../../../docs/vault.md"
+
+/** The documentation, which the guide searches. A test holds this list to the folder. */
+export const documents: readonly { path: string; text: string }[] = [
+  { path: "README.md", text: readme },
+  { path: "docs/README.md", text: docsIndex },
+  { path: "docs/adding.md", text: adding },
+  { path: "docs/architecture.md", text: architecture },
+  { path: "docs/authority.md", text: authority },
+  { path: "docs/billing.md", text: billing },
+  { path: "docs/byok.md", text: byok },
+  { path: "docs/calls.md", text: calls },
+  { path: "docs/clients.md", text: clients },
+  { path: "docs/configuration.md", text: configuration },
+  { path: "docs/daemon.md", text: daemon },
+  { path: "docs/deploy.md", text: deploy },
+  { path: "docs/guardrails.md", text: guardrails },
+  { path: "docs/interns.md", text: interns },
+  { path: "docs/oauth.md", text: oauth },
+  { path: "docs/observability.md", text: observability },
+  { path: "docs/operations.md", text: operations },
+  { path: "docs/providers.md", text: providers },
+  { path: "docs/quick-start.md", text: quickStart },
+  { path: "docs/routing.md", text: routing },
+  { path: "docs/scim.md", text: scim },
+  { path: "docs/self-hosting.md", text: selfHosting },
+  { path: "docs/server-tools.md", text: serverTools },
+  { path: "docs/streaming.md", text: streaming },
+  { path: "docs/vault.md", text: vault },
+]
