@@ -11,6 +11,8 @@ export type Column<T> = {
   align?: "right"
   /** Where the cell goes on a narrow screen: the first line, its end, the second line (default), or nowhere. */
   narrow?: "title" | "lead" | "hide"
+  /** What stands before the value on the second line of a narrow screen, which has no header. */
+  narrowLabel?: string
   sort?: { direction: "asc" | "desc" | undefined; onSort: () => void }
 }
 
@@ -125,8 +127,9 @@ function Row<T>({ row, columns, position, url, isSelected, height }: RowProps<T>
       onClick={open}
       {...(height !== undefined && { style: { height: `${height}px` } })}
     >
-      {columns.map(({ id, cell, align, narrow }) => (
+      {columns.map(({ id, cell, align, narrow, narrowLabel }) => (
         <div key={id} role="cell" class={`cell ${align ?? ""} ${narrow ?? ""}`}>
+          {narrowLabel !== undefined && <span class="only-narrow narrow-label">{narrowLabel}</span>}
           {cell(row)}
         </div>
       ))}

@@ -8,6 +8,7 @@ import byok from "../../../docs/byok.md"
 import calls from "../../../docs/calls.md"
 import clients from "../../../docs/clients.md"
 import configuration from "../../../docs/configuration.md"
+import console from "../../../docs/console.md"
 import daemon from "../../../docs/daemon.md"
 import deploy from "../../../docs/deploy.md"
 import guardrails from "../../../docs/guardrails.md"
@@ -36,6 +37,7 @@ export const documents: readonly { path: string; text: string }[] = [
   { path: "docs/calls.md", text: calls },
   { path: "docs/clients.md", text: clients },
   { path: "docs/configuration.md", text: configuration },
+  { path: "docs/console.md", text: console },
   { path: "docs/daemon.md", text: daemon },
   { path: "docs/deploy.md", text: deploy },
   { path: "docs/guardrails.md", text: guardrails },

@@ -131,9 +131,9 @@ const MAX_DIFFS = 5
 function detailsOf(call: Json, operation: string | null): PermissionDetails {
   const input = record(call["rawInput"])
   const { command: given } = input
-  const words = list(given).filter((word) => typeof word === "string")
+  const argv = list(given).filter((word) => typeof word === "string")
   const title = text(call["title"])
-  const command = text(given) ?? (words.length > 0 ? words.join(" ") : title === operation ? undefined : title)
+  const command = text(given) ?? (argv.length > 0 ? argv.join(" ") : title === operation ? undefined : title)
   const folder = text(input["cwd"]) ?? text(input["workdir"])
   const diffs = list(call["content"]).flatMap((content) => {
     const { type, path, oldText, newText } = record(content)

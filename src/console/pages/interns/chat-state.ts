@@ -51,12 +51,12 @@ export async function runTurn(
         const { content = "", reasoning = "" } = delta
         grow((one) => ({ ...one, text: one.text + content, reasoning: one.reasoning + reasoning }))
       }
-      const asked = delta?.tool_calls?.[0]
-      if (asked) {
-        const pending = toPending(asked.id, asked.function.arguments)
+      const toolCall = delta?.tool_calls?.[0]
+      if (toolCall) {
+        const pending = toPending(toolCall.id, toolCall.function.arguments)
         update((chat) => ({ ...chat, pending }))
-        void readDetails(asked.id).then((details) => {
-          if (details) update((chat) => (chat.pending?.id === asked.id ? { ...chat, pending: details } : chat))
+        void readDetails(toolCall.id).then((details) => {
+          if (details) update((chat) => (chat.pending?.id === toolCall.id ? { ...chat, pending: details } : chat))
         })
       }
       if (chunk.session_id) update((chat) => ({ ...chat, session: chunk.session_id ?? chat.session }))

@@ -46,6 +46,7 @@ function columnsOf(onPrice: ((endpoint: Endpoint) => void) | undefined): Column<
     {
       id: "latency",
       label: "First token, p50",
+      narrowLabel: "first token",
       width: "110px",
       align: "right",
       cell: ({ latency_last_30m: latency }) => (latency ? duration(latency.p50) : <span class="faint">–</span>),
@@ -78,6 +79,7 @@ function columnsOf(onPrice: ((endpoint: Endpoint) => void) | undefined): Column<
     {
       id: "in",
       label: "In, $/M",
+      narrowLabel: "in",
       width: "76px",
       align: "right",
       narrow: "lead",
@@ -86,6 +88,7 @@ function columnsOf(onPrice: ((endpoint: Endpoint) => void) | undefined): Column<
     {
       id: "out",
       label: "Out, $/M",
+      narrowLabel: "out",
       width: "76px",
       align: "right",
       cell: ({ pricing }) => <Price value={pricing.completion} />,

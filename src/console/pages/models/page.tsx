@@ -90,6 +90,7 @@ const columns: readonly Column<Model>[] = [
   {
     id: "in",
     label: "In, $/M tokens",
+    narrowLabel: "in",
     width: "104px",
     align: "right",
     cell: ({ pricing }) => <Price value={pricing.prompt} />,
@@ -97,6 +98,7 @@ const columns: readonly Column<Model>[] = [
   {
     id: "out",
     label: "Out, $/M tokens",
+    narrowLabel: "out",
     width: "108px",
     align: "right",
     cell: ({ pricing }) => <Price value={pricing.completion} />,

@@ -1,5 +1,6 @@
 import { api } from "../../api/client.ts"
 import { type Query, useQuery } from "../../api/query.ts"
+import { session, workspaceId } from "../../state/session.ts"
 import type { Range } from "../../ui/range.tsx"
 
 export type Dimension = "model" | "provider" | "workspace_id" | "api_key_hash" | "user_id" | "app" | "api_type"
@@ -34,11 +35,21 @@ export function rangeOf({ from, to }: Pick<Range, "from" | "to">): AnalyticsQuer
   return { start: new Date(from).toISOString(), end: new Date(to).toISOString() }
 }
 
+/** Of the chosen workspace; grouped by workspace, of the organization. A plain key has its own calls alone. */
+function scoped(body: AnalyticsQuery): { path: string; body: AnalyticsQuery } {
+  if (session.value?.kind !== "management") return { path: "/key/analytics/query", body }
+  const workspace = workspaceId.value
+  if (workspace === null || body.dimensions?.includes("workspace_id")) return { path: "/analytics/query", body }
+  const filter = { field: "workspace_id", operator: "eq", value: workspace } as const
+  return { path: "/analytics/query", body: { ...body, filters: [...(body.filters ?? []), filter] } }
+}
+
 /** Totals of the whole range, computed by the server. */
-export function useAnalytics(body: AnalyticsQuery | null): Query<readonly Row[]> {
-  const key = body && `/analytics/query ${JSON.stringify(body)}`
-  return useQuery(key, async () => {
-    const { data } = await api<Answer>("/analytics/query", { method: "POST", body })
+export function useAnalytics(query: AnalyticsQuery | null): Query<readonly Row[]> {
+  const call = query && scoped(query)
+  return useQuery(call && `${call.path} ${JSON.stringify(call.body)}`, async () => {
+    if (!call) return []
+    const { data } = await api<Answer>(call.path, { method: "POST", body: call.body })
     return data.data
   })
 }

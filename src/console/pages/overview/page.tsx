@@ -2,7 +2,7 @@ import "./overview.css"
 import { useMemo } from "preact/hooks"
 import { withParams } from "../../api/client.ts"
 import { useGet } from "../../api/query.ts"
-import type { ApiKey, Call, CallPage, Limit, List } from "../../api/types.ts"
+import type { ApiKey, Call, CallPage, Limit, List, Workspace } from "../../api/types.ts"
 import { toCsv } from "../../format/csv.ts"
 import { change, compact, count, percent, usd } from "../../format/number.ts"
 import { duration } from "../../format/time.ts"
@@ -39,6 +39,7 @@ const DIMENSIONS: readonly { value: Dimension; label: string }[] = [
   { value: "api_key_hash", label: "Key" },
   { value: "app", label: "App" },
 ]
+const ORGANIZATION: (typeof DIMENSIONS)[number] = { value: "workspace_id", label: "Workspace" }
 const METRICS = [
   { value: "usage", label: "Spend", format: usd },
   { value: "requests", label: "Calls", format: compact },
@@ -187,11 +188,12 @@ function useMonth(): { spent: number; forecast: number } | null {
 }
 
 function Usage({ range }: { range: Range }) {
-  const dimension = DIMENSIONS.find(({ value }) => value === query.value.get("by"))?.value ?? "model"
+  const dimensions = session.value?.kind === "management" ? [...DIMENSIONS, ORGANIZATION] : DIMENSIONS
+  const dimension = dimensions.find(({ value }) => value === query.value.get("by"))?.value ?? "model"
   const metric = METRICS.find(({ value }) => value === query.value.get("of")) ?? METRICS[0]
   const step = granularityOf(range)
-  const keyNames = useKeyNames()
-  const name = (id: string) => (dimension === "api_key_hash" ? (keyNames.get(id) ?? id.slice(0, 10)) : id || "none")
+  const names = useNames()
+  const name = (id: string) => names.get(id) ?? (dimension === "api_key_hash" ? id.slice(0, 10) : id || "none")
   const shared = { dimensions: [dimension], time_range: rangeOf(range) }
   const byTime = useAnalytics({ ...shared, metrics: [metric.value], granularity: step.name, limit: 5000 })
   const table = useAnalytics({
@@ -204,7 +206,7 @@ function Usage({ range }: { range: Range }) {
   const times = useMemo(() => stepsOf(range, step.ms), [range, step.ms])
   const series = useMemo(
     () => toSeries(byTime.data ?? [], { times, dimension, metric: metric.value, name }),
-    [byTime.data, times, keyNames],
+    [byTime.data, times, names],
   )
   return (
     <section class="stack">
@@ -220,7 +222,7 @@ function Usage({ range }: { range: Range }) {
             label="Group by"
             value={dimension}
             onChange={(by) => setQuery({ by: by === "model" ? null : by })}
-            options={DIMENSIONS}
+            options={dimensions}
           />
           <Button
             kind="quiet"
@@ -245,9 +247,17 @@ function Usage({ range }: { range: Range }) {
   )
 }
 
-function useKeyNames(): ReadonlyMap<string, string> {
+/** Names of keys and workspaces, which analytics has by id. */
+function useNames(): ReadonlyMap<string, string> {
   const keys = useGet<List<ApiKey>>(may("keys:read") ? "/keys?include_disabled=true&limit=100" : null)
-  return useMemo(() => new Map((keys.data?.data ?? []).map(({ hash, name }) => [hash, name])), [keys.data])
+  const workspaces = useGet<List<Workspace>>(may("workspaces:read") ? "/workspaces?limit=100" : null)
+  return useMemo(() => {
+    const named = [
+      ...(keys.data?.data ?? []).map(({ hash, name }) => [hash, name] as const),
+      ...(workspaces.data?.data ?? []).map(({ id, name }) => [id, name] as const),
+    ]
+    return new Map(named)
+  }, [keys.data, workspaces.data])
 }
 
 type View = { dimension: Dimension; metric: (typeof METRICS)[number]; name: (id: string) => string }
@@ -257,8 +267,15 @@ const FILTER_OF: Partial<Record<Dimension, string>> = {
   provider: "provider",
   api_key_hash: "key",
   app: "app",
+  workspace_id: "workspace",
 }
-const CHIP_OF = { model: "model", provider: "provider", api_key_hash: "key", app: "app" } as const
+const CHIP_OF = {
+  model: "model",
+  provider: "provider",
+  api_key_hash: "key",
+  app: "app",
+  workspace_id: "workspace",
+} as const
 
 /** Where it goes: the same data as the chart, as numbers, each with the calls behind it. */
 function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: readonly Row[]; view: View }) {
@@ -270,7 +287,7 @@ function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: reado
   return (
     <div class="breakdown" role="table" aria-label={`${metric.label} by ${dimension}`}>
       <div role="row" class="breakdown-head">
-        <span role="columnheader">{DIMENSIONS.find(({ value }) => value === dimension)?.label}</span>
+        <span role="columnheader">{[...DIMENSIONS, ORGANIZATION].find(({ value }) => value === dimension)?.label}</span>
         <span role="columnheader" class="share">
           <span class="visually-hidden">Share</span>
         </span>

@@ -79,9 +79,9 @@ export function Composer({ models }: { models: ReadonlyMap<string, Model> }) {
         )}
         <span class="small quiet grow">
           {fault.value === null ? (
-            <>
+            <span class="only-wide">
               <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> breaks the line
-            </>
+            </span>
           ) : (
             <>
               The next call goes to <code>{fault.value}</code>

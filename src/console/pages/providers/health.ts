@@ -1,5 +1,4 @@
 import { useMemo } from "preact/hooks"
-import { may } from "../../state/session.ts"
 import { numberIn, rangeOf, textIn, useAnalytics } from "../overview/analytics.ts"
 
 const MINUTE = 60_000
@@ -8,15 +7,11 @@ const DAY = 86_400_000
 /** Calls and failures of the last 24 hours, by name of the provider. */
 export function useHealth(): ReadonlyMap<string, { calls: number; failed: number }> {
   const to = useMemo(() => Math.ceil(Date.now() / MINUTE) * MINUTE, [])
-  const rows = useAnalytics(
-    may("analytics:write")
-      ? {
-          metrics: ["requests", "failed_requests"],
-          dimensions: ["provider"],
-          time_range: rangeOf({ from: to - DAY, to }),
-        }
-      : null,
-  )
+  const rows = useAnalytics({
+    metrics: ["requests", "failed_requests"],
+    dimensions: ["provider"],
+    time_range: rangeOf({ from: to - DAY, to }),
+  })
   return useMemo(
     () =>
       new Map(

@@ -81,7 +81,7 @@ const columns: readonly Column<ProviderRow>[] = [
     id: "byok",
     label: "Keys of this workspace",
     width: "minmax(120px, 1fr)",
-    narrow: "lead",
+    narrowLabel: "own keys:",
     cell: ({ credentials }) =>
       credentials.length === 0 ? (
         <span class="faint">none</span>

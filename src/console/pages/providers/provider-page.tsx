@@ -40,6 +40,7 @@ const modelColumns: readonly Column<Model>[] = [
   {
     id: "in",
     label: "In, $/M",
+    narrowLabel: "in",
     width: "90px",
     align: "right",
     cell: ({ pricing }) => <Price value={pricing.prompt} />,
@@ -47,6 +48,7 @@ const modelColumns: readonly Column<Model>[] = [
   {
     id: "out",
     label: "Out, $/M",
+    narrowLabel: "out",
     width: "90px",
     align: "right",
     cell: ({ pricing }) => <Price value={pricing.completion} />,
