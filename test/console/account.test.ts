@@ -36,6 +36,12 @@ async function openConsole(key: string, path = "/", options: Parameters<typeof n
   return visit
 }
 
+/** Everything that the page shows at first has arrived. */
+async function loaded(page: Page): Promise<void> {
+  await page.getByRole("heading", { level: 1 }).waitFor()
+  await expect.poll(() => page.getByRole("status", { name: "Loading" }).count(), POLL).toBe(0)
+}
+
 async function call<T>(key: string, path: string): Promise<T> {
   const response = await fetch(`${api}${path}`, { headers: { authorization: `Bearer ${key}` } })
   expect(response.status, path).toBe(200)
@@ -69,7 +75,7 @@ test("a guardrail is made, tried on a text while it is edited, saved, and blocks
   await expect
     .poll(async () => {
       await page.reload()
-      await page.waitForLoadState("networkidle")
+      await loaded(page)
       return page.getByRole("region", { name: "What it did lately" }).getByText("blocked").count()
     }, POLL)
     .toBe(1)
@@ -121,6 +127,32 @@ test("an intern asks before it runs a command, shows it exactly, is allowed, and
   await expect
     .poll(() => said.getByRole("article", { name: "scout" }).last().textContent(), POLL)
     .toContain("hello from the intern")
+  expect(faults).toEqual([])
+})
+
+test("a question is announced on every page, and the announcement leads to it", async () => {
+  const { page, faults } = await openConsole(acme.managementKey, "/presets")
+  await page.getByRole("link", { name: "support", exact: true }).waitFor()
+  type Interns = { data: { id: string }[] }
+  const [intern] = (await call<Interns>(acme.managementKey, "/interns")).data
+  const asked = await fetch(`${api}/interns/${intern?.id}/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${acme.managementKey}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      stream: true,
+      approval_mode: "manual",
+      messages: [{ role: "user", content: "echo again" }],
+    }),
+  })
+  await asked.text()
+  await page.getByText("scout asks a question").waitFor()
+  await page.getByRole("button", { name: "Answer" }).click()
+  const question = page.getByRole("region", { name: "Question of the intern" })
+  await expect
+    .poll(() => question.getByRole("region", { name: "What would run" }).textContent(), POLL)
+    .toBe("echo again")
+  await question.getByRole("button", { name: "Reject", exact: false }).first().click()
+  await expect.poll(() => page.getByTitle("Questions that wait for an answer").count(), POLL).toBe(0)
   expect(faults).toEqual([])
 })
 
@@ -223,7 +255,7 @@ describe.each([
     for (const path of PAGES) {
       await page.goto(`${origin}${path}`)
       await page.getByRole("heading", { level: 1 }).waitFor()
-      await page.waitForLoadState("networkidle")
+      await loaded(page)
       expect(await violations(page), path).toEqual([])
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       expect(overflow, path).toBeLessThanOrEqual(0)

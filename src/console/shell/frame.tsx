@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact"
 import { useGet } from "../api/query.ts"
 import type { List, Workspace } from "../api/types.ts"
 import { entries, type Entry } from "../routes.ts"
+import { openQuestions, useQuestions } from "../state/questions.ts"
 import { path } from "../state/router.ts"
 import { chooseWorkspace, may, session, signOut, workspaceId } from "../state/session.ts"
 import { theme, type Theme } from "../state/theme.ts"
@@ -20,6 +21,7 @@ function isCurrent(entry: Entry): boolean {
 }
 
 export function Frame({ children }: { children: ComponentChildren }) {
+  useQuestions()
   const visible = visibleEntries()
   const foot = visible.filter(({ group }) => group === "foot")
   return (
@@ -64,6 +66,11 @@ function EntryLink({ entry }: { entry: Entry }) {
     <a href={entry.path} aria-current={isCurrent(entry) ? "page" : undefined}>
       <Icon name={entry.icon} />
       {entry.label}
+      {entry.path === "/interns" && openQuestions.value.length > 0 && (
+        <span class="badge end" title="Questions that wait for an answer">
+          {openQuestions.value.length}
+        </span>
+      )}
     </a>
   )
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { api, ApiError, withParams } from "../../api/client.ts"
-import { follow } from "../../api/events.ts"
 import type { Call, CallPage } from "../../api/types.ts"
+import { listen } from "../../state/events.ts"
 
 export type Calls = {
   rows: readonly Call[]
@@ -108,13 +108,9 @@ function useNewCalls(
       const { data } = await api<CallPage>(withParams(base, { ...repeated(search), limit: params["limit"] ?? 100 }))
       onCalls(data)
     }
-    const stop = follow(
-      "/events",
-      ({ event }) => {
-        if (event === "call") timer ??= setTimeout(() => void read().catch(() => {}), BATCH_MS)
-      },
-      onState,
-    )
+    const stop = listen(({ event }) => {
+      if (event === "call") timer ??= setTimeout(() => void read().catch(() => {}), BATCH_MS)
+    }, onState)
     return () => {
       clearTimeout(timer)
       stop()

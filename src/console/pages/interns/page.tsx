@@ -3,6 +3,7 @@ import { api, ApiError } from "../../api/client.ts"
 import { useGet } from "../../api/query.ts"
 import type { Intern, OpenQuestion } from "../../api/account-types.ts"
 import { Page } from "../../shell/page.tsx"
+import { openQuestions } from "../../state/questions.ts"
 import { navigate, query, setQuery } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
 import { Button } from "../../ui/button.tsx"
@@ -18,8 +19,7 @@ type Interns = { data: Intern[]; has_more: boolean }
 export default function InternsPage() {
   const [isMaking, setMaking] = useState(false)
   const list = useGet<Interns>("/interns?limit=200")
-  const questions = useGet<{ data: OpenQuestion[] }>("/questions")
-  const open = new Map((questions.data?.data ?? []).map((question) => [question.intern.id, question]))
+  const open = new Map(openQuestions.value.map((question) => [question.intern.id, question]))
   const text = query.value.get("q") ?? ""
   const fits = ({ name, description }: Intern) =>
     `${name} ${description ?? ""}`.toLowerCase().includes(text.toLowerCase())

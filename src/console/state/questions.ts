@@ -1,0 +1,47 @@
+import { signal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { api } from "../api/client.ts"
+import type { OpenQuestion } from "../api/account-types.ts"
+import { listen } from "./events.ts"
+import { navigate, path } from "./router.ts"
+import { may, session } from "./session.ts"
+import { toast } from "./toasts.ts"
+
+/** Questions of interns that wait for an answer. */
+export const openQuestions = signal<readonly OpenQuestion[]>([])
+
+const hrefOf = ({ intern, session_id: id }: OpenQuestion) => `/interns/${intern.id}?session=${encodeURIComponent(id)}`
+
+/** Keeps the open questions up to date while the frame is shown, and tells of new ones on every page. */
+export function useQuestions(): void {
+  const key = session.value?.key.hash
+  const isAllowed = may("interns:read")
+  useEffect(() => {
+    if (!isAllowed) return undefined
+    const read = () =>
+      api<{ data: OpenQuestion[] }>("/questions").then(
+        ({ data }) => (openQuestions.value = data),
+        // The next event brings the question itself.
+        () => undefined,
+      )
+    void read()
+    const stop = listen(({ event, data }) => {
+      if (event !== "question") return
+      const question = JSON.parse(data) as OpenQuestion & { state: "open" | "closed" }
+      const others = openQuestions.value.filter(({ id }) => id !== question.id)
+      const isNew = others.length === openQuestions.value.length
+      openQuestions.value = question.state === "open" ? [...others, question] : others
+      if (question.state === "open" && isNew) announce(question)
+    })
+    return () => {
+      stop()
+      openQuestions.value = []
+    }
+  }, [key, isAllowed])
+}
+
+function announce(question: OpenQuestion): void {
+  if (path.value === `/interns/${question.intern.id}`) return
+  const action = { label: "Answer", run: () => navigate(hrefOf(question)) }
+  toast("warn", `${question.intern.name} asks a question`, action)
+}
