@@ -66,7 +66,7 @@ describe.runIf(hasChromium)("in a browser", () => {
     await page.getByRole("button", { name: "Sign in" }).click()
     await page.getByRole("heading", { name: "Keys" }).waitFor()
     const kept = await page.evaluate(() =>
-      JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]),
+      JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie]),
     )
     expect(kept).not.toContain("sk-gw")
     expect(kept).not.toContain("gateway_console")

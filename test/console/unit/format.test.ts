@@ -1,4 +1,4 @@
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { toCsv } from "../../../src/console/format/csv.ts"
 import { change, exactUsd, perToken, pricePerMillion, usd } from "../../../src/console/format/number.ts"
