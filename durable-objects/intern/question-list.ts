@@ -31,9 +31,9 @@ export function listQuestions(ctx: DurableObjectState, env: Env): (change: Quest
   }
 }
 
-/** The fields that a chat stream has of a question. */
+/** The fields that a chat stream has of a question, and what exactly would happen. */
 function toText(question: Question) {
   return question.kind === "permission"
-    ? { kind: question.kind, operation: question.operation, options: kindsOf(question) }
+    ? { kind: question.kind, operation: question.operation, options: kindsOf(question), ...question.details }
     : { kind: question.kind, message: question.message, fields: question.fields }
 }

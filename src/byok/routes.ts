@@ -61,6 +61,7 @@ const get = createRoute({
   method: "get",
   path: "/byok/{id}",
   operationId: "getByokCredential",
+  summary: "Get a BYOK credential",
   tags,
   middleware: [requireManagement] as const,
   request: { params },

@@ -20,7 +20,7 @@ const OpenQuestion = z
     deadline: z.iso.datetime().meta({ description: "After it the run is cancelled." }),
     question: z.record(z.string(), z.unknown()).meta({
       description:
-        "As in the chat stream: `kind` `permission` with `operation` and `options`, or `elicitation` with `message` and `fields`.",
+        "As in the chat stream: `kind` `permission` with `operation` and `options`, or `elicitation` with `message` and `fields`. A permission has, as far as the agent says, the exact `command`, its `folder` and `diffs` of files.",
     }),
   })
   .meta({ id: "OpenInternQuestion" })

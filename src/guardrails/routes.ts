@@ -83,6 +83,7 @@ const get = createRoute({
   method: "get",
   path: "/guardrails/{id}",
   operationId: "getGuardrail",
+  summary: "Get a guardrail",
   request: { params: GuardrailPath },
   responses: { 200: ok(GuardrailAnswer, "The guardrail."), ...FAILURES },
 })

@@ -1,4 +1,5 @@
 import type { OpenAPIHono } from "@hono/zod-openapi"
+import { EXAMPLES } from "./examples.ts"
 import type { App } from "../access/app.ts"
 
 type Document = ReturnType<OpenAPIHono<App>["getOpenAPI31Document"]>
@@ -21,6 +22,26 @@ export function describeApi(api: OpenAPIHono<App>): Document {
       servers: [{ url: "/api/v1" }],
       security: [{ apiKey: [] }],
     })
+    addExamples(document)
   }
   return document
+}
+
+function addExamples({ paths = {} }: Document): void {
+  for (const operations of Object.values(paths)) {
+    for (const { operationId, requestBody } of describedOf(operations)) {
+      const json = requestBody?.content?.["application/json"]
+      const example = EXAMPLES[operationId ?? ""]
+      if (json && example !== undefined) json.example ??= example
+    }
+  }
+}
+
+function describedOf(operations: object): Described[] {
+  return Object.values(operations)
+}
+
+type Described = {
+  operationId?: string
+  requestBody?: { content?: Record<string, { example?: unknown }> }
 }

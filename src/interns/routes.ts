@@ -58,6 +58,7 @@ const get = createRoute({
   method: "get",
   path: "/interns/{internId}",
   operationId: "getIntern",
+  summary: "Get an intern",
   tags,
   middleware: [...guards] as const,
   request: { params: internParams },

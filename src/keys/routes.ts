@@ -76,6 +76,7 @@ const get = createRoute({
   method: "get",
   path: "/keys/{hash}",
   operationId: "getApiKey",
+  summary: "Get an API key",
   tags,
   middleware: [requireProvisioning] as const,
   request: { params: hashParam },

@@ -66,7 +66,7 @@ const listImages = createRoute({
   path: "/images/models",
   operationId: "listImageModels",
   summary: "The models that generate images.",
-  tags: ["models"],
+  tags: ["Models"],
   responses: { 200: ok(z.object({ data: z.array(ImageModel) })), ...failures("internal") },
 })
 
@@ -75,7 +75,7 @@ const listImageEndpoints = createRoute({
   path: "/images/models/{author}/{slug}/endpoints",
   operationId: "listImageModelEndpoints",
   summary: "The endpoints of a model that generates images.",
-  tags: ["endpoints"],
+  tags: ["Models"],
   request: { params: ModelPath },
   responses: {
     200: ok(z.object({ id: z.string(), endpoints: z.array(ImageEndpoint) })),
@@ -88,7 +88,7 @@ const listVideos = createRoute({
   path: "/videos/models",
   operationId: "listVideoModels",
   summary: "The models that generate videos.",
-  tags: ["models"],
+  tags: ["Models"],
   responses: { 200: ok(z.object({ data: z.array(VideoModel) })), ...failures("internal") },
 })
 

@@ -24,7 +24,8 @@ const list = createRoute({
   method: "get",
   path: "/models",
   operationId: "listModels",
-  tags: ["models"],
+  tags: ["Models"],
+  summary: "List models",
   request: { query: Search },
   responses: { 200: ok(schemas.ModelList), ...failures("invalid_request", "internal") },
 })
@@ -33,7 +34,8 @@ const count = createRoute({
   method: "get",
   path: "/models/count",
   operationId: "countModels",
-  tags: ["models"],
+  tags: ["Models"],
+  summary: "Count models",
   request: { query: OutputModalities },
   responses: { 200: ok(schemas.ModelCount), ...failures("invalid_request", "internal") },
 })
@@ -42,7 +44,8 @@ const get = createRoute({
   method: "get",
   path: "/model/{author}/{slug}",
   operationId: "getModel",
-  tags: ["models"],
+  tags: ["Models"],
+  summary: "Get a model",
   request: { params: schemas.ModelPath },
   responses: { 200: ok(schemas.ModelDetail), ...failures("not_found", "internal") },
 })
@@ -51,7 +54,8 @@ const listEndpoints = createRoute({
   method: "get",
   path: "/models/{author}/{slug}/endpoints",
   operationId: "listModelEndpoints",
-  tags: ["endpoints"],
+  tags: ["Models"],
+  summary: "List the endpoints of a model",
   request: { params: schemas.ModelPath },
   responses: { 200: ok(schemas.ModelEndpoints), ...failures("not_found", "internal") },
 })
@@ -60,7 +64,8 @@ const listZeroRetention = createRoute({
   method: "get",
   path: "/endpoints/zdr",
   operationId: "listZeroRetentionEndpoints",
-  tags: ["endpoints"],
+  tags: ["Models"],
+  summary: "List endpoints that retain nothing",
   responses: { 200: ok(schemas.EndpointList), ...failures("internal") },
 })
 
@@ -68,7 +73,8 @@ const listProviders = createRoute({
   method: "get",
   path: "/providers",
   operationId: "listProviders",
-  tags: ["providers"],
+  tags: ["Models"],
+  summary: "List providers",
   responses: { 200: ok(schemas.ProviderList, "The providers this deployment can reach."), ...failures("internal") },
 })
 
@@ -125,7 +131,8 @@ const put = createRoute({
   method: "put",
   path: "/catalogue",
   operationId: "putCatalogue",
-  tags: ["catalogue"],
+  tags: ["Catalogue"],
+  summary: "Put models and endpoints into the catalogue",
   middleware: [requireOperator, acceptJson(MAX_CATALOGUE_BYTES)] as const,
   request: { body: jsonBody(admin.CatalogueBody) },
   responses: {
@@ -138,7 +145,8 @@ const listRows = createRoute({
   method: "get",
   path: "/catalogue",
   operationId: "listCatalogue",
-  tags: ["catalogue"],
+  tags: ["Catalogue"],
+  summary: "List the stored catalogue",
   middleware: [requireOperator] as const,
   request: { query: Page },
   responses: {
@@ -151,7 +159,8 @@ const override = createRoute({
   method: "patch",
   path: "/catalogue/endpoints",
   operationId: "overrideEndpoint",
-  tags: ["catalogue"],
+  tags: ["Catalogue"],
+  summary: "Set an operator's own price, or switch an endpoint",
   middleware: [requireOperator, acceptJson(MAX_OVERRIDE_BYTES)] as const,
   request: { body: jsonBody(admin.OverrideBody) },
   responses: {
@@ -164,7 +173,7 @@ const discoverRoute = createRoute({
   method: "post",
   path: "/catalogue/discover",
   operationId: "discoverModels",
-  tags: ["catalogue"],
+  tags: ["Catalogue"],
   summary: "Ask providers which models they have, and add those to the catalogue",
   description:
     "Calls `GET /models` of each configured provider, as the hourly schedule does. A model whose price is unknown is added without one and cannot be called until a price is set with `PATCH /catalogue/endpoints`.",

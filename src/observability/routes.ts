@@ -87,6 +87,7 @@ const get = createRoute({
   method: "get",
   path: `${PATH}/{id}`,
   operationId: "getObservabilityDestination",
+  summary: "Get a destination",
   tags,
   middleware: [requireManagement] as const,
   request: { params },

@@ -12,7 +12,8 @@ const listForUser = createRoute({
   method: "get",
   path: "/models/user",
   operationId: "listModelsForUser",
-  tags: ["models"],
+  tags: ["Models"],
+  summary: "List the models that the key may call",
   request: { query: Page.extend(OutputModalities.shape) },
   responses: { 200: ok(ModelList), ...failures("invalid_request", "unauthenticated", "internal") },
 })
@@ -21,7 +22,8 @@ const listEmbeddings = createRoute({
   method: "get",
   path: "/embeddings/models",
   operationId: "listEmbeddingsModels",
-  tags: ["embeddings"],
+  tags: ["Embeddings"],
+  summary: "List embedding models",
   request: { query: Page },
   responses: { 200: ok(ModelList), ...failures("invalid_request", "unauthenticated", "internal") },
 })

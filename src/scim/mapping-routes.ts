@@ -81,6 +81,7 @@ const get = createRoute({
   method: "get",
   path: `${PATH}/{id}`,
   operationId: "getScimGroupMapping",
+  summary: "Get a group mapping",
   request: { params: MappingPath },
   responses: { 200: ok(One, "The mapping."), ...FAILURES },
 })

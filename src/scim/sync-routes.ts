@@ -31,6 +31,7 @@ const get = createRoute({
   method: "get",
   path: "/scim/sync-jobs/{id}",
   operationId: "getScimSyncJob",
+  summary: "Get a sync job and its progress",
   request: { params: SyncJobPath },
   responses: { 200: ok(One, "The job."), ...FAILURES },
 })

@@ -147,7 +147,15 @@ describe("open questions", () => {
     const reading = await chat.say("Run it", { approval_mode: "manual" })
     const prompt = await daemon.hears("session/prompt")
     const acp = (prompt.params as { sessionId: string }).sessionId
-    daemon.ask(acp, "q-1")
+    daemon.say({
+      id: "q-1",
+      method: "session/request_permission",
+      params: {
+        sessionId: acp,
+        toolCall: { toolCallId: "t", title: "bash", rawInput: { command: "rm -r build", cwd: "/work" } },
+        options: [{ optionId: "1", kind: "allow_once", name: "Allow" }],
+      },
+    })
     await reading.all()
     const { data } = await eventually(async () => {
       const listed = await expectJson<Questions>(200, workspace.as.get("/questions"))
@@ -158,7 +166,7 @@ describe("open questions", () => {
       id: reading.question.id,
       intern: { id: intern.id },
       session_id: reading.session,
-      question: { kind: "permission" },
+      question: { kind: "permission", operation: "bash", command: "rm -r build", folder: "/work" },
     })
     expect(await readEvents(workspace.manage, (text) => text.includes("event: question"))).toContain('"state":"open"')
     expect((await expectJson<Questions>(200, other.manage.get("/questions"))).data).toEqual([])

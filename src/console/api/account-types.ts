@@ -41,5 +41,12 @@ export type OpenQuestion = {
 }
 export type Field = { name: string; title?: string; description?: string; required?: boolean; options?: string[] }
 export type Question =
-  | { kind: "permission"; operation: string | null; options: string[] }
+  | {
+      kind: "permission"
+      operation: string | null
+      options: string[]
+      command?: string
+      folder?: string
+      diffs?: { path: string; before: string | null; after: string }[]
+    }
   | { kind: "elicitation"; message: string; fields: Field[] }

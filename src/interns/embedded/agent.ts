@@ -1,3 +1,4 @@
+import { parseJson } from "../../support/json.ts"
 import { logError } from "../../support/log.ts"
 import { type AcpMessage, record, type RpcId } from "../run/acp.ts"
 import type { ModelAnswer, ModelMessage } from "./call-model.ts"
@@ -185,7 +186,9 @@ export class EmbeddedAgent {
   #askPermission(session: string, turn: Turn, call: ToolCall): boolean {
     const rpc = `permission-${crypto.randomUUID()}`
     this.#memory.setTurn(session, { ...turn, permission: { rpc, call: call.id, decision: null } })
-    const toolCall = { toolCallId: call.id, name: call.function.name, title: titleOf(call), kind: "execute" }
+    const { name, arguments: json } = call.function
+    const rawInput = parseJson(json) ?? {}
+    const toolCall = { toolCallId: call.id, name, title: titleOf(call), kind: "execute", rawInput }
     this.#deps.emit({
       jsonrpc: "2.0",
       id: rpc,

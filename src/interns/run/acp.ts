@@ -20,6 +20,13 @@ export type PermissionKind = (typeof PERMISSION_KINDS)[number]
 
 export type PermissionOption = { id: string; kind: PermissionKind }
 
+/** What exactly would happen, as far as the agent says. Texts are cut. */
+export type PermissionDetails = {
+  command?: string
+  folder?: string
+  diffs?: { path: string; before: string | null; after: string }[]
+}
+
 export type FieldDescriptor = {
   name: string
   type: string
@@ -42,7 +49,14 @@ export type TurnUsage = {
 export type AcpEvent =
   | { is: "text" | "thought"; acp: string; text: string; model: string | null }
   | { is: "cost"; acp: string; usd: number }
-  | { is: "permission"; acp: string; rpc: RpcId; operation: string | null; options: PermissionOption[] }
+  | {
+      is: "permission"
+      acp: string
+      rpc: RpcId
+      operation: string | null
+      options: PermissionOption[]
+      details: PermissionDetails
+    }
   | { is: "elicitation"; acp: string; rpc: RpcId; message: string; fields: FieldDescriptor[] }
   | { is: "result"; rpc: RpcId; result: Json }
   | { is: "failure"; rpc: RpcId; code: number; message: string; status: number | null }
@@ -107,7 +121,32 @@ function parsePermission(rpc: RpcId, acp: string, params: Json): AcpEvent {
     const known = PERMISSION_KINDS.find((name) => name === kind)
     return known && typeof optionId === "string" ? [{ id: optionId, kind: known }] : []
   })
-  return { is: "permission", acp, rpc, operation, options }
+  return { is: "permission", acp, rpc, operation, options, details: detailsOf(call, operation) }
+}
+
+const MAX_DETAIL_LENGTH = 8_000
+const MAX_DIFFS = 5
+
+/** Agents put a command into the input of the tool, or into the title of the call. */
+function detailsOf(call: Json, operation: string | null): PermissionDetails {
+  const input = record(call["rawInput"])
+  const { command: given } = input
+  const words = list(given).filter((word) => typeof word === "string")
+  const title = text(call["title"])
+  const command = text(given) ?? (words.length > 0 ? words.join(" ") : title === operation ? undefined : title)
+  const folder = text(input["cwd"]) ?? text(input["workdir"])
+  const diffs = list(call["content"]).flatMap((content) => {
+    const { type, path, oldText, newText } = record(content)
+    if (type !== "diff" || typeof path !== "string" || typeof newText !== "string") return []
+    return [
+      { path, before: text(oldText)?.slice(0, MAX_DETAIL_LENGTH) ?? null, after: newText.slice(0, MAX_DETAIL_LENGTH) },
+    ]
+  })
+  return {
+    ...(command !== undefined && { command: command.slice(0, MAX_DETAIL_LENGTH) }),
+    ...(folder !== undefined && { folder: folder.slice(0, MAX_DETAIL_LENGTH) }),
+    ...(diffs.length > 0 && { diffs: diffs.slice(0, MAX_DIFFS) }),
+  }
 }
 
 function parseElicitation(rpc: RpcId, acp: string, params: Json): AcpEvent {

@@ -84,8 +84,8 @@ export function onAcpEvent(run: Run, news: AcpEvent, now: number, rpc: number): 
     case "cost":
       return { run: { ...run, costUsd: news.usd }, effects: [] }
     case "permission": {
-      const { is: kind, rpc: requested, operation, options } = news
-      return put(run, { ...blank(run, requested), kind, operation, options }, now)
+      const { is: kind, rpc: requested, operation, options, details } = news
+      return put(run, { ...blank(run, requested), kind, operation, options, details }, now)
     }
     case "elicitation": {
       const { is: kind, rpc: requested, message, fields } = news

@@ -1,5 +1,5 @@
 import type { Reason } from "../reasons.ts"
-import type { FieldDescriptor, PermissionOption, RpcId, TurnUsage } from "./acp.ts"
+import type { FieldDescriptor, PermissionDetails, PermissionOption, RpcId, TurnUsage } from "./acp.ts"
 
 export const APPROVAL_MODES = ["manual", "self-drive"] as const
 export type ApprovalMode = (typeof APPROVAL_MODES)[number]
@@ -21,10 +21,12 @@ export const LIMITS = {
   promptChars: 32_000,
 } as const
 
-export type Question = { id: string; rpc: RpcId; deadline: number } & (
-  | { kind: "permission"; operation: string | null; options: PermissionOption[] }
-  | { kind: "elicitation"; message: string; fields: FieldDescriptor[] }
-)
+export type Question = { id: string; rpc: RpcId; deadline: number } &
+  /** Without details in runs of older versions. */
+  (
+    | { kind: "permission"; operation: string | null; options: PermissionOption[]; details?: PermissionDetails }
+    | { kind: "elicitation"; message: string; fields: FieldDescriptor[] }
+  )
 
 /** Why a run is being cancelled. */
 export type Ending = "deadline" | "client_closed_request" | "timeout" | "answered_cancel" | "stopped" | "not_opened"

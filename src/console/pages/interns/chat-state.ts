@@ -55,9 +55,8 @@ export async function runTurn(
       if (asked) {
         const pending = toPending(asked.id, asked.function.arguments)
         update((chat) => ({ ...chat, pending }))
-        void readDeadline(asked.id).then((deadline) => {
-          if (deadline !== undefined)
-            update((chat) => (chat.pending?.id === asked.id ? { ...chat, pending: { ...pending, deadline } } : chat))
+        void readDetails(asked.id).then((details) => {
+          if (details) update((chat) => (chat.pending?.id === asked.id ? { ...chat, pending: details } : chat))
         })
       }
       if (chunk.session_id) update((chat) => ({ ...chat, session: chunk.session_id ?? chat.session }))
@@ -76,11 +75,18 @@ function toPending(id: string, text: string): Pending {
   return { id, question: JSON.parse(text) as Question, deadline: Date.now() + DEADLINE_MS }
 }
 
-/** The stream does not say until when a question may be answered; the list does. */
-async function readDeadline(id: string): Promise<number | undefined> {
-  const { data } = await api<{ data: OpenQuestion[] }>("/questions")
-  const found = data.find((question) => question.id === id)
-  return found && Date.parse(found.deadline)
+const RETRIES = 10
+const RETRY_MS = 300
+
+/** The stream does not say until when a question may be answered, nor the exact command; the list does, a moment later. */
+async function readDetails(id: string): Promise<Pending | undefined> {
+  for (let turn = 0; turn < RETRIES; turn += 1) {
+    const { data } = await api<{ data: OpenQuestion[] }>("/questions")
+    const found = data.find((question) => question.id === id)
+    if (found) return { id, question: found.question, deadline: Date.parse(found.deadline) }
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+  }
+  return undefined
 }
 
 let lastId = 0

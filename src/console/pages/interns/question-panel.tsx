@@ -1,7 +1,8 @@
-import { useEffect, useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import type { Question } from "../../api/account-types.ts"
 import { Button } from "../../ui/button.tsx"
 import { Select, TextField } from "../../ui/field.tsx"
+import { diffLines } from "../presets/diff.ts"
 import type { Pending } from "./chat-state.ts"
 
 const LABELS: Record<string, string> = {
@@ -12,14 +13,18 @@ const LABELS: Record<string, string> = {
 }
 const TOTAL_MS = 300_000
 const KEYS = "123456789"
+const SIGNS = { added: "+", removed: "-", same: " " }
 
 type Props = { pending: Pending; onAnswer: (content: string, label: string) => void }
 
 /** What the intern wants to do, exactly, with a button for each answer and the time that is left. */
 export function QuestionPanel({ pending, onAnswer }: Props) {
   const { question } = pending
+  const element = useRef<HTMLElement>(null)
+  // The keys of the answers work at once, wherever the focus was.
+  useEffect(() => element.current?.focus(), [])
   return (
-    <section class="question" aria-label="Question of the intern">
+    <section ref={element} class="question" aria-label="Question of the intern" tabIndex={-1}>
       <Countdown deadline={pending.deadline} />
       {question.kind === "permission" ? (
         <Permission question={question} onAnswer={onAnswer} />
@@ -59,7 +64,7 @@ function Permission({
   question: Question & { kind: "permission" }
   onAnswer: Props["onAnswer"]
 }) {
-  const { operation, options } = question
+  const { operation, options, command, folder, diffs = [] } = question
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const { target, key } = event
@@ -77,8 +82,27 @@ function Permission({
     <>
       <h2>The intern asks to run this</h2>
       <pre class="command" tabIndex={0} role="region" aria-label="What would run">
-        {operation ?? "It did not say what it would do."}
+        {command ?? operation ?? "It did not say what it would do."}
       </pre>
+      <p class="quiet small">
+        {operation}
+        {folder !== undefined && (
+          <>
+            {" "}
+            in <code>{folder}</code>
+          </>
+        )}
+      </p>
+      {diffs.map(({ path, before, after }) => (
+        <div key={path} class="stack tight">
+          <code>{path}</code>
+          <pre class="command" tabIndex={0} role="region" aria-label={`Change of ${path}`}>
+            {diffLines((before ?? "").split("\n"), after.split("\n"))
+              .map(({ kind, text }) => `${SIGNS[kind]} ${text}`)
+              .join("\n")}
+          </pre>
+        </div>
+      ))}
       <div class="row">
         {options.map((option, at) => (
           <Button

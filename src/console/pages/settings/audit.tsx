@@ -50,7 +50,7 @@ export function Audit() {
               <p>Every change of the account and every denied request is recorded here.</p>
             </Empty>
           ) : (
-            <Table label="Audit log" columns={columnsOf(setShown)} rows={data} rowKey={({ id }) => id} compact />
+            <Table label="Audit log" columns={columnsOf(setShown)} rows={data} rowKey={({ id }) => id} />
           )
         }
       </Loaded>

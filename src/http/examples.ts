@@ -1,0 +1,103 @@
+/** One body that works for each operation with a JSON body, by operation id. A test sends each of them. */
+const UUID = "0198f3a2-6c1e-7d4b-9a51-3f2b8c7d6e5f"
+const HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+const MESSAGES = [{ role: "user", content: "Name three rivers of Europe." }]
+const CHAT = { model: "sim/echo", messages: MESSAGES, max_tokens: 200 }
+const MEDIA = { model: "sim/image", prompt: "A lighthouse at dusk" }
+const PRESET = { model: "sim/echo", temperature: 0.2, max_tokens: 500 }
+const QUERY = {
+  metrics: ["requests", "usage"],
+  dimensions: ["model"],
+  granularity: "day",
+  limit: 100,
+}
+
+export const EXAMPLES: Readonly<Record<string, unknown>> = {
+  addCredits: { amount_usd: 50, id: "invoice-2026-11-0042", organization_id: UUID },
+  addOrganizationMember: { email: "grace@example.com", first_name: "Grace", last_name: "Hopper", role: "org:member" },
+  addWorkspaceMembers: { user_ids: [UUID] },
+  assignGuardrailKeys: { key_hashes: [HASH] },
+  assignGuardrailMembers: { member_user_ids: [UUID] },
+  chatWithIntern: { messages: [{ role: "user", content: "List the files." }], stream: true },
+  copyVaultSecretsToIntern: { names: ["github_token"] },
+  countMessageTokens: { model: "sim/echo", messages: MESSAGES },
+  createApiKey: { name: "Search service", limit: 25, limit_reset: "monthly" },
+  createAuthorizationCode: { callback_url: "https://app.example.com/callback", key_label: "Example app" },
+  createByokCredential: { provider: "openai", key: "sk-your-own-key-0123456789", name: "Team key" },
+  createChatCompletion: CHAT,
+  createConsoleSession: { key: "sk-gw-v1-…" },
+  createEmbeddings: { model: "sim/embed", input: "The quick brown fox" },
+  createExport: { from: "2026-11-01T00:00:00Z", to: "2026-11-08T00:00:00Z", format: "csv" },
+  createGuardrail: {
+    name: "No email addresses",
+    content_filter_builtins: [{ slug: "email", action: "redact" }],
+    limit_usd: 100,
+    reset_interval: "monthly",
+  },
+  createImage: MEDIA,
+  createImageGeneration: MEDIA,
+  createIntern: { name: "release-notes", instructions: "You write release notes.", model: "sim/echo" },
+  createInternJoinToken: {},
+  createMessage: { model: "sim/echo", max_tokens: 200, messages: MESSAGES },
+  createObservabilityDestination: {
+    type: "webhook",
+    name: "Calls",
+    config: { url: "https://hooks.example.com/calls" },
+  },
+  createOrganization: { name: "Example", starting_balance_usd: 100, owner_email: "owner@example.com" },
+  createPresetFromChat: PRESET,
+  createPresetFromMessages: PRESET,
+  createPresetFromResponses: { model: "sim/echo", temperature: 0.2, max_output_tokens: 500 },
+  createReconciliation: {},
+  createResponse: { model: "sim/echo", input: "Name three rivers of Europe." },
+  createScimDirectory: { name: "Corporate directory" },
+  createScimGroupMapping: { scim_group_id: UUID, workspace_id: UUID, role: "member" },
+  createSpeech: { model: "sim/speech", input: "Good morning.", voice: "alloy" },
+  createVideo: { model: "sim/video", prompt: "Waves on a beach" },
+  createWorkspace: { name: "Research", slug: "research" },
+  deleteIntern: { acknowledge_workspace_loss: true },
+  discoverModels: {},
+  estimateCall: CHAT,
+  exchangeAuthorizationCode: { code: UUID, code_verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk" },
+  overrideEndpoint: {
+    model: "openai/gpt-4o",
+    provider: "openai",
+    pricing: { prompt: "0.0000025", completion: "0.00001" },
+  },
+  provisionIntern: {},
+  putCatalogue: {
+    source: "operator",
+    models: [
+      {
+        id: "example/chat",
+        name: "Example chat",
+        endpoints: [
+          { provider: "openai", upstream_id: "chat", pricing: { prompt: "0.000001", completion: "0.000004" } },
+        ],
+      },
+    ],
+  },
+  queryAnalytics: QUERY,
+  queryCurrentKeyAnalytics: QUERY,
+  removeWorkspaceMembers: { user_ids: [UUID] },
+  rerank: { model: "sim/rerank", query: "rivers", documents: ["The Danube", "The Alps"], top_n: 1 },
+  rotateSecrets: {},
+  setWorkspaceBudget: { limit_usd: 500 },
+  storeInternVaultSecret: { hosts: ["api.github.com"], value: "ghp_example" },
+  storeVaultSecret: { hosts: ["api.github.com"], value: "ghp_example" },
+  submitGenerationFeedback: { generation_id: `gen-${UUID}`, category: "incorrect_response", comment: "Wrong river" },
+  suspendIntern: {},
+  testGuardrail: { content_filter_builtins: [{ slug: "email", action: "redact" }], text: "Write to ann@example.com" },
+  unassignGuardrailKeys: { key_hashes: [HASH] },
+  unassignGuardrailMembers: { member_user_ids: [UUID] },
+  updateApiKey: { limit: 50, limit_reset: "monthly" },
+  updateByokCredential: { disabled: true },
+  updateGuardrail: { limit_usd: 200 },
+  updateIntern: { description: "Writes the release notes" },
+  updateObservabilityDestination: { sampling_rate: 0.5 },
+  updateOrganization: { interns_programme: true },
+  updateOrganizationMember: { role: "org:admin" },
+  updatePreset: { description: "Short, factual answers" },
+  updateScimGroupMapping: { role: "admin" },
+  updateWorkspace: { description: "Everything that the research team calls" },
+}

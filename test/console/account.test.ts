@@ -1,0 +1,233 @@
+import { createHash, randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import type { AxeResults } from "axe-core"
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { api, chat, closeBrowser, newOrganization, newVisit, type Organization, origin, signedIn } from "./browser.ts"
+
+/** So long is no claim about the product, and no machine is so slow. */
+const POLL = { timeout: 30_000 }
+
+declare const axe: { run: (context: unknown, options: unknown) => Promise<AxeResults> }
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+
+/** What axe-core finds on the page as it is. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  const { violations: found } = await page.evaluate(
+    (tags) => axe.run(document, { runOnly: { type: "tag", values: tags } }),
+    RULES,
+  )
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`)
+}
+
+let acme: Organization
+beforeAll(async () => {
+  acme = await newOrganization()
+})
+afterAll(closeBrowser)
+
+async function openConsole(key: string, path = "/", options: Parameters<typeof newVisit>[0] = {}) {
+  const visit = await signedIn(key, options)
+  await visit.page.goto(`${origin}${path}`)
+  return visit
+}
+
+async function call<T>(key: string, path: string): Promise<T> {
+  const response = await fetch(`${api}${path}`, { headers: { authorization: `Bearer ${key}` } })
+  expect(response.status, path).toBe(200)
+  return (await response.json()) as T
+}
+
+test("a guardrail is made, tried on a text while it is edited, saved, and blocks a call that is then found", async () => {
+  const { page, faults } = await openConsole(acme.managementKey, "/guardrails")
+  await page.getByRole("button", { name: "New guardrail" }).first().click()
+  await page.getByLabel("Name").fill("No cards")
+  await page.getByRole("button", { name: "Make and edit" }).click()
+  await page.getByText("Nothing was found").waitFor()
+  await page.getByLabel("Card numbers").selectOption("redact")
+  await page.getByText("Parts are redacted").waitFor()
+  const findings = page.getByRole("region", { name: "Findings in the text" })
+  expect(await findings.locator("mark").allTextContents()).toEqual(["4111 1111 1111 1111"])
+  expect(await page.getByRole("region", { name: "Text that goes on" }).textContent()).not.toContain("4111")
+  await page.getByLabel("Card numbers").selectOption("block")
+  await page.getByText("The request is blocked").waitFor()
+  await page.getByRole("button", { name: "Save" }).click()
+  await page.getByText("Saved. New calls follow the rules").waitFor()
+  type Keys = { data: { hash: string; name: string; kind: string }[] }
+  const { data } = await call<Keys>(acme.managementKey, "/keys")
+  const key = data.find(({ kind }) => kind === "normal")
+  await page.getByLabel("Apply it to a key").selectOption(key?.hash ?? "")
+  await page.getByRole("button", { name: "Apply", exact: true }).click()
+  await page.getByText(`Applies to ${key?.name}`).waitFor()
+  const content = "4111 1111 1111 1111"
+  const blocked = await chat(acme.apiKey, { model: "sim/echo", messages: [{ role: "user", content }] })
+  expect(blocked.status).toBe(403)
+  await expect
+    .poll(async () => {
+      await page.reload()
+      await page.waitForLoadState("networkidle")
+      return page.getByRole("region", { name: "What it did lately" }).getByText("blocked").count()
+    }, POLL)
+    .toBe(1)
+  expect(faults).toEqual([])
+})
+
+test("a preset gets versions, shows what changed between them, and one is designated", async () => {
+  const { page, faults } = await openConsole(acme.managementKey, "/presets")
+  await page.getByRole("button", { name: "New preset" }).click()
+  await page.getByLabel("Name in calls").fill("support")
+  await page.getByLabel("Instructions").fill("Answer in two sentences.")
+  await page.getByRole("button", { name: "Make preset" }).click()
+  await page.getByRole("heading", { name: "support" }).waitFor()
+  await page.getByRole("button", { name: "New version" }).click()
+  await page.getByLabel("Parameters").fill('{"model": "sim/echo", "temperature": 0.9}')
+  await page.getByRole("button", { name: "Make version" }).click()
+  const diff = page.getByRole("region", { name: "Changes from version 1 to 2" })
+  await diff.waitFor()
+  expect(await diff.locator(".removed").allTextContents()).toEqual([expect.stringContaining("temperature: 0.2")])
+  expect(await diff.locator(".added").allTextContents()).toEqual([expect.stringContaining("temperature: 0.9")])
+  await page.getByRole("navigation", { name: "Versions" }).getByText("Version 1").click()
+  await page.getByRole("button", { name: "Use version 1" }).click()
+  await page.getByText("Version 1 is in use").waitFor()
+  type Preset = { data: { designated_version: { version: number; system_prompt: string } } }
+  const { data } = await call<Preset>(acme.managementKey, "/presets/support")
+  expect(data.designated_version).toMatchObject({ version: 1, system_prompt: "Answer in two sentences." })
+  expect(faults).toEqual([])
+})
+
+test("an intern asks before it runs a command, shows it exactly, is allowed, and answers", async () => {
+  const { page, faults } = await openConsole(acme.managementKey, "/interns")
+  await page.getByRole("button", { name: "New intern" }).click()
+  await page.getByLabel("Name").fill("scout")
+  await page.getByLabel("Model").fill("sim/tool-call")
+  await page.getByRole("button", { name: "Make and start" }).click()
+  await page.getByText("running", { exact: true }).waitFor()
+  await page.getByLabel("Message to the intern").fill("echo hello from the intern")
+  await page.keyboard.press("Enter")
+  const question = page.getByRole("region", { name: "Question of the intern" })
+  await question.getByText("left to answer").waitFor()
+  await expect
+    .poll(() => question.getByRole("region", { name: "What would run" }).textContent(), POLL)
+    .toMatch(/^echo hello/)
+  expect(await question.getByRole("button").allTextContents()).toHaveLength(4)
+  expect(await violations(page)).toEqual([])
+  // The first answer has the key 1.
+  await page.keyboard.press("1")
+  const said = page.getByRole("log", { name: "Conversation" })
+  await expect
+    .poll(() => said.getByRole("article", { name: "scout" }).last().textContent(), POLL)
+    .toContain("hello from the intern")
+  expect(faults).toEqual([])
+})
+
+test("a secret of an intern is stored, and its value is nowhere on the page", async () => {
+  const { page } = await openConsole(acme.managementKey, "/interns")
+  await page.getByRole("link", { name: "scout" }).click()
+  await page.getByRole("link", { name: "Vault" }).click()
+  await page.getByRole("button", { name: "New secret" }).click()
+  await page.getByLabel("Name").fill("github_token")
+  await page.getByLabel("Hosts").fill("api.github.com")
+  await page.getByLabel("Value").fill("ghp-canary-4711")
+  await page.getByRole("button", { name: "Store" }).click()
+  await page.getByRole("cell", { name: "github_token", exact: true }).waitFor()
+  expect(await page.content()).not.toContain("ghp-canary-4711")
+})
+
+test("a directory is connected, its group is mapped, and a sync job runs to its end", async () => {
+  const { page, faults } = await openConsole(acme.managementKey, "/settings?tab=directories")
+  await page.getByRole("button", { name: "Connect a directory" }).click()
+  await page.getByLabel("Name").fill("Okta")
+  await page.getByRole("button", { name: "Connect", exact: true }).click()
+  const token = await page.getByRole("region", { name: "Bearer token" }).textContent()
+  const base = await page.getByRole("region", { name: "SCIM base URL" }).textContent()
+  const pushed = await fetch(`${base}/Groups`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/scim+json" },
+    body: JSON.stringify({ schemas: ["urn:ietf:params:scim:schemas:core:2.0:Group"], displayName: "Engineers" }),
+  })
+  expect(pushed.status).toBe(201)
+  await page.reload()
+  await page.getByLabel("Group", { exact: true }).selectOption("Engineers")
+  await page.getByLabel("Workspace", { exact: true }).selectOption("Default")
+  await page.getByRole("button", { name: "Map" }).click()
+  await page.getByText("as member").waitFor()
+  await page.getByRole("button", { name: "Sync now" }).click()
+  await page.getByRole("region", { name: "Sync" }).getByText("succeeded").waitFor()
+  await page.getByText("1 groups synced").waitFor()
+  expect(faults).toEqual([])
+})
+
+test("a person approves an app on the consent page, and the app gets a key that works", async () => {
+  const verifier = randomBytes(32).toString("base64url")
+  const challenge = createHash("sha256").update(verifier).digest("base64url")
+  const callback = `${origin}/console/components`
+  const query = new URLSearchParams({
+    callback_url: callback,
+    code_challenge: challenge,
+    code_challenge_method: "S256",
+  })
+  const { page } = await newVisit()
+  await page.goto(`${origin}/auth?${query}`)
+  expect(await violations(page)).toEqual([])
+  await page.getByLabel("Your API key").fill(acme.apiKey)
+  await page.getByRole("button", { name: "Sign in" }).click()
+  await page.getByRole("heading", { name: /^Give .* a key\?$/ }).waitFor()
+  expect(await violations(page)).toEqual([])
+  await page.getByRole("button", { name: "Allow" }).click()
+  await page.waitForURL((url) => url.searchParams.has("code"))
+  const code = new URL(page.url()).searchParams.get("code")
+  const exchanged = await fetch(`${origin}/api/v1/auth/keys`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ code, code_verifier: verifier, code_challenge_method: "S256" }),
+  })
+  const { key } = (await exchanged.json()) as { key: string }
+  await call(key, "/key")
+})
+
+describe("a plain key", () => {
+  test("sees its own pages, and nothing that it may not use", async () => {
+    const { page, faults } = await openConsole(acme.apiKey, "/presets")
+    const side = page.getByRole("navigation", { name: "Console", exact: true })
+    await page.getByRole("link", { name: "support", exact: true }).waitFor()
+    const shown = await side.getByRole("link").allTextContents()
+    expect(shown).toEqual(expect.arrayContaining(["Overview", "Playground", "Calls", "Models", "Presets"]))
+    for (const hidden of ["Guardrails", "Team", "Settings"]) expect(shown).not.toContain(hidden)
+    expect(await page.getByRole("button", { name: "New preset" }).count()).toBe(0)
+    expect(faults).toEqual([])
+  })
+})
+
+const PAGES = [
+  "/guardrails",
+  "/presets/support",
+  "/team",
+  "/team?tab=workspaces",
+  "/settings",
+  "/settings?tab=directories",
+  "/settings?tab=audit",
+  "/settings?tab=files",
+  "/interns",
+]
+
+describe.each([
+  { width: 1440, theme: "light" as const },
+  { width: 390, theme: "dark" as const },
+])("at $width pixels, $theme", (options) => {
+  test("no page violates WCAG 2.2 AA or scrolls sideways", async () => {
+    const { page, faults } = await openConsole(acme.managementKey, "/", options)
+    for (const path of PAGES) {
+      await page.goto(`${origin}${path}`)
+      await page.getByRole("heading", { level: 1 }).waitFor()
+      await page.waitForLoadState("networkidle")
+      expect(await violations(page), path).toEqual([])
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+      expect(overflow, path).toBeLessThanOrEqual(0)
+    }
+    expect(faults).toEqual([])
+  })
+})
