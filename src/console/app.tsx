@@ -42,6 +42,15 @@ function findRoute(pathname: string): { route: Route; params: Params } | undefin
   return undefined
 }
 
+/** Begins to load the page of the URL while the session is read: the two do not need each other. */
+export function preloadPage(): void {
+  findRoute(path.value)
+    ?.route.load()
+    .catch(() => {
+      // The page reports it when it is shown.
+    })
+}
+
 type Shown = { route: Route; Component: ComponentType<PageProps> }
 
 /** The page before stays until the next one has arrived. */

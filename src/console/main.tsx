@@ -1,8 +1,9 @@
 import "./styles/index.css"
 import { render } from "preact"
-import { App } from "./app.tsx"
+import { App, preloadPage } from "./app.tsx"
 import { loadSession } from "./state/session.ts"
 
 const root = document.querySelector("#app")
-if (root) render(<App />, root)
 void loadSession()
+preloadPage()
+if (root) render(<App />, root)

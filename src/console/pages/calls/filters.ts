@@ -36,7 +36,7 @@ export function listPath(workspace: string | null): string {
   return withParams("/calls", {
     from: new Date(from).toISOString(),
     to: isLive ? null : new Date(to).toISOString(),
-    workspace,
+    workspace: params.get("workspace") ?? workspace,
     ...Object.fromEntries(FILTERS.map((name) => [name, params.getAll(name)])),
     q: params.get("q"),
     sort: params.get("sort"),

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks"
 import type { PageProps } from "../../routes.ts"
 import { onEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
+import { count } from "../../format/number.ts"
 import { navigate, query, setQuery } from "../../state/router.ts"
 import { session, workspaceId } from "../../state/session.ts"
 import { useNarrow } from "../../state/screen.ts"
@@ -76,7 +77,9 @@ export default function CallsPage({ params }: PageProps) {
             {!calls.isLoading && calls.rows.length === 0 && !calls.error && <NoCalls />}
             {calls.rows.length > 0 && (
               <p class="table-foot">
-                {calls.hasMore ? "Older calls load as you scroll." : `${calls.rows.length} calls, all of the range.`}
+                {calls.hasMore
+                  ? "Older calls load as you scroll."
+                  : `${count(calls.rows.length)} calls, all of the range.`}
                 {calls.truncated && " This order considers the newest 20,000 calls of the range."}
               </p>
             )}

@@ -28,10 +28,10 @@ export function stateOf(key: ApiKey, now: number): { tone: Tone; text: string } 
 
 /** What was spent in the window of the key's limit. */
 export function spentOf(key: ApiKey): number {
-  const usageByWindow = { daily: key.usage_daily, weekly: key.usage_weekly, monthly: key.usage_monthly }
+  const charged = { daily: key.usage_daily, weekly: key.usage_weekly, monthly: key.usage_monthly }
   const byok = { daily: key.byok_usage_daily, weekly: key.byok_usage_weekly, monthly: key.byok_usage_monthly }
   const window = key.limit_reset
   const isWindow = window === "daily" || window === "weekly" || window === "monthly"
-  const spent = isWindow ? usageByWindow[window] : key.usage
+  const spent = isWindow ? charged[window] : key.usage
   return key.include_byok_in_limit ? spent + (isWindow ? byok[window] : key.byok_usage) : spent
 }

@@ -129,7 +129,7 @@ function Totals({ range }: { range: Range }) {
             <Figure
               name="First token"
               value={calls === 0 ? "–" : duration(numberIn(row, "latency"))}
-              note={`${Math.round(numberIn(row, "throughput"))} tok/s, mean`}
+              note={`${count(Math.round(numberIn(row, "throughput")))} tok/s, mean`}
               href="/calls?sort=-first_token"
             />
             {month && (

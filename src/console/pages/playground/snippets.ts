@@ -60,12 +60,12 @@ for chunk in stream:
 `
 }
 
-const PYTHON_LITERALS: Record<string, string> = { true: "True", false: "False", null: "None" }
+const PYTHON_NAMES: Record<string, string> = { true: "True", false: "False", null: "None" }
 
 /** JSON is Python but for three words; outside of strings they are replaced. */
 function toPython(value: unknown): string {
   const json = JSON.stringify(value, null, 4)
-  return json.replaceAll(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (token) => PYTHON_LITERALS[token] ?? token)
+  return json.replaceAll(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (token) => PYTHON_NAMES[token] ?? token)
 }
 
 function indented(text: string, spaces: number): string {
