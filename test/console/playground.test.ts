@@ -26,6 +26,9 @@ describe.runIf(hasChromium)("the playground", () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(origin)
       await page.getByRole("link", { name: "Open the playground" }).click()
+      await page.getByTitle("Model", { exact: true }).click()
+      await page.getByRole("combobox", { name: "Search models" }).fill("sim/echo")
+      await page.keyboard.press("Enter")
       await page.getByLabel("Message", { exact: true }).fill("**Hello** from the console")
       await page.keyboard.press("Enter")
       const answer = page.getByRole("log").locator("strong")
