@@ -15,7 +15,6 @@ function configPath(): string {
   const config = readFileSync(path.join(root, "wrangler.toml"), "utf8")
     .replace('main = "src/embedded/development.ts"', `main = "${path.join(root, "src/index.ts")}"`)
     .replace(/^\[build\]\ncommand = .*\n/m, "")
-    .replace('service = "gateway"\nentrypoint = "EmbeddedUpstream"', 'service = "gateway-embedded"')
     .replaceAll(/^simple = \{ limit = \d+,/gm, `simple = { limit = ${RATE_LIMIT},`)
     // Queues deliver at once: a test that waits for a delivery waits for no batch.
     .replaceAll(/^max_batch_timeout = \d+$/gm, "max_batch_timeout = 0")

@@ -1,18 +1,39 @@
 import type { Env } from "../config/env.ts"
-import gateway from "../index.ts"
+import gateway, { Intern as InternObject } from "../index.ts"
 import embedded from "./index.ts"
 import { ensureDevelopment } from "./provision.ts"
 
-export { Intern, Ledger } from "../index.ts"
+export { Ledger } from "../index.ts"
 
-/** The embedded upstream, which `wrangler dev` binds to this Worker itself. `npm start` runs it apart. */
-export const EmbeddedUpstream = embedded
+/** Its agents call models, too. */
+export class Intern extends InternObject {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, withEmbedded(env))
+  }
+}
 
-/** The main module of `wrangler dev`: the gateway, with a catalogue, an organization and keys from the first request. */
+/**
+ * The main module of `wrangler dev`: the gateway with the embedded upstream in it, and with a catalogue, an organization
+ * and keys from the first request. `npm start` runs the embedded upstream as a Worker of its own.
+ */
 export default {
-  ...gateway,
   async fetch(request, env, context) {
-    await ensureDevelopment(env, (request) => gateway.fetch(request, env, context))
-    return gateway.fetch(request, env, context)
+    const bound = withEmbedded(env)
+    await ensureDevelopment(bound, (own) => gateway.fetch(own, bound, context))
+    return gateway.fetch(request, bound, context)
   },
-} satisfies ExportedHandler<Env, never>
+  queue: (batch, env) => gateway.queue(batch, withEmbedded(env)),
+  scheduled: (controller, env) => gateway.scheduled(controller, withEmbedded(env)),
+} satisfies ExportedHandler<Env, Parameters<typeof gateway.queue>[0]["messages"][number]["body"]>
+
+const bound = new WeakMap<Env, Env>()
+
+/** One object for each `env`, by which the gateway remembers what it parsed. */
+function withEmbedded(env: Env): Env {
+  const known = bound.get(env)
+  if (known) return known
+  const fetch = async (input: RequestInfo | URL, init?: RequestInit) => embedded.fetch(new Request(input, init))
+  const made = { ...env, EMBEDDED: { fetch } as Fetcher }
+  bound.set(env, made)
+  return made
+}
