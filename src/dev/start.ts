@@ -146,7 +146,7 @@ function endWith(runtime: Runtime): void {
   }, 500).unref()
 }
 
-const STOP_TIMEOUT_MS = 5_000
+const STOP_TIMEOUT_MS = 8_000
 
 function kill(runtime: Runtime): void {
   for (const pid of runtime.pids()) {

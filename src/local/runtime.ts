@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs"
 import path from "node:path"
+import { setTimeout } from "node:timers/promises"
 import { convertV4MiniflareOptions, CORE_PLUGIN, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare"
 import { keepSchedule } from "./crons.ts"
 import { type Database, migrate } from "./migrate.ts"
@@ -46,8 +47,14 @@ const CRASH_WINDOW_MS = 60_000
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const spec = readSpec()
   const crashes: number[] = []
+  let lastCallAt = 0
+  const onLog = (line: LogLine) => {
+    if (line.message.includes('"message":"call"')) lastCallAt = Date.now()
+    options.onLog(line)
+  }
+  const release = holdSignals()
   const miniflare = new Miniflare({
-    ...toMiniflareOptions(spec, options),
+    ...toMiniflareOptions(spec, { ...options, onLog }),
     unsafeHandleRuntimeRestart: () => {
       const now = Date.now()
       crashes.push(now)
@@ -61,6 +68,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
   })
   await miniflare.ready
+  release()
   const database: unknown = await miniflare.getD1Database("DB", GATEWAY)
   await migrate(database as Database, spec.migrations)
   const schedule = keepSchedule(spec.crons, async (cron, scheduledTime) => {
@@ -72,8 +80,31 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     pids: runtimePids,
     stop: async () => {
       schedule.stop()
+      const deadline = Date.now() + DRAIN_TIMEOUT_MS
+      while (Date.now() < Math.min(deadline, lastCallAt + SETTLED_MS)) await setTimeout(50)
       await miniflare.dispose()
     },
+  }
+}
+
+/**
+ * After the last call the isolate gives its leases back, which takes up to two seconds. One that is killed before leaves
+ * the ledger to charge what it declared.
+ */
+const SETTLED_MS = 2_200
+const DRAIN_TIMEOUT_MS = 5_000
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
+
+/** Miniflare ends the process at a signal, before anything can be settled. Returns how to remove its listeners. */
+function holdSignals(): () => void {
+  const before = new Map(SIGNALS.map((name) => [name, new Set(process.listeners(name))]))
+  return () => {
+    for (const name of SIGNALS) {
+      for (const listener of process.listeners(name)) {
+        if (!before.get(name)?.has(listener)) process.removeListener(name, listener)
+      }
+    }
   }
 }
 
