@@ -65,9 +65,9 @@ test("every variable is in docs/configuration.md, as npm run docs:config writes 
 
 test("the Worker reads no variable that is not defined in variables.ts", () => {
   const defined = new Set([...Object.keys(variables), "MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY"])
-  const bindings = ["DB", "CATALOG", "FILES", "LEDGER", "INTERN", "BROADCAST", "RATE", "METRICS", "EMBEDDED"]
+  const bindings = ["DB", "CATALOG", "FILES", "LEDGER", "INTERN", "BROADCAST", "RATE", "METRICS", "EMBEDDED", "ASSETS"]
   const read = Object.entries(sources)
-    .filter(([path]) => !/\/src\/(?:dev|daemon|embedded)\//.test(path))
+    .filter(([path]) => !/\/src\/(?:dev|daemon|embedded|local|console)\//.test(path))
     .flatMap(([path, text]) =>
       [...text.matchAll(/\benv\.([A-Z][A-Z_]+)\b/g)].map((match) => [path, match[1] ?? ""] as const),
     )

@@ -148,8 +148,10 @@ describe("a conversation that outlives its sockets", () => {
     await eventually(() => expect(gateway.hellos).toHaveLength(1))
     gateway.welcome = { from: 1 }
     gateway.sever()
-    await eventually(() => expect(gateway.hellos).toHaveLength(3))
-    expect(gateway.closes).toContain(4002)
+    await eventually(() => {
+      expect(gateway.hellos).toHaveLength(3)
+      expect(gateway.closes).toContain(4002)
+    })
     expect(gateway.hellos[2]).toMatchObject({ next: 1, oldest: 1, from: 1 })
     expect(gateway.hellos[2]?.epoch).not.toBe(gateway.hellos[0]?.epoch)
     expect(await gateway.prompt(sessionId, "say two")()).toMatchObject({

@@ -47,7 +47,7 @@ const slugs = embeddedModels.filter((model) => !isOther(model)).map(({ slug }) =
 
 /** What is neither a conversation nor a failure of one. */
 function isOther(model: object): boolean {
-  return "embeddings" in model || "media" in model || "output" in model
+  return "author" in model || "embeddings" in model || "media" in model || "output" in model
 }
 
 type Told = { text: string; calls: { name: string; args: unknown }[]; prompt: number; completion: number }
