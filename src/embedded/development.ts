@@ -19,7 +19,7 @@ export class Intern extends InternObject {
 export default {
   async fetch(request, env, context) {
     const bound = withEmbedded(env)
-    await ensureDevelopment(bound, (own) => gateway.fetch(own, bound, context))
+    await ensureDevelopment(bound, (setup) => gateway.fetch(setup, bound, context))
     return gateway.fetch(request, bound, context)
   },
   queue: (batch, env) => gateway.queue(batch, withEmbedded(env)),
