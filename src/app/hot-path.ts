@@ -2,6 +2,7 @@ import { callerOf } from "../policy/call-policy.ts"
 import type { Env } from "../config/env.ts"
 import { isPlainChat } from "../formats/chat/plain-request.ts"
 import type { ChatRequest } from "../formats/schemas.ts"
+import { drain } from "../http/drain.ts"
 import { toErrorResponse, toGatewayError } from "../http/error-response.ts"
 import { BASE_PATH } from "../http/paths.ts"
 import { newRequestId } from "../http/request-id.ts"
@@ -27,7 +28,11 @@ const JSON_TYPE = /^application\/json\s*(?:;|$)/i
  */
 export async function handleRequest(request: Request, env: Env, executionCtx: ExecutionContext): Promise<Response> {
   const principal = isPlainCall(request, env) ? cachedPrincipal(request.headers, Date.now()) : undefined
-  if (!principal) return app.fetch(request, env, executionCtx)
+  if (!principal) {
+    const response = await app.fetch(request, env, executionCtx)
+    await drain(request)
+    return response
+  }
   // A body that breaks off is not valid JSON, which the router answers.
   const text = await request.text().catch(() => "")
   const body = parseJson(text)
