@@ -15,7 +15,17 @@ import { faultsIn } from "./faults.ts"
 import { fromLink, startConversation } from "./history.ts"
 import { NO_SETTINGS } from "./request.ts"
 import { RequestPanel } from "./request-panel.tsx"
-import { addColumn, columns, draft, MAX_COLUMNS, newColumn, rememberedModels, settings, startOver } from "./state.ts"
+import {
+  addColumn,
+  columns,
+  draft,
+  MAX_COLUMNS,
+  newColumn,
+  rememberedModels,
+  sendPending,
+  settings,
+  startOver,
+} from "./state.ts"
 
 /** Models that answer in text, whatever else they can do. */
 const writesText = ({ architecture }: Model) => architecture.output_modalities.includes("text")
@@ -36,6 +46,7 @@ function openFromUrl(models: readonly Model[]): void {
     columns.value = (remembered.length > 0 ? remembered : first ? [first.id] : []).map(newColumn)
   }
   if (location.search !== "") navigate("/playground", { replace: true })
+  sendPending(new Map(models.map((model) => [model.id, model])))
 }
 
 function startAgain(): void {

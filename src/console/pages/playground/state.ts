@@ -48,9 +48,18 @@ export function priceOf(model: Model | undefined): Price | null {
   return { prompt: Number(model.pricing.prompt), completion: Number(model.pricing.completion) }
 }
 
+/** The draft was sent before the list of models was there. */
+let isSendPending = false
+
+export function sendPending(models: ReadonlyMap<string, Model>): void {
+  if (isSendPending) void send(models)
+  isSendPending = false
+}
+
 /** Sends the draft to every column at once. */
 export async function send(models: ReadonlyMap<string, Model>): Promise<void> {
   const text = draft.value.trim()
+  isSendPending = text !== "" && columns.value.length === 0
   if (text === "" || columns.value.length === 0 || running.value || Object.keys(faultsOf(settings.value)).length > 0)
     return
   const abort = new AbortController()
