@@ -29,7 +29,7 @@ type Row = {
 }
 type Place = { at: number; id: string }
 
-/** A search that no index answers reads at most so many of the newest calls for one page. */
+/** A search that no index answers reads at most this many of the newest calls for one page. */
 export const MAX_SCANNED = 20_000
 
 /** The two tables that calls are in. */

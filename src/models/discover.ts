@@ -18,11 +18,11 @@ export type Discovery = {
   removed: number
   /** Endpoints of it that cannot be called because no price is known. */
   unpriced: number
-  /** Why it could not be asked. */
+  /** Why its models could not be listed. */
   error: string | null
 }
 
-/** Asks the providers for their models and publishes what they list. `slugs`: these alone; all that are configured. */
+/** Lists the models of the providers and publishes what they list. `slugs`: these alone; all that are configured. */
 export async function discover(env: Env, slugs?: readonly string[]): Promise<Discovery[]> {
   const listed = new Set(customProviders(env).flatMap(({ slug, models }) => (models.length > 0 ? [slug] : [])))
   const wanted = [...configuredProviders(env).values()].filter(
@@ -46,7 +46,7 @@ async function discoverOne(env: Env, provider: Provider): Promise<Discovery> {
   }
 }
 
-/** The hourly job: a provider that cannot be asked is logged, and its models stay. */
+/** The hourly job: a provider whose list fails is logged, and its models stay. */
 export async function refreshDiscovered(env: Env): Promise<void> {
   for (const { provider, error } of await discover(env)) {
     if (error !== null) logWarning("models of a provider not listed", { provider, error })

@@ -9,12 +9,12 @@ import { QuestionPanel } from "./question-panel.tsx"
 
 /** A conversation with an intern. The intern keeps it; this page shows what was said since it was opened. */
 export function ChatView({ intern }: { intern: Intern }) {
-  const asked = query.value.get("session")
-  const [chat, setChat] = useState<Chat>({ ...EMPTY_CHAT, session: asked })
+  const requested = query.value.get("session")
+  const [chat, setChat] = useState<Chat>({ ...EMPTY_CHAT, session: requested })
   const abort = useRef<AbortController>(null)
-  const listed = useGet<{ data: OpenQuestion[] }>(asked === null ? null : "/questions")
+  const listed = useGet<{ data: OpenQuestion[] }>(requested === null ? null : "/questions")
   const waiting = listed.data?.data.find(
-    ({ intern: { id }, session_id: session }) => id === intern.id && session === asked,
+    ({ intern: { id }, session_id: session }) => id === intern.id && session === requested,
   )
   useEffect(() => {
     if (!waiting) return
