@@ -1,4 +1,5 @@
 import { callerOf } from "../policy/call-policy.ts"
+import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { isPlainChat } from "../formats/chat/plain-request.ts"
 import type { ChatRequest } from "../formats/schemas.ts"
@@ -13,6 +14,7 @@ import { chatFormat } from "../inference/endpoints/chat/format.ts"
 import { handleInference } from "../inference/pipeline.ts"
 import { recordRejection } from "../inference/rejections.ts"
 import { isSite } from "../interns/site.ts"
+import { logRejectedCall } from "../observability/call-log.ts"
 import { cachedPrincipal } from "../policy/authenticate.ts"
 import { parseJson } from "../support/json.ts"
 import { app } from "./app.ts"
@@ -40,8 +42,10 @@ export async function handleRequest(request: Request, env: Env, executionCtx: Ex
   const requestId = newRequestId()
   const incoming = { request, env, executionCtx, requestId, caller: callerOf(principal) }
   const response = await answer(incoming, body).catch((thrown: unknown) => {
-    recordRejection(incoming, { error: toGatewayError(thrown), apiType: "completions", body })
-    return toErrorResponse(thrown, { path: CHAT_PATH, requestId, env })
+    const error = toGatewayError(thrown)
+    logRejectedCall(configOf(env).LOG_CALLS, error, { request_id: requestId, path: CHAT_PATH })
+    recordRejection(incoming, { error, apiType: "completions", body })
+    return toErrorResponse(thrown, { path: CHAT_PATH, requestId })
   })
   addCommonHeaders(response.headers, requestId)
   return response

@@ -1,9 +1,11 @@
 import type { Context, ErrorHandler } from "hono"
 import type { App } from "../access/app.ts"
+import { configOf } from "../config/config.ts"
 import { onError, toGatewayError } from "../http/error-response.ts"
 import { BASE_PATH } from "../http/paths.ts"
 import { incomingCall } from "../inference/context.ts"
 import { recordRejection } from "../inference/rejections.ts"
+import { logRejectedCall } from "../observability/call-log.ts"
 import type { GenerationDraft } from "../ledger/generation.ts"
 
 const API_TYPES: Readonly<Record<string, GenerationDraft["apiType"]>> = {
@@ -19,10 +21,14 @@ const API_TYPES: Readonly<Record<string, GenerationDraft["apiType"]>> = {
   "/videos": "video",
 }
 
-/** Answers an error; that of an inference call with a valid key is recorded too, so that GET /calls finds it. */
+/** Answers an error. That of an inference call is logged and, with a valid key, recorded, so that GET /calls finds it. */
 export const recordingRejections: ErrorHandler<App> = (thrown, c) => {
   const apiType = c.req.method === "POST" ? API_TYPES[c.req.path.slice(BASE_PATH.length)] : undefined
-  if (apiType !== undefined && "principal" in c.var) c.executionCtx.waitUntil(record(thrown, c, apiType))
+  if (apiType !== undefined) {
+    const call = { request_id: c.var.requestId, path: c.req.path }
+    logRejectedCall(configOf(c.env).LOG_CALLS, toGatewayError(thrown), call)
+    if ("principal" in c.var) c.executionCtx.waitUntil(record(thrown, c, apiType))
+  }
   return onError(thrown, c)
 }
 

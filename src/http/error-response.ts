@@ -1,21 +1,17 @@
 import type { Context, ErrorHandler, NotFoundHandler } from "hono"
 import { HTTPException } from "hono/http-exception"
 import type { App } from "../access/app.ts"
-import { configOf } from "../config/config.ts"
-import type { Env } from "../config/env.ts"
-import { writeCallLine } from "../support/call-line.ts"
 import { logError } from "../support/log.ts"
 import { toMessagesError } from "../formats/messages/errors.ts"
 import { asGatewayError, type ErrorEnvelope, GatewayError, toEnvelope } from "../errors/errors.ts"
 
 /** Any failure as its envelope. The only place in the Worker that turns an error into an answer. */
-export function toErrorResponse(thrown: unknown, { path, requestId, env }: Failed): Response {
+export function toErrorResponse(thrown: unknown, { path, requestId }: Failed): Response {
   const error = toGatewayError(thrown)
   // What a provider did is in the generation's record; the log is for what is wrong here.
   if (error.code === "internal" || error.code === "misconfigured") {
     logError(error.message, { requestId, code: error.code }, error.cause)
   }
-  if (env && configOf(env).LOG_CALLS !== "off") logRefusedCall(error, path, requestId)
   const envelope = toEnvelope(error)
   const body = SPEAKS_MESSAGES.test(path) ? withMessagesError(envelope, error) : envelope
   return Response.json(body, { status: error.status, headers: { "cache-control": "no-store", ...error.headers } })
@@ -27,26 +23,10 @@ export function toGatewayError(thrown: unknown): GatewayError {
 }
 
 /** The request that failed. */
-type Failed = { path: string; requestId: string; env?: Env }
-
-const INFERENCE = /\/(?:chat\/completions|responses|messages|embeddings|rerank|images|audio\/\w+|videos)$/
-
-/** A call that failed before it was held: a limit, a guardrail, an unknown model, a bad body. A held one is settled. */
-function logRefusedCall({ status, code, message, headers }: GatewayError, path: string, requestId: string): void {
-  if (!INFERENCE.test(path) || headers?.["x-generation-id"] !== undefined) return
-  writeCallLine({
-    level: "warning",
-    message: "call",
-    request_id: requestId,
-    path,
-    status,
-    ending: code,
-    error: message,
-  })
-}
+type Failed = { path: string; requestId: string }
 
 function failedOf(c: Context<App>): Failed {
-  return { path: c.req.path, requestId: c.var.requestId, env: c.env }
+  return { path: c.req.path, requestId: c.var.requestId }
 }
 
 /** Clients of the Messages format read the error type from its own fields, which are added to ours. */

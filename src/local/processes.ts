@@ -22,6 +22,19 @@ export function ancestorOf(pid: number, name: string): number | undefined {
   return undefined
 }
 
+/** This process and all below it. */
+export function familyOf(pid: number): number[] {
+  const all = processes()
+  const childrenOf = (parent: number): number[] =>
+    all.filter((each) => each.parent === parent).flatMap((child) => [child.pid, ...childrenOf(child.pid)])
+  return [pid, ...childrenOf(pid)]
+}
+
+/** Those of `pids` that run, with their commands. */
+export function running(pids: readonly number[]): string[] {
+  return processes().flatMap(({ pid, command }) => (pids.includes(pid) ? [`${pid} ${command}`] : []))
+}
+
 /** Small images have no `ps`. */
 function processes(): Process[] {
   return existsSync("/proc/self/stat") ? fromProc() : fromPs()
@@ -45,9 +58,9 @@ function fromProc(): Process[] {
 }
 
 function fromPs(): Process[] {
-  const listed = execFileSync("ps", ["-A", "-o", "pid=,ppid=,args="], { encoding: "utf8" })
+  const listed = execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat=,args="], { encoding: "utf8" })
   return listed.split("\n").flatMap((line) => {
-    const [, pid, parent, command = ""] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []
-    return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), command }]
+    const [, pid, parent, state, command = ""] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? []
+    return pid === undefined || state?.startsWith("Z") ? [] : [{ pid: Number(pid), parent: Number(parent), command }]
   })
 }

@@ -1,8 +1,9 @@
 import { readdirSync } from "node:fs"
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { convertV4MiniflareOptions, CORE_PLUGIN, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare"
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare"
 import { keepSchedule } from "./crons.ts"
+import { useDirectOutbound } from "./direct-outbound.ts"
 import { type Database, migrate } from "./migrate.ts"
 import { dist } from "./paths.ts"
 import { pidsOf } from "./processes.ts"
@@ -52,6 +53,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     if (line.message.includes('"message":"call"')) lastCallAt = Date.now()
     options.onLog(line)
   }
+  useDirectOutbound()
   const release = holdSignals()
   const miniflare = new Miniflare({
     ...toMiniflareOptions(spec, { ...options, onLog }),
@@ -179,15 +181,3 @@ class RuntimeLog extends Log {
 }
 
 type Scheduled = { scheduled: (controller: { cron: string; scheduledTime: Date }) => Promise<unknown> }
-
-/** Miniflare sends every request of a Worker through another Worker, at the cost of a call. Ours go straight out. */
-const getServices = CORE_PLUGIN.getServices.bind(CORE_PLUGIN)
-CORE_PLUGIN.getServices = async (options) => {
-  const made = await getServices(options)
-  const services = Array.isArray(made) ? made : (made?.services ?? [])
-  for (const service of services) {
-    const worker = "worker" in service ? service.worker : undefined
-    if (worker?.globalOutbound?.name?.startsWith("outbound:")) worker.globalOutbound = { name: "internet" }
-  }
-  return made
-}

@@ -1,4 +1,5 @@
 import type { Config } from "../config/variables.ts"
+import type { GatewayError } from "../errors/errors.ts"
 import type { Generation } from "../ledger/generation.ts"
 import { formatUsd } from "../money/money.ts"
 import { type CallLine, writeCallLine } from "../support/call-line.ts"
@@ -9,6 +10,18 @@ export function logCall(setting: Config["LOG_CALLS"], generation: Generation, ke
   if (setting === "off" || (setting === "errors" && isComplete)) return
   writeCallLine(toLine(generation, keyLabel))
 }
+
+/**
+ * The line of a call that failed before it was held: a limit, a guardrail, an unknown model, a bad body. A call that was
+ * held has a generation, whose id its error carries, and a line of its own.
+ */
+export function logRejectedCall(setting: Config["LOG_CALLS"], error: GatewayError, call: RejectedCall): void {
+  if (setting === "off" || error.headers?.["x-generation-id"] !== undefined) return
+  const { status, code, message } = error
+  writeCallLine({ level: "warning", message: "call", ...call, status, ending: code, error: message })
+}
+
+type RejectedCall = { request_id: string; path: string }
 
 function toLine(generation: Generation, key: string): CallLine {
   const { tokens, ending, attempts } = generation

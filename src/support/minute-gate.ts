@@ -1,6 +1,6 @@
 const MINUTE_MS = 60_000
 
-/** Lets so many events of a name pass within a minute of the clock. In memory of one isolate. */
+/** Admits a fixed number of events for each name within a minute of the clock. In memory of one isolate. */
 export class MinuteGate {
   #minute = -1
   readonly #counts = new Map<string, number>()

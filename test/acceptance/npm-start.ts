@@ -1,9 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import net, { type AddressInfo } from "node:net"
 import path from "node:path"
 import { readEnvFile } from "../../src/dev/dev-vars.ts"
 import { root } from "../../src/dev/options.ts"
+import { familyOf, running } from "../../src/local/processes.ts"
 import { eventually } from "../support/eventually.ts"
 
 export type Started = {
@@ -65,26 +66,9 @@ export async function end(started: Started, signal: NodeJS.Signals = "SIGTERM"):
 /** Whether or not the first process has reported its exit: what counts is that none is there. */
 export async function gone({ family }: Started): Promise<void> {
   await eventually(() => {
-    const left = processes().filter(({ pid, state }) => family.includes(pid) && !state.startsWith("Z"))
-    if (left.length > 0) throw new Error(`Still there: ${left.map(({ pid, args }) => `${pid} ${args}`).join("\n")}`)
+    const left = running(family)
+    if (left.length > 0) throw new Error(`Still there: ${left.join("\n")}`)
   })
-}
-
-type Process = { pid: number; parent: number; state: string; args: string }
-
-function processes(): Process[] {
-  const listed = execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat=,args="], { encoding: "utf8" })
-  return listed.split("\n").flatMap((line) => {
-    const [, pid, parent, state = "", args = ""] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? []
-    return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), state, args }]
-  })
-}
-
-export function familyOf(pid: number): number[] {
-  const all = processes()
-  const childrenOf = (parent: number): number[] =>
-    all.filter((each) => each.parent === parent).flatMap((child) => [child.pid, ...childrenOf(child.pid)])
-  return [pid, ...childrenOf(pid)]
 }
 
 function collect(child: ChildProcess): () => string {

@@ -99,19 +99,20 @@ async function stop(): Promise<void> {
 
 type Call = [method: string, resource: string, key: string, body?: object]
 
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- names what the answer is read as
-async function call<T>(...[method, resource, key, body]: Call): Promise<{ status: number; body: T }> {
+type Answer<Body> = { status: number; body: Body }
+
+async function call(...[method, resource, key, body]: Call) {
   const response = await fetch(`${url}/api/v1${resource}`, {
     method,
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     ...(body && { body: JSON.stringify(body) }),
   })
-  return { status: response.status, body: (await response.json()) as T }
+  return { status: response.status, body: JSON.parse(await response.text()) }
 }
 
 type Chat = { choices: { message: { content: string } }[]; error?: { message: string } }
-const chat = (key: string, model: string) =>
-  call<Chat>("POST", "/chat/completions", key, { model, messages: [{ role: "user", content: "Hello" }] })
+const chat = (key: string, model: string): Promise<Answer<Chat>> =>
+  call("POST", "/chat/completions", key, { model, messages: [{ role: "user", content: "Hello" }] })
 
 test("without its secrets it ends with the names of those that are missing", async () => {
   const [code] = (await once(run({}), "exit")) as [number | null]
@@ -123,11 +124,11 @@ test("it serves calls of a provider that it asked for models, and keeps keys and
   await start()
   expect((await fetch(`${url}/ready`)).status).toBe(200)
   type Made = { data: { management_key: string; api_key: string } }
-  const made = await call<Made>("POST", "/organizations", BOOTSTRAP, { name: "Test", starting_balance_usd: 5 })
+  const made: Answer<Made> = await call("POST", "/organizations", BOOTSTRAP, { name: "Test", starting_balance_usd: 5 })
   const { api_key: key, management_key: manager } = made.body.data
 
   type Found = { data: { provider: string; models: number; added: number; unpriced: number; error: string | null }[] }
-  const discover = () => call<Found>("POST", "/catalogue/discover", BOOTSTRAP, {})
+  const discover = (): Promise<Answer<Found>> => call("POST", "/catalogue/discover", BOOTSTRAP, {})
   const found = await discover()
   expect(found.body.data).toContainEqual({
     provider: "openai",
@@ -170,18 +171,20 @@ test("it serves calls of a provider that it asked for models, and keeps keys and
   expect((await chat(key, "vllm/gpt-brand-new")).status).toBe(404)
 
   type Credits = { data: { total_usage: number } }
-  const before = await call<Credits>("GET", "/credits", manager)
+  const credits = (): Promise<Answer<Credits>> => call("GET", "/credits", manager)
+  const before = await credits()
   expect(before.body.data.total_usage).toBe(0.014)
   expect((await chat(key, "openai/gpt-brand-new")).status).toBe(200)
   await stop()
 
   await start({ OPENAI_API_KEY: "wrong-key" })
-  expect((await call<Credits>("GET", "/credits", manager)).body.data.total_usage).toBe(0.021)
+  expect((await credits()).body.data.total_usage).toBe(0.021)
   // The call that came just before the stop holds nothing any more: its isolate gave back what it had leased.
   type Ladder = { data: { kind: string; held: number }[] }
-  const ladder = await call<Ladder>("GET", "/key/limits", key)
+  const ladder: Answer<Ladder> = await call("GET", "/key/limits", key)
   expect(ladder.body.data.map(({ held }) => held)).toEqual(ladder.body.data.map(() => 0))
-  const [failed] = (await call<Found>("POST", "/catalogue/discover", BOOTSTRAP, { providers: ["openai"] })).body.data
+  const ofOne: Answer<Found> = await call("POST", "/catalogue/discover", BOOTSTRAP, { providers: ["openai"] })
+  const [failed] = ofOne.body.data
   expect(failed?.error).toMatch(/answers 401: the key is wrong/)
   expect(failed?.error).not.toContain("wrong-key")
   // Every call was a line of JSON, without the key or the prompt.

@@ -5,8 +5,9 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, expect, onTestFinished, test } from "vitest"
 import { ensureDevVars } from "../../src/dev/dev-vars.ts"
+import { familyOf } from "../../src/local/processes.ts"
 import { eventually } from "../support/eventually.ts"
-import { byNode, byShell, end, familyOf, gone, npmStart, npmStartInVain, type Started } from "./npm-start.ts"
+import { byNode, byShell, end, gone, npmStart, npmStartInVain, type Started } from "./npm-start.ts"
 
 function newFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-start-"))

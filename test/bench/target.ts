@@ -2,12 +2,13 @@ import { once } from "node:events"
 import { readdirSync, readFileSync } from "node:fs"
 import { createServer, Server } from "node:http"
 import { pathToFileURL } from "node:url"
-import { convertV4MiniflareOptions, CORE_PLUGIN, Miniflare, type V4WorkerOptions } from "miniflare"
+import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from "miniflare"
 import {
   unstable_getMiniflareWorkerOptions as workerOptionsOf,
   unstable_readConfig as readConfig,
   unstable_splitSqlQuery as splitSql,
 } from "wrangler"
+import { useDirectOutbound } from "../../src/local/direct-outbound.ts"
 import { serveParent } from "./child.ts"
 import { ownChild } from "./cpu.ts"
 import type { Endpoint } from "./load.ts"
@@ -65,17 +66,7 @@ const SCRIPT = `export default {
 /** A socket of the Worker's own: Miniflare's usual one leads through a Worker that routes, and doubles the cost. */
 const DIRECT = { cf: false as const, unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] }
 
-/** Nor a Worker between it and the network, which Miniflare also has: that alone doubles what the bare Worker costs. */
-const getServices = CORE_PLUGIN.getServices.bind(CORE_PLUGIN)
-CORE_PLUGIN.getServices = async (options) => {
-  const made = await getServices(options)
-  const services = Array.isArray(made) ? made : (made?.services ?? [])
-  for (const { worker } of services as Service[]) {
-    if (worker?.globalOutbound?.name?.startsWith("outbound:")) worker.globalOutbound = { name: "internet" }
-  }
-  return made
-}
-type Service = { worker?: { globalOutbound?: { name?: string } } }
+useDirectOutbound()
 
 /** What wrangler.toml says of the Worker that is deployed, without its source. */
 function configured(): Pick<V4WorkerOptions, "compatibilityDate" | "compatibilityFlags"> {

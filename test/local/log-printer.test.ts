@@ -1,9 +1,9 @@
+import { stripVTControlCharacters } from "node:util"
 import { expect, test } from "vitest"
 import { formatLog, logFormatOf } from "../../src/local/log-printer.ts"
 
 const now = new Date(2026, 10, 22, 20, 35, 16)
-// oxlint-disable-next-line no-control-regex -- colours are what is removed
-const plain = (message: string) => formatLog({ level: "log", message }, "text", now).replaceAll(/\u001b\[\d+m/g, "")
+const plain = (message: string) => stripVTControlCharacters(formatLog({ level: "log", message }, "text", now))
 
 test("a call is one line: time, status, model and provider, duration, tokens, cost and key", () => {
   const message = JSON.stringify({

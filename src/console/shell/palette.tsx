@@ -1,3 +1,4 @@
+import { matches, termsOf } from "../format/search.ts"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { useGet } from "../api/query.ts"
 import type { ApiKey, List, Model } from "../api/types.ts"
@@ -65,12 +66,8 @@ function useItems(): Item[] {
 
 /** Every word of the search must occur; a match at the start of the label comes first. */
 function search(items: readonly Item[], text: string): Item[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  const found = items.filter((item) => {
-    const content = `${item.kind} ${item.label} ${item.detail ?? ""}`.toLowerCase()
-    return words.every((word) => content.includes(word))
-  })
-  const first = words[0] ?? ""
+  const found = items.filter(({ kind, label, detail = "" }) => matches(text, `${kind} ${label} ${detail}`))
+  const [first = ""] = termsOf(text)
   const rank = ({ label }: Item) => (label.toLowerCase().startsWith(first) ? 0 : 1)
   return found.sort((a, b) => rank(a) - rank(b)).slice(0, MAX_SHOWN)
 }

@@ -12,7 +12,7 @@ export const openQuestions = signal<readonly OpenQuestion[]>([])
 
 const hrefOf = ({ intern, session_id: id }: OpenQuestion) => `/interns/${intern.id}?session=${encodeURIComponent(id)}`
 
-/** Keeps the open questions up to date while the frame is shown, and tells of new ones on every page. */
+/** Keeps the open questions up to date while the frame is shown, and announces new ones on every page. */
 export function useQuestions(): void {
   const key = session.value?.key.hash
   const isAllowed = may("interns:read")

@@ -1,3 +1,4 @@
+import { matches } from "../format/search.ts"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Model } from "../api/types.ts"
 import { compact, pricePerMillion } from "../format/number.ts"
@@ -16,11 +17,9 @@ type Props = {
 }
 
 export function searchModels(models: readonly Model[], text: string): Model[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  return models.filter(({ id, name, description, architecture }) => {
-    const content = `${id} ${name} ${description} ${architecture.modality}`.toLowerCase()
-    return words.every((word) => content.includes(word))
-  })
+  return models.filter(({ id, name, description, architecture }) =>
+    matches(text, `${id} ${name} ${description} ${architecture.modality}`),
+  )
 }
 
 /** A button that opens a list of models to search by name, author, modality and description. */

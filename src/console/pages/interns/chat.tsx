@@ -51,7 +51,7 @@ export function ChatView({ intern }: { intern: Intern }) {
           <p class="quiet">Ask {intern.name} something. It asks before it runs a command.</p>
         )}
         {chat.messages.map((message) => (
-          <Said key={message.id} message={message} name={intern.name} />
+          <MessageView key={message.id} message={message} name={intern.name} />
         ))}
         {chat.isRunning && !pending && (
           <p class="quiet" role="status">
@@ -75,7 +75,7 @@ export function ChatView({ intern }: { intern: Intern }) {
   )
 }
 
-function Said({ message: { role, text, reasoning }, name }: { message: Message; name: string }) {
+function MessageView({ message: { role, text, reasoning }, name }: { message: Message; name: string }) {
   return (
     <article class={`say ${role}`} aria-label={role === "user" ? "You" : name}>
       <span class="quiet small">{role === "user" ? "You" : name}</span>

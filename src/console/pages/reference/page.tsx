@@ -1,3 +1,4 @@
+import { matches } from "../../format/search.ts"
 import "./reference.css"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { BASE } from "../../api/client.ts"
@@ -57,11 +58,9 @@ function Reference({ document, id }: { document: Document; id: string | undefine
 }
 
 function search(entries: readonly Entry[], text: string): Entry[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  return entries.filter(({ method, path, operation, id }) => {
-    const content = `${method} ${path} ${operation.summary ?? ""} ${operation.description ?? ""} ${id}`.toLowerCase()
-    return words.every((word) => content.includes(word))
-  })
+  return entries.filter(({ method, path, operation: { summary = "", description = "" }, id }) =>
+    matches(text, `${method} ${path} ${summary} ${description} ${id}`),
+  )
 }
 
 function Contents({
@@ -197,12 +196,12 @@ function Parameters({ parameters }: { parameters: readonly Parameter[] }) {
     <section class="stack tight">
       <h3>Parameters</h3>
       <ul class="schema">
-        {parameters.map(({ name, in: place, required, description, schema }) => (
-          <li key={`${place} ${name}`}>
+        {parameters.map(({ name, in: location, required, description, schema }) => (
+          <li key={`${location} ${name}`}>
             <div class="schema-line">
               <code class="schema-name">{name}</code>
               <span class="mono small quiet schema-type">{schema ? typeOf(schema) : "string"}</span>
-              <span class="tag">{place}</span>
+              <span class="tag">{location}</span>
               {required && <span class="tag">required</span>}
             </div>
             <p class="quiet small">

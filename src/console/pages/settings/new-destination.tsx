@@ -43,7 +43,7 @@ export function NewDestination({ onClose }: { onClose: () => void }) {
       const body = {
         type: kind,
         name,
-        config: JSON.parse(config) as unknown,
+        config: JSON.parse(config),
         privacy_mode: isPrivate,
         ...(workspaceId.value !== null && { workspace_id: workspaceId.value }),
       }

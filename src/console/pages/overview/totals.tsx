@@ -1,0 +1,115 @@
+import { change, compact, count, percent, usd } from "../../format/number.ts"
+import { duration } from "../../format/time.ts"
+import type { Range } from "../../ui/range.tsx"
+import { Loaded } from "../../ui/states.tsx"
+import { Status } from "../../ui/status.tsx"
+import { before, type Metric, numberIn, rangeOf, useAnalytics } from "./analytics.ts"
+
+const TOTALS: readonly Metric[] = [
+  "usage",
+  "byok_usage",
+  "requests",
+  "failed_requests",
+  "total_tokens",
+  "cached_tokens",
+  "prompt_tokens",
+  "latency",
+  "throughput",
+]
+
+/** Spend, calls and quality of the range, against the range before. */
+export function Totals({ range }: { range: Range }) {
+  const current = useAnalytics({ metrics: TOTALS, time_range: rangeOf(range) })
+  const former = useAnalytics({ metrics: TOTALS, time_range: rangeOf(before(range)) })
+  const month = useMonth()
+  return (
+    <Loaded query={current} lines={2}>
+      {([row]) => {
+        const old = former.data?.[0]
+        const calls = numberIn(row, "requests")
+        const failed = numberIn(row, "failed_requests")
+        const share = calls + failed === 0 ? 0 : failed / (calls + failed)
+        const prompt = numberIn(row, "prompt_tokens")
+        const cached = prompt === 0 ? 0 : numberIn(row, "cached_tokens") / prompt
+        const delta = (metric: Metric) => change(numberIn(row, metric), numberIn(old, metric))
+        return (
+          <div class="figures">
+            <Figure
+              name="Spend"
+              value={usd(numberIn(row, "usage"))}
+              note={note(delta("usage"), range)}
+              href="/calls?sort=-cost"
+            />
+            <Figure name="Calls" value={compact(calls)} note={note(delta("requests"), range)} href="/calls" />
+            <Figure
+              name="Failed"
+              value={percent(share)}
+              note={`${count(failed)} of ${compact(calls + failed)}`}
+              href="/calls?status=failed"
+              isBad={share > 0.02}
+            />
+            <Figure
+              name="Tokens"
+              value={compact(numberIn(row, "total_tokens"))}
+              note={`${percent(cached)} of the prompts cached`}
+            />
+            <Figure
+              name="First token"
+              value={calls === 0 ? "–" : duration(numberIn(row, "latency"))}
+              note={`${count(Math.round(numberIn(row, "throughput")))} tok/s, mean`}
+              href="/calls?sort=-first_token"
+            />
+            {month && (
+              <Figure name="This month" value={usd(month.spent)} note={`${usd(month.forecast)} at this pace`} />
+            )}
+          </div>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+function note(delta: string | null, { label }: Range): string {
+  return delta === null
+    ? label.toLowerCase()
+    : `${delta} against the ${label.replace("Last ", "").toLowerCase()} before`
+}
+
+function Figure({
+  name,
+  value,
+  note: text,
+  href,
+  isBad,
+}: {
+  name: string
+  value: string
+  note: string
+  href?: string
+  isBad?: boolean
+}) {
+  const shown = href === undefined ? value : <a href={href}>{value}</a>
+  return (
+    <div>
+      <span class="name">{name}</span>
+      <span class="value">{isBad ? <Status tone="bad">{shown}</Status> : shown}</span>
+      <span class="note">{text}</span>
+    </div>
+  )
+}
+
+const DAY = 86_400_000
+
+/** Spend since the 1st, and what the month comes to at the mean of the last seven days. */
+function useMonth(): { spent: number; forecast: number } | null {
+  const today = Math.ceil(Date.now() / DAY) * DAY
+  const date = new Date()
+  const first = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1)
+  const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
+  const month = useAnalytics({ metrics: ["usage"], time_range: rangeOf({ from: first, to: today }) })
+  const week = useAnalytics({ metrics: ["usage"], time_range: rangeOf({ from: today - 7 * DAY, to: today }) })
+  if (!month.data || !week.data) return null
+  const spent = numberIn(month.data[0], "usage")
+  const perDay = numberIn(week.data[0], "usage") / 7
+  return { spent, forecast: spent + (perDay * Math.max(0, next - Date.now())) / DAY }
+}

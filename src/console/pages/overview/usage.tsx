@@ -1,0 +1,179 @@
+import { useMemo } from "preact/hooks"
+import { useGet } from "../../api/query.ts"
+import type { ApiKey, List, Workspace } from "../../api/types.ts"
+import { toCsv } from "../../format/csv.ts"
+import { change, compact, usd } from "../../format/number.ts"
+import { query, setQuery } from "../../state/router.ts"
+import { may, session } from "../../state/session.ts"
+import { Button, Segmented } from "../../ui/button.tsx"
+import { Chart } from "../../ui/chart.tsx"
+import { Chip } from "../../ui/chip.tsx"
+import { Meter } from "../../ui/meter.tsx"
+import { granularityOf, type Range } from "../../ui/range.tsx"
+import { Loaded } from "../../ui/states.tsx"
+import { Money } from "../../ui/values.tsx"
+import {
+  before,
+  type Dimension,
+  download,
+  type Metric,
+  numberIn,
+  rangeOf,
+  type Row,
+  stepsOf,
+  textIn,
+  toSeries,
+  useAnalytics,
+} from "./analytics.ts"
+
+const DIMENSIONS: readonly { value: Dimension; label: string }[] = [
+  { value: "model", label: "Model" },
+  { value: "provider", label: "Provider" },
+  { value: "api_key_hash", label: "Key" },
+  { value: "app", label: "App" },
+]
+const ORGANIZATION: (typeof DIMENSIONS)[number] = { value: "workspace_id", label: "Workspace" }
+const METRICS = [
+  { value: "usage", label: "Spend", format: usd },
+  { value: "requests", label: "Calls", format: compact },
+  { value: "total_tokens", label: "Tokens", format: compact },
+  { value: "failed_requests", label: "Failures", format: compact },
+] as const satisfies readonly { value: Metric; label: string; format: (value: number) => string }[]
+
+export function Usage({ range }: { range: Range }) {
+  const dimensions = session.value?.kind === "management" ? [...DIMENSIONS, ORGANIZATION] : DIMENSIONS
+  const dimension = dimensions.find(({ value }) => value === query.value.get("by"))?.value ?? "model"
+  const metric = METRICS.find(({ value }) => value === query.value.get("of")) ?? METRICS[0]
+  const step = granularityOf(range)
+  const names = useNames()
+  const name = (id: string) => names.get(id) ?? (dimension === "api_key_hash" ? id.slice(0, 10) : id || "none")
+  const shared = { dimensions: [dimension], time_range: rangeOf(range) }
+  const byTime = useAnalytics({ ...shared, metrics: [metric.value], granularity: step.name, limit: 5000 })
+  const table = useAnalytics({
+    ...shared,
+    metrics: ["usage", "requests", "failed_requests", "total_tokens", "latency"],
+    limit: 200,
+    order_by: { field: metric.value, direction: "desc" },
+  })
+  const former = useAnalytics({ ...shared, metrics: [metric.value], time_range: rangeOf(before(range)), limit: 200 })
+  const times = useMemo(() => stepsOf(range, step.ms), [range, step.ms])
+  const series = useMemo(
+    () => toSeries(byTime.data ?? [], { times, dimension, metric: metric.value, name }),
+    [byTime.data, times, names],
+  )
+  return (
+    <section class="stack">
+      <div class="row between">
+        <Segmented
+          label="Value"
+          value={metric.value}
+          onChange={(of) => setQuery({ of: of === "usage" ? null : of })}
+          options={METRICS}
+        />
+        <div class="row">
+          <Segmented
+            label="Group by"
+            value={dimension}
+            onChange={(by) => setQuery({ by: by === "model" ? null : by })}
+            options={dimensions}
+          />
+          <Button
+            kind="quiet"
+            onClick={() => download(`usage-by-${dimension}.csv`, toCsv(table.data ?? []), "text/csv")}
+          >
+            Export CSV
+          </Button>
+        </div>
+      </div>
+      <Chart
+        label={`${metric.label} by ${dimension}`}
+        times={times}
+        series={series}
+        kind="bars"
+        format={metric.format}
+        stepMs={step.ms}
+      />
+      <Loaded query={table}>
+        {(rows) => <Breakdown rows={rows} former={former.data ?? []} view={{ dimension, metric, name }} />}
+      </Loaded>
+    </section>
+  )
+}
+
+/** Names of keys and workspaces, which analytics has by id. */
+function useNames(): ReadonlyMap<string, string> {
+  const keys = useGet<List<ApiKey>>(may("keys:read") ? "/keys?include_disabled=true&limit=100" : null)
+  const workspaces = useGet<List<Workspace>>(may("workspaces:read") ? "/workspaces?limit=100" : null)
+  return useMemo(() => {
+    const named = [
+      ...(keys.data?.data ?? []).map(({ hash, name }) => [hash, name] as const),
+      ...(workspaces.data?.data ?? []).map(({ id, name }) => [id, name] as const),
+    ]
+    return new Map(named)
+  }, [keys.data, workspaces.data])
+}
+
+type View = { dimension: Dimension; metric: (typeof METRICS)[number]; name: (id: string) => string }
+
+/** The chip of a dimension, which is also its filter in the list of calls. */
+const CHIP_OF = {
+  model: "model",
+  provider: "provider",
+  api_key_hash: "key",
+  app: "app",
+  workspace_id: "workspace",
+} as const
+
+/** Where it goes: the same data as the chart, as numbers, each with the calls behind it. */
+function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: readonly Row[]; view: View }) {
+  const { dimension, metric, name } = view
+  const most = Math.max(1e-12, ...rows.map((row) => numberIn(row, metric.value)))
+  const old = new Map(former.map((row) => [textIn(row, dimension), numberIn(row, metric.value)]))
+  const kind = dimension in CHIP_OF ? CHIP_OF[dimension as keyof typeof CHIP_OF] : "app"
+  if (rows.length === 0) return <p class="quiet">No calls in this range.</p>
+  return (
+    <div class="breakdown" role="table" aria-label={`${metric.label} by ${dimension}`}>
+      <div role="row" class="breakdown-head">
+        <span role="columnheader">{[...DIMENSIONS, ORGANIZATION].find(({ value }) => value === dimension)?.label}</span>
+        <span role="columnheader" class="share">
+          <span class="visually-hidden">Share</span>
+        </span>
+        <span role="columnheader">Spend</span>
+        <span role="columnheader">Calls</span>
+        <span role="columnheader">Tokens</span>
+        <span role="columnheader">Change</span>
+      </div>
+      {rows.map((row) => {
+        const id = textIn(row, dimension)
+        const calls = `/calls?${kind}=${encodeURIComponent(id)}`
+        return (
+          <div role="row" key={id} class="breakdown-row">
+            <span role="cell" class="truncate">
+              <Chip kind={kind} id={id} label={name(id)} />
+            </span>
+            <span role="cell" class="share">
+              <Meter
+                value={numberIn(row, metric.value)}
+                max={most}
+                tone="series"
+                label={metric.format(numberIn(row, metric.value))}
+              />
+            </span>
+            <span role="cell">
+              <Money value={numberIn(row, "usage")} />
+            </span>
+            <span role="cell">
+              <a href={calls}>{compact(numberIn(row, "requests") + numberIn(row, "failed_requests"))}</a>
+            </span>
+            <span role="cell" class="num">
+              {compact(numberIn(row, "total_tokens"))}
+            </span>
+            <span role="cell" class="num quiet">
+              {change(numberIn(row, metric.value), old.get(id) ?? 0) ?? "new"}
+            </span>
+          </div>
+        )
+      })}
+    </div>
+  )
+}
