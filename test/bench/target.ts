@@ -68,9 +68,12 @@ const DIRECT = { cf: false as const, unsafeDirectSockets: [{ host: "127.0.0.1", 
 
 useDirectOutbound()
 
-/** What wrangler.toml says of the Worker that is deployed, without its source. */
+/**
+ * What wrangler.toml says of the Worker that is deployed, without its source and its console: Miniflare puts a router
+ * in front of a Worker that has assets, which is no part of it and costs 0.4 ms a request.
+ */
 function configured(): Pick<V4WorkerOptions, "compatibilityDate" | "compatibilityFlags"> {
-  const { modulesRules: _, ...options } = workerOptionsOf("wrangler.toml", "production").workerOptions
+  const { modulesRules: _, assets: __, ...options } = workerOptionsOf("wrangler.toml", "production").workerOptions
   return options
 }
 
