@@ -13,6 +13,8 @@ import type { DaemonLink } from "./daemon.ts"
  */
 export class ContainerHost implements InternHost {
   readonly startLabel = "Starting the container"
+  readonly lateMessage =
+    "The container did not connect. Read its log, and check that it can reach the gateway at PUBLIC_URL."
   readonly #ctx: DurableObjectState
   readonly #link: DaemonLink
   readonly #env: Env

@@ -23,6 +23,9 @@ type Socket = { isWelcome: boolean; dialled: number }
  */
 export class DaemonLink implements InternHost {
   readonly startLabel = "Waiting for the daemon to dial in"
+  readonly lateMessage =
+    "No daemon has connected. Create a join token with POST /interns/{id}/daemon/token, then run: " +
+    "npm run daemon -- --url <gateway> --intern <id> --token-file <file> --agent opencode"
   readonly #ctx: DurableObjectState
   readonly #env: Env
   readonly #runs: RunStore
@@ -146,6 +149,8 @@ export class DaemonLink implements InternHost {
     }
     if (message.method === "_intern/agent_exited") {
       this.#setPeer({ isReady: false })
+      const { message: reason } = isObject(message.params) ? message.params : {}
+      if (typeof reason === "string") this.#events.failed(reason)
       return this.#events.gone()
     }
     if (message.id === DESTROY_RPC) {
@@ -199,10 +204,11 @@ export class DaemonLink implements InternHost {
     if (!identity) throw new Error("A daemon that dials in has an intern.")
     const base = identity.apiBase
     const { row, key } = await openInternKey(this.#env, identity, identity.id)
+    const model = this.#runs.fact("model") ?? row.model
     return {
       intern_id: row.id,
       name: row.name,
-      model: row.model,
+      model,
       instructions: row.instructions,
       api_base: base,
       api_key: key,

@@ -6,8 +6,14 @@ export type Peer = { epoch: string; received: number; next: number; isReady: boo
 
 export type Phase = "new" | "provisioning" | "running" | "stopped" | "destroying"
 
-/** `attempt`: of a boot, from 1. `wakeAt`: when it is taken up again, epoch milliseconds. */
-export type LifecycleState = { phase: Phase; attempt: number; wakeAt: number | null; isLossAcknowledged: boolean }
+/** `isAwaitingHost`: all is ready but a host that dials in. `attempt`: of a boot, from 1. `wakeAt`: when it is taken up again, epoch milliseconds. */
+export type LifecycleState = {
+  phase: Phase
+  attempt: number
+  wakeAt: number | null
+  isLossAcknowledged: boolean
+  isAwaitingHost?: boolean
+}
 
 /** Single values that an object stores. */
 export type Facts = {

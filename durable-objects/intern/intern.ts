@@ -1,32 +1,26 @@
 import { DurableObject } from "cloudflare:workers"
 import { GatewayError } from "../../src/errors/errors.ts"
-import { configOf } from "../../src/config/config.ts"
 import type { Env } from "../../src/config/env.ts"
 import * as rpc from "../../src/interns/hosts/rpc.ts"
 import { internError } from "../../src/interns/reasons.ts"
 import { type AcpMessage, replyToUnknownRequest, parseAcp } from "../../src/interns/run/acp.ts"
 import * as machine from "../../src/interns/run/advance.ts"
-import { spellingOf } from "../../src/interns/run/chunks.ts"
-import { LIMITS, nextDeadline, type Run, type Step } from "../../src/interns/run/run.ts"
+import { LIMITS, type Run } from "../../src/interns/run/run.ts"
+import { ToolCalls } from "../../src/interns/run/tool-calls.ts"
 import { realTimer, type Timer } from "../../src/support/time.ts"
 import { Alarm } from "./alarm.ts"
 import { InternClients } from "./clients.ts"
-import * as guards from "./turn-guards.ts"
-import { perform, type EffectDeps } from "./effects.ts"
 import { daemonOf, isDaemonAttached, openHost } from "./hosts.ts"
 import { InternLifecycle } from "./lifecycle.ts"
 import { listQuestions } from "./question-list.ts"
 import { RunStore } from "./run-store.ts"
-import { InternStream } from "./stream.ts"
-
-const PRUNE_EVERY = 64
+import { InternTurns } from "./turns.ts"
 
 type Host = ReturnType<typeof openHost>
 
 /**
- * Durable Object of one intern: its runs, their questions and deadlines, and the host of its agent. The pure functions
- * in src/interns/run decide what happens to a run; the object saves the run, then performs the effects. Open response
- * streams are only in memory, since they end with the isolate.
+ * Durable Object of one intern: its lifecycle, the host of its agent, and the sockets of the daemon and of ACP clients.
+ * Its runs are in turns.ts.
  */
 export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, keyof Rpc.DurableObjectBranded> {
   /** Tests put others in their place. Epoch milliseconds. */
@@ -36,9 +30,8 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
   readonly #runs: RunStore
   readonly #lifecycle: InternLifecycle
   readonly #clients: InternClients
-  readonly #streams = new Map<string, InternStream>()
-  readonly #effectDeps: EffectDeps
-  readonly #hostConnected = new guards.HostEvent()
+  readonly #turns: InternTurns
+  readonly #toolCalls = new ToolCalls()
   #host: Host | undefined
   readonly #alarm: Alarm
 
@@ -51,34 +44,35 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
       ...around,
       stopRuns: () => {
         this.#clients.closeAll()
-        this.#forAll((run) => machine.cancel(run, "stopped", Intern.clock()))
+        this.#turns.forAll((run) => machine.cancel(run, "stopped", Intern.clock()))
       },
+      onRunning: () => this.#turns.isReady(),
       clear: () => this.#clear(),
     })
-    this.#clients = new InternClients(ctx, this.#runs, { ...around, admit: () => this.#admit() })
-    this.#effectDeps = {
+    this.#clients = new InternClients(ctx, this.#runs, { ...around, admit: () => this.#turns.admit() })
+    this.#turns = new InternTurns({
+      env,
       runs: this.#runs,
-      streams: this.#streams,
+      lifecycle: this.#lifecycle,
+      clients: this.#clients,
+      ...around,
+      timer: () => Intern.timer,
+      openRuns: () => Intern.openRuns,
       send: (message) => this.#send(message),
-      epoch: () => this.#currentHost().epoch,
-      model: () => this.#lifecycle.model,
-      now: around.now,
-    }
+      schedule: () => this.#schedule(),
+    })
     void ctx.blockConcurrencyWhile(async () => {
       await this.#alarm.load()
-      // The responses that they were read along in ended with the isolate.
-      this.#forAll((run) =>
-        run.state === "streaming" ? machine.cancel(run, "client_closed_request", Intern.clock()) : { run, effects: [] },
-      )
+      this.#turns.recover()
       this.#clients.recover()
-      if (this.#runs.open.length > 0 && this.#currentHost().isUp) this.#forAll(machine.onHostBack)
+      if (this.#runs.open.length > 0 && this.#currentHost().isUp) this.#turns.forAll(machine.onHostBack)
     })
   }
 
   override async fetch(request: Request): Promise<Response> {
     try {
       const { pathname } = new URL(request.url)
-      if (pathname === "/chat") return await this.#chat(await request.json<rpc.ChatCall>(), request.signal)
+      if (pathname === "/chat") return await this.#turns.chat(await request.json<rpc.ChatCall>(), request.signal)
       const grant = request.headers.get(rpc.CLIENT_HEADER) ?? ""
       if (pathname === "/client") return await this.#clients.attach(() => this.#lifecycle.requireGrant(grant))
       const host = this.#hostOf(JSON.parse(request.headers.get(rpc.PLACE_HEADER) ?? "") as rpc.InternIdentity)
@@ -129,12 +123,12 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
 
   /** For tests: open runs, and those with an attached client. */
   peek(): { open: Run[]; attached: string[]; isHostUp: boolean } {
-    return { open: this.#runs.open, attached: [...this.#streams.keys()], isHostUp: this.#currentHost().isUp }
+    return { open: this.#runs.open, attached: this.#turns.attached, isHostUp: this.#currentHost().isUp }
   }
 
   override async alarm(): Promise<void> {
     this.#alarm.rang()
-    this.#forAll((run) => machine.tick(run, Intern.clock()))
+    this.#turns.forAll((run) => machine.tick(run, Intern.clock()))
     await this.#lifecycle.wake()
     this.#schedule()
   }
@@ -157,79 +151,6 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     return this.#clients.has(socket) ? this.#clients : daemonOf(this.#currentHost())
   }
 
-  #admit(): void {
-    guards.rateLimitTurn(this.#runs, Intern.clock())
-    guards.requireCapacity(this.#runs.open.length + this.#clients.openRequests.length, Intern.openRuns)
-  }
-
-  async #chat(call: rpc.ChatCall, signal: AbortSignal): Promise<Response> {
-    if (call.is === "prompt") await this.#waitForHost()
-    const open = call.session === null ? undefined : this.#runs.ofSession(call.session)
-    if (call.is === "answer") return this.#answer(call, signal)
-    this.#lifecycle.requireRunning()
-    const now = Intern.clock()
-    if (open && open.state !== "streaming") throw guards.sessionBusyError(open, now)
-    if (open) {
-      guards.rateLimitTurn(this.#runs, now)
-      this.#apply(machine.steer(open, call.text, this.#runs.nextRpc()))
-      return Response.json({ session_id: open.session, status: "steered" }, { status: 202 })
-    }
-    const known = call.session === null ? undefined : this.#runs.session(call.session)
-    if (known && this.#clients.isBusy(known.acp)) throw guards.clientBusyError()
-    this.#admit()
-    const rpc = this.#runs.nextRpc()
-    if (rpc % PRUNE_EVERY === 0) this.#runs.prune(now)
-    const id = crypto.randomUUID()
-    const session = call.session ?? crypto.randomUUID()
-    const stream = this.#attach(id, signal)
-    const isLive = known?.epoch === this.#currentHost().epoch
-    this.#apply(
-      machine.startRun({ id, session, mode: call.mode, prompt: call.text }, known && { ...known, isLive }, now, rpc),
-    )
-    return stream.response
-  }
-
-  async #answer(
-    { session, question: id, content }: rpc.ChatCall & { is: "answer" },
-    signal: AbortSignal,
-  ): Promise<Response> {
-    const late = (run: Run) => this.#apply(machine.cancel(run, "deadline", Intern.clock()))
-    const find = () => guards.findPending(this.#runs, { session, id, content }, Intern.clock(), late)
-    find()
-    await this.#waitForHost()
-    const { run, reply } = find()
-    const stream = this.#attach(run.id, signal)
-    this.#apply(machine.onAnswer(run, reply, Intern.clock()))
-    return stream.response
-  }
-
-  #attach(run: string, signal: AbortSignal): InternStream {
-    const stream = new InternStream(`intern-${crypto.randomUUID()}`, {
-      spelling: spellingOf(configOf(this.env).CLIENT_DIALECT),
-      keepaliveMs: configOf(this.env).INTERN_KEEPALIVE_MS,
-      timer: Intern.timer,
-      signal,
-      onGone: () => this.#left(run, stream),
-    })
-    this.#streams.set(run, stream)
-    return stream
-  }
-
-  #left(id: string, stream: InternStream): void {
-    if (this.#streams.get(id) !== stream) return
-    this.#streams.delete(id)
-    const run = this.#runs.get(id)
-    if (run?.state === "streaming") this.#apply(machine.cancel(run, "client_closed_request", Intern.clock()))
-    this.#schedule()
-  }
-
-  async #waitForHost(): Promise<void> {
-    this.#lifecycle.requireRunning()
-    if (this.#currentHost().isUp) return
-    await this.#hostConnected.within(LIMITS.graceMs, Intern.timer)
-    if (!this.#currentHost().isUp) throw guards.unreachable()
-  }
-
   #hostOf(identity: rpc.InternIdentity): Host {
     this.#lifecycle.setIdentity(identity)
     return this.#currentHost()
@@ -240,12 +161,13 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     this.#host ??= openHost(this.#lifecycle.identity, deps, {
       message: (message) => this.#onAgentMessage(message),
       up: () => this.#hostIsUp(),
+      failed: (text) => this.ctx.waitUntil(this.#lifecycle.agentFailed(text)),
       gone: () => {
-        this.#forAll(machine.severed)
+        this.#turns.forAll(machine.severed)
         this.#clients.gone()
       },
       down: () => {
-        this.#forAll((run) => machine.onHostLost(run, Intern.clock()))
+        this.#turns.forAll((run) => machine.onHostLost(run, Intern.clock()))
         this.#schedule()
       },
     })
@@ -253,17 +175,14 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
   }
 
   #hostIsUp(): void {
-    this.#forAll(machine.onHostBack)
-    this.#hostConnected.notify()
+    this.#turns.hostIsUp()
     this.ctx.waitUntil(this.#lifecycle.hostIsUp().finally(() => this.#schedule()))
   }
 
-  #onAgentMessage(message: AcpMessage): void {
+  #onAgentMessage(received: AcpMessage): void {
+    const message = this.#toolCalls.complete(received)
     const news = parseAcp(message)
-    const run = this.#runs.runOf(news)
-    const mayAsk = news.is === "result" || news.is === "failure"
-    if (run) this.#apply(machine.onAcpEvent(run, news, Intern.clock(), mayAsk ? this.#runs.nextRpc() : 0))
-    else if (!this.#clients.onAgentMessage(message)) {
+    if (!this.#turns.onAgentEvent(news) && !this.#clients.onAgentMessage(message)) {
       const answer = replyToUnknownRequest(news)
       if (answer) this.#send(answer)
     }
@@ -274,22 +193,13 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     this.#currentHost().send({ jsonrpc: "2.0", ...message })
   }
 
-  #forAll(move: (run: Run) => Step): void {
-    for (const run of this.#runs.open) this.#apply(move(run))
-  }
-
-  #apply({ run, effects }: Step): void {
-    this.#runs.save(run, Intern.clock())
-    for (const effect of effects) perform(run, effect, this.#effectDeps)
-  }
-
   #schedule(): void {
-    const due = [...this.#runs.open.map(nextDeadline), this.#lifecycle.wakeAt].filter((at) => at !== null)
+    const due = [...this.#turns.deadlines, this.#lifecycle.wakeAt].filter((at) => at !== null)
     this.#alarm.set(due.length === 0 ? null : Math.min(...due))
   }
 
   async #clear(): Promise<void> {
-    this.#forAll(machine.severed)
+    this.#turns.forAll(machine.severed)
     this.#alarm.set(null)
     this.#host = undefined
     await this.ctx.storage.deleteAll()

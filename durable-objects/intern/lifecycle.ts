@@ -1,4 +1,5 @@
 import type { Env } from "../../src/config/env.ts"
+import { configOf } from "../../src/config/config.ts"
 import type { InternHost } from "../../src/interns/hosts/host.ts"
 import type { InternIdentity } from "../../src/interns/hosts/rpc.ts"
 import { hostnameOf } from "../../src/interns/intern.ts"
@@ -16,10 +17,23 @@ const RETRY_MS = 2_000
 /** A boot or a deletion that died with its isolate is taken up again after this. */
 const STALLED_MS = 30_000
 
+/** Until the record says that nothing has dialed in. */
+const DIAL_IN_MS = 120_000
+const MAX_MESSAGE_LENGTH = 500
+
+/** Trying again does not help. */
+class NoModel extends Error {
+  constructor() {
+    super("This intern has no model, and the gateway no default. Set `model` on the intern, or INTERN_MODEL.")
+  }
+}
+
 type LifecycleDeps = {
   host: () => InternHost
   now: () => number
   stopRuns: () => void
+  /** The intern accepts prompts. */
+  onRunning: () => void
   clear: () => Promise<void>
 }
 
@@ -58,7 +72,12 @@ export class InternLifecycle {
     return identity
   }
 
-  /** Model that the agent was started with; null for the default of the workspace. */
+  /** Whether a start is in progress that this isolate performs. */
+  get isBooting(): boolean {
+    return this.#booting
+  }
+
+  /** Model that the agent was started with; null if the agent chooses. */
   get model(): string | null {
     return this.#runs.fact("model") ?? null
   }
@@ -83,7 +102,7 @@ export class InternLifecycle {
   }
 
   async provision(): Promise<void> {
-    this.#set({ phase: "provisioning", attempt: 1, wakeAt: this.#around.now() + STALLED_MS })
+    this.#set({ phase: "provisioning", attempt: 1, wakeAt: this.#around.now() + STALLED_MS, isAwaitingHost: false })
     await this.#boot()
   }
 
@@ -91,7 +110,8 @@ export class InternLifecycle {
   async wake(): Promise<void> {
     const { phase, wakeAt, isLossAcknowledged } = this.#state
     if (wakeAt === null || wakeAt > this.#around.now()) return
-    if (phase === "provisioning") await this.#boot()
+    if (phase === "provisioning" && this.#state.isAwaitingHost) await this.#hostIsLate()
+    else if (phase === "provisioning") await this.#boot()
     else if (phase === "destroying") await this.destroy(isLossAcknowledged)
     else if (phase === "running") await this.#recordRunning()
     else this.#set({ wakeAt: null })
@@ -105,14 +125,16 @@ export class InternLifecycle {
       const row = await findIntern(this.#env.DB, this.#identity, this.#identity.id)
       if (!row) return await this.#around.clear()
       await this.#step("Preparing the workspace", 2)
-      const { id, organizationId, workspaceId, name, model, instructions } = row
+      const { id, organizationId, workspaceId, name, instructions } = row
       const host = this.#around.host()
+      const model = row.model ?? configOf(this.#env).INTERN_MODEL ?? null
+      if (model === null && row.host === "embedded") throw new NoModel()
       this.#runs.setFact("model", model)
       const identity = { id, organizationId, workspaceId }
       await host.start({ ...identity, name, model, instructions })
       await this.#step(host.startLabel, TOTAL_STEPS)
       // A host that dials in comes up in its own time.
-      this.#set({ wakeAt: null })
+      this.#set({ wakeAt: host.isUp ? null : this.#around.now() + DIAL_IN_MS, isAwaitingHost: !host.isUp })
       if (host.isUp) await this.hostIsUp()
     } catch (cause) {
       await this.#bootFailed(cause)
@@ -129,18 +151,36 @@ export class InternLifecycle {
   async #bootFailed(cause: unknown): Promise<void> {
     logError("an intern was not provisioned", { intern: this.#identity.id }, cause)
     const { attempt } = this.#state
-    if (attempt < MAX_ATTEMPTS) {
+    if (attempt < MAX_ATTEMPTS && !(cause instanceof NoModel)) {
       return this.#set({ attempt: attempt + 1, wakeAt: this.#around.now() + RETRY_MS * attempt })
     }
     this.#set({ phase: "stopped", wakeAt: null })
-    const text = cause instanceof Error ? cause.message.slice(0, 500) : "Provisioning failed."
+    const text = cause instanceof Error ? cause.message.slice(0, MAX_MESSAGE_LENGTH) : "Provisioning failed."
     await this.#move(["provisioning"], { status: "failed", progress: null, lastFailureMessage: text })
+  }
+
+  /** Nothing has dialed in. The intern still starts as soon as something does. */
+  async #hostIsLate(): Promise<void> {
+    this.#set({ wakeAt: null })
+    await this.#move(["provisioning"], {
+      status: "failed",
+      progress: null,
+      lastFailureMessage: this.#around.host().lateMessage,
+    })
+  }
+
+  /** The agent did not start, or exited before it was ready. The host tries again by itself. */
+  async agentFailed(message: string): Promise<void> {
+    if (this.#state.phase !== "provisioning") return
+    const lastFailureMessage = message.slice(0, MAX_MESSAGE_LENGTH)
+    await this.#move(["provisioning", "failed"], { status: "failed", progress: null, lastFailureMessage })
   }
 
   /** The agent is connected: the intern accepts prompts before its row in D1 says that it is running. */
   async hostIsUp(): Promise<void> {
     if (this.#state.phase !== "provisioning") return
-    this.#set({ phase: "running", attempt: 0 })
+    this.#set({ phase: "running", attempt: 0, isAwaitingHost: false })
+    this.#around.onRunning()
     await this.#recordRunning()
   }
 
@@ -150,8 +190,13 @@ export class InternLifecycle {
     this.#set({ wakeAt: again })
     try {
       const row = await findIntern(this.#env.DB, this.#identity, this.#identity.id)
-      const running = { status: "running", progress: null, lastFailureMessage: null } as const
-      if (row) await this.#move(["provisioning"], { ...running, hostname: row.hostname ?? hostnameOf(row, this.#env) })
+      const runningModel = this.model
+      const running = { status: "running", progress: null, lastFailureMessage: null, runningModel } as const
+      if (row)
+        await this.#move(["provisioning", "failed"], {
+          ...running,
+          hostname: row.hostname ?? hostnameOf(row, this.#env),
+        })
     } catch (cause) {
       return logError("an intern runs, and its record could not say so yet", { intern: this.#identity.id }, cause)
     }

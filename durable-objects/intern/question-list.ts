@@ -1,7 +1,7 @@
 import type { Env } from "../../src/config/env.ts"
 import type { InternIdentity } from "../../src/interns/hosts/rpc.ts"
 import { deleteQuestion, insertQuestion } from "../../src/interns/questions-store.ts"
-import { kindsOf } from "../../src/interns/run/answer.ts"
+import { toQuestionText } from "../../src/interns/run/answer.ts"
 import type { Question, Run } from "../../src/interns/run/run.ts"
 import { logError } from "../../src/support/log.ts"
 
@@ -24,16 +24,9 @@ export function listQuestions(ctx: DurableObjectState, env: Env): (change: Quest
         if (!question) return
         const { id, deadline } = question
         const row = { id, organizationId, workspaceId, internId, session, createdAt: now, deadline }
-        await insertQuestion(env.DB, { ...row, question: JSON.stringify(toText(question)) })
+        await insertQuestion(env.DB, { ...row, question: JSON.stringify(toQuestionText(question)) })
       })
       .catch((cause: unknown) => logError("open question was not listed", { intern: internId }, cause))
     ctx.waitUntil(last)
   }
-}
-
-/** The fields that a chat stream has of a question, and what exactly would happen. */
-function toText(question: Question) {
-  return question.kind === "permission"
-    ? { kind: question.kind, operation: question.operation, options: kindsOf(question), ...question.details }
-    : { kind: question.kind, message: question.message, fields: question.fields }
 }

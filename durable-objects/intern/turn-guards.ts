@@ -34,8 +34,11 @@ export function findPending(
     throw internError("interaction_not_pending", "The time to answer is over, and the run was cancelled.")
   }
   const reply = readReply(run.question, content)
-  if (run.hasOverflowed) {
-    throw internError("attachment_failed", "The run produced more output while paused than the replay buffer holds.")
+  if (run.hasOverflowed && reply.is !== "cancel") {
+    throw internError(
+      "attachment_failed",
+      "The run produced more output while paused than the replay buffer holds. Answer `cancel` to free the session.",
+    )
   }
   return { run, reply }
 }

@@ -242,6 +242,12 @@ export const variables = {
     section: "interns",
     effect: "Host of new interns.",
   }),
+  INTERN_MODEL: define({
+    schema: text.optional(),
+    section: "interns",
+    effect: "Model of interns that were created without one, as `author/slug`.",
+    unset: "such an intern is not provisioned",
+  }),
   EGRESS_TEST_HOSTS: define({
     schema: text.optional(),
     section: "interns",

@@ -11,6 +11,8 @@ export type Command = {
   cwd: string
   env: Record<string, string>
   uid: number | undefined
+  /** The npm package that has the command. */
+  package?: string
 }
 
 export type RpcError = { code: number; message: string; data?: unknown }
@@ -88,9 +90,15 @@ export async function startAgent(command: Command, handlers: Handlers): Promise<
   }
 }
 
+function startFailure(file: string, error: NodeJS.ErrnoException, name: string | undefined): string {
+  if (error.code !== "ENOENT") return `The agent did not start: ${error.message}`
+  const install = name === undefined ? "Install it, or name another command with --agent." : `npm install -g ${name}`
+  return `${file} is not installed where the daemon runs. ${install}`
+}
+
 type Waiting = { resolve: (result: Record<string, unknown>) => void; reject: (failure: RpcFailure) => void }
 
-function run({ argv, cwd, env, uid }: Command, { onMessage, onExit }: Handlers) {
+function run({ argv, cwd, env, uid, package: name }: Command, { onMessage, onExit }: Handlers) {
   const [file = "", ...args] = argv
   // A separate process group, so that the agent's child processes are killed with it.
   const options = { cwd, env, detached: true, stdio: STDIO }
@@ -117,7 +125,7 @@ function run({ argv, cwd, env, uid }: Command, { onMessage, onExit }: Handlers) 
     else requested.resolve(isObject(message.result) ? message.result : {})
   }
 
-  child.once("error", ({ message }) => gone(null, { ...GONE, message: `The agent did not start: ${message}` }))
+  child.once("error", (error) => gone(null, { ...GONE, message: startFailure(file, error, name) }))
   // The last output is still read, but a child process of the agent may hold the pipe open.
   child.once("exit", (code) => void Promise.race([draining, wait(DRAIN_MS)]).then(() => gone(code)))
   const draining = (async () => {

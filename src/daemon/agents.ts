@@ -4,14 +4,14 @@ import type { DaemonConfig } from "../interns/hosts/daemon-protocol.ts"
 /** How an agent is started: its command, additional environment variables, and its settings as files. */
 export type AgentSetup = {
   argv: readonly string[]
+  /** The npm package that has the command. */
+  package?: string
   env: Record<string, string>
   files: Record<string, string>
   /** ACP session mode to set if the agent's default mode does not request permissions. */
   sessionMode?: string
 }
 
-/** Model for workspaces without a default model. */
-const ANY_MODEL = "service/auto"
 /** In the agent's environment: the intern's own key. */
 const KEY_NAME = "INTERN_KEY"
 
@@ -28,6 +28,20 @@ export function setupOf(agent: readonly string[], config: DaemonConfig, where: W
   return known ? known(config, where) : custom(agent, config)
 }
 
+/** Of opencode: it asks before every tool, those aside that only read what the agent has. The last match wins. */
+const PERMISSIONS = {
+  "*": "ask",
+  read: "allow",
+  list: "allow",
+  glob: "allow",
+  grep: "allow",
+  lsp: "allow",
+  skill: "allow",
+  task: "allow",
+  todoread: "allow",
+  todowrite: "allow",
+}
+
 function opencode(config: DaemonConfig, { home }: Where): AgentSetup {
   const file = path.join(home, "opencode.json")
   const model = modelOf(config)
@@ -42,10 +56,11 @@ function opencode(config: DaemonConfig, { home }: Where): AgentSetup {
       },
     },
     model: `gw/${model}`,
-    permission: { bash: "ask", edit: "ask" },
+    permission: PERMISSIONS,
   }
   return {
     argv: ["opencode", "acp"],
+    package: "opencode-ai",
     env: {
       [KEY_NAME]: config.api_key,
       OPENCODE_CONFIG: file,
@@ -61,7 +76,8 @@ function opencode(config: DaemonConfig, { home }: Where): AgentSetup {
 function qwen(config: DaemonConfig): AgentSetup {
   return {
     argv: ["qwen", "--acp", "--auth-type", "openai", "--approval-mode", "default"],
-    env: openaiEnv(config),
+    package: "@qwen-code/qwen-code",
+    env: openaiEnv(config, modelOf(config)),
     files: {},
   }
 }
@@ -81,6 +97,7 @@ function codex(config: DaemonConfig, { home }: Where): AgentSetup {
   ]
   return {
     argv: ["codex-acp"],
+    package: "@agentclientprotocol/codex-acp",
     env: { [KEY_NAME]: config.api_key, CODEX_HOME: codexHome },
     files: { [path.join(codexHome, "config.toml")]: settings.join("\n") },
     // In its default mode a separate reviewer model decides instead of the user.
@@ -89,31 +106,37 @@ function codex(config: DaemonConfig, { home }: Where): AgentSetup {
 }
 
 function claude(config: DaemonConfig): AgentSetup {
-  return { argv: ["claude-agent-acp"], env: anthropicEnv(config), files: {} }
+  const env = anthropicEnv(config, modelOf(config))
+  return { argv: ["claude-agent-acp"], package: "@agentclientprotocol/claude-agent-acp", env, files: {} }
 }
 
-function custom(message: readonly string[], config: DaemonConfig): AgentSetup {
+/** It may know a model by itself. */
+function custom(argv: readonly string[], config: DaemonConfig): AgentSetup {
+  const model = config.model ?? undefined
   return {
-    argv: message,
-    env: { [KEY_NAME]: config.api_key, ...openaiEnv(config), ...anthropicEnv(config) },
+    argv,
+    env: { [KEY_NAME]: config.api_key, ...openaiEnv(config, model), ...anthropicEnv(config, model) },
     files: {},
   }
 }
 
-function openaiEnv(config: DaemonConfig): Record<string, string> {
-  return { OPENAI_API_KEY: config.api_key, OPENAI_BASE_URL: config.api_base, OPENAI_MODEL: modelOf(config) }
+function openaiEnv(config: DaemonConfig, model: string | undefined): Record<string, string> {
+  const env = { OPENAI_API_KEY: config.api_key, OPENAI_BASE_URL: config.api_base }
+  return { ...env, ...(model !== undefined && { OPENAI_MODEL: model }) }
 }
 
-function anthropicEnv(config: DaemonConfig): Record<string, string> {
+function anthropicEnv(config: DaemonConfig, model: string | undefined): Record<string, string> {
   return {
     // Its clients add /v1 themselves.
     ANTHROPIC_BASE_URL: config.api_base.replace(/\/v1$/, ""),
     ANTHROPIC_AUTH_TOKEN: config.api_key,
-    ANTHROPIC_MODEL: modelOf(config),
-    // Models for the agent's aliases of model sizes.
-    ANTHROPIC_DEFAULT_OPUS_MODEL: modelOf(config),
-    ANTHROPIC_DEFAULT_SONNET_MODEL: modelOf(config),
-    ANTHROPIC_DEFAULT_HAIKU_MODEL: modelOf(config),
+    // The last three: models for the agent's aliases of model sizes.
+    ...(model !== undefined && {
+      ANTHROPIC_MODEL: model,
+      ANTHROPIC_DEFAULT_OPUS_MODEL: model,
+      ANTHROPIC_DEFAULT_SONNET_MODEL: model,
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+    }),
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     DISABLE_AUTOUPDATER: "1",
     DISABLE_TELEMETRY: "1",
@@ -121,7 +144,8 @@ function anthropicEnv(config: DaemonConfig): Record<string, string> {
 }
 
 function modelOf({ model }: DaemonConfig): string {
-  return model ?? ANY_MODEL
+  if (model !== null) return model
+  throw new Error("This intern has no model. Set `model` on the intern, or INTERN_MODEL on the gateway.")
 }
 
 /** Variables of the daemon's environment that an agent needs. The join token is not among them. */

@@ -128,7 +128,7 @@ export class Bridge {
     } catch (thrown) {
       this.#failures += 1
       this.#agent = undefined
-      this.#notify("_intern/agent_exited", { code: null })
+      this.#notify("_intern/agent_exited", { code: null, message: errorOf(thrown).message })
       throw thrown
     }
   }
@@ -148,7 +148,8 @@ export class Bridge {
     this.#isSpent = true
     // After the failures of its pending requests, which settle now that it has exited.
     setImmediate(() => {
-      this.#notify("_intern/agent_exited", { code })
+      const message = `The agent exited with code ${code ?? "none: a signal ended it"}.`
+      this.#notify("_intern/agent_exited", { code, message })
       void this.#renew()
     })
   }

@@ -68,7 +68,7 @@ export class Host {
     // An agent that starts at once also needs its secrets.
     await this.#refreshed
     this.#applied = settingsOf(this.config)
-    const { argv, env, files } = setupOf(agent, this.config, folder)
+    const { argv, env, files, package: name } = setupOf(agent, this.config, folder)
     const out = proxyEnvironment(folder, {
       proxy: this.#proxy.url,
       authority: this.#authority,
@@ -79,7 +79,10 @@ export class Host {
     this.#reserved = new Set(Object.keys(environmentOf(process.env, folder, [], ...set)))
     await prepare(folder, { ...files, ...out.files, ...this.#agentsFiles() }, uid)
     const whole = environmentOf(process.env, folder, this.#secrets, ...set)
-    return startAgent({ argv, cwd: folder.work, env: whole, uid }, handlers)
+    return startAgent(
+      { argv, cwd: folder.work, env: whole, uid, ...(name !== undefined && { package: name }) },
+      handlers,
+    )
   }
 
   /**

@@ -45,7 +45,7 @@ export const refuseRegional: MiddlewareHandler<App> = async function refuseRegio
     throw new GatewayError(
       "forbidden",
       `Interns, vaults and daemons are not served on the regional hostname of ${region}. Use the main hostname.`,
-      { metadata: { reason: "regional_hostname" } },
+      { metadata: { reason: "regional_hostname", retryable: false } },
     )
   }
   return next()

@@ -33,7 +33,12 @@ export async function visibleIntern(c: Context<App>, id: string): Promise<Intern
  */
 export async function workingIntern(c: Context<App>, id: string): Promise<InternRow> {
   const row = await visibleIntern(c, id)
-  if (await hasWorkingKey(c.env, row)) return row
+  await requireWorkingKey(c.env, row)
+  return row
+}
+
+export async function requireWorkingKey(env: Env, row: InternRow): Promise<void> {
+  if (await hasWorkingKey(env, row)) return
   throw internError(
     "forbidden",
     "The key that created this intern, or the intern's own key, no longer works. Provision the intern with a key of the same user or a management key.",

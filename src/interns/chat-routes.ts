@@ -5,7 +5,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { findStrangers } from "../members/store.ts"
-import { requireProgramme, workingIntern } from "./access.ts"
+import { requireProgramme, requireWorkingKey, visibleIntern } from "./access.ts"
 import {
   InternChatChunk,
   InternChatRequest,
@@ -17,7 +17,7 @@ import { MAX_INTERN_BODY_BYTES, addErrorReasons } from "./guards.ts"
 import { type ChatCall, throwIfRejected } from "./hosts/rpc.ts"
 import { openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
-import { internParams } from "./routes.ts"
+import { internParams, startProvisioning } from "./routes.ts"
 
 const chat = createRoute({
   method: "post",
@@ -40,7 +40,10 @@ const chat = createRoute({
 })
 
 export const internChat = newRouter().openapi(chat, async (c) => {
-  const row = await workingIntern(c, c.req.valid("param").internId)
+  const found = await visibleIntern(c, c.req.valid("param").internId)
+  // The first chat starts an intern that was only created. One that waits for a daemon has to be provisioned.
+  const row = found.status === "queued" && found.host !== "daemon" ? await startProvisioning(c, found) : found
+  await requireWorkingKey(c.env, row)
   await requireCreator(c)
   const call = toCall(c.req.valid("json"))
   const request = new Request("http://intern/chat", {

@@ -28,6 +28,7 @@ export function toIntern(row: InternRow): Intern {
     description: row.description,
     instructions: row.instructions,
     model: row.model,
+    running_model: row.runningModel,
     status: row.status,
     hostname: row.hostname,
     progress: row.progress === null ? null : parseStored<Intern["progress"]>(row.progress),

@@ -178,7 +178,8 @@ async function changeableIntern(c: Context<App>, id: string): Promise<InternRow>
   return row
 }
 
-async function startProvisioning(c: Context<App>, found: InternRow): Promise<InternRow> {
+/** Starts an intern, with a new key if its own no longer works. */
+export async function startProvisioning(c: Context<App>, found: InternRow): Promise<InternRow> {
   const row = (await hasWorkingKey(c.env, found)) ? found : await renewOwnKey(c, found)
   const next = {
     status: "provisioning",

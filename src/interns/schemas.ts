@@ -70,7 +70,11 @@ export const Intern = z
     name: z.string(),
     description: z.string().nullable(),
     instructions: z.string().nullable(),
-    model: z.string().nullable(),
+    model: z.string().nullable().meta({ description: "As configured; null for the default of the gateway." }),
+    running_model: z.string().nullable().meta({
+      description:
+        "The model that the agent was provisioned with. A change of `model` takes effect at the next provision.",
+    }),
     status: z.enum(INTERN_STATUSES),
     hostname: z.string().nullable(),
     progress: z.object({ step_label: z.string(), step_number: z.int().min(1), total_steps: z.int().min(1) }).nullable(),

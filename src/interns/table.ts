@@ -10,6 +10,7 @@ export const interns = sqliteTable("interns", {
   description: text("description"),
   instructions: text("instructions"),
   model: text("model"),
+  runningModel: text("running_model"),
   host: text("host", { enum: INTERN_HOSTS }).notNull(),
   status: text("status", { enum: INTERN_STATUSES }).notNull(),
   hostname: text("hostname"),

@@ -55,17 +55,21 @@ const PIECEWISE = /^(range|if-range|request-range|accept-charset|a-im)$/i
 const DECODED = ["gzip", "br"]
 
 /**
- * For the embedded agent: fetches any public host and follows redirects. Every redirect is checked like the first
+ * For the embedded agent: fetches any public host and follows redirects if wanted. Every redirect is checked like the first
  * request.
  */
-export async function egressFetch(request: EgressRequest, deps: EgressDeps): Promise<Sent> {
+export async function egressFetch(
+  request: EgressRequest,
+  deps: EgressDeps,
+  { followRedirects }: { followRedirects: boolean } = { followRedirects: true },
+): Promise<Sent> {
   const secrets = await deps.secrets()
   const released: [string, string][] = []
   let requested = request
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const sent = await exchange(requested, secrets, released, deps)
     if (!sent.ok) return sent
-    const next = redirected(requested, sent.response)
+    const next = followRedirects ? redirected(requested, sent.response) : undefined
     if (!next) return sent
     await sent.response.body?.cancel()
     requested = next

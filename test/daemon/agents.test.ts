@@ -28,7 +28,7 @@ describe("each known agent asks before it acts, and reaches models through the g
       enabled_providers: ["gw"],
       model: "gw/acme/chat-1",
       provider: { gw: { options: { baseURL: CONFIG.api_base, apiKey: "{env:INTERN_KEY}" } } },
-      permission: { bash: "ask", edit: "ask" },
+      permission: { "*": "ask", read: "allow" },
     })
   })
 
@@ -63,7 +63,12 @@ describe("each known agent asks before it acts, and reaches models through the g
   test("any other command runs as it is written", () => {
     const { argv, env } = setupOf(["node", "agent.js"], { ...CONFIG, model: null }, WHERE)
     expect(argv).toEqual(["node", "agent.js"])
-    expect(env).toMatchObject({ INTERN_KEY: "sk-intern-own", OPENAI_MODEL: "service/auto" })
+    expect(env).toMatchObject({ INTERN_KEY: "sk-intern-own" })
+    expect(env).not.toHaveProperty("OPENAI_MODEL")
+  })
+
+  test("a known agent without a model says what to set", () => {
+    expect(() => setupOf(["qwen"], { ...CONFIG, model: null }, WHERE)).toThrow("INTERN_MODEL")
   })
 })
 

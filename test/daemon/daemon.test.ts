@@ -253,7 +253,10 @@ describe("an agent", () => {
     const crashed = gateway.prompt(String(other["sessionId"]), "crash 7")
     expect(await crashed()).toMatchObject({ error: { code: -32_603 } })
     expect(await requests()).toMatchObject({ error: { code: -32_603 } })
-    expect((await gateway.notified("_intern/agent_exited")).params).toEqual({ code: 7 })
+    expect((await gateway.notified("_intern/agent_exited")).params).toEqual({
+      code: 7,
+      message: "The agent exited with code 7.",
+    })
     await eventually(() => expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(2))
     // A new numbering: what is left over of the former is gone.
     expect(gateway.hellos.at(-1)).toMatchObject({ next: 1, oldest: 1, from: 1 })
@@ -265,8 +268,9 @@ describe("an agent", () => {
   test("that cannot be started is told, and asked for again", async () => {
     const gateway = await newGateway()
     start(gateway, { agent: "/no/such/agent" })
-    expect((await gateway.notified("_intern/agent_exited")).params).toEqual({ code: null })
-    expect(await gateway.ask("session/new")()).toMatchObject({ error: { message: expect.stringContaining("ENOENT") } })
+    const message = expect.stringContaining("/no/such/agent is not installed where the daemon runs") as string
+    expect((await gateway.notified("_intern/agent_exited")).params).toEqual({ code: null, message })
+    expect(await gateway.ask("session/new")()).toMatchObject({ error: { message } })
   })
 
   test("is stopped by a shutdown, and back with the next provision, in a new epoch, with what it had on disk", async () => {

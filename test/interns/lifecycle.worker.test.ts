@@ -4,7 +4,9 @@ import type { Principal } from "../../src/access/principal.ts"
 import { limitsOf } from "../../src/policy/limits.ts"
 import { env } from "cloudflare:workers"
 import { runInDurableObject } from "cloudflare:test"
-import { describe, expect, test } from "vitest"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { clearConfig } from "../../src/config/config.ts"
+import type { Env } from "../../src/config/env.ts"
 import { internObject } from "../support/intern-object.ts"
 import { newDaemonIntern, MockDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
@@ -29,6 +31,7 @@ type Intern = {
   vault_id: string
   attached_vault_id: string | null
   model: string | null
+  running_model: string | null
   workspace_id: string
 }
 
@@ -60,6 +63,7 @@ describe("making an intern", () => {
       description: null,
       instructions: null,
       model: null,
+      running_model: null,
       status: "queued",
       hostname: null,
       progress: null,
@@ -281,8 +285,6 @@ describe("an intern's life", () => {
   test("provision boots it, suspend stops it and keeps its disk, provision resumes it", async () => {
     const { as, key } = await newWorkspace()
     const { id } = await make(as, { name: "ada", model: "sim/tool-call" })
-    const early = await refused(internChat(key, id).say("Hello"))
-    expect(early).toMatchObject({ status: 409, reason: "intern_not_ready", retryable: true })
     expect(await expectJson(202, as.post(`/interns/${id}/provision`, undefined))).toEqual({ provisioning: true })
     const running = await becomes(as, id, "running")
     expect(running.hostname).toBe(`ada-${id.slice(-8)}.interns.localhost`)
@@ -296,6 +298,40 @@ describe("an intern's life", () => {
     await becomes(as, id, "running")
     const reading = await (await chat.say("cat note.txt", { approval_mode: "self-drive" })).all()
     expect(reading.text).toContain("kept")
+  })
+
+  test("the first chat boots an intern that was only created, with the default model, and the record says which", async () => {
+    const { as, key } = await newWorkspace()
+    const { id, model, running_model: none } = await make(as, { name: "ada" })
+    expect([model, none]).toEqual([null, null])
+    const reading = await (await internChat(key, id).say("$ echo first", { approval_mode: "self-drive" })).all()
+    expect(reading.text).toContain("first")
+    expect(reading.chunks.at(-1)?.model).toBe("sim/agent")
+    expect(await becomes(as, id, "running")).toMatchObject({ model: null, running_model: "sim/agent" })
+  })
+
+  test("a prompt that comes while the intern boots waits for it", async () => {
+    const { as, key } = await newWorkspace()
+    const { id } = await make(as, { name: "ada", model: "sim/echo", provision: true })
+    const reading = await (await internChat(key, id).say("Hello")).all()
+    expect(reading.text).toBe("Hello")
+  })
+
+  test("without a model and without a default it fails, and says what to set", async () => {
+    const { as } = await newWorkspace()
+    const { id } = await make(as, { name: "ada" })
+    const parseAgain = () =>
+      runInDurableObject(internObject(id), (intern) => clearConfig(Reflect.get(intern, "env") as Env))
+    const { INTERN_MODEL: previous = "" } = env
+    onTestFinished(async () => {
+      env.INTERN_MODEL = previous
+      await parseAgain()
+    })
+    env.INTERN_MODEL = ""
+    await parseAgain()
+    await expectJson(202, as.post(`/interns/${id}/provision`, undefined))
+    const failed = await becomes(as, id, "failed")
+    expect(failed.last_failure_message).toContain("INTERN_MODEL")
   })
 
   test("a body with any field is refused by provision and suspend", async () => {

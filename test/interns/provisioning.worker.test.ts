@@ -12,6 +12,7 @@ const host = {
   isUp: true,
   epoch: "e",
   startLabel: "Starting",
+  lateMessage: "It is late.",
   start: () => Promise.resolve(),
   stop: () => Promise.resolve(),
   destroy: () => Promise.resolve(true),
@@ -42,7 +43,13 @@ async function living(
   const DB = { prepare: (text: string) => wrapped(env.DB.prepare(text)) } as D1Database
   await runInDurableObject(internObject(id), async (_, { storage }) => {
     const clock = { now: Date.now() }
-    const around = { host: () => host, now: () => clock.now, stopRuns: () => undefined, clear: () => Promise.resolve() }
+    const around = {
+      host: () => host,
+      now: () => clock.now,
+      stopRuns: () => undefined,
+      clear: () => Promise.resolve(),
+      onRunning: () => undefined,
+    }
     const lifecycle = new InternLifecycle(new RunStore(storage.sql), { ...env, DB }, around)
     lifecycle.setIdentity({ id, organizationId: workspace.organizationId, workspaceId: workspace.workspaceId, ...REST })
     await use(lifecycle, clock)

@@ -184,7 +184,7 @@ describe("a question", () => {
     expect(daemon.answersTo("one")).toHaveLength(1)
   })
 
-  test("a form is answered as JSON with its required fields", async () => {
+  test("a form is answered as JSON that fits its schema", async () => {
     const { chat, daemon } = await connectedIntern()
     const reading = await chat.say("Ask me", { approval_mode: "self-drive" })
     const prompt = await daemon.hears("session/prompt")
@@ -209,7 +209,14 @@ describe("a question", () => {
       ],
     })
     const { id } = reading.question
-    for (const wrong of ["Berlin", '{"action":"accept","content":{}}']) {
+    const accept = (content: unknown) => JSON.stringify({ action: "accept", content })
+    for (const wrong of [
+      "Berlin",
+      accept({}),
+      accept({ city: 7 }),
+      accept({ city: "Berlin", size: "xl" }),
+      accept({ city: "Berlin", street: "Invalidenstraße" }),
+    ]) {
       expect(await refused(chat.answer(reading.session, id, wrong))).toMatchObject({
         status: 400,
         reason: "bad_request",
@@ -308,13 +315,19 @@ describe("an answer that is not taken", () => {
     await play.daemon.hears("session/cancel")
   })
 
-  test("more was said than is kept: 410 attachment_failed", async () => {
+  test("more was said than is kept: 410 attachment_failed, and a cancel frees the session", async () => {
     const play = await connectedIntern()
     const { session, question, acp } = await pausedRun(play)
     for (let at = 0; at < 5; at++) play.daemon.text(acp, "x".repeat(60_000))
     await play.daemon.settled()
     const lost = await refused(play.chat.answer(session, question, "allow_once"))
     expect(lost).toMatchObject({ status: 410, reason: "attachment_failed", retryable: false })
+    const cancelled = await play.chat.answer(session, question, "cancel")
+    play.daemon.end(await play.daemon.hears("session/prompt"), "cancelled")
+    expect((await cancelled.all()).error?.metadata.reason).toBe("run_ended")
+    const again = await play.chat.say("Again", { session_id: session })
+    play.daemon.end(await play.daemon.hears("session/prompt", 1))
+    expect((await again.all()).finish).toBe("stop")
   })
 })
 
@@ -510,6 +523,44 @@ describe("a daemon's connection", () => {
     await expect(daemon.connect()).rejects.toThrow("expected 401 to be 101")
   })
 
+  test("an agent that is not installed fails the intern with what to install, and a later start mends it", async () => {
+    const workspace = await newWorkspace()
+    const intern = await newDaemonIntern(workspace)
+    const daemon = new MockDaemon(intern)
+    await daemon.connect()
+    const message = "opencode is not installed where the daemon runs. npm install -g opencode-ai"
+    daemon.say({ method: "_intern/agent_exited", params: { code: null, message } })
+    const read = () =>
+      expectJson<{ status: string; last_failure_message: string | null }>(
+        200,
+        workspace.as.get(`/interns/${intern.id}`),
+      )
+    await eventually(async () =>
+      expect(await read()).toMatchObject({ status: "failed", last_failure_message: message }),
+    )
+    daemon.say({ method: "_intern/ready", params: { loadSession: true, steering: true } })
+    await eventually(async () => expect(await read()).toMatchObject({ status: "running", last_failure_message: null }))
+  })
+
+  test("a daemon that never dials in fails the intern with the command to run, and may still come", async () => {
+    const workspace = await newWorkspace()
+    const intern = await newDaemonIntern(workspace)
+    const read = () =>
+      expectJson<{ status: string; last_failure_message: string | null; progress: unknown }>(
+        200,
+        workspace.as.get(`/interns/${intern.id}`),
+      )
+    await eventually(async () =>
+      expect((await read()).progress).toMatchObject({ step_label: "Waiting for the daemon to dial in" }),
+    )
+    await pass(internObject(intern.id), 120_000)
+    const failed = await read()
+    expect(failed.status).toBe("failed")
+    expect(failed.last_failure_message).toContain("npm run daemon -- --url")
+    await new MockDaemon(intern).dial()
+    await eventually(async () => expect((await read()).status).toBe("running"))
+  })
+
   test("a gap in its numbers closes it: 4001", async () => {
     const { daemon } = await connectedIntern()
     daemon.skip()
@@ -521,7 +572,7 @@ describe("a daemon's connection", () => {
     const { daemon, intern } = await connectedIntern()
     expect(daemon.welcome?.config).toMatchObject({
       intern_id: intern.id,
-      model: null,
+      model: "sim/agent",
       instructions: null,
       api_base: "http://gateway.test/api/v1",
       secrets_url: `http://gateway.test/api/v1/interns/${intern.id}/daemon/secrets`,

@@ -32,6 +32,7 @@ export async function insertIntern(workspace: Workspace, more: Partial<InternRow
     description: null,
     instructions: null,
     model: null,
+    runningModel: null,
     host: "daemon",
     status: "running",
     hostname: null,

@@ -1,7 +1,9 @@
-import { parseJson } from "../../support/json.ts"
+import { isObject, parseJson } from "../../support/json.ts"
 import { logError } from "../../support/log.ts"
-import { type AcpMessage, record, type RpcId } from "../run/acp.ts"
+import type { AcpMessage, RpcId } from "../run/acp.ts"
+import { record } from "../run/acp-values.ts"
 import type { ModelAnswer, ModelMessage } from "./call-model.ts"
+import { HOME } from "./disk.ts"
 import type { Memory, Turn } from "./memory.ts"
 import { replayOf } from "./replay.ts"
 import { asks, type ToolCall } from "./tools.ts"
@@ -187,7 +189,8 @@ export class EmbeddedAgent {
     const rpc = `permission-${crypto.randomUUID()}`
     this.#memory.setTurn(session, { ...turn, permission: { rpc, call: call.id, decision: null } })
     const { name, arguments: json } = call.function
-    const rawInput = parseJson(json) ?? {}
+    const input = parseJson(json)
+    const rawInput = isObject(input) ? { cwd: HOME, ...input } : {}
     const toolCall = { toolCallId: call.id, name, title: titleOf(call), kind: "execute", rawInput }
     this.#deps.emit({
       jsonrpc: "2.0",

@@ -25,6 +25,7 @@ type EmbeddedHostDeps = {
 export class EmbeddedHost implements InternHost {
   readonly epoch = "embedded"
   readonly startLabel = "Starting the agent"
+  readonly lateMessage = "The agent did not start."
   readonly #ctx: DurableObjectState
   readonly #env: Env
   readonly #runs: ConfigStore

@@ -23,7 +23,7 @@ export type Network = {
 
 /** What `curl` in an intern's shell is served by: the rules of its vault, and public addresses only. */
 export function shellFetch(env: Env, { intern, secrets, stopped, waitUntil }: Network): ShellFetch {
-  return async (url, { method = "GET", headers = {}, body, signal } = {}) => {
+  return async (url, { method = "GET", headers = {}, body, signal, followRedirects = true } = {}) => {
     const row = await intern()
     if (!row) throw new Error("The intern is gone.")
     const deps = egressDepsOf(env, {
@@ -34,7 +34,8 @@ export function shellFetch(env: Env, { intern, secrets, stopped, waitUntil }: Ne
       waitUntil,
     })
     const current = headers instanceof Headers ? [...headers.entries()] : Object.entries(headers)
-    const sent = await egressFetch({ method, url, headers: current, ...(body !== undefined && { body }) }, deps)
+    const request = { method, url, headers: current, ...(body !== undefined && { body }) }
+    const sent = await egressFetch(request, deps, { followRedirects })
     if (!sent.ok) throw new Error(sent.reason)
     const { response } = sent
     const bytes = response.body ? await readAtMost(response.body, MAX_ANSWER_BYTES) : new Uint8Array(0)

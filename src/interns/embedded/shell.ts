@@ -1,13 +1,14 @@
+import { curlCommand } from "./curl.ts"
 import { type Disk, HOME } from "./disk.ts"
 
 const MAX_OUTPUT_CHARS = 16_000
-const COMMAND_MS = 30_000
+const COMMAND_MS = 120_000
 /** Enough for the work of a person at a keyboard, too little to keep an isolate busy. */
 const EXECUTION_LIMITS = {
-  maxCommandCount: 10_000,
-  maxLoopIterations: 10_000,
-  maxAwkIterations: 100_000,
-  maxSedIterations: 10_000,
+  maxCommandCount: 100_000,
+  maxLoopIterations: 100_000,
+  maxAwkIterations: 1_000_000,
+  maxSedIterations: 100_000,
   maxLiveBytes: 32 * 1024 * 1024,
   maxFileSystemBytes: 32 * 1024 * 1024,
   maxSourceBytes: 256 * 1024,
@@ -23,7 +24,13 @@ export type Fetched = {
 /** What `curl` in the shell is served by. */
 export type ShellFetch = (
   url: string,
-  options?: { method?: string; headers?: Headers | Record<string, string>; body?: string; signal?: AbortSignal },
+  options?: {
+    method?: string
+    headers?: Headers | Record<string, string>
+    body?: string
+    signal?: AbortSignal
+    followRedirects?: boolean
+  },
 ) => Promise<Fetched>
 
 type ShellCommand = {
@@ -38,13 +45,15 @@ type ShellCommand = {
  * the intern's rows. Loaded with the first command, since it is the largest part of the Worker.
  */
 export async function runShell(disk: Disk, { command, env, signal, fetch }: ShellCommand): Promise<string> {
-  const { Bash, InMemoryFs } = await import("just-bash/browser")
+  const library = await import("just-bash/browser")
+  const { Bash, InMemoryFs } = library
   const fs = new InMemoryFs(disk.files())
-  await fs.mkdir(HOME, { recursive: true })
+  for (const folder of [HOME, "/tmp"]) await fs.mkdir(folder, { recursive: true })
   const shell = new Bash({
+    customCommands: [curlCommand(library, fetch)],
     fs,
     cwd: HOME,
-    env: { HOME, USER: "intern", ...env },
+    env: { HOME, USER: "intern", TMPDIR: "/tmp", ...env },
     executionLimits: EXECUTION_LIMITS,
     fetch,
   })

@@ -1,4 +1,5 @@
-import { type AcpMessage, record, type RpcId } from "../run/acp.ts"
+import type { AcpMessage, RpcId } from "../run/acp.ts"
+import { record } from "../run/acp-values.ts"
 
 /**
  * What travels between an intern and an ACP client, as an editor is one: text frames, a JSON-RPC message each. The

@@ -22,6 +22,8 @@ export type HostEvents = {
   message: (message: AcpMessage) => void
   /** The agent can be spoken to, for the first time or again. */
   up: () => void
+  /** The agent did not start, or exited by itself. */
+  failed: (message: string) => void
   /** The agent was replaced: the new one has none of the old one's memory. */
   gone: () => void
   /** The agent cannot be reached; it may come back. */
@@ -35,6 +37,8 @@ export type InternHost = {
   readonly epoch: string
   /** Progress label while the host starts. */
   readonly startLabel: string
+  /** What to do about a host that has not come up for long. */
+  readonly lateMessage: string
   /** Resolves when the host has done what it can; a host that is not up by then sends `up` later. */
   start: (config: InternConfig) => Promise<void>
   send: (message: AcpMessage) => void

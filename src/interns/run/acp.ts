@@ -1,4 +1,8 @@
 import type { Json } from "../../support/json.ts"
+import { list, record, text } from "./acp-values.ts"
+import { type FieldDescriptor, fieldsOf } from "./form.ts"
+import { type PermissionDetails, permissionDetails } from "./permission-details.ts"
+
 /**
  * The part of the Agent Client Protocol, version 1, that a run needs: JSON-RPC 2.0 messages and their content. Agents
  * differ in what they send, so parsing is lenient. https://agentclientprotocol.com/protocol/overview
@@ -19,22 +23,6 @@ export const PERMISSION_KINDS = ["allow_once", "allow_always", "reject_once", "r
 export type PermissionKind = (typeof PERMISSION_KINDS)[number]
 
 export type PermissionOption = { id: string; kind: PermissionKind }
-
-/** What exactly would happen, as far as the agent says. Texts are cut. */
-export type PermissionDetails = {
-  command?: string
-  folder?: string
-  diffs?: { path: string; before: string | null; after: string }[]
-}
-
-export type FieldDescriptor = {
-  name: string
-  type: string
-  title?: string
-  description?: string
-  required: boolean
-  options?: string[]
-}
 
 /** Token usage of a turn in the field names of the API. `cost` in USD. */
 export type TurnUsage = {
@@ -121,50 +109,11 @@ function parsePermission(rpc: RpcId, acp: string, params: Json): AcpEvent {
     const known = PERMISSION_KINDS.find((name) => name === kind)
     return known && typeof optionId === "string" ? [{ id: optionId, kind: known }] : []
   })
-  return { is: "permission", acp, rpc, operation, options, details: detailsOf(call, operation) }
-}
-
-const MAX_DETAIL_LENGTH = 8_000
-const MAX_DIFFS = 5
-
-/** Agents put a command into the input of the tool, or into the title of the call. */
-function detailsOf(call: Json, operation: string | null): PermissionDetails {
-  const input = record(call["rawInput"])
-  const { command: given } = input
-  const argv = list(given).filter((word) => typeof word === "string")
-  const title = text(call["title"])
-  const command = text(given) ?? (argv.length > 0 ? argv.join(" ") : title === operation ? undefined : title)
-  const folder = text(input["cwd"]) ?? text(input["workdir"])
-  const diffs = list(call["content"]).flatMap((content) => {
-    const { type, path, oldText, newText } = record(content)
-    if (type !== "diff" || typeof path !== "string" || typeof newText !== "string") return []
-    return [
-      { path, before: text(oldText)?.slice(0, MAX_DETAIL_LENGTH) ?? null, after: newText.slice(0, MAX_DETAIL_LENGTH) },
-    ]
-  })
-  return {
-    ...(command !== undefined && { command: command.slice(0, MAX_DETAIL_LENGTH) }),
-    ...(folder !== undefined && { folder: folder.slice(0, MAX_DETAIL_LENGTH) }),
-    ...(diffs.length > 0 && { diffs: diffs.slice(0, MAX_DIFFS) }),
-  }
+  return { is: "permission", acp, rpc, operation, options, details: permissionDetails(call, operation) }
 }
 
 function parseElicitation(rpc: RpcId, acp: string, params: Json): AcpEvent {
-  const schema = record(params["requestedSchema"])
-  const required = list(schema["required"])
-  const fields = Object.entries(record(schema["properties"])).map(([name, property]): FieldDescriptor => {
-    const { type, title, description, enum: rule, oneOf } = record(property)
-    const options = Array.isArray(rule) ? rule : list(oneOf).map((option) => record(option)["const"])
-    const reported = options.filter((option) => typeof option === "string")
-    return {
-      name,
-      type: text(type) ?? "string",
-      ...(typeof title === "string" && { title }),
-      ...(typeof description === "string" && { description }),
-      required: required.includes(name),
-      ...(reported.length > 0 && { options: reported }),
-    }
-  })
+  const fields = fieldsOf(record(params["requestedSchema"]))
   return { is: "elicitation", acp, rpc, message: text(params["message"]) ?? "", fields }
 }
 
@@ -205,16 +154,4 @@ export function usageOf(result: Json): TurnUsage | null {
 
 function count(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined
-}
-
-export function record(value: unknown): Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {}
-}
-
-function list(value: unknown): unknown[] {
-  return Array.isArray(value) ? (value as unknown[]) : []
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined
 }

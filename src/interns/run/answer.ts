@@ -1,6 +1,8 @@
+import { toTimestamp } from "../../support/time.ts"
 import { internError } from "../reasons.ts"
 import { type Reply, optionOf } from "./advance.ts"
-import { record } from "./acp.ts"
+import { record } from "./acp-values.ts"
+import { faultIn } from "./form.ts"
 import type { Question } from "./run.ts"
 
 const FORM_ACTIONS = ["accept", "decline", "cancel"]
@@ -15,6 +17,20 @@ function readOption(question: Question & { kind: "permission" }, word: string): 
   const optionId = optionOf(question, word)
   if (optionId !== undefined) return { is: "option", optionId }
   throw internError("bad_request", `The answer must be one of ${[...kindsOf(question), "cancel"].join(", ")}.`)
+}
+
+/** A question as clients read it: what is asked, what would happen exactly, and the answers that it takes. */
+export function toQuestionText(question: Question) {
+  const expires_at = toTimestamp(question.deadline)
+  return question.kind === "permission"
+    ? {
+        kind: question.kind,
+        operation: question.operation,
+        options: kindsOf(question),
+        ...question.details,
+        expires_at,
+      }
+    : { kind: question.kind, message: question.message, fields: question.fields, expires_at }
 }
 
 /** Each kind once, in the order in which they were offered. */
@@ -32,8 +48,8 @@ function readForm({ fields }: Question & { kind: "elicitation" }, content: strin
   }
   if (action !== "accept") return { is: "form", result: { action } }
   const given = record(values)
-  const missing = fields.filter(({ name, required }) => required && given[name] === undefined).map(({ name }) => name)
-  if (missing.length > 0) throw internError("bad_request", `content: must have ${missing.join(", ")}.`)
+  const fault = faultIn(fields, given)
+  if (fault !== undefined) throw internError("bad_request", fault)
   return { is: "form", result: { action, content: given } }
 }
 

@@ -1,7 +1,7 @@
 import { errors } from "../../errors/errors.ts"
 import { codeOf, metadataOf } from "../reasons.ts"
 import type { TurnUsage } from "./acp.ts"
-import { kindsOf } from "./answer.ts"
+import { toQuestionText } from "./answer.ts"
 import type { Delta, Finish, Question } from "./run.ts"
 
 /** Spelling of the vendor fields by kind of client (CLIENT_DIALECT). */
@@ -58,11 +58,7 @@ function withRole(delta: object, isFirst: boolean): object {
 }
 
 function toCall(question: Question, { vendor }: Spelling) {
-  const requested =
-    question.kind === "permission"
-      ? { kind: question.kind, operation: question.operation, options: kindsOf(question) }
-      : { kind: question.kind, message: question.message, fields: question.fields }
-  const called = { name: `${vendor}.provide_input`, arguments: JSON.stringify(requested) }
+  const called = { name: `${vendor}.provide_input`, arguments: JSON.stringify(toQuestionText(question)) }
   return { index: 0, id: question.id, type: "function", function: called }
 }
 

@@ -1,5 +1,7 @@
 import type { Reason } from "../reasons.ts"
-import type { FieldDescriptor, PermissionDetails, PermissionOption, RpcId, TurnUsage } from "./acp.ts"
+import type { PermissionOption, RpcId, TurnUsage } from "./acp.ts"
+import type { FieldDescriptor } from "./form.ts"
+import type { PermissionDetails } from "./permission-details.ts"
 
 export const APPROVAL_MODES = ["manual", "self-drive"] as const
 export type ApprovalMode = (typeof APPROVAL_MODES)[number]

@@ -1,6 +1,6 @@
-import { api, ApiError, call } from "../../api/client.ts"
+import { ApiError, call } from "../../api/client.ts"
 import { readFrames } from "../../api/events.ts"
-import type { OpenQuestion, Question } from "../../api/account-types.ts"
+import type { Question } from "../../api/account-types.ts"
 
 export type Message = { id: number; role: "user" | "intern"; text: string; reasoning: string; note?: string }
 export type Pending = { id: string; question: Question; deadline: number }
@@ -25,8 +25,6 @@ type Chunk = {
   session_id?: string | null
   error?: { message: string }
 }
-
-const DEADLINE_MS = 300_000
 
 /** Sends messages to an intern and reads its answer into the chat, piece by piece. */
 export async function runTurn(
@@ -55,9 +53,6 @@ export async function runTurn(
       if (toolCall) {
         const pending = toPending(toolCall.id, toolCall.function.arguments)
         update((chat) => ({ ...chat, pending }))
-        void readDetails(toolCall.id).then((details) => {
-          if (details) update((chat) => (chat.pending?.id === toolCall.id ? { ...chat, pending: details } : chat))
-        })
       }
       if (chunk.session_id) update((chat) => ({ ...chat, session: chunk.session_id ?? chat.session }))
       if (chunk.error) update((chat) => ({ ...chat, error: chunk.error?.message ?? null }))
@@ -72,21 +67,8 @@ export async function runTurn(
 const hasContent = ({ role, text, reasoning }: Message) => role === "user" || text !== "" || reasoning !== ""
 
 function toPending(id: string, text: string): Pending {
-  return { id, question: JSON.parse(text) as Question, deadline: Date.now() + DEADLINE_MS }
-}
-
-const RETRIES = 10
-const RETRY_MS = 300
-
-/** The stream does not say until when a question may be answered, nor the exact command; the list does, a moment later. */
-async function readDetails(id: string): Promise<Pending | undefined> {
-  for (let turn = 0; turn < RETRIES; turn += 1) {
-    const { data } = await api<{ data: OpenQuestion[] }>("/questions")
-    const found = data.find((question) => question.id === id)
-    if (found) return { id, question: found.question, deadline: Date.parse(found.deadline) }
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
-  }
-  return undefined
+  const question = JSON.parse(text) as Question & { expires_at: string }
+  return { id, question, deadline: Date.parse(question.expires_at) }
 }
 
 let lastId = 0

@@ -1,0 +1,176 @@
+import { configOf } from "../../src/config/config.ts"
+import type { Env } from "../../src/config/env.ts"
+import type { InternHost } from "../../src/interns/hosts/host.ts"
+import type { ChatCall } from "../../src/interns/hosts/rpc.ts"
+import type { AcpEvent, AcpMessage } from "../../src/interns/run/acp.ts"
+import * as machine from "../../src/interns/run/advance.ts"
+import { spellingOf } from "../../src/interns/run/chunks.ts"
+import { LIMITS, nextDeadline, type Run, type Step } from "../../src/interns/run/run.ts"
+import type { Timer } from "../../src/support/time.ts"
+import type { InternClients } from "./clients.ts"
+import { type EffectDeps, perform } from "./effects.ts"
+import type { InternLifecycle } from "./lifecycle.ts"
+import type { RunStore } from "./run-store.ts"
+import { InternStream } from "./stream.ts"
+import * as guards from "./turn-guards.ts"
+
+/** Every so many runs, those past their retention are deleted. */
+const PRUNE_EVERY = 64
+
+type TurnsDeps = {
+  env: Env
+  runs: RunStore
+  lifecycle: InternLifecycle
+  clients: InternClients
+  host: () => InternHost
+  now: () => number
+  timer: () => Timer
+  openRuns: () => number
+  /** To the agent. */
+  send: (message: Omit<AcpMessage, "jsonrpc">) => void
+  /** Sets the alarm to the earliest deadline. */
+  schedule: () => void
+}
+
+/**
+ * The runs of an intern and the responses that clients read. The pure functions in src/interns/run decide what happens
+ * to a run; it is saved, then the effects are performed. Open responses are only in memory: they end with the isolate.
+ */
+export class InternTurns {
+  readonly #deps: TurnsDeps
+  readonly #streams = new Map<string, InternStream>()
+  readonly #effectDeps: EffectDeps
+  readonly #hostConnected = new guards.HostEvent()
+
+  constructor(deps: TurnsDeps) {
+    this.#deps = deps
+    const { runs, send, now } = deps
+    const streams = this.#streams
+    const epoch = () => deps.host().epoch
+    this.#effectDeps = { runs, streams, send, epoch, model: () => deps.lifecycle.model, now }
+  }
+
+  /** Runs with an attached client. */
+  get attached(): string[] {
+    return [...this.#streams.keys()]
+  }
+
+  /** When something about the runs is due. */
+  get deadlines(): number[] {
+    return this.#deps.runs.open.map(nextDeadline).filter((at) => at !== null)
+  }
+
+  /** After an eviction: the responses that clients read ended with the isolate. */
+  recover(): void {
+    const { now } = this.#deps
+    this.forAll((run) =>
+      run.state === "streaming" ? machine.cancel(run, "client_closed_request", now()) : { run, effects: [] },
+    )
+  }
+
+  forAll(move: (run: Run) => Step): void {
+    for (const run of this.#deps.runs.open) this.#apply(move(run))
+  }
+
+  hostIsUp(): void {
+    this.forAll(machine.onHostBack)
+    this.#hostConnected.notify()
+  }
+
+  /** Prompts that wait for the intern go on. */
+  isReady(): void {
+    this.#hostConnected.notify()
+  }
+
+  /** Whether the event belongs to a run. */
+  onAgentEvent(news: AcpEvent): boolean {
+    const { runs, now } = this.#deps
+    const run = runs.runOf(news)
+    if (!run) return false
+    const mayAsk = news.is === "result" || news.is === "failure"
+    this.#apply(machine.onAcpEvent(run, news, now(), mayAsk ? runs.nextRpc() : 0))
+    return true
+  }
+
+  admit(): void {
+    const { runs, clients, now, openRuns } = this.#deps
+    guards.rateLimitTurn(runs, now())
+    guards.requireCapacity(runs.open.length + clients.openRequests.length, openRuns())
+  }
+
+  async chat(call: ChatCall, signal: AbortSignal): Promise<Response> {
+    const { runs, clients, lifecycle, host } = this.#deps
+    if (call.is === "prompt") await this.#waitForHost()
+    const open = call.session === null ? undefined : runs.ofSession(call.session)
+    if (call.is === "answer") return this.#answer(call, signal)
+    lifecycle.requireRunning()
+    const now = this.#deps.now()
+    if (open && open.state !== "streaming") throw guards.sessionBusyError(open, now)
+    if (open) {
+      guards.rateLimitTurn(runs, now)
+      this.#apply(machine.steer(open, call.text, runs.nextRpc()))
+      return Response.json({ session_id: open.session, status: "steered" }, { status: 202 })
+    }
+    const known = call.session === null ? undefined : runs.session(call.session)
+    if (known && clients.isBusy(known.acp)) throw guards.clientBusyError()
+    this.admit()
+    const rpc = runs.nextRpc()
+    if (rpc % PRUNE_EVERY === 0) runs.prune(now)
+    const id = crypto.randomUUID()
+    const session = call.session ?? crypto.randomUUID()
+    const stream = this.#attach(id, signal)
+    const isLive = known?.epoch === host().epoch
+    this.#apply(
+      machine.startRun({ id, session, mode: call.mode, prompt: call.text }, known && { ...known, isLive }, now, rpc),
+    )
+    return stream.response
+  }
+
+  async #answer({ session, question: id, content }: ChatCall & { is: "answer" }, signal: AbortSignal) {
+    const { runs, now } = this.#deps
+    const late = (run: Run) => this.#apply(machine.cancel(run, "deadline", now()))
+    const find = () => guards.findPending(runs, { session, id, content }, now(), late)
+    find()
+    await this.#waitForHost()
+    const { run, reply } = find()
+    const stream = this.#attach(run.id, signal)
+    this.#apply(machine.onAnswer(run, reply, now()))
+    return stream.response
+  }
+
+  #attach(run: string, signal: AbortSignal): InternStream {
+    const { env, timer } = this.#deps
+    const stream = new InternStream(`intern-${crypto.randomUUID()}`, {
+      spelling: spellingOf(configOf(env).CLIENT_DIALECT),
+      keepaliveMs: configOf(env).INTERN_KEEPALIVE_MS,
+      timer: timer(),
+      signal,
+      onGone: () => this.#left(run, stream),
+    })
+    this.#streams.set(run, stream)
+    return stream
+  }
+
+  #left(id: string, stream: InternStream): void {
+    const { runs, now, schedule } = this.#deps
+    if (this.#streams.get(id) !== stream) return
+    this.#streams.delete(id)
+    const run = runs.get(id)
+    if (run?.state === "streaming") this.#apply(machine.cancel(run, "client_closed_request", now()))
+    schedule()
+  }
+
+  async #waitForHost(): Promise<void> {
+    const { lifecycle, host, timer } = this.#deps
+    if (lifecycle.isBooting) await this.#hostConnected.within(LIMITS.graceMs, timer())
+    lifecycle.requireRunning()
+    if (host().isUp) return
+    await this.#hostConnected.within(LIMITS.graceMs, timer())
+    if (!host().isUp) throw guards.unreachable()
+  }
+
+  #apply({ run, effects }: Step): void {
+    this.#deps.runs.save(run, this.#deps.now())
+    for (const effect of effects) perform(run, effect, this.#effectDeps)
+  }
+}

@@ -1,0 +1,98 @@
+import type { Json } from "../../support/json.ts"
+import { list, record, text } from "./acp-values.ts"
+
+/** What exactly would happen if the permission is granted, as far as the agent says. Long texts are cut in the middle. */
+export type PermissionDetails = {
+  command?: string
+  /** The working directory of the command. */
+  folder?: string
+  url?: string
+  /** Files that the tool touches. */
+  paths?: string[]
+  diffs?: { path: string; before: string | null; after: string }[]
+  /** The arguments of the tool as JSON, where they are none of the above. */
+  input?: string
+}
+
+export const MAX_DETAIL_LENGTH = 8_000
+const MAX_DIFFS = 5
+const MAX_PATHS = 20
+
+const COMMAND_FIELDS = ["command", "cmd", "script"]
+const FOLDER_FIELDS = ["cwd", "workdir", "workingDirectory", "directory"]
+const URL_FIELDS = ["url", "uri"]
+const PATH_FIELDS = ["file_path", "filePath", "filepath", "path", "notebook_path", "absolute_path"]
+const BEFORE_FIELDS = ["old_string", "oldString", "old_text"]
+const AFTER_FIELDS = ["new_string", "newString", "new_text", "content"]
+
+/** `call`: the tool call of a permission request. Agents put a command into its input or into its title. */
+export function permissionDetails(call: Json, operation: string | null): PermissionDetails {
+  const input = record(call["rawInput"])
+  const title = text(call["title"])
+  const command = commandOf(input) ?? (title === undefined || title === operation ? undefined : commandInTitle(title))
+  const folder = firstText(input, FOLDER_FIELDS)
+  const url = firstText(input, URL_FIELDS)
+  const diffs = [...diffsIn(call), ...editIn(input)].slice(0, MAX_DIFFS)
+  const changed = new Set(diffs.map(({ path }) => path))
+  const paths = pathsOf(call, input).filter((path) => !changed.has(path))
+  const isShown = command !== undefined || url !== undefined || diffs.length > 0
+  const rest = isShown || Object.keys(input).length === 0 ? undefined : JSON.stringify(input)
+  return {
+    ...(command !== undefined && { command: cutMiddle(command) }),
+    ...(folder !== undefined && { folder: cutMiddle(folder) }),
+    ...(url !== undefined && { url: cutMiddle(url) }),
+    ...(paths.length > 0 && { paths }),
+    ...(diffs.length > 0 && { diffs }),
+    ...(rest !== undefined && { input: cutMiddle(rest) }),
+  }
+}
+
+/** Keeps both ends: what a text does may stand in either. The mark in the middle says how much is missing. */
+export function cutMiddle(whole: string, limit = MAX_DETAIL_LENGTH): string {
+  if (whole.length <= limit) return whole
+  const [head, tail] = [Math.ceil(limit / 2), Math.floor(limit / 2)]
+  const missing = whole.length - head - tail
+  return `${whole.slice(0, head)} … (${missing} of ${whole.length} characters left out) … ${whole.slice(-tail)}`
+}
+
+function commandOf(input: Json): string | undefined {
+  for (const field of COMMAND_FIELDS) {
+    const given = input[field]
+    if (typeof given === "string") return given
+    const argv = list(given).filter((word) => typeof word === "string")
+    if (argv.length > 0) return argv.join(" ")
+  }
+  return undefined
+}
+
+/** Some agents set a command in backticks. */
+function commandInTitle(title: string): string {
+  return /^`([^`]+)`$/.exec(title)?.[1] ?? title
+}
+
+function diffsIn(call: Json): NonNullable<PermissionDetails["diffs"]> {
+  return list(call["content"]).flatMap((content) => {
+    const { type, path, oldText, newText } = record(content)
+    if (type !== "diff" || typeof path !== "string" || typeof newText !== "string") return []
+    const before = text(oldText)
+    return [{ path, before: before === undefined ? null : cutMiddle(before), after: cutMiddle(newText) }]
+  })
+}
+
+/** The input of a tool that edits or writes a file, where the agent sends no diff. */
+function editIn(input: Json): NonNullable<PermissionDetails["diffs"]> {
+  const [path, after] = [firstText(input, PATH_FIELDS), firstText(input, AFTER_FIELDS)]
+  if (path === undefined || after === undefined) return []
+  const before = firstText(input, BEFORE_FIELDS)
+  return [{ path, before: before === undefined ? null : cutMiddle(before), after: cutMiddle(after) }]
+}
+
+function pathsOf(call: Json, input: Json): string[] {
+  const located = list(call["locations"]).map((location) => text(record(location)["path"]))
+  const named = [firstText(input, PATH_FIELDS), ...located].filter((path) => path !== undefined)
+  return [...new Set(named)].slice(0, MAX_PATHS).map((path) => cutMiddle(path))
+}
+
+function firstText(input: Json, fields: readonly string[]): string | undefined {
+  return fields.map((field) => text(input[field])).find((value) => value !== undefined)
+}

@@ -1,0 +1,49 @@
+import type { Json } from "../../support/json.ts"
+import { type AcpMessage } from "./acp.ts"
+import { record, text } from "./acp-values.ts"
+
+const MAX_CALLS = 64
+
+/**
+ * Tool calls that agents have announced. Some name a call in an update and request its permission with the id alone, so
+ * the last ones are remembered to complete the request. In memory only: the request follows within the same turn.
+ */
+export class ToolCalls {
+  readonly #calls = new Map<string, Json>()
+
+  /** The message, a permission request with all that is known of its tool call. */
+  complete(message: AcpMessage): AcpMessage {
+    const params = record(message.params)
+    if (message.method === "session/update") this.#remember(params)
+    if (message.method !== "session/request_permission") return message
+    const toolCall = record(params["toolCall"])
+    const known = this.#calls.get(keyOf(params, toolCall))
+    return known ? { ...message, params: { ...params, toolCall: merge(known, toolCall) } } : message
+  }
+
+  #remember(params: Json): void {
+    const update = record(params["update"])
+    const kind = update["sessionUpdate"]
+    if (kind !== "tool_call" && kind !== "tool_call_update") return
+    const key = keyOf(params, update)
+    const known = this.#calls.get(key) ?? {}
+    this.#calls.delete(key)
+    if (update["status"] === "completed" || update["status"] === "failed") return
+    this.#calls.set(key, merge(known, update))
+    const [oldest] = this.#calls.keys()
+    if (this.#calls.size > MAX_CALLS && oldest !== undefined) this.#calls.delete(oldest)
+  }
+}
+
+function keyOf(params: Json, call: Json): string {
+  return JSON.stringify([text(params["sessionId"]), text(call["toolCallId"])])
+}
+
+const EMPTY = (value: unknown) =>
+  value == null || value === "" || (typeof value === "object" && Object.keys(value).length === 0)
+
+/** Later values win, unless they are empty. A name that was given first is kept: titles change while a call runs. */
+function merge(known: Json, update: Json): Json {
+  const given = Object.fromEntries(Object.entries(update).filter(([, value]) => !EMPTY(value)))
+  return { ...known, ...given }
+}
