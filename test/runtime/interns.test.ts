@@ -38,6 +38,22 @@ test("a client that leaves while its intern is silent is noticed by a keepalive,
   })
 })
 
+test("a client that leaves during a silent command is noticed by a keepalive, and the command stops", async () => {
+  const { apiKey } = await world.gateway.newOrganization()
+  const working = world.upstream.expect({ pieces: [], command: "sleep 90; echo late > late.txt", reportsUsage: true })
+  const path = `/interns/${await newIntern(apiKey, newModel())}/chat/completions`
+  const client = askForStream(world.gateway.url, apiKey, prompt(working.id), undefined, path)
+  await eventually(() => expect(working.closed).toBe(true))
+  client.leave()
+  const next = world.upstream.expect({ pieces: ["Free", " again"], reportsUsage: true })
+  await eventually(async () => {
+    const answer = await world.gateway.post(apiKey, path, prompt(next.id))
+    const text = await answer.text()
+    expect(answer.status, text).toBe(200)
+    expect(text).toContain(" again")
+  })
+})
+
 test("an intern outlives its runtime", async () => {
   const { apiKey } = await world.gateway.newOrganization()
   const internId = await newIntern(apiKey, newModel())

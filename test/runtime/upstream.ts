@@ -11,6 +11,8 @@ export type Script = {
   /** Before anything, headers too. */
   silenceMs?: number
   reportsUsage?: boolean
+  /** After the pieces: a call of an intern's shell. */
+  command?: string
   /** After the last piece: a good end, a connection broken inside an event, or silence with the connection open. */
   ending?: "good" | "broken" | "silent"
 }
@@ -112,7 +114,12 @@ async function play(exchange: Exchange, model: string, response: http.ServerResp
     response.write(half.slice(0, half.length / 2), () => setTimeout(() => response.destroy(), 20))
     return
   }
-  await send(toFrame(chunk({}, "stop")))
+  const { command } = script
+  if (command !== undefined) {
+    const called = { name: "shell", arguments: JSON.stringify({ command }) }
+    await send(toFrame(chunk({ tool_calls: [{ index: 0, id: "call_0", type: "function", function: called }] })))
+  }
+  await send(toFrame(chunk({}, command === undefined ? "stop" : "tool_calls")))
   if (script.reportsUsage) await send(toFrame({ ...chunk({}), choices: [], usage: usageOf(exchange) }))
   await send("data: [DONE]\n\n")
   response.end()
