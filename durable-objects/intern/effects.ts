@@ -1,11 +1,14 @@
+import { toQuestionText } from "../../src/interns/run/answer.ts"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import type { Effect, Run } from "../../src/interns/run/run.ts"
 import type { RunStore } from "./run-store.ts"
+import type { SessionLog } from "./session-log.ts"
 import type { InternStream } from "./stream.ts"
 
 /** Dependencies of the effects. */
 export type EffectDeps = {
   runs: RunStore
+  log: SessionLog
   /** The responses that clients read along with, by run. */
   streams: Map<string, InternStream>
   send: (message: Omit<AcpMessage, "jsonrpc">) => void
@@ -17,7 +20,9 @@ export type EffectDeps = {
 }
 
 /** Performs an effect of a run, which is saved before. */
-export function perform(run: Run, effect: Effect, { runs, streams, send, epoch, model, now }: EffectDeps): void {
+export function perform(run: Run, effect: Effect, deps: EffectDeps): void {
+  const { runs, streams, send, epoch, model, now } = deps
+  record(run, effect, deps.log)
   switch (effect.do) {
     case "request":
       return send({ id: effect.rpc, method: effect.method, params: effect.params })
@@ -43,4 +48,22 @@ export function perform(run: Run, effect: Effect, { runs, streams, send, epoch, 
       return stream?.finish(effect.finish, run.acp === null ? null : run.session, run.usage)
     }
   }
+}
+
+/** Writes what clients would read to the transcript of the session. */
+function record({ session, usage }: Run, effect: Effect, log: SessionLog): void {
+  if (effect.do === "say" || effect.do === "keep") {
+    const { delta } = effect
+    if ("content" in delta) log.say(session, "text", delta.content)
+    else log.say(session, "reasoning", delta.reasoning)
+  }
+  if (effect.do !== "finish") return
+  const { finish } = effect
+  if (finish.reason === "tool_calls") {
+    const { id } = finish.question
+    return log.add(session, { kind: "question", id, question: toQuestionText(finish.question) })
+  }
+  if (finish.reason === "stop") return log.end(session, { usage })
+  const { reason, message } = finish.error
+  log.end(session, { error: { reason, message }, usage })
 }

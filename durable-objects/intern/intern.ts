@@ -14,6 +14,10 @@ import { daemonOf, isDaemonAttached, openHost } from "./hosts.ts"
 import { InternLifecycle } from "./lifecycle.ts"
 import { listQuestions } from "./question-list.ts"
 import { RunStore } from "./run-store.ts"
+import { Disk } from "../../src/interns/embedded/disk.ts"
+import { MAX_SCHEDULES, type Schedule } from "../../src/interns/schedule.ts"
+import { Schedules } from "./schedules.ts"
+import { SessionLog, stateOf } from "./session-log.ts"
 import { InternTurns } from "./turns.ts"
 
 type Host = ReturnType<typeof openHost>
@@ -31,6 +35,8 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
   readonly #lifecycle: InternLifecycle
   readonly #clients: InternClients
   readonly #turns: InternTurns
+  readonly #log: SessionLog
+  readonly #schedules: Schedules
   readonly #toolCalls = new ToolCalls()
   #host: Host | undefined
   readonly #alarm: Alarm
@@ -39,6 +45,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     super(ctx, env)
     this.#alarm = new Alarm(ctx.storage)
     this.#runs = new RunStore(ctx.storage.sql, listQuestions(ctx, env))
+    this.#log = new SessionLog(ctx.storage.sql, () => Intern.clock())
     const around = { host: () => this.#currentHost(), now: () => Intern.clock() }
     this.#lifecycle = new InternLifecycle(this.#runs, env, {
       ...around,
@@ -53,6 +60,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     this.#turns = new InternTurns({
       env,
       runs: this.#runs,
+      log: this.#log,
       lifecycle: this.#lifecycle,
       clients: this.#clients,
       ...around,
@@ -60,6 +68,11 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
       openRuns: () => Intern.openRuns,
       send: (message) => this.#send(message),
       schedule: () => this.#schedule(),
+    })
+    this.#schedules = new Schedules(ctx.storage.sql, {
+      log: this.#log,
+      now: around.now,
+      start: (call) => this.#turns.chat(call, new AbortController().signal),
     })
     void ctx.blockConcurrencyWhile(async () => {
       await this.#alarm.load()
@@ -121,6 +134,70 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     if (this.#currentHost().isUp) this.#send({ method: "_intern/vault_changed", params: {} })
   }
 
+  /** The most recently used first. `before`: the last one of the page before. */
+  sessions(limit: number, before: rpc.SessionPosition | undefined): rpc.SessionState[] {
+    return this.#log.list(limit, before).map((record) => stateOf(record, this.#runs))
+  }
+
+  transcript(session: string, after: number, limit: number) {
+    const record = this.#log.get(session)
+    return record && { session: stateOf(record, this.#runs), entries: this.#log.transcript(session, after, limit) }
+  }
+
+  /** Cancels the turn of a session. Returns whether one was in progress. */
+  stopSession(session: string): boolean {
+    return this.#rescheduled(this.#turns.stop(session))
+  }
+
+  deleteSession(session: string): "deleted" | "unknown" | "busy" {
+    if (!this.#log.get(session)) return "unknown"
+    if (this.#runs.ofSession(session)) return "busy"
+    this.#log.delete(session)
+    this.#runs.unbind(session)
+    return "deleted"
+  }
+
+  schedules(): Schedule[] {
+    return this.#schedules.list()
+  }
+
+  putSchedule(identity: rpc.InternIdentity, schedule: Schedule): Schedule | "too many" {
+    this.#lifecycle.setIdentity(identity)
+    const isNew = this.#schedules.get(schedule.id) === undefined
+    if (isNew && this.#schedules.list().length >= MAX_SCHEDULES) return "too many"
+    return this.#rescheduled(this.#schedules.put(schedule))
+  }
+
+  deleteSchedule(id: string): boolean {
+    return this.#rescheduled(this.#schedules.delete(id))
+  }
+
+  /** Starts a run now. */
+  async runSchedule(id: string): Promise<Schedule | undefined> {
+    const schedule = this.#schedules.get(id)
+    return this.#rescheduled(schedule && (await this.#schedules.run(schedule)))
+  }
+
+  /** Files of the embedded agent. */
+  files(): { path: string; bytes: number }[] {
+    return this.#disk.list()
+  }
+
+  readFile(path: string): Uint8Array | undefined {
+    return this.#disk.read(path)
+  }
+
+  /** Returns why it was not written. */
+  writeFile(path: string, content: Uint8Array): string | undefined {
+    return this.#disk.write(path, content)
+  }
+
+  deleteFile(path: string): boolean {
+    const isThere = this.#disk.read(path) !== undefined
+    this.#disk.remove(path)
+    return isThere
+  }
+
   /** For tests: open runs, and those with an attached client. */
   peek(): { open: Run[]; attached: string[]; isHostUp: boolean } {
     return { open: this.#runs.open, attached: this.#turns.attached, isHostUp: this.#currentHost().isUp }
@@ -130,6 +207,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     this.#alarm.rang()
     this.#turns.forAll((run) => machine.tick(run, Intern.clock()))
     await this.#lifecycle.wake()
+    await this.#schedules.runDue()
     this.#schedule()
   }
 
@@ -149,6 +227,10 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
 
   #endOf(socket: WebSocket) {
     return this.#clients.has(socket) ? this.#clients : daemonOf(this.#currentHost())
+  }
+
+  get #disk(): Disk {
+    return new Disk(this.ctx.storage.sql)
   }
 
   #hostOf(identity: rpc.InternIdentity): Host {
@@ -194,8 +276,14 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
   }
 
   #schedule(): void {
-    const due = [...this.#turns.deadlines, this.#lifecycle.wakeAt].filter((at) => at !== null)
+    const { deadlines } = this.#turns
+    const due = [...deadlines, this.#lifecycle.wakeAt, this.#schedules.nextAt].filter((at) => at !== null)
     this.#alarm.set(due.length === 0 ? null : Math.min(...due))
+  }
+
+  #rescheduled<T>(value: T): T {
+    this.#schedule()
+    return value
   }
 
   async #clear(): Promise<void> {
@@ -204,6 +292,8 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     this.#host = undefined
     await this.ctx.storage.deleteAll()
     this.#runs.reset()
+    this.#log.reset()
+    this.#schedules.reset()
     this.#clients.reset()
   }
 }

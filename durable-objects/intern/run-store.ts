@@ -160,6 +160,11 @@ export class RunStore {
     )
   }
 
+  /** The agent's session is not continued any more. */
+  unbind(session: string): void {
+    this.#sql.exec("DELETE FROM sessions WHERE id = ?", session)
+  }
+
   /** Deletes ended runs and sessions past their retention. */
   prune(now: number): void {
     this.#sql.exec(

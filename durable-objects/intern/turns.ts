@@ -11,8 +11,11 @@ import type { InternClients } from "./clients.ts"
 import { type EffectDeps, perform } from "./effects.ts"
 import type { InternLifecycle } from "./lifecycle.ts"
 import type { RunStore } from "./run-store.ts"
+import type { SessionLog } from "./session-log.ts"
 import { InternStream } from "./stream.ts"
 import * as guards from "./turn-guards.ts"
+
+const CHECK_EVERY_MS = 30_000
 
 /** Every so many runs, those past their retention are deleted. */
 const PRUNE_EVERY = 64
@@ -20,6 +23,7 @@ const PRUNE_EVERY = 64
 type TurnsDeps = {
   env: Env
   runs: RunStore
+  log: SessionLog
   lifecycle: InternLifecycle
   clients: InternClients
   host: () => InternHost
@@ -41,13 +45,14 @@ export class InternTurns {
   readonly #streams = new Map<string, InternStream>()
   readonly #effectDeps: EffectDeps
   readonly #hostConnected = new guards.HostEvent()
+  #checkAt = 0
 
   constructor(deps: TurnsDeps) {
     this.#deps = deps
-    const { runs, send, now } = deps
+    const { runs, log, send, now } = deps
     const streams = this.#streams
     const epoch = () => deps.host().epoch
-    this.#effectDeps = { runs, streams, send, epoch, model: () => deps.lifecycle.model, now }
+    this.#effectDeps = { runs, log, streams, send, epoch, model: () => deps.lifecycle.model, now }
   }
 
   /** Runs with an attached client. */
@@ -57,15 +62,27 @@ export class InternTurns {
 
   /** When something about the runs is due. */
   get deadlines(): number[] {
-    return this.#deps.runs.open.map(nextDeadline).filter((at) => at !== null)
+    const { runs, now } = this.#deps
+    const due = runs.open.map(nextDeadline).filter((at) => at !== null)
+    const isWorking = runs.open.some(({ state, isBackground }) => isBackground && state === "streaming")
+    if (!isWorking) return due
+    // Nobody else would wake the object if its isolate ended in the middle of a background turn.
+    if (this.#checkAt <= now()) this.#checkAt = now() + CHECK_EVERY_MS
+    return [...due, this.#checkAt]
   }
 
-  /** After an eviction: the responses that clients read ended with the isolate. */
+  /**
+   * After an eviction: the responses that clients read ended with the isolate, and their runs with them. Background
+   * runs go on.
+   */
   recover(): void {
-    const { now } = this.#deps
+    const { now, host, runs } = this.#deps
     this.forAll((run) =>
-      run.state === "streaming" ? machine.cancel(run, "client_closed_request", now()) : { run, effects: [] },
+      run.state === "streaming" && !run.isBackground
+        ? machine.cancel(run, "client_closed_request", now())
+        : { run, effects: [] },
     )
+    if (runs.open.length > 0 && host().isUp) host().resume?.()
   }
 
   forAll(move: (run: Run) => Step): void {
@@ -87,6 +104,11 @@ export class InternTurns {
     const { runs, now } = this.#deps
     const run = runs.runOf(news)
     if (!run) return false
+    if (news.is === "tool") {
+      const { id, title, status } = news
+      this.#deps.log.add(run.session, { kind: "tool_call", id, title, status })
+      return true
+    }
     const mayAsk = news.is === "result" || news.is === "failure"
     this.#apply(machine.onAcpEvent(run, news, now(), mayAsk ? runs.nextRpc() : 0))
     return true
@@ -99,7 +121,7 @@ export class InternTurns {
   }
 
   async chat(call: ChatCall, signal: AbortSignal): Promise<Response> {
-    const { runs, clients, lifecycle, host } = this.#deps
+    const { runs, log, clients, lifecycle, host } = this.#deps
     if (call.is === "prompt") await this.#waitForHost()
     const open = call.session === null ? undefined : runs.ofSession(call.session)
     if (call.is === "answer") return this.#answer(call, signal)
@@ -108,6 +130,7 @@ export class InternTurns {
     if (open && open.state !== "streaming") throw guards.sessionBusyError(open, now)
     if (open) {
       guards.rateLimitTurn(runs, now)
+      log.add(open.session, { kind: "prompt", text: call.text })
       this.#apply(machine.steer(open, call.text, runs.nextRpc()))
       return Response.json({ session_id: open.session, status: "steered" }, { status: 202 })
     }
@@ -118,24 +141,26 @@ export class InternTurns {
     if (rpc % PRUNE_EVERY === 0) runs.prune(now)
     const id = crypto.randomUUID()
     const session = call.session ?? crypto.randomUUID()
-    const stream = this.#attach(id, signal)
+    const { mode, text: prompt, isBackground = false, origin = "chat" } = call
+    const stream = isBackground ? undefined : this.#attach(id, signal)
     const isLive = known?.epoch === host().epoch
-    this.#apply(
-      machine.startRun({ id, session, mode: call.mode, prompt: call.text }, known && { ...known, isLive }, now, rpc),
-    )
-    return stream.response
+    log.prompt(session, prompt, origin)
+    this.#apply(machine.startRun({ id, session, mode, prompt, isBackground }, known && { ...known, isLive }, now, rpc))
+    return stream?.response ?? Response.json({ session_id: session, status: "started" }, { status: 202 })
   }
 
-  async #answer({ session, question: id, content }: ChatCall & { is: "answer" }, signal: AbortSignal) {
-    const { runs, now } = this.#deps
+  async #answer(call: ChatCall & { is: "answer" }, signal: AbortSignal): Promise<Response> {
+    const { session, question: id, content, isBackground } = call
+    const { runs, log, now } = this.#deps
     const late = (run: Run) => this.#apply(machine.cancel(run, "deadline", now()))
     const find = () => guards.findPending(runs, { session, id, content }, now(), late)
     find()
     await this.#waitForHost()
     const { run, reply } = find()
-    const stream = this.#attach(run.id, signal)
-    this.#apply(machine.onAnswer(run, reply, now()))
-    return stream.response
+    const stream = isBackground ? undefined : this.#attach(run.id, signal)
+    log.add(run.session, { kind: "answer", question_id: id, content })
+    this.#apply(machine.onAnswer(run, reply, now(), isBackground || undefined))
+    return stream?.response ?? Response.json({ session_id: run.session, status: "resumed" }, { status: 202 })
   }
 
   #attach(run: string, signal: AbortSignal): InternStream {
@@ -156,8 +181,17 @@ export class InternTurns {
     if (this.#streams.get(id) !== stream) return
     this.#streams.delete(id)
     const run = runs.get(id)
-    if (run?.state === "streaming") this.#apply(machine.cancel(run, "client_closed_request", now()))
+    const isAlone = run?.state === "streaming" && !run.isBackground
+    if (isAlone) this.#apply(machine.cancel(run, "client_closed_request", now()))
     schedule()
+  }
+
+  /** Cancels the turn of a session. Returns whether one was running. */
+  stop(session: string): boolean {
+    const { runs, now } = this.#deps
+    const run = runs.ofSession(session)
+    if (run) this.#apply(machine.cancel(run, "stopped", now()))
+    return run !== undefined
   }
 
   async #waitForHost(): Promise<void> {

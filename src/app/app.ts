@@ -33,7 +33,10 @@ import { media } from "../inference/media/routes.ts"
 import { inference } from "../inference/routes.ts"
 import { internChat } from "../interns/chat-routes.ts"
 import { internDaemons, internDaemonSocket } from "../interns/daemon-routes.ts"
+import { internFiles } from "../interns/file-routes.ts"
 import { interns } from "../interns/routes.ts"
+import { internSchedules } from "../interns/schedule-routes.ts"
+import { internSessions } from "../interns/session-routes.ts"
 import { isSite } from "../interns/site.ts"
 import { internSite } from "../interns/site-routes.ts"
 import { keys } from "../keys/routes.ts"
@@ -113,7 +116,9 @@ for (const router of [
   scimSync,
 ])
   mountKeyed(api, router)
-for (const router of [interns, internChat, internDaemons, serverEvents]) mountKeyed(api, router)
+for (const router of [interns, internChat, internSessions, internSchedules, internFiles, internDaemons, serverEvents]) {
+  mountKeyed(api, router)
+}
 
 // With the operator's key.
 for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)

@@ -14,6 +14,12 @@ const QUERY = {
 
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   addCredits: { amount_usd: 50, id: "invoice-2026-11-0042", organization_id: UUID },
+  answerInternQuestion: { session_id: "release-notes", content: "allow_once" },
+  cancelInternTurn: {},
+  createInternSchedule: { cron: "0 8 * * 1-5", timezone: "Europe/Berlin", prompt: "Summarize the open pull requests." },
+  publishInternFile: { path: "report.md" },
+  runInternSchedule: {},
+  updateInternSchedule: { enabled: false },
   addOrganizationMember: { email: "grace@example.com", first_name: "Grace", last_name: "Hopper", role: "org:member" },
   addWorkspaceMembers: { user_ids: [UUID] },
   assignGuardrailKeys: { key_hashes: [HASH] },

@@ -1,4 +1,6 @@
 import { createRoute } from "@hono/zod-openapi"
+import type * as z from "zod"
+import { BASE_PATH } from "../http/paths.ts"
 import type { Context } from "hono"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -27,12 +29,14 @@ const chat = createRoute({
   summary: "A turn of an intern, as server-sent events that end with `data: [DONE]`.",
   description:
     "A `user` message starts a turn, or steers the one that runs in its session (202). A `tool` message answers the " +
-    "question that a turn was paused on. The session chunk before `[DONE]` names the session to go on with.",
+    "question that a turn was paused on. The session chunk before `[DONE]` names the session to go on with. With " +
+    "`stream: false` and `Prefer: respond-async`, the turn goes on in the background for up to an hour: 202 has its " +
+    "session, whose transcript is read later, and its questions wait for up to a day.",
   middleware: [addErrorReasons("bad_request"), requireProgramme, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: { params: internParams, body: jsonBody(InternChatRequest) },
   responses: {
     200: { description: "The turn.", content: { "text/event-stream": { schema: InternChatChunk } } },
-    202: ok(InternSteered, "The turn that runs in this session was told."),
+    202: ok(InternSteered, "The message steers the turn in progress, or the turn goes on in the background."),
     ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "timeout", "conflict", "gone"),
     ...failures("payload_too_large", "unsupported_media_type", "rate_limited", "internal", "intern_unreachable"),
     ...failures("unavailable", "intern_timeout"),
@@ -45,15 +49,28 @@ export const internChat = newRouter().openapi(chat, async (c) => {
   const row = found.status === "queued" && found.host !== "daemon" ? await startProvisioning(c, found) : found
   await requireWorkingKey(c.env, row)
   await requireCreator(c)
-  const call = toCall(c.req.valid("json"))
+  const input = c.req.valid("json")
+  const isBackground = !input.stream
+  if (isBackground && !prefersAsync(c.req.header("prefer"))) {
+    throw internError(
+      "bad_request",
+      "stream: must be true: an intern answers as a stream. With the header `Prefer: respond-async`, false starts a background turn.",
+    )
+  }
+  const call = { ...toCall(input), isBackground, origin: isBackground ? "background" : "chat" }
   const request = new Request("http://intern/chat", {
     method: "POST",
     body: JSON.stringify(call),
-    signal: c.req.raw.signal,
+    ...(!isBackground && { signal: c.req.raw.signal }),
   })
   const answer = await throwIfRejected(await openIntern(c.env, row.id).fetch(request))
-  return new Response(answer.body, answer)
+  if (!isBackground) return new Response(answer.body, answer)
+  const started = await answer.json<z.infer<typeof InternSteered>>()
+  const location = `${BASE_PATH}/interns/${row.id}/sessions/${encodeURIComponent(started.session_id)}`
+  return c.json(started, 202, { "preference-applied": "respond-async", location })
 })
+
+const prefersAsync = (header: string | undefined) => /(?:^|[,;\s])respond-async(?:$|[,;\s])/i.test(header ?? "")
 
 /** An intern acts for the creator of the key. Rejects keys whose creator has left. */
 async function requireCreator(c: Context<App>): Promise<void> {

@@ -26,7 +26,9 @@ export type InternMessage = z.infer<typeof Message>
 export const InternChatRequest = z
   .looseObject({
     messages: z.array(Message).min(1, "must not be empty"),
-    stream: z.literal(true, { error: "must be true: an intern answers as a stream" }),
+    stream: z
+      .boolean({ error: "must be true: an intern answers as a stream" })
+      .meta({ description: "false starts a background turn, with the header `Prefer: respond-async`." }),
     approval_mode: z.enum(APPROVAL_MODES, { error: `accepts ${APPROVAL_MODES.join(", ")}` }).nullish(),
     session_id: z.string().min(1, "must be 1 to 256 characters").max(256, "must be 1 to 256 characters").nullish(),
     model: z.string().nullish(),
@@ -73,7 +75,12 @@ export const InternChatChunk = z
   .meta({ id: "InternChatChunk" })
 
 export const InternSteered = z
-  .object({ session_id: z.string(), status: z.literal("steered") })
+  .object({
+    session_id: z.string(),
+    status: z.enum(["steered", "started", "resumed"]).meta({
+      description: "`started` and `resumed`: the turn goes on in the background.",
+    }),
+  })
   .meta({ id: "InternSteered" })
 
 export const MAX_PROMPT_CHARS = LIMITS.promptChars

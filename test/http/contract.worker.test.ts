@@ -88,8 +88,8 @@ describe.each(routes)("%s", (route) => {
     await expectJson(405, refused)
   })
 
-  // The body of a daemon's request is whatever its agent sends.
-  const takesAnything = /daemon\/egress$|credits\/vendor$/.test(route)
+  // The body of a daemon's request is whatever its agent sends, and that of an intern's file its bytes.
+  const takesAnything = /daemon\/egress$|credits\/vendor$|internId\}\/files\/content$/.test(route)
   if (method !== "GET" && method !== "DELETE" && !takesAnything) {
     test("refuses a body that is not JSON", async () => {
       const key = OF_THE_OPERATOR.test(route) ? operatorClient : (await newWorkspace()).manage

@@ -208,6 +208,9 @@ describe("what belongs to another organization", () => {
     "PATCH /scim/group-mappings/{id}": () => ({ role: "admin" }),
     "POST /interns/{internId}/chat/completions": () => ({ stream: true, messages: [{ role: "user", content: "Hi" }] }),
     "PUT /vault/interns/{internId}/secrets/{name}": () => SECRET,
+    "POST /interns/{internId}/questions/{questionId}": () => ({ session_id: "s", content: "allow_once" }),
+    "POST /interns/{internId}/schedules": () => ({ cron: "0 8 * * *", prompt: "Taken" }),
+    "POST /interns/{internId}/files/publish": () => ({ path: "mine.txt" }),
     "POST /vault/interns/{internId}/secrets/copy": () => ({ names: ["nothing"] }),
   }
 
@@ -229,8 +232,16 @@ describe("what belongs to another organization", () => {
       .replace("{userId}", made.user)
       .replace("{file_id}", made.file)
       .replace("{internId}", made.intern)
+      .replace("{scheduleId}", crypto.randomUUID())
       .replace("{name}", "nothing")
       .replace("{id}", ofId(path))
+
+  const QUERIES: Record<string, string> = {
+    "DELETE /scim/group-mappings/{id}": "?keep_members=true",
+    "GET /interns/{internId}/files/content": "?path=mine.txt",
+    "PUT /interns/{internId}/files/content": "?path=mine.txt",
+    "DELETE /interns/{internId}/files/content": "?path=mine.txt",
+  }
 
   const ofSomebody = operations.filter(
     ({ path, method }) =>
@@ -249,8 +260,8 @@ describe("what belongs to another organization", () => {
     async (name, operation) => {
       const hasBody = !["GET", "DELETE"].includes(operation.method)
       const body = hasBody ? (BODIES[name]?.(made) ?? {}) : undefined
-      const query = name === "DELETE /scim/group-mappings/{id}" ? "?keep_members=true" : ""
-      await refusal(404, workspace.manage.call(operation.method, pathOf(operation) + query, body))
+      const path = pathOf(operation) + (QUERIES[name] ?? "")
+      await refusal(404, workspace.manage.call(operation.method, path, body))
     },
   )
 

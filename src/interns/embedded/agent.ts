@@ -62,6 +62,14 @@ export class EmbeddedAgent {
     }
   }
 
+  /**
+   * Goes on with the turns that ended with another isolate. A step that was not stored is done again: its call of the
+   * model, or its tool.
+   */
+  async resume(): Promise<void> {
+    await Promise.all(this.#memory.unfinished().map((session) => this.#work(session)))
+  }
+
   #open(rpc: RpcId): void {
     const session = crypto.randomUUID()
     this.#memory.begin(session)

@@ -2,7 +2,7 @@ import type { InMemoryFs } from "just-bash/browser"
 
 /** Working folder of the intern's shell. Files outside of it exist for one command only. */
 export const HOME = "/home/intern"
-const MAX_FILE_BYTES = 1024 * 1024
+export const MAX_FILE_BYTES = 1024 * 1024
 const MAX_DISK_BYTES = 16 * 1024 * 1024
 const MAX_FILES = 2_000
 
@@ -21,6 +21,12 @@ export class Disk {
 
   paths(): string[] {
     return [...this.#sql.exec<{ path: string }>("SELECT path FROM disk ORDER BY path")].map(({ path }) => path)
+  }
+
+  list(): { path: string; bytes: number }[] {
+    return [
+      ...this.#sql.exec<{ path: string; bytes: number }>("SELECT path, length(body) AS bytes FROM disk ORDER BY path"),
+    ]
   }
 
   read(path: string): Uint8Array | undefined {

@@ -118,6 +118,10 @@ export class EmbeddedHost implements InternHost {
     this.#ctx.waitUntil(work)
   }
 
+  resume(): void {
+    this.#ctx.waitUntil(this.#agent.resume().catch((cause: unknown) => logError("embedded agent failed", {}, cause)))
+  }
+
   stop(): Promise<void> {
     return Promise.resolve()
   }

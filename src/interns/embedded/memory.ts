@@ -64,6 +64,12 @@ export class Memory {
     return row?.turn == null ? undefined : parseStored<Turn>(row.turn)
   }
 
+  /** Sessions with a turn in progress. */
+  unfinished(): string[] {
+    const rows = this.#sql.exec<{ id: string }>("SELECT id FROM agent_sessions WHERE turn IS NOT NULL")
+    return [...rows].map(({ id }) => id)
+  }
+
   setTurn(session: string, turn: Turn | undefined): void {
     const body = turn === undefined ? null : JSON.stringify(turn)
     this.#sql.exec("UPDATE agent_sessions SET turn = ? WHERE id = ?", body, session)

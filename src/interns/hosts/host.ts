@@ -42,6 +42,8 @@ export type InternHost = {
   /** Resolves when the host has done what it can; a host that is not up by then sends `up` later. */
   start: (config: InternConfig) => Promise<void>
   send: (message: AcpMessage) => void
+  /** Goes on with turns that ended with the isolate; for an agent that lives in it. */
+  resume?: () => void
   /** Stops the agent and keeps its disk. */
   stop: () => Promise<void>
   /** Deletes the agent's disk. False if the archive of the disk was not confirmed first. */

@@ -1,6 +1,8 @@
 import { type ErrorMetadata, type ErrorName, GatewayError } from "../../errors/errors.ts"
 import type { InternHostKind } from "../kinds.ts"
 import type { ApprovalMode } from "../run/run.ts"
+import type { SessionOrigin, SessionRecord, StoredEntry } from "../run/transcript.ts"
+import type { Schedule } from "../schedule.ts"
 
 /**
  * Owner of an intern, where its agent runs, and the URL of this gateway for that host. Passed with every call that may
@@ -18,10 +20,14 @@ export const PLACE_HEADER = "x-intern-place"
 export const CLIENT_HEADER = "x-intern-client"
 
 /** The last message of a validated chat request, for the intern's object. */
-export type ChatCall = { session: string | null; mode: ApprovalMode } & (
-  | { is: "prompt"; text: string }
-  | { is: "answer"; question: string; content: string }
-)
+export type ChatCall = {
+  session: string | null
+  mode: ApprovalMode
+  /** The response is not waited for: the turn goes on by itself. */
+  isBackground?: boolean
+  /** Of a session that this call begins. */
+  origin?: SessionOrigin
+} & ({ is: "prompt"; text: string } | { is: "answer"; question: string; content: string })
 
 type RpcRejection = { code: ErrorName; message: string; metadata: ErrorMetadata; headers: Record<string, string> }
 
@@ -41,6 +47,11 @@ export async function throwIfRejected(response: Response): Promise<Response> {
   throw new GatewayError(code, message, { metadata, headers })
 }
 
+export type SessionPosition = Pick<SessionRecord, "id" | "updatedAt">
+
+/** A session with what is in progress in it. `acp`: the agent's id of it. */
+export type SessionState = { record: SessionRecord; acp: string | null; run: { questionId: string | null } | null }
+
 /** The methods of an intern's Durable Object that routes call; chats and sockets go through `fetch`. */
 export interface InternRpc extends Rpc.DurableObjectBranded {
   fetch(request: Request): Promise<Response>
@@ -50,4 +61,20 @@ export interface InternRpc extends Rpc.DurableObjectBranded {
   isDaemonAttached(scope: InternIdentity): boolean
   revoke(scope: InternIdentity): void
   vaultChanged(): void
+  sessions(limit: number, before: SessionPosition | undefined): SessionState[]
+  transcript(
+    session: string,
+    after: number,
+    limit: number,
+  ): { session: SessionState; entries: StoredEntry[] } | undefined
+  stopSession(session: string): boolean
+  deleteSession(session: string): "deleted" | "unknown" | "busy"
+  schedules(): Schedule[]
+  putSchedule(identity: InternIdentity, schedule: Schedule): Schedule | "too many"
+  deleteSchedule(id: string): boolean
+  runSchedule(id: string): Promise<Schedule | undefined>
+  files(): { path: string; bytes: number }[]
+  readFile(path: string): Uint8Array | undefined
+  writeFile(path: string, content: Uint8Array): string | undefined
+  deleteFile(path: string): boolean
 }

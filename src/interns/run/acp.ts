@@ -37,6 +37,7 @@ export type TurnUsage = {
 export type AcpEvent =
   | { is: "text" | "thought"; acp: string; text: string; model: string | null }
   | { is: "cost"; acp: string; usd: number }
+  | { is: "tool"; acp: string; id: string; title: string; status: string }
   | {
       is: "permission"
       acp: string
@@ -94,12 +95,22 @@ function parseUpdate(acp: string, update: Json): AcpEvent {
     const model = text(record(update["_meta"])["model"]) ?? null
     return { is: kind === "agent_message_chunk" ? "text" : "thought", acp, text: spoken, model }
   }
+  if (kind === "tool_call" || kind === "tool_call_update") return parseToolCall(acp, update)
   if (kind === "usage_update") {
     const { amount, currency } = record(update["cost"])
     return typeof amount === "number" && currency === "USD" ? { is: "cost", acp, usd: amount } : SILENT
   }
   return SILENT
 }
+
+/** A title or a status that is new; the pieces of a call's output are not. */
+function parseToolCall(acp: string, update: Json): AcpEvent {
+  const [id, title, status] = [text(update["toolCallId"]), text(update["title"]), text(update["status"])]
+  if (id === undefined || (title === undefined && status === undefined)) return SILENT
+  return { is: "tool", acp, id, title: (title ?? "").slice(0, MAX_TITLE_LENGTH), status: status ?? "pending" }
+}
+
+const MAX_TITLE_LENGTH = 200
 
 function parsePermission(rpc: RpcId, acp: string, params: Json): AcpEvent {
   const call = record(params["toolCall"])

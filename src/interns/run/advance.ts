@@ -1,13 +1,14 @@
-import { type AcpEvent, type RpcId, usageOf } from "./acp.ts"
+import { type AcpEvent, usageOf } from "./acp.ts"
+import { blank, cancelOutcome, pause, put, selected } from "./questions.ts"
 import { finishOf, SEVERED, turnFailure } from "./endings.ts"
-import { type Delta, type Effect, type Ending, LIMITS, type Finish, type Question, type Run, type Step } from "./run.ts"
+import { type Delta, type Effect, type Ending, LIMITS, type Finish, type Run, type Step } from "./run.ts"
 
 /**
  * Transitions of a run, pure: every function takes a run and an event, and returns the next run and the effects to
  * perform. `now` is epoch milliseconds; `rpc` is a fresh request id, and the next number is free as well.
  */
 
-type Opening = { id: string; session: string; mode: Run["mode"]; prompt: string }
+type Opening = { id: string; session: string; mode: Run["mode"]; prompt: string; isBackground?: boolean }
 /** The agent's id of the session, and whether the current agent has it in memory. */
 export type KnownSession = { acp: string; isLive: boolean } | undefined
 
@@ -18,6 +19,7 @@ export function startRun(opening: Opening, known: KnownSession, now: number, rpc
     acp: null,
     state: "streaming",
     mode: opening.mode,
+    isBackground: opening.isBackground ?? false,
     ending: null,
     openRpc: null,
     isLoading: false,
@@ -31,7 +33,7 @@ export function startRun(opening: Opening, known: KnownSession, now: number, rpc
     usage: null,
     costUsd: null,
     model: null,
-    turnDeadline: now + LIMITS.turnMs,
+    turnDeadline: now + turnMs(opening.isBackground),
     graceDeadline: null,
   }
   if (known?.isLive) return opened({ ...run, acp: known.acp }, rpc)
@@ -40,6 +42,10 @@ export function startRun(opening: Opening, known: KnownSession, now: number, rpc
     run: { ...run, acp: known?.acp ?? null, openRpc: rpc, isLoading, graceDeadline: now + LIMITS.openingMs },
     effects: [open(rpc, known?.acp)],
   }
+}
+
+function turnMs(isBackground = false): number {
+  return isBackground ? LIMITS.backgroundMs : LIMITS.turnMs
 }
 
 function open(rpc: number, acp: string | undefined): Effect {
@@ -106,7 +112,9 @@ function spoken(run: Run, delta: Delta, model: string | null): Step {
   // Before the first prompt, an agent that loads a session replays its old messages.
   if (run.promptRpc === null) return unchanged(run)
   const reported = model === null ? run : { ...run, model }
-  if (run.state === "streaming") return { run: reported, effects: [{ do: "say", delta }] }
+  // The transcript has all of a background turn, so nothing is kept for its next client.
+  const isRead = run.state === "streaming" || (run.state === "paused" && run.isBackground)
+  if (isRead) return { run: reported, effects: [{ do: "say", delta }] }
   if (run.state !== "paused" || run.hasOverflowed) return unchanged(reported)
   const keptBytes = run.keptBytes + JSON.stringify(delta).length
   if (keptBytes > LIMITS.replayBytes) {
@@ -115,57 +123,18 @@ function spoken(run: Run, delta: Delta, model: string | null): Step {
   return { run: { ...reported, keptBytes }, effects: [{ do: "keep", delta }] }
 }
 
-const blank = (run: Run, rpc: RpcId) => ({
-  id: `call_${run.id.replaceAll("-", "")}_${run.questionCount}`,
-  rpc,
-  deadline: 0,
-})
-
-/**
- * Handles a question of the agent: asks the client, queues it behind an open question, or answers it at once in
- * self-drive mode.
- */
-function put(run: Run, question: Question, now: number): Step {
-  const requested = { ...run, questionCount: run.questionCount + 1 }
-  if (run.state === "cancelling" || run.state === "ended") return { run: requested, effects: [cancelOutcome(question)] }
-  if (question.kind === "permission" && run.mode === "self-drive") {
-    const option = optionOf(question, "allow_once") ?? optionOf(question, "allow_always")
-    return { run: requested, effects: [option === undefined ? cancelOutcome(question) : selected(question, option)] }
-  }
-  if (run.state === "paused") return { run: { ...requested, queued: [...run.queued, question] }, effects: [] }
-  return pause(requested, question, now)
-}
-
-function pause(run: Run, requested: Question, now: number): Step {
-  const question = { ...requested, deadline: now + LIMITS.questionTimeoutMs }
-  return {
-    run: { ...run, state: "paused", question, turnDeadline: null },
-    effects: [{ do: "finish", finish: { reason: "tool_calls", question } }],
-  }
-}
-
-/** The first option of a kind: agents may offer several, from the narrowest to the widest. */
-export function optionOf(question: Question & { kind: "permission" }, kind: string): string | undefined {
-  return question.options.find((option) => option.kind === kind)?.id
-}
-
-const selected = ({ rpc }: Question, optionId: string): Effect => {
-  return { do: "respond", rpc, result: { outcome: { outcome: "selected", optionId } } }
-}
-
-function cancelOutcome({ rpc, kind }: Question): Effect {
-  const result = kind === "permission" ? { outcome: { outcome: "cancelled" } } : { action: "cancel" }
-  return { do: "respond", rpc, result }
-}
-
 /** A validated answer of the client (answer.ts). */
 export type Reply = { is: "option"; optionId: string } | { is: "form"; result: unknown } | { is: "cancel" }
 
-/** The client that answered is attached: the replay buffer is sent first, then the answer goes to the agent. */
-export function onAnswer(run: Run, reply: Reply, now: number): Step {
+/**
+ * The client that answered is attached: the replay buffer is sent first, then the answer goes to the agent. An answer
+ * without a response to read makes it a background run.
+ */
+export function onAnswer(run: Run, reply: Reply, now: number, isBackground = run.isBackground ?? false): Step {
   const { question, queued } = run
   if (question === null) throw new Error("A run that is answered has a question.")
-  const resumed: Run = { ...run, state: "streaming", question: null, keptBytes: 0, turnDeadline: now + LIMITS.turnMs }
+  const turnDeadline = now + turnMs(isBackground)
+  const resumed: Run = { ...run, state: "streaming", isBackground, question: null, keptBytes: 0, turnDeadline }
   const replay: Effect[] = [{ do: "replay" }]
   if (reply.is === "cancel") {
     const { run: cancelled, effects } = cancel({ ...resumed, question }, "answered_cancel", now)

@@ -1,6 +1,7 @@
 import { toTimestamp } from "../../support/time.ts"
 import { internError } from "../reasons.ts"
-import { type Reply, optionOf } from "./advance.ts"
+import type { Reply } from "./advance.ts"
+import { optionOf } from "./questions.ts"
 import { record } from "./acp-values.ts"
 import { faultIn } from "./form.ts"
 import type { Question } from "./run.ts"

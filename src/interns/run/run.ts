@@ -11,6 +11,10 @@ export const LIMITS = {
   /** Limit of one chat request: from the prompt or the answer to the end of its response. */
   turnMs: 300_000,
   questionTimeoutMs: 300_000,
+  /** Limit of the work of a background turn, which no response waits for. */
+  backgroundMs: 3_600_000,
+  /** Of a question of a background turn, whose client is not there to see it. */
+  backgroundQuestionMs: 24 * 3_600_000,
   /** For an agent to confirm a cancellation, and for a lost host to come back. */
   graceMs: 10_000,
   /** For an agent to open a session. */
@@ -45,6 +49,8 @@ export type Run = {
   acp: string | null
   state: "streaming" | "paused" | "cancelling" | "ended"
   mode: ApprovalMode
+  /** Goes on without a client. Absent in runs of older versions. */
+  isBackground?: boolean
   ending: Ending | null
   /** Our requests that the agent has not answered. */
   openRpc: number | null

@@ -1,0 +1,184 @@
+import type { SessionState } from "../../src/interns/hosts/rpc.ts"
+import { parseStored } from "../../src/support/json.ts"
+import {
+  addUsage,
+  type SessionOrigin,
+  type SessionRecord,
+  type StoredEntry,
+  type TranscriptEntry,
+  type TurnEnd,
+} from "../../src/interns/run/transcript.ts"
+import type { RunStore } from "./run-store.ts"
+
+/** Text of a session is joined up to this size, so that a token is not a row. */
+const MAX_TEXT_LENGTH = 4_096
+const MAX_PROMPT_LENGTH = 32_000
+/** Limits: the oldest entries of a session, and the least recently used sessions, are deleted. */
+const MAX_ENTRIES = 5_000
+const MAX_SESSIONS = 1_000
+const PRUNE_EVERY = 256
+const TITLE_LENGTH = 80
+
+type Text = { kind: "text" | "reasoning"; text: string }
+type SessionRow = { id: string; body: string; updated_at: number; created_at: number }
+type SessionBody = Omit<SessionRecord, "id" | "createdAt" | "updatedAt">
+
+/** Sessions of an intern and what happened in them, for clients that come back later. */
+export class SessionLog {
+  readonly #sql: SqlStorage
+  readonly #now: () => number
+  /** Text that is not in a row yet, by session. */
+  readonly #pending = new Map<string, Text>()
+
+  constructor(sql: SqlStorage, now: () => number) {
+    this.#sql = sql
+    this.#now = now
+    this.reset()
+  }
+
+  /** For a storage that is new, or was emptied. */
+  reset(): void {
+    this.#pending.clear()
+    this.#sql.exec(`
+      CREATE TABLE IF NOT EXISTS session_log (id TEXT PRIMARY KEY, body TEXT NOT NULL, created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL) STRICT;
+      CREATE INDEX IF NOT EXISTS session_log_updated ON session_log (updated_at, id);
+      CREATE TABLE IF NOT EXISTS transcript (n INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL,
+        at INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
+      CREATE INDEX IF NOT EXISTS transcript_session ON transcript (session, n);
+    `)
+  }
+
+  prompt(session: string, text: string, origin: SessionOrigin): void {
+    const known = this.get(session)
+    const title = text.replaceAll(/\s+/g, " ").trim().slice(0, TITLE_LENGTH)
+    const { turns, usage, ...begun } = known ?? { title, origin, createdAt: this.#now(), turns: 0, usage: null }
+    const body = { title: begun.title, origin: begun.origin, turns: turns + 1, usage, lastEnd: null }
+    this.#save(session, body, begun.createdAt)
+    if (!known) this.#pruneSessions()
+    this.add(session, { kind: "prompt", text: text.slice(0, MAX_PROMPT_LENGTH) })
+  }
+
+  /** A piece of what the agent said or thought. */
+  say(session: string, kind: Text["kind"], piece: string): void {
+    const pending = this.#pending.get(session)
+    if (pending && (pending.kind !== kind || pending.text.length + piece.length > MAX_TEXT_LENGTH)) this.#flush(session)
+    const text = (this.#pending.get(session)?.text ?? "") + piece
+    this.#pending.set(session, { kind, text })
+    if (text.length >= MAX_TEXT_LENGTH) this.#flush(session)
+  }
+
+  add(session: string, entry: TranscriptEntry): void {
+    this.#flush(session)
+    this.#insert(session, entry)
+  }
+
+  end(session: string, end: TurnEnd): void {
+    this.add(session, { kind: "end", ...end })
+    const known = this.get(session)
+    if (!known) return
+    const { id: _, createdAt, updatedAt: __, ...body } = known
+    this.#save(session, { ...body, usage: addUsage(body.usage, end.usage), lastEnd: end }, createdAt)
+  }
+
+  get(session: string): SessionRecord | undefined {
+    const [row] = this.#sql.exec<SessionRow>("SELECT * FROM session_log WHERE id = ?", session)
+    return row && toRecord(row)
+  }
+
+  /** The most recently used first. `before`: the last record of the page before. */
+  list(limit: number, before: Pick<SessionRecord, "id" | "updatedAt"> | undefined): SessionRecord[] {
+    const rows = this.#sql.exec<SessionRow>(
+      "SELECT * FROM session_log WHERE (updated_at, id) < (?, ?) ORDER BY updated_at DESC, id DESC LIMIT ?",
+      before?.updatedAt ?? Number.MAX_SAFE_INTEGER,
+      before?.id ?? "",
+      limit,
+    )
+    return [...rows].map(toRecord)
+  }
+
+  /** Sessions that a schedule started, with what they cost since an instant. */
+  costSince(origin: SessionOrigin, since: number): number {
+    const [row] = this.#sql.exec<{ cost: number | null }>(
+      `SELECT sum(json_extract(body, '$.usage.cost')) AS cost FROM session_log
+       WHERE json_extract(body, '$.origin') = ? AND updated_at >= ?`,
+      origin,
+      since,
+    )
+    return row?.cost ?? 0
+  }
+
+  /** Entries after `after`, oldest first. */
+  transcript(session: string, after: number, limit: number): StoredEntry[] {
+    this.#flush(session)
+    const rows = this.#sql.exec<StoredEntry>(
+      "SELECT n, at, body FROM transcript WHERE session = ? AND n > ? ORDER BY n LIMIT ?",
+      session,
+      after,
+      limit,
+    )
+    return rows.toArray()
+  }
+
+  delete(session: string): void {
+    this.#pending.delete(session)
+    this.#sql.exec("DELETE FROM transcript WHERE session = ?", session)
+    this.#sql.exec("DELETE FROM session_log WHERE id = ?", session)
+  }
+
+  #flush(session: string): void {
+    const pending = this.#pending.get(session)
+    if (!pending) return
+    this.#pending.delete(session)
+    this.#insert(session, pending)
+  }
+
+  #insert(session: string, entry: TranscriptEntry): void {
+    const [row] = this.#sql.exec<{ n: number }>(
+      "INSERT INTO transcript (session, at, body) VALUES (?, ?, ?) RETURNING n",
+      session,
+      this.#now(),
+      JSON.stringify(entry),
+    )
+    if (row && row.n % PRUNE_EVERY === 0) this.#pruneEntries(session)
+  }
+
+  #save(id: string, body: SessionBody, createdAt: number): void {
+    this.#sql.exec(
+      `INSERT INTO session_log (id, body, created_at, updated_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET body = excluded.body, updated_at = excluded.updated_at`,
+      id,
+      JSON.stringify(body),
+      createdAt,
+      this.#now(),
+    )
+  }
+
+  #pruneEntries(session: string): void {
+    this.#sql.exec(
+      `DELETE FROM transcript WHERE session = ?1 AND n <=
+         (SELECT n FROM transcript WHERE session = ?1 ORDER BY n DESC LIMIT 1 OFFSET ?2)`,
+      session,
+      MAX_ENTRIES,
+    )
+  }
+
+  #pruneSessions(): void {
+    const gone = this.#sql.exec<{ id: string }>(
+      "SELECT id FROM session_log ORDER BY updated_at DESC, id DESC LIMIT -1 OFFSET ?",
+      MAX_SESSIONS,
+    )
+    for (const { id } of gone.toArray()) this.delete(id)
+  }
+}
+
+function toRecord({ id, body, created_at: createdAt, updated_at: updatedAt }: SessionRow): SessionRecord {
+  return { id, createdAt, updatedAt, ...parseStored<SessionBody>(body) }
+}
+
+/** A session with what is in progress in it. */
+export function stateOf(record: SessionRecord, runs: RunStore): SessionState {
+  const run = runs.ofSession(record.id)
+  const acp = run?.acp ?? runs.session(record.id)?.acp ?? null
+  return { record, acp, run: run ? { questionId: run.question?.id ?? null } : null }
+}

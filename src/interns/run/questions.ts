@@ -1,0 +1,48 @@
+import type { RpcId } from "./acp.ts"
+import { type Effect, LIMITS, type Question, type Run, type Step } from "./run.ts"
+
+export const blank = (run: Run, rpc: RpcId) => ({
+  id: `call_${run.id.replaceAll("-", "")}_${run.questionCount}`,
+  rpc,
+  deadline: 0,
+})
+
+/**
+ * Handles a question of the agent: asks the client, queues it behind an open question, or answers it at once in
+ * self-drive mode.
+ */
+export function put(run: Run, question: Question, now: number): Step {
+  const requested = { ...run, questionCount: run.questionCount + 1 }
+  if (run.state === "cancelling" || run.state === "ended") return { run: requested, effects: [cancelOutcome(question)] }
+  if (question.kind === "permission" && run.mode === "self-drive") {
+    const option = optionOf(question, "allow_once") ?? optionOf(question, "allow_always")
+    return { run: requested, effects: [option === undefined ? cancelOutcome(question) : selected(question, option)] }
+  }
+  if (run.state === "paused") return { run: { ...requested, queued: [...run.queued, question] }, effects: [] }
+  return pause(requested, question, now)
+}
+
+export function pause(run: Run, requested: Question, now: number): Step {
+  const question = {
+    ...requested,
+    deadline: now + (run.isBackground ? LIMITS.backgroundQuestionMs : LIMITS.questionTimeoutMs),
+  }
+  return {
+    run: { ...run, state: "paused", question, turnDeadline: null },
+    effects: [{ do: "finish", finish: { reason: "tool_calls", question } }],
+  }
+}
+
+/** The first option of a kind: agents may offer several, from the narrowest to the widest. */
+export function optionOf(question: Question & { kind: "permission" }, kind: string): string | undefined {
+  return question.options.find((option) => option.kind === kind)?.id
+}
+
+export const selected = ({ rpc }: Question, optionId: string): Effect => {
+  return { do: "respond", rpc, result: { outcome: { outcome: "selected", optionId } } }
+}
+
+export function cancelOutcome({ rpc, kind }: Question): Effect {
+  const result = kind === "permission" ? { outcome: { outcome: "cancelled" } } : { action: "cancel" }
+  return { do: "respond", rpc, result }
+}

@@ -1,0 +1,45 @@
+import type { TurnUsage } from "./acp.ts"
+
+/** Who started a session. `schedule:<id>`: a schedule of the intern. */
+export type SessionOrigin = "chat" | "background" | "editor" | `schedule:${string}`
+
+/** How the last turn of a session ended. `error` is absent where it completed. */
+export type TurnEnd = { error?: { reason: string; message: string }; usage: TurnUsage | null }
+
+/** What happened in a session, in order. Text is joined from the agent's pieces. */
+export type TranscriptEntry =
+  | { kind: "prompt"; text: string }
+  | { kind: "text" | "reasoning"; text: string }
+  | { kind: "tool_call"; id: string; title: string; status: string }
+  | { kind: "question"; id: string; question: Record<string, unknown> }
+  | { kind: "answer"; question_id: string; content: string }
+  | ({ kind: "end" } & TurnEnd)
+
+/** `n` grows within an intern, and is the cursor of a transcript. `at`: epoch milliseconds. `body`: JSON of the entry. */
+export type StoredEntry = { n: number; at: number; body: string }
+
+/** Instants are epoch milliseconds. `acp`: the agent's id of the session, null before it has one. */
+export type SessionRecord = {
+  id: string
+  title: string
+  origin: SessionOrigin
+  createdAt: number
+  updatedAt: number
+  turns: number
+  usage: TurnUsage | null
+  lastEnd: TurnEnd | null
+}
+
+/** Adds the usage of a turn to that of a session. */
+export function addUsage(sum: TurnUsage | null, turn: TurnUsage | null): TurnUsage | null {
+  if (!sum || !turn) return sum ?? turn
+  const cached = (sum.prompt_tokens_details?.cached_tokens ?? 0) + (turn.prompt_tokens_details?.cached_tokens ?? 0)
+  const hasCost = sum.cost !== undefined || turn.cost !== undefined
+  return {
+    prompt_tokens: sum.prompt_tokens + turn.prompt_tokens,
+    completion_tokens: sum.completion_tokens + turn.completion_tokens,
+    total_tokens: sum.total_tokens + turn.total_tokens,
+    ...(cached > 0 && { prompt_tokens_details: { cached_tokens: cached } }),
+    ...(hasCost && { cost: (sum.cost ?? 0) + (turn.cost ?? 0) }),
+  }
+}

@@ -1,0 +1,150 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import { entryOf } from "../audit/actor.ts"
+import { insertAudit } from "../audit/store.ts"
+import { acceptJson, newRouter } from "../http/router.ts"
+import { failures, json, jsonBody, ok } from "../http/schema.ts"
+import { newId } from "../support/ids.ts"
+import { refuseInternKey, requireProgramme } from "./access.ts"
+import { addErrorReasons, ignoreEmptyBody, lifecycleTimeout, MAX_INTERN_BODY_BYTES } from "./guards.ts"
+import { identityOf, openIntern } from "./open-intern.ts"
+import { internError } from "./reasons.ts"
+import { internParams } from "./routes.ts"
+import { faultInCron, MAX_SCHEDULES, type Schedule } from "./schedule.ts"
+import { NoFields } from "./schemas.ts"
+import { controlledIntern } from "./session-routes.ts"
+import { InternSchedule, NewSchedule, ScheduleChange, toSchedule } from "./session-schemas.ts"
+
+const tags = ["Interns"]
+const guards = [addErrorReasons("invalid_body"), lifecycleTimeout, requireProgramme, refuseInternKey] as const
+const body = acceptJson(MAX_INTERN_BODY_BYTES)
+const common = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "timeout", "internal")
+const written = { ...common, ...failures("conflict", "payload_too_large", "unsupported_media_type") }
+const rights = "For the key that made the intern, keys of the same user and management keys."
+const scheduleParams = internParams.extend({ scheduleId: z.uuid("must be the UUID of a schedule") })
+
+const create = createRoute({
+  method: "post",
+  path: "/interns/{internId}/schedules",
+  operationId: "createInternSchedule",
+  tags,
+  summary: "A prompt that the intern gets by itself, in self-drive.",
+  description: rights,
+  middleware: [...guards, body] as const,
+  request: { params: internParams, body: jsonBody(NewSchedule) },
+  responses: { 201: ok(InternSchedule), ...written },
+})
+
+const list = createRoute({
+  method: "get",
+  path: "/interns/{internId}/schedules",
+  operationId: "listInternSchedules",
+  tags,
+  summary: "The schedules of an intern. Their runs are sessions with their id in `origin`.",
+  description: rights,
+  middleware: [...guards] as const,
+  request: { params: internParams },
+  responses: { 200: ok(z.object({ data: z.array(InternSchedule) })), ...common },
+})
+
+const update = createRoute({
+  method: "patch",
+  path: "/interns/{internId}/schedules/{scheduleId}",
+  operationId: "updateInternSchedule",
+  tags,
+  summary: "Changes a schedule, or pauses it with `enabled`.",
+  description: rights,
+  middleware: [...guards, body] as const,
+  request: { params: scheduleParams, body: jsonBody(ScheduleChange) },
+  responses: { 200: ok(InternSchedule), ...written },
+})
+
+const remove = createRoute({
+  method: "delete",
+  path: "/interns/{internId}/schedules/{scheduleId}",
+  operationId: "deleteInternSchedule",
+  tags,
+  summary: "Deletes a schedule. A run in progress goes on.",
+  description: rights,
+  middleware: [...guards] as const,
+  request: { params: scheduleParams },
+  responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...common },
+})
+
+const run = createRoute({
+  method: "post",
+  path: "/interns/{internId}/schedules/{scheduleId}/run",
+  operationId: "runInternSchedule",
+  tags,
+  summary: "Starts a run of a schedule now.",
+  description: `${rights} \`last_error\` says why it did not start, if so.`,
+  middleware: [...guards, ignoreEmptyBody, body] as const,
+  request: { params: scheduleParams, body: { content: json(NoFields), required: false } },
+  responses: { 202: ok(InternSchedule), ...common, ...failures("payload_too_large", "unsupported_media_type") },
+})
+
+export const internSchedules = newRouter()
+  .openapi(create, async (c) => {
+    const row = await controlledIntern(c, c.req.valid("param").internId)
+    const { cron, timezone, prompt, session, enabled, daily_limit_usd: dailyLimitUsd } = c.req.valid("json")
+    const now = Date.now()
+    requireCron(cron, timezone, now)
+    const rule = { id: newId(), cron, timezone, prompt, session, enabled, dailyLimitUsd }
+    const blank = { nextAt: null, lastAt: null, lastSession: null, lastError: null, createdAt: now }
+    const stored = await openIntern(c.env, row.id).putSchedule(identityOf(c, row), { ...rule, ...blank })
+    if (stored === "too many") {
+      throw internError(
+        "intern_rejected",
+        `An intern has at most ${MAX_SCHEDULES} schedules. Delete one of them first.`,
+      )
+    }
+    const event = { action: "intern.schedule_create", resourceId: row.id, workspaceId: row.workspaceId } as const
+    await insertAudit(c.env.DB, entryOf(c, event))
+    return c.json(toSchedule(stored), 201)
+  })
+  .openapi(list, async (c) => {
+    const { id } = await controlledIntern(c, c.req.valid("param").internId)
+    const schedules: Schedule[] = await openIntern(c.env, id).schedules()
+    return c.json({ data: schedules.map(toSchedule) }, 200)
+  })
+  .openapi(update, async (c) => {
+    const { internId, scheduleId } = c.req.valid("param")
+    const row = await controlledIntern(c, internId)
+    const intern = openIntern(c.env, row.id)
+    const schedules: Schedule[] = await intern.schedules()
+    const known = schedules.find(({ id }) => id === scheduleId)
+    if (!known) throw noSchedule()
+    const { daily_limit_usd: limit, ...change } = c.req.valid("json")
+    const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+    const changed: Schedule = { ...known, ...given, ...(limit !== undefined && { dailyLimitUsd: limit }) }
+    requireCron(changed.cron, changed.timezone, Date.now())
+    const stored = await intern.putSchedule(identityOf(c, row), changed)
+    if (stored === "too many") throw noSchedule()
+    const event = { action: "intern.schedule_update", resourceId: row.id, workspaceId: row.workspaceId } as const
+    await insertAudit(c.env.DB, entryOf(c, event))
+    return c.json(toSchedule(stored), 200)
+  })
+  .openapi(remove, async (c) => {
+    const { internId, scheduleId } = c.req.valid("param")
+    const row = await controlledIntern(c, internId)
+    if (!(await openIntern(c.env, row.id).deleteSchedule(scheduleId))) throw noSchedule()
+    const event = { action: "intern.schedule_delete", resourceId: row.id, workspaceId: row.workspaceId } as const
+    await insertAudit(c.env.DB, entryOf(c, event))
+    return c.json({ deleted: true } as const, 200)
+  })
+  .openapi(run, async (c) => {
+    const { internId, scheduleId } = c.req.valid("param")
+    const { id } = await controlledIntern(c, internId)
+    const after = await openIntern(c.env, id).runSchedule(scheduleId)
+    if (!after) throw noSchedule()
+    return c.json(toSchedule(after), 202)
+  })
+
+function requireCron(cron: string, timezone: string, now: number): void {
+  const fault = faultInCron(cron, timezone, now)
+  if (fault !== undefined) throw internError("invalid_body", fault)
+}
+
+function noSchedule() {
+  return internError("not_found", "This intern has no schedule with this id.")
+}

@@ -1,0 +1,44 @@
+import { Cron } from "croner"
+
+/** A prompt that an intern gets by itself. Instants are epoch milliseconds. */
+export type Schedule = {
+  id: string
+  cron: string
+  /** IANA name, such as `Europe/Berlin`. */
+  timezone: string
+  prompt: string
+  /** Each run in a session of its own, or all in one. */
+  session: "new" | "same"
+  enabled: boolean
+  /** USD a UTC day, by what the runs reported; null for no limit of its own. */
+  dailyLimitUsd: number | null
+  nextAt: number | null
+  lastAt: number | null
+  lastSession: string | null
+  /** Why the last run did not start; null where it did. */
+  lastError: string | null
+  createdAt: number
+}
+
+export const MAX_SCHEDULES = 20
+const LEAST_INTERVAL_MS = 5 * 60_000
+const CHECKED_RUNS = 8
+
+/** What is wrong with a cron expression or time zone, or undefined. */
+export function faultInCron(cron: string, timezone: string, now: number): string | undefined {
+  let runs: Date[]
+  try {
+    runs = new Cron(cron, { timezone, paused: true, mode: "5-part" }).nextRuns(CHECKED_RUNS, new Date(now))
+  } catch {
+    return "cron: must be a cron expression of five fields, such as 0 8 * * 1-5, and timezone an IANA name."
+  }
+  if (runs.length === 0) return "cron: never comes."
+  const times = runs.map((run) => run.getTime())
+  const isTooOften = times.some((at, index) => index > 0 && at - (times[index - 1] ?? 0) < LEAST_INTERVAL_MS)
+  return isTooOften ? "cron: must leave at least 5 minutes between two runs." : undefined
+}
+
+/** The first run after `now`; null for none. */
+export function nextRun({ cron, timezone }: Pick<Schedule, "cron" | "timezone">, now: number): number | null {
+  return new Cron(cron, { timezone, paused: true, mode: "5-part" }).nextRun(new Date(now))?.getTime() ?? null
+}

@@ -1,0 +1,188 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import * as z from "zod"
+import type { App } from "../access/app.ts"
+import { acceptJson, newRouter } from "../http/router.ts"
+import { failures, json, jsonBody, ok } from "../http/schema.ts"
+import { decodeBase64, toBase64Url } from "../support/encoding.ts"
+import { refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
+import { mayControl, notYours } from "./authority.ts"
+import { InternSteered } from "./chat-schemas.ts"
+import { addErrorReasons, ignoreEmptyBody, lifecycleTimeout, MAX_INTERN_BODY_BYTES } from "./guards.ts"
+import { type SessionPosition, throwIfRejected } from "./hosts/rpc.ts"
+import { openIntern } from "./open-intern.ts"
+import { internError } from "./reasons.ts"
+import { internParams } from "./routes.ts"
+import { NoFields } from "./schemas.ts"
+import { InternSessions, InternTranscript, toEntry, toSession } from "./session-schemas.ts"
+import type { InternRow } from "./table.ts"
+
+const tags = ["Interns"]
+const guards = [addErrorReasons("invalid_body"), lifecycleTimeout, requireProgramme, refuseInternKey] as const
+const common = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "timeout", "internal")
+const rights = "For the key that made the intern, keys of the same user and management keys."
+
+const sessionParams = internParams.extend({ sessionId: z.string().min(1).max(256) })
+const PAGE = "must be an integer from 1 to 200"
+const limit = z.coerce.number({ error: PAGE }).int(PAGE).min(1, PAGE).max(200, PAGE)
+
+const list = createRoute({
+  method: "get",
+  path: "/interns/{internId}/sessions",
+  operationId: "listInternSessions",
+  tags,
+  summary: "The sessions of an intern, the most recently used first.",
+  description: rights,
+  middleware: [...guards] as const,
+  request: {
+    params: internParams,
+    query: z.object({
+      limit: limit.default(50),
+      starting_after: z.string().min(1).max(512).optional().meta({ description: "`next_cursor` of the page before." }),
+    }),
+  },
+  responses: { 200: ok(InternSessions), ...common },
+})
+
+const read = createRoute({
+  method: "get",
+  path: "/interns/{internId}/sessions/{sessionId}",
+  operationId: "getInternTranscript",
+  tags,
+  summary: "A session and what happened in it, oldest first.",
+  description: `${rights} To follow a turn, ask again with \`after\` of the last entry. At most 5,000 entries are kept.`,
+  middleware: [...guards] as const,
+  request: {
+    params: sessionParams,
+    query: z.object({
+      after: z.coerce.number().int().min(0, "must be the n of an entry").default(0),
+      limit: limit.default(100),
+    }),
+  },
+  responses: { 200: ok(InternTranscript), ...common },
+})
+
+const remove = createRoute({
+  method: "delete",
+  path: "/interns/{internId}/sessions/{sessionId}",
+  operationId: "deleteInternSession",
+  tags,
+  summary: "Deletes a session and its transcript.",
+  description: rights,
+  middleware: [...guards] as const,
+  request: { params: sessionParams },
+  responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...common, ...failures("conflict") },
+})
+
+const cancel = createRoute({
+  method: "post",
+  path: "/interns/{internId}/sessions/{sessionId}/cancel",
+  operationId: "cancelInternTurn",
+  tags,
+  summary: "Cancels the turn that is in progress in a session.",
+  description: rights,
+  middleware: [...guards, ignoreEmptyBody, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
+  request: { params: sessionParams, body: { content: json(NoFields), required: false } },
+  responses: {
+    202: ok(z.object({ cancelling: z.literal(true) })),
+    ...common,
+    ...failures("conflict", "payload_too_large", "unsupported_media_type"),
+  },
+})
+
+const answer = createRoute({
+  method: "post",
+  path: "/interns/{internId}/questions/{questionId}",
+  operationId: "answerInternQuestion",
+  tags,
+  summary: "Answers an open question, as GET /questions lists it. The turn goes on in the background.",
+  description: `${rights} The answer is the text that a \`tool\` message of a chat has.`,
+  middleware: [...guards, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
+  request: {
+    params: internParams.extend({ questionId: z.string().min(1).max(128) }),
+    body: jsonBody(
+      z
+        .strictObject({
+          session_id: z.string().min(1).max(256),
+          content: z.string().max(32_000).meta({ description: "A permission's option, `cancel`, or a form as JSON." }),
+        })
+        .meta({ id: "InternAnswer" }),
+    ),
+  },
+  responses: {
+    202: ok(InternSteered, "The turn goes on."),
+    ...common,
+    ...failures("conflict", "gone", "payload_too_large", "unsupported_media_type", "intern_unreachable"),
+  },
+})
+
+export const internSessions = newRouter()
+  .openapi(list, async (c) => {
+    const { id } = await controlledIntern(c, c.req.valid("param").internId)
+    const { limit: size, starting_after: cursor } = c.req.valid("query")
+    const before = cursor === undefined ? undefined : readPosition(cursor)
+    const states = await openIntern(c.env, id).sessions(size + 1, before)
+    const data = states.slice(0, size).map(toSession)
+    const last = states[size - 1]?.record
+    const hasMore = states.length > size
+    const next = hasMore && last ? { next_cursor: toCursor(last) } : {}
+    return c.json({ data, has_more: hasMore, ...next }, 200)
+  })
+  .openapi(read, async (c) => {
+    const { internId, sessionId } = c.req.valid("param")
+    const { after, limit: size } = c.req.valid("query")
+    const { id } = await controlledIntern(c, internId)
+    const found = await openIntern(c.env, id).transcript(sessionId, after, size + 1)
+    if (!found) throw noSession()
+    const entries = found.entries.slice(0, size).map(toEntry)
+    return c.json({ data: entries, has_more: found.entries.length > size, session: toSession(found.session) }, 200)
+  })
+  .openapi(remove, async (c) => {
+    const { internId, sessionId } = c.req.valid("param")
+    const { id } = await controlledIntern(c, internId)
+    const outcome = await openIntern(c.env, id).deleteSession(sessionId)
+    if (outcome === "unknown") throw noSession()
+    if (outcome === "busy") throw internError("busy_session", "A turn is in progress in this session. Cancel it first.")
+    return c.json({ deleted: true } as const, 200)
+  })
+  .openapi(cancel, async (c) => {
+    const { internId, sessionId } = c.req.valid("param")
+    const { id } = await controlledIntern(c, internId)
+    const isRunning = await openIntern(c.env, id).stopSession(sessionId)
+    if (!isRunning) throw internError("interaction_not_pending", "No turn is in progress in this session.")
+    return c.json({ cancelling: true } as const, 202)
+  })
+  .openapi(answer, async (c) => {
+    const { internId, questionId: question } = c.req.valid("param")
+    const { session_id: session, content } = c.req.valid("json")
+    const { id } = await controlledIntern(c, internId)
+    const call = { is: "answer", session, question, content, mode: "manual", isBackground: true } as const
+    const request = new Request("http://intern/chat", { method: "POST", body: JSON.stringify(call) })
+    const response = await throwIfRejected(await openIntern(c.env, id).fetch(request))
+    return c.json(await response.json<z.infer<typeof InternSteered>>(), 202)
+  })
+
+/** An intern whose conversations, files and schedules the caller may see and change. */
+export async function controlledIntern(c: Context<App>, id: string): Promise<InternRow> {
+  const row = await visibleIntern(c, id)
+  if (!mayControl(c.var.principal, row)) throw notYours("made this intern")
+  return row
+}
+
+function noSession() {
+  return internError("not_found", "This intern has no session with this id.")
+}
+
+function toCursor({ updatedAt, id }: SessionPosition): string {
+  return toBase64Url(new TextEncoder().encode(JSON.stringify([updatedAt, id])))
+}
+
+function readPosition(cursor: string): SessionPosition {
+  const bytes = decodeBase64(cursor)
+  const text = bytes ? new TextDecoder().decode(bytes) : ""
+  const [, updatedAt, id] = /^\[(\d{1,15}),(".*")\]$/s.exec(text) ?? []
+  if (updatedAt === undefined || id === undefined) {
+    throw internError("invalid_body", "starting_after: must be the next_cursor of a former page.")
+  }
+  return { updatedAt: Number(updatedAt), id: String(JSON.parse(id)) }
+}

@@ -1,0 +1,153 @@
+import * as z from "zod"
+import { parseStored } from "../support/json.ts"
+import { toTimestamp } from "../support/time.ts"
+import type { SessionState } from "./hosts/rpc.ts"
+import { MAX_SCHEDULES, type Schedule } from "./schedule.ts"
+import type { StoredEntry, TranscriptEntry as Entry } from "./run/transcript.ts"
+
+const Usage = z
+  .object({
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    total_tokens: z.int(),
+    prompt_tokens_details: z.object({ cached_tokens: z.int() }).optional(),
+    cost: z.number().optional().meta({ description: "USD." }),
+  })
+  .nullable()
+
+const TurnError = z.object({ reason: z.string(), message: z.string() })
+
+export const InternSession = z
+  .object({
+    id: z.string().meta({ description: "The `session_id` of chat requests." }),
+    acp_session_id: z
+      .string()
+      .nullable()
+      .meta({ description: "The agent's id, with which an editor loads the session." }),
+    title: z.string().meta({ description: "The beginning of the first prompt." }),
+    origin: z
+      .string()
+      .meta({ description: "`chat`, `background`, `editor`, or `schedule:` and the id of a schedule." }),
+    status: z
+      .enum(["running", "waiting", "idle"])
+      .meta({ description: "`waiting`: a question is open. `idle`: no turn is in progress." }),
+    open_question_id: z.string().nullable(),
+    turns: z.int(),
+    usage: Usage.meta({ description: "Of all turns, as the agent reported it; null where it reported none." }),
+    last_error: TurnError.nullable().meta({ description: "Why the last turn failed; null where it did not." }),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  })
+  .meta({ id: "InternSession" })
+export type InternSession = z.infer<typeof InternSession>
+
+export function toSession({ record, run, acp }: SessionState): InternSession {
+  const { id, title, origin, turns, usage, lastEnd, createdAt, updatedAt } = record
+  return {
+    id,
+    acp_session_id: acp,
+    title,
+    origin,
+    status: run === null ? "idle" : run.questionId === null ? "running" : "waiting",
+    open_question_id: run?.questionId ?? null,
+    turns,
+    usage,
+    last_error: lastEnd?.error ?? null,
+    created_at: toTimestamp(createdAt),
+    updated_at: toTimestamp(updatedAt),
+  }
+}
+
+export const InternSessions = z
+  .object({ data: z.array(InternSession), has_more: z.boolean(), next_cursor: z.string().optional() })
+  .meta({ id: "InternSessions" })
+
+export const TranscriptEntry = z
+  .looseObject({
+    n: z.int().meta({ description: "Grows; `after` of the next page." }),
+    at: z.iso.datetime(),
+    kind: z.enum(["prompt", "text", "reasoning", "tool_call", "question", "answer", "end"]),
+  })
+  .meta({
+    id: "InternTranscriptEntry",
+    description:
+      "`prompt`, `text` and `reasoning` have `text`. `tool_call` has `id`, `title` and `status`. `question` has `id` and " +
+      "`question`, `answer` has `question_id` and `content`. `end` has `usage` and, where the turn failed, `error`.",
+  })
+
+export function toEntry({ n, at, body }: StoredEntry): z.infer<typeof TranscriptEntry> {
+  return { n, at: toTimestamp(at), ...parseStored<Entry>(body) }
+}
+
+export const InternTranscript = z
+  .object({ data: z.array(TranscriptEntry), has_more: z.boolean(), session: InternSession })
+  .meta({ id: "InternTranscript" })
+
+const cron = z
+  .string()
+  .min(9)
+  .max(100)
+  .meta({ description: "Five fields, such as `0 8 * * 1-5`. At least 5 minutes apart." })
+const prompt = z.string().min(1, "must not be empty").max(32_000, "must be at most 32000 characters")
+const dailyLimit = z.number().positive("must be above 0").nullable()
+
+export const NewSchedule = z
+  .strictObject({
+    cron,
+    timezone: z.string().max(64).default("UTC").meta({ description: "IANA name, such as `Europe/Berlin`." }),
+    prompt,
+    session: z
+      .enum(["new", "same"])
+      .default("new")
+      .meta({ description: "Each run in a session of its own, or all runs in one session." }),
+    enabled: z.boolean().default(true),
+    daily_limit_usd: dailyLimit.default(null).meta({ description: "No run starts after this was spent in a UTC day." }),
+  })
+  .meta({ id: "NewInternSchedule", description: `An intern has at most ${MAX_SCHEDULES} schedules.` })
+export type NewSchedule = z.infer<typeof NewSchedule>
+
+export const ScheduleChange = z
+  .strictObject({
+    cron: cron.optional(),
+    timezone: z.string().max(64).optional(),
+    prompt: prompt.optional(),
+    session: z.enum(["new", "same"]).optional(),
+    enabled: z.boolean().optional(),
+    daily_limit_usd: dailyLimit.optional(),
+  })
+  .meta({ id: "InternScheduleChange" })
+
+export const InternSchedule = z
+  .object({
+    id: z.uuid(),
+    cron: z.string(),
+    timezone: z.string(),
+    prompt: z.string(),
+    session: z.enum(["new", "same"]),
+    enabled: z.boolean(),
+    daily_limit_usd: z.number().nullable(),
+    next_run_at: z.iso.datetime().nullable(),
+    last_run_at: z.iso.datetime().nullable(),
+    last_session_id: z.string().nullable(),
+    last_error: z.string().nullable().meta({ description: "Why the last run did not start; null where it did." }),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: "InternSchedule" })
+
+export function toSchedule(schedule: Schedule): z.infer<typeof InternSchedule> {
+  const { id, timezone, session, enabled, nextAt, lastAt, createdAt } = schedule
+  return {
+    id,
+    cron: schedule.cron,
+    timezone,
+    prompt: schedule.prompt,
+    session,
+    enabled,
+    daily_limit_usd: schedule.dailyLimitUsd,
+    next_run_at: nextAt === null ? null : toTimestamp(nextAt),
+    last_run_at: lastAt === null ? null : toTimestamp(lastAt),
+    last_session_id: schedule.lastSession,
+    last_error: schedule.lastError,
+    created_at: toTimestamp(createdAt),
+  }
+}

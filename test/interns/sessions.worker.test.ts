@@ -1,0 +1,231 @@
+import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm } from "cloudflare:test"
+import { afterEach, describe, expect, test } from "vitest"
+import { Intern } from "../../durable-objects/intern/intern.ts"
+import { eventually } from "../support/eventually.ts"
+import { internChat } from "../support/intern-chat.ts"
+import { internObject } from "../support/intern-object.ts"
+import { client, expectJson, newKey, newMember, newWorkspace, type TestClient } from "../support/world.ts"
+
+const { clock } = Intern
+afterEach(() => {
+  Intern.clock = clock
+})
+
+type Session = {
+  id: string
+  title: string
+  origin: string
+  status: string
+  open_question_id: string | null
+  turns: number
+  usage: { total_tokens: number; cost?: number } | null
+  last_error: { reason: string } | null
+}
+type Entry = {
+  n: number
+  kind: string
+  text?: string
+  title?: string
+  content?: string
+  question?: { command?: string }
+}
+type Transcript = { data: Entry[]; has_more: boolean; session: Session }
+
+async function newIntern(model = "sim/agent") {
+  const workspace = await newWorkspace()
+  const input = { name: "ada", model, provision: true }
+  const { id } = await expectJson<{ id: string }>(201, workspace.as.post("/interns", input))
+  const chat = internChat(workspace.key, id)
+  const path = (session: string) => `/interns/${id}/sessions/${encodeURIComponent(session)}`
+  const read = (session: string, query = "") =>
+    expectJson<Transcript>(200, workspace.as.get(`${path(session)}${query}`))
+  const inBackground = (text: string, more: Record<string, unknown> = {}) =>
+    workspace.as.post(
+      `/interns/${id}/chat/completions`,
+      { stream: false, messages: [{ role: "user", content: text }], ...more },
+      { prefer: "respond-async" },
+    )
+  const becomes = (session: string, status: string) =>
+    eventually(async () => {
+      const transcript = await read(session)
+      expect(transcript.session.status).toBe(status)
+      return transcript
+    })
+  return { workspace, id, chat, path, read, inBackground, becomes, object: internObject(id) }
+}
+
+/** All that the agent said: a read in the middle of a turn splits its text. */
+const textOf = ({ data }: Transcript) => data.map(({ kind, text = "" }) => (kind === "text" ? text : "")).join("")
+const kinds = ({ data }: Transcript) => data.map(({ kind }) => kind)
+
+describe("the sessions of an intern", () => {
+  test("list what was asked, newest first, with usage, and the transcript has all of it in order", async () => {
+    const { workspace, id, chat, read } = await newIntern()
+    await (await chat.say("Hello there", { session_id: "one" })).all()
+    const asked = await (await chat.say("$ echo hi", { session_id: "two" })).all()
+    await (await chat.answer("two", asked.question.id, "allow_once")).all()
+    type Page = { data: Session[]; has_more: boolean; next_cursor?: string }
+    const page = await expectJson<Page>(200, workspace.as.get(`/interns/${id}/sessions?limit=1`))
+    expect(page).toMatchObject({ has_more: true, data: [{ id: "two", title: "$ echo hi", origin: "chat", turns: 1 }] })
+    expect(page.data[0]?.usage?.cost).toBeGreaterThan(0)
+    const rest = await expectJson<Page>(
+      200,
+      workspace.as.get(`/interns/${id}/sessions?limit=1&starting_after=${page.next_cursor ?? ""}`),
+    )
+    expect(rest).toMatchObject({ has_more: false, data: [{ id: "one", status: "idle", last_error: null }] })
+    const transcript = await read("two")
+    expect(kinds(transcript)).toEqual(["prompt", "question", "answer", "tool_call", "tool_call", "text", "end"])
+    expect(transcript.data[1]?.question).toMatchObject({ command: "echo hi", folder: "/home/intern" })
+    expect(transcript.data[2]).toMatchObject({ content: "allow_once" })
+    const after = await read("two", `?after=${transcript.data[4]?.n ?? 0}&limit=1`)
+    expect(after).toMatchObject({ has_more: true, data: [{ kind: "text" }] })
+  })
+
+  test("a session that failed says why, and a deleted one is gone", async () => {
+    const { workspace, chat, path, read } = await newIntern("sim/status-400")
+    await (await chat.say("Hello", { session_id: "s" })).all()
+    expect((await read("s")).session.last_error).toMatchObject({ reason: "turn_failed" })
+    await expectJson(200, workspace.as.delete(path("s")))
+    await expectJson(404, workspace.as.get(path("s")))
+  })
+
+  test("belong to who made the intern: the key of another user reads none", async () => {
+    const { workspace, id, path, chat } = await newIntern()
+    await (await chat.say("Hello", { session_id: "s" })).all()
+    const stranger = await newMember(workspace, "user_next_door")
+    const other = client((await newKey(workspace, { creator_user_id: stranger })).key)
+    const paths = [`/interns/${id}/sessions`, path("s"), `/interns/${id}/files`, `/interns/${id}/schedules`]
+    for (const one of paths) await expectJson(403, other.get(one))
+  })
+})
+
+describe("a background turn", () => {
+  test("returns its session at once, goes on without a client, and its result is in the transcript", async () => {
+    const { inBackground, becomes } = await newIntern()
+    const response = await inBackground("$ echo done > out.txt; cat out.txt")
+    expect(response.headers.get("preference-applied")).toBe("respond-async")
+    expect(response.headers.get("location")).toMatch(/\/api\/v1\/interns\/.+\/sessions\/.+/)
+    const { session_id: session } = await expectJson<{ session_id: string }>(202, response)
+    const transcript = await becomes(session, "idle")
+    expect(transcript.session).toMatchObject({ origin: "background", last_error: null })
+    expect(textOf(transcript)).toContain("done")
+    expect(transcript.session.usage?.total_tokens).toBeGreaterThan(0)
+  })
+
+  test("waits for an answer for hours, which is given by id, and goes on", async () => {
+    const { workspace, id, inBackground, becomes, object } = await newIntern()
+    await expectJson(202, inBackground("$ echo asked", { session_id: "s", approval_mode: "manual" }))
+    const { session } = await becomes("s", "waiting")
+    const passed = clock() + 12 * 3_600_000
+    Intern.clock = () => passed
+    await runDurableObjectAlarm(object)
+    await evictDurableObject(object)
+    type Questions = { data: { id: string; session_id: string; question: { command: string } }[] }
+    const { data } = await expectJson<Questions>(200, workspace.as.get("/questions"))
+    expect(data).toMatchObject([{ session_id: "s", question: { command: "echo asked" } }])
+    const answer = { session_id: "s", content: "allow_once" }
+    const path = `/interns/${id}/questions/${session.open_question_id ?? ""}`
+    await expectJson(400, workspace.as.post(path, { ...answer, content: "maybe" }))
+    expect(await expectJson(202, workspace.as.post(path, answer))).toEqual({ session_id: "s", status: "resumed" })
+    const done = await becomes("s", "idle")
+    expect(textOf(done)).toContain("asked")
+  })
+
+  test("goes on after its object died in the middle", async () => {
+    const { inBackground, becomes, object } = await newIntern()
+    await expectJson(202, inBackground("$ sleep 2; echo survived", { session_id: "s" }))
+    await abortAllDurableObjects()
+    const passed = clock() + 31_000
+    Intern.clock = () => passed
+    await eventually(async () => expect(await runDurableObjectAlarm(object)).toBe(true))
+    const done = await becomes("s", "idle")
+    expect(textOf(done)).toContain("survived")
+  })
+
+  test("is cancelled by its session, and steered by a chat", async () => {
+    const { workspace, id, path, chat, inBackground, becomes } = await newIntern("sim/slow")
+    await expectJson(202, inBackground("A long one", { session_id: "s" }))
+    expect((await chat.say("More", { session_id: "s" })).response.status).toBe(202)
+    await expectJson(202, workspace.as.post(`${path("s")}/cancel`, undefined))
+    expect((await becomes("s", "idle")).session.last_error).toMatchObject({ reason: "run_ended" })
+    await expectJson(409, workspace.as.post(`${path("s")}/cancel`, undefined))
+    const refused = await workspace.as.post(`/interns/${id}/chat/completions`, {
+      stream: false,
+      messages: [{ role: "user", content: "x" }],
+    })
+    expect(await expectJson(400, refused)).toMatchObject({ error: { metadata: { reason: "bad_request" } } })
+  })
+})
+
+describe("a schedule", () => {
+  type Schedule = { id: string; next_run_at: string; last_session_id: string | null; last_error: string | null }
+  const rule = { cron: "0 8 * * 1-5", timezone: "Europe/Berlin", prompt: "$ echo scheduled" }
+  const create = (as: TestClient, id: string, more: Record<string, unknown> = {}, status = 201) =>
+    expectJson<Schedule>(status, as.post(`/interns/${id}/schedules`, { ...rule, ...more }))
+
+  test("runs in self-drive at its time, once, in a session of its own", async () => {
+    const { workspace, id, object, becomes } = await newIntern()
+    const { next_run_at: next, id: schedule } = await create(workspace.as, id)
+    expect(new Date(next).getUTCMinutes()).toBe(0)
+    const at = Date.parse(next) + 1_000
+    Intern.clock = () => at
+    await runDurableObjectAlarm(object)
+    await runDurableObjectAlarm(object)
+    const { data } = await expectJson<{ data: Schedule[] }>(200, workspace.as.get(`/interns/${id}/schedules`))
+    expect(data).toMatchObject([{ last_error: null }])
+    expect(Date.parse(data[0]?.next_run_at ?? "")).toBeGreaterThan(at)
+    const done = await becomes(data[0]?.last_session_id ?? "", "idle")
+    expect(done.session).toMatchObject({ origin: `schedule:${schedule}`, turns: 1 })
+    expect(textOf(done)).toContain("scheduled")
+  })
+
+  test("stops at its daily limit, says why, and can be paused, run by hand and deleted", async () => {
+    const { workspace, id, becomes } = await newIntern()
+    const { id: schedule } = await create(workspace.as, id, { daily_limit_usd: 0.000001 })
+    const path = `/interns/${id}/schedules/${schedule}`
+    const first = await expectJson<Schedule>(202, workspace.as.post(`${path}/run`, undefined))
+    await becomes(first.last_session_id ?? "", "idle")
+    const second = await expectJson<Schedule>(202, workspace.as.post(`${path}/run`, undefined))
+    expect(second.last_error).toContain("0.000001 USD")
+    expect(second.last_session_id).toBe(first.last_session_id)
+    expect(await expectJson(200, workspace.as.patch(path, { enabled: false }))).toMatchObject({ next_run_at: null })
+    await expectJson(200, workspace.as.delete(path))
+    await expectJson(404, workspace.as.post(`${path}/run`, undefined))
+  })
+
+  test("is refused with what to change: too often, no cron expression, no time zone, too many", async () => {
+    const { workspace, id } = await newIntern()
+    for (const wrong of [{ cron: "*/2 * * * *" }, { cron: "every morning" }, { timezone: "Mars/Olympus" }]) {
+      expect(await create(workspace.as, id, wrong, 400)).toMatchObject({
+        error: { message: expect.stringContaining("cron") },
+      })
+    }
+    for (let at = 0; at < 20; at++) await create(workspace.as, id)
+    await create(workspace.as, id, {}, 409)
+  })
+})
+
+describe("the files of an embedded intern", () => {
+  test("are written, listed, read, published and deleted from outside", async () => {
+    const { workspace, id, chat } = await newIntern()
+    const at = (path: string) => `/interns/${id}/files/content?path=${encodeURIComponent(path)}`
+    await expectJson(200, workspace.as.call("PUT", at("notes/in.txt"), "from outside"))
+    const said = await (
+      await chat.say("$ cat notes/in.txt > copy.txt; cat copy.txt", { approval_mode: "self-drive" })
+    ).all()
+    expect(said.text).toContain("from outside")
+    expect(await expectJson(200, workspace.as.get(`/interns/${id}/files`))).toEqual({
+      data: [
+        { path: "/home/intern/copy.txt", bytes: 12 },
+        { path: "/home/intern/notes/in.txt", bytes: 12 },
+      ],
+    })
+    expect(await (await workspace.as.get(at("/home/intern/copy.txt"))).text()).toBe("from outside")
+    const published = await workspace.as.post(`/interns/${id}/files/publish`, { path: "copy.txt" })
+    expect(await expectJson(201, published)).toMatchObject({ filename: "copy.txt" })
+    await expectJson(200, workspace.as.delete(at("copy.txt")))
+    await expectJson(404, workspace.as.get(at("copy.txt")))
+    await expectJson(400, workspace.as.get(at("../../etc/passwd")))
+    await expectJson(413, workspace.as.call("PUT", at("big"), "x".repeat(1024 * 1024 + 1)))
+  })
+})
