@@ -1,6 +1,7 @@
 import { toQuestionText } from "../../src/interns/run/answer.ts"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import type { Effect, Run } from "../../src/interns/run/run.ts"
+import type { TurnEnd } from "../../src/interns/run/transcript.ts"
 import type { RunStore } from "./run-store.ts"
 import type { SessionLog } from "./session-log.ts"
 import type { InternStream } from "./stream.ts"
@@ -9,6 +10,7 @@ import type { InternStream } from "./stream.ts"
 export type EffectDeps = {
   runs: RunStore
   log: SessionLog
+  onEnd: (run: Run, error: NonNullable<TurnEnd["error"]> | null) => void
   /** The responses that clients read along with, by run. */
   streams: Map<string, InternStream>
   send: (message: Omit<AcpMessage, "jsonrpc">) => void
@@ -22,7 +24,7 @@ export type EffectDeps = {
 /** Performs an effect of a run, which is saved before. */
 export function perform(run: Run, effect: Effect, deps: EffectDeps): void {
   const { runs, streams, send, epoch, model, now } = deps
-  record(run, effect, deps.log)
+  record(run, effect, deps)
   switch (effect.do) {
     case "request":
       return send({ id: effect.rpc, method: effect.method, params: effect.params })
@@ -51,7 +53,8 @@ export function perform(run: Run, effect: Effect, deps: EffectDeps): void {
 }
 
 /** Writes what clients would read to the transcript of the session. */
-function record({ session, usage }: Run, effect: Effect, log: SessionLog): void {
+function record(run: Run, effect: Effect, { log, onEnd }: EffectDeps): void {
+  const { session, usage } = run
   if (effect.do === "say" || effect.do === "keep") {
     const { delta } = effect
     if ("content" in delta) log.say(session, "text", delta.content)
@@ -63,7 +66,7 @@ function record({ session, usage }: Run, effect: Effect, log: SessionLog): void 
     const { id } = finish.question
     return log.add(session, { kind: "question", id, question: toQuestionText(finish.question) })
   }
-  if (finish.reason === "stop") return log.end(session, { usage })
-  const { reason, message } = finish.error
-  log.end(session, { error: { reason, message }, usage })
+  const error = finish.reason === "error" ? { reason: finish.error.reason, message: finish.error.message } : null
+  log.end(session, { ...(error && { error }), usage })
+  onEnd(run, error)
 }

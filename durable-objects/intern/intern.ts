@@ -1,4 +1,3 @@
-import { DurableObject } from "cloudflare:workers"
 import { GatewayError } from "../../src/errors/errors.ts"
 import type { Env } from "../../src/config/env.ts"
 import * as rpc from "../../src/interns/hosts/rpc.ts"
@@ -12,12 +11,7 @@ import { Alarm } from "./alarm.ts"
 import { InternClients } from "./clients.ts"
 import { daemonOf, isDaemonAttached, openHost } from "./hosts.ts"
 import { InternLifecycle } from "./lifecycle.ts"
-import { listQuestions } from "./question-list.ts"
-import { RunStore } from "./run-store.ts"
-import { Disk } from "../../src/interns/embedded/disk.ts"
-import { MAX_SCHEDULES, type Schedule } from "../../src/interns/schedule.ts"
-import { Schedules } from "./schedules.ts"
-import { SessionLog, stateOf } from "./session-log.ts"
+import { InternRecords } from "./records.ts"
 import { InternTurns } from "./turns.ts"
 
 type Host = ReturnType<typeof openHost>
@@ -26,17 +20,14 @@ type Host = ReturnType<typeof openHost>
  * Durable Object of one intern: its lifecycle, the host of its agent, and the sockets of the daemon and of ACP clients.
  * Its runs are in turns.ts.
  */
-export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, keyof Rpc.DurableObjectBranded> {
+export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof Rpc.DurableObjectBranded> {
   /** Tests put others in their place. Epoch milliseconds. */
   static clock: () => number = Date.now
   static timer: Timer = realTimer
   static openRuns: number = LIMITS.openRuns
-  readonly #runs: RunStore
   readonly #lifecycle: InternLifecycle
   readonly #clients: InternClients
   readonly #turns: InternTurns
-  readonly #log: SessionLog
-  readonly #schedules: Schedules
   readonly #toolCalls = new ToolCalls()
   #host: Host | undefined
   readonly #alarm: Alarm
@@ -44,10 +35,8 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#alarm = new Alarm(ctx.storage)
-    this.#runs = new RunStore(ctx.storage.sql, listQuestions(ctx, env))
-    this.#log = new SessionLog(ctx.storage.sql, () => Intern.clock())
     const around = { host: () => this.#currentHost(), now: () => Intern.clock() }
-    this.#lifecycle = new InternLifecycle(this.#runs, env, {
+    this.#lifecycle = new InternLifecycle(this.runs, env, {
       ...around,
       stopRuns: () => {
         this.#clients.closeAll()
@@ -56,29 +45,25 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
       onRunning: () => this.#turns.isReady(),
       clear: () => this.#clear(),
     })
-    this.#clients = new InternClients(ctx, this.#runs, { ...around, admit: () => this.#turns.admit() })
+    this.#clients = new InternClients(ctx, this.runs, { ...around, admit: () => this.#turns.admit() })
     this.#turns = new InternTurns({
       env,
-      runs: this.#runs,
-      log: this.#log,
+      runs: this.runs,
+      log: this.log,
       lifecycle: this.#lifecycle,
       clients: this.#clients,
       ...around,
       timer: () => Intern.timer,
       openRuns: () => Intern.openRuns,
       send: (message) => this.#send(message),
-      schedule: () => this.#schedule(),
-    })
-    this.#schedules = new Schedules(ctx.storage.sql, {
-      log: this.#log,
-      now: around.now,
-      start: (call) => this.#turns.chat(call, new AbortController().signal),
+      schedule: () => this.schedule(),
+      onEnd: (run, error) => this.turnEnded(run, error),
     })
     void ctx.blockConcurrencyWhile(async () => {
       await this.#alarm.load()
       this.#turns.recover()
       this.#clients.recover()
-      if (this.#runs.open.length > 0 && this.#currentHost().isUp) this.#turns.forAll(machine.onHostBack)
+      if (this.runs.open.length > 0 && this.#currentHost().isUp) this.#turns.forAll(machine.onHostBack)
     })
   }
 
@@ -95,7 +80,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
       if (thrown instanceof GatewayError) return rpc.toRejection(thrown)
       throw thrown
     } finally {
-      this.#schedule()
+      this.schedule()
     }
   }
 
@@ -103,21 +88,21 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
   provision(identity: rpc.InternIdentity): void {
     this.#lifecycle.setIdentity(identity)
     this.#clients.closeAll()
-    this.ctx.waitUntil(this.#lifecycle.provision().finally(() => this.#schedule()))
-    this.#schedule()
+    this.ctx.waitUntil(this.#lifecycle.provision().finally(() => this.schedule()))
+    this.schedule()
   }
 
   /** Stops the agent and cancels its runs. Keeps the disk. */
   async suspend(): Promise<void> {
     await this.#lifecycle.suspend()
-    this.#schedule()
+    this.schedule()
   }
 
   /** Deletes everything of the intern. Returns at once. */
   destroy(identity: rpc.InternIdentity, isLossAcknowledged: boolean): void {
     this.#lifecycle.setIdentity(identity)
-    this.ctx.waitUntil(this.#lifecycle.destroy(isLossAcknowledged).finally(() => this.#schedule()))
-    this.#schedule()
+    this.ctx.waitUntil(this.#lifecycle.destroy(isLossAcknowledged).finally(() => this.schedule()))
+    this.schedule()
   }
 
   isDaemonAttached(identity: rpc.InternIdentity): boolean {
@@ -134,91 +119,27 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     if (this.#currentHost().isUp) this.#send({ method: "_intern/vault_changed", params: {} })
   }
 
-  /** The most recently used first. `before`: the last one of the page before. */
-  sessions(limit: number, before: rpc.SessionPosition | undefined): rpc.SessionState[] {
-    return this.#log.list(limit, before).map((record) => stateOf(record, this.#runs))
-  }
-
-  transcript(session: string, after: number, limit: number) {
-    const record = this.#log.get(session)
-    return record && { session: stateOf(record, this.#runs), entries: this.#log.transcript(session, after, limit) }
-  }
-
-  /** Cancels the turn of a session. Returns whether one was in progress. */
-  stopSession(session: string): boolean {
-    return this.#rescheduled(this.#turns.stop(session))
-  }
-
-  deleteSession(session: string): "deleted" | "unknown" | "busy" {
-    if (!this.#log.get(session)) return "unknown"
-    if (this.#runs.ofSession(session)) return "busy"
-    this.#log.delete(session)
-    this.#runs.unbind(session)
-    return "deleted"
-  }
-
-  schedules(): Schedule[] {
-    return this.#schedules.list()
-  }
-
-  putSchedule(identity: rpc.InternIdentity, schedule: Schedule): Schedule | "too many" {
-    this.#lifecycle.setIdentity(identity)
-    const isNew = this.#schedules.get(schedule.id) === undefined
-    if (isNew && this.#schedules.list().length >= MAX_SCHEDULES) return "too many"
-    return this.#rescheduled(this.#schedules.put(schedule))
-  }
-
-  deleteSchedule(id: string): boolean {
-    return this.#rescheduled(this.#schedules.delete(id))
-  }
-
-  /** Starts a run now. */
-  async runSchedule(id: string): Promise<Schedule | undefined> {
-    const schedule = this.#schedules.get(id)
-    return this.#rescheduled(schedule && (await this.#schedules.run(schedule)))
-  }
-
-  /** Files of the embedded agent. */
-  files(): { path: string; bytes: number }[] {
-    return this.#disk.list()
-  }
-
-  readFile(path: string): Uint8Array | undefined {
-    return this.#disk.read(path)
-  }
-
-  /** Returns why it was not written. */
-  writeFile(path: string, content: Uint8Array): string | undefined {
-    return this.#disk.write(path, content)
-  }
-
-  deleteFile(path: string): boolean {
-    const isThere = this.#disk.read(path) !== undefined
-    this.#disk.remove(path)
-    return isThere
-  }
-
   /** For tests: open runs, and those with an attached client. */
   peek(): { open: Run[]; attached: string[]; isHostUp: boolean } {
-    return { open: this.#runs.open, attached: this.#turns.attached, isHostUp: this.#currentHost().isUp }
+    return { open: this.runs.open, attached: this.#turns.attached, isHostUp: this.#currentHost().isUp }
   }
 
   override async alarm(): Promise<void> {
     this.#alarm.rang()
     this.#turns.forAll((run) => machine.tick(run, Intern.clock()))
     await this.#lifecycle.wake()
-    await this.#schedules.runDue()
-    this.#schedule()
+    await this.runRecords()
+    this.schedule()
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
     this.#endOf(socket)?.frame(socket, message)
-    this.#schedule()
+    this.schedule()
   }
 
   override webSocketClose(socket: WebSocket): void {
     this.#endOf(socket)?.closed(socket)
-    this.#schedule()
+    this.schedule()
   }
 
   override webSocketError(socket: WebSocket): void {
@@ -229,8 +150,16 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     return this.#clients.has(socket) ? this.#clients : daemonOf(this.#currentHost())
   }
 
-  get #disk(): Disk {
-    return new Disk(this.ctx.storage.sql)
+  protected now(): number {
+    return Intern.clock()
+  }
+
+  protected startTurn(call: rpc.ChatCall): Promise<Response> {
+    return this.#turns.chat(call, new AbortController().signal)
+  }
+
+  protected stopTurn(session: string): boolean {
+    return this.#turns.stop(session)
   }
 
   #hostOf(identity: rpc.InternIdentity): Host {
@@ -239,7 +168,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
   }
 
   #currentHost(): Host {
-    const deps = { ctx: this.ctx, env: this.env, runs: this.#runs }
+    const deps = { ctx: this.ctx, env: this.env, runs: this.runs }
     this.#host ??= openHost(this.#lifecycle.identity, deps, {
       message: (message) => this.#onAgentMessage(message),
       up: () => this.#hostIsUp(),
@@ -250,7 +179,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
       },
       down: () => {
         this.#turns.forAll((run) => machine.onHostLost(run, Intern.clock()))
-        this.#schedule()
+        this.schedule()
       },
     })
     return this.#host
@@ -258,7 +187,7 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
 
   #hostIsUp(): void {
     this.#turns.hostIsUp()
-    this.ctx.waitUntil(this.#lifecycle.hostIsUp().finally(() => this.#schedule()))
+    this.ctx.waitUntil(this.#lifecycle.hostIsUp().finally(() => this.schedule()))
   }
 
   #onAgentMessage(received: AcpMessage): void {
@@ -268,22 +197,17 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
       const answer = replyToUnknownRequest(news)
       if (answer) this.#send(answer)
     }
-    this.#schedule()
+    this.schedule()
   }
 
   #send(message: Omit<AcpMessage, "jsonrpc">): void {
     this.#currentHost().send({ jsonrpc: "2.0", ...message })
   }
 
-  #schedule(): void {
+  protected schedule(): void {
     const { deadlines } = this.#turns
-    const due = [...deadlines, this.#lifecycle.wakeAt, this.#schedules.nextAt].filter((at) => at !== null)
+    const due = [...deadlines, this.#lifecycle.wakeAt, ...this.recordsDue].filter((at) => at !== null)
     this.#alarm.set(due.length === 0 ? null : Math.min(...due))
-  }
-
-  #rescheduled<T>(value: T): T {
-    this.#schedule()
-    return value
   }
 
   async #clear(): Promise<void> {
@@ -291,9 +215,8 @@ export class Intern extends DurableObject<Env> implements Omit<rpc.InternRpc, ke
     this.#alarm.set(null)
     this.#host = undefined
     await this.ctx.storage.deleteAll()
-    this.#runs.reset()
-    this.#log.reset()
-    this.#schedules.reset()
+    this.runs.reset()
+    this.resetRecords()
     this.#clients.reset()
   }
 }

@@ -32,6 +32,7 @@ type TurnsDeps = {
   openRuns: () => number
   /** To the agent. */
   send: (message: Omit<AcpMessage, "jsonrpc">) => void
+  onEnd: EffectDeps["onEnd"]
   /** Sets the alarm to the earliest deadline. */
   schedule: () => void
 }
@@ -49,10 +50,10 @@ export class InternTurns {
 
   constructor(deps: TurnsDeps) {
     this.#deps = deps
-    const { runs, log, send, now } = deps
+    const { runs, log, send, now, onEnd } = deps
     const streams = this.#streams
     const epoch = () => deps.host().epoch
-    this.#effectDeps = { runs, log, streams, send, epoch, model: () => deps.lifecycle.model, now }
+    this.#effectDeps = { runs, log, streams, send, onEnd, epoch, model: () => deps.lifecycle.model, now }
   }
 
   /** Runs with an attached client. */

@@ -36,6 +36,7 @@ import { internDaemons, internDaemonSocket } from "../interns/daemon-routes.ts"
 import { internFiles } from "../interns/file-routes.ts"
 import { interns } from "../interns/routes.ts"
 import { internSchedules } from "../interns/schedule-routes.ts"
+import { internWebhooks } from "../interns/webhook-routes.ts"
 import { internSessions } from "../interns/session-routes.ts"
 import { isSite } from "../interns/site.ts"
 import { internSite } from "../interns/site-routes.ts"
@@ -116,7 +117,16 @@ for (const router of [
   scimSync,
 ])
   mountKeyed(api, router)
-for (const router of [interns, internChat, internSessions, internSchedules, internFiles, internDaemons, serverEvents]) {
+for (const router of [
+  interns,
+  internChat,
+  internSessions,
+  internSchedules,
+  internFiles,
+  internWebhooks,
+  internDaemons,
+  serverEvents,
+]) {
   mountKeyed(api, router)
 }
 

@@ -88,6 +88,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   removeWorkspaceMembers: { user_ids: [UUID] },
   rerank: { model: "sim/rerank", query: "rivers", documents: ["The Danube", "The Alps"], top_n: 1 },
   rotateSecrets: {},
+  setInternWebhook: { url: "https://hooks.example.com/interns" },
   setWorkspaceBudget: { limit_usd: 500 },
   storeInternVaultSecret: { hosts: ["api.github.com"], value: "ghp_example" },
   storeVaultSecret: { hosts: ["api.github.com"], value: "ghp_example" },

@@ -209,6 +209,7 @@ describe("what belongs to another organization", () => {
     "POST /interns/{internId}/chat/completions": () => ({ stream: true, messages: [{ role: "user", content: "Hi" }] }),
     "PUT /vault/interns/{internId}/secrets/{name}": () => SECRET,
     "POST /interns/{internId}/questions/{questionId}": () => ({ session_id: "s", content: "allow_once" }),
+    "PUT /interns/{internId}/webhook": () => ({ url: "https://hooks.example.com/interns" }),
     "POST /interns/{internId}/schedules": () => ({ cron: "0 8 * * *", prompt: "Taken" }),
     "POST /interns/{internId}/files/publish": () => ({ path: "mine.txt" }),
     "POST /vault/interns/{internId}/secrets/copy": () => ({ names: ["nothing"] }),

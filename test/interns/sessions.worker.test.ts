@@ -1,6 +1,8 @@
-import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm } from "cloudflare:test"
-import { afterEach, describe, expect, test } from "vitest"
+import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { Intern } from "../../durable-objects/intern/intern.ts"
+import { webhookHeaders } from "../../src/outbound/standard-webhook.ts"
+import { newReceiver, playReceivers } from "../observability/receiver.ts"
 import { eventually } from "../support/eventually.ts"
 import { internChat } from "../support/intern-chat.ts"
 import { internObject } from "../support/intern-object.ts"
@@ -227,5 +229,91 @@ describe("the files of an embedded intern", () => {
     await expectJson(404, workspace.as.get(at("copy.txt")))
     await expectJson(400, workspace.as.get(at("../../etc/passwd")))
     await expectJson(413, workspace.as.call("PUT", at("big"), "x".repeat(1024 * 1024 + 1)))
+  })
+})
+
+describe("the webhook of an intern", () => {
+  beforeEach(playReceivers)
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  type Event = { type: string; data: { session_id: string; question?: { command: string }; error?: unknown } }
+  const deliver = async (object: ReturnType<typeof internObject>, ms = 0) => {
+    const at = Intern.clock() + ms
+    Intern.clock = () => at
+    await runDurableObjectAlarm(object)
+  }
+
+  test("receives questions and ends, signed, in order, and again after an outage with the same ids", async () => {
+    const { workspace, id, chat, object } = await newIntern()
+    const receiver = newReceiver(() => new Response("down", { status: 503 }))
+    const path = `/interns/${id}/webhook`
+    type Set = { signing_secret: string }
+    const { signing_secret: secret } = await expectJson<Set>(200, workspace.as.put(path, { url: receiver.url }))
+    expect(secret).toMatch(/^whsec_/)
+    const asked = await (await chat.say("$ echo hi", { session_id: "s" })).all()
+    await eventually(async () => {
+      await runDurableObjectAlarm(object)
+      expect(receiver.got.length).toBeGreaterThan(0)
+    })
+    await (await chat.answer("s", asked.question.id, "allow_once")).all()
+    expect(await expectJson(200, workspace.as.get(path))).toMatchObject({
+      backlog: 3,
+      last_error: "The receiver answered 503.",
+    })
+    receiver.turn(() => new Response("fine"))
+    const failed = receiver.got.length
+    await deliver(object, 3_600_000)
+    const { got } = receiver
+    expect(got.slice(failed).map(({ body }) => (JSON.parse(body) as Event).type)).toEqual([
+      "question.opened",
+      "question.answered",
+      "turn.ended",
+    ])
+    expect((JSON.parse(got[0]?.body ?? "") as Event).data).toMatchObject({
+      session_id: "s",
+      question: { command: "echo hi" },
+    })
+    expect(got[failed]?.headers.get("webhook-id")).toBe(got[0]?.headers.get("webhook-id"))
+    for (const { headers, body } of got) {
+      const webhookId = headers.get("webhook-id") ?? ""
+      const now = Number(headers.get("webhook-timestamp")) * 1_000
+      const signed = await webhookHeaders(secret, { id: webhookId, body, now })
+      expect(headers.get("webhook-signature")).toBe(signed["webhook-signature"])
+    }
+    expect(await expectJson(200, workspace.as.get(path))).toMatchObject({ backlog: 0 })
+    await expectJson(200, workspace.as.delete(path))
+    await expectJson(404, workspace.as.get(path))
+  })
+
+  test("is told of a question that nobody answered", async () => {
+    const { workspace, id, chat, object } = await newIntern()
+    const receiver = newReceiver()
+    await expectJson(200, workspace.as.put(`/interns/${id}/webhook`, { url: receiver.url }))
+    await (await chat.say("$ echo hi", { session_id: "s" })).all()
+    await deliver(object, 300_000)
+    await eventually(async () => {
+      await deliver(object)
+      const types = receiver.got.map(({ body }) => (JSON.parse(body) as Event).type)
+      expect(types).toEqual(["question.opened", "question.expired", "turn.ended"])
+    })
+  })
+
+  test("only has a public https address, and no secret of it is stored in clear", async () => {
+    const { workspace, id, object } = await newIntern()
+    const path = `/interns/${id}/webhook`
+    for (const url of ["http://example.com/", "https://10.0.0.1/", "https://user:pw@example.com/", "ftp://x.test/"]) {
+      await expectJson(400, workspace.as.put(path, { url }))
+    }
+    type Set = { signing_secret: string }
+    const { signing_secret: secret } = await expectJson<Set>(
+      200,
+      workspace.as.put(path, { url: "https://hooks.example.com/" }),
+    )
+    await runInDurableObject(object, (_, { storage }) => {
+      const rows = JSON.stringify([...storage.sql.exec("SELECT * FROM webhook")])
+      expect(rows).not.toContain(secret.slice("whsec_".length))
+    })
   })
 })

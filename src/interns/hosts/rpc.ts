@@ -2,6 +2,7 @@ import { type ErrorMetadata, type ErrorName, GatewayError } from "../../errors/e
 import type { InternHostKind } from "../kinds.ts"
 import type { ApprovalMode } from "../run/run.ts"
 import type { SessionOrigin, SessionRecord, StoredEntry } from "../run/transcript.ts"
+import type { InternWebhook } from "../webhook.ts"
 import type { Schedule } from "../schedule.ts"
 
 /**
@@ -73,6 +74,8 @@ export interface InternRpc extends Rpc.DurableObjectBranded {
   putSchedule(identity: InternIdentity, schedule: Schedule): Schedule | "too many"
   deleteSchedule(id: string): boolean
   runSchedule(id: string): Promise<Schedule | undefined>
+  webhook(): InternWebhook | undefined
+  setWebhook(identity: InternIdentity, target: Pick<InternWebhook, "url" | "sealedSecret"> | null): void
   files(): { path: string; bytes: number }[]
   readFile(path: string): Uint8Array | undefined
   writeFile(path: string, content: Uint8Array): string | undefined

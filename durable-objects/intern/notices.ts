@@ -1,0 +1,136 @@
+import type { Env } from "../../src/config/env.ts"
+import type { InternIdentity } from "../../src/interns/hosts/rpc.ts"
+import { type InternWebhook, openSigningSecret, type WebhookEvent } from "../../src/interns/webhook.ts"
+import { sendOutbound } from "../../src/outbound/send.ts"
+import { outboundDeps } from "../../src/outbound/settings.ts"
+import { webhookHeaders } from "../../src/outbound/standard-webhook.ts"
+import { newId } from "../../src/support/ids.ts"
+import { parseStored } from "../../src/support/json.ts"
+import { logError } from "../../src/support/log.ts"
+import { toTimestamp } from "../../src/support/time.ts"
+
+const MAX_BACKLOG = 1_000
+const MAX_AGE_MS = 24 * 3_600_000
+const FIRST_PAUSE_MS = 2_000
+const LONGEST_PAUSE_MS = 3_600_000
+/** Deliveries of one alarm. */
+const BATCH = 20
+
+type Target = Pick<InternWebhook, "url" | "sealedSecret">
+type State = {
+  target: Target | null
+  /** Failed deliveries in a row, and when the next one is due. */
+  failures: number
+  dueAt: number
+} & Pick<InternWebhook, "lastError" | "lastErrorAt" | "lastSuccessAt">
+type Row = { n: number; id: string; at: number; body: string }
+
+const NONE: State = { target: null, failures: 0, dueAt: 0, lastError: null, lastErrorAt: null, lastSuccessAt: null }
+
+/**
+ * Deliveries to the webhook of an intern: rows until the receiver has accepted them, in their order, at least once,
+ * for 24 hours. One alarm, whatever the backlog.
+ */
+export class Notices {
+  readonly #sql: SqlStorage
+  readonly #env: Env
+  readonly #now: () => number
+  #isDelivering = false
+
+  constructor(sql: SqlStorage, env: Env, now: () => number) {
+    this.#sql = sql
+    this.#env = env
+    this.#now = now
+    this.reset()
+  }
+
+  /** For a storage that is new, or was emptied. */
+  reset(): void {
+    this.#sql.exec(`
+      CREATE TABLE IF NOT EXISTS webhook (id INTEGER PRIMARY KEY CHECK (id = 1), body TEXT NOT NULL) STRICT;
+      CREATE TABLE IF NOT EXISTS notices (n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, at INTEGER NOT NULL,
+        body TEXT NOT NULL) STRICT;
+    `)
+  }
+
+  get #state(): State {
+    const [row] = this.#sql.exec<{ body: string }>("SELECT body FROM webhook WHERE id = 1")
+    return row ? parseStored<State>(row.body) : NONE
+  }
+
+  #set(change: Partial<State>): void {
+    const body = JSON.stringify({ ...this.#state, ...change })
+    this.#sql.exec("INSERT INTO webhook VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body", body)
+  }
+
+  get webhook(): InternWebhook | undefined {
+    const { target, lastError, lastErrorAt, lastSuccessAt } = this.#state
+    return target ? { ...target, backlog: this.#backlog, lastError, lastErrorAt, lastSuccessAt } : undefined
+  }
+
+  get #backlog(): number {
+    return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM notices").one().n
+  }
+
+  /** When the next delivery is due; null for none. */
+  get dueAt(): number | null {
+    return this.#isDelivering || this.#backlog === 0 ? null : this.#state.dueAt
+  }
+
+  /** Null removes the webhook with what it waits for. */
+  setTarget(target: Target | null): void {
+    if (target === null) this.#sql.exec("DELETE FROM notices")
+    this.#set({ ...NONE, target })
+  }
+
+  add(type: WebhookEvent, data: Record<string, unknown>): void {
+    if (this.#state.target === null || this.#backlog >= MAX_BACKLOG) return
+    const [id, at] = [`evt-${newId()}`, this.#now()]
+    const body = JSON.stringify({ type, timestamp: toTimestamp(at), data })
+    this.#sql.exec("INSERT INTO notices (id, at, body) VALUES (?, ?, ?)", id, at, body)
+  }
+
+  async deliverDue(identity: InternIdentity | undefined): Promise<void> {
+    const { dueAt } = this
+    if (!identity || dueAt === null || dueAt > this.#now()) return
+    this.#isDelivering = true
+    try {
+      await this.#deliver(identity)
+    } catch (cause) {
+      logError("webhook of an intern was not delivered", { intern: identity.id }, cause)
+      this.#failed("The delivery failed.")
+    } finally {
+      this.#isDelivering = false
+    }
+  }
+
+  async #deliver(identity: InternIdentity): Promise<void> {
+    this.#sql.exec("DELETE FROM notices WHERE at < ?", this.#now() - MAX_AGE_MS)
+    const rows = this.#sql.exec<Row>("SELECT * FROM notices ORDER BY n LIMIT ?", BATCH).toArray()
+    for (const row of rows) {
+      const { target } = this.#state
+      if (!target) return
+      const fault = await this.#send(identity, target, row)
+      if (fault !== undefined) return this.#failed(fault)
+      this.#sql.exec("DELETE FROM notices WHERE n = ?", row.n)
+      this.#set({ failures: 0, dueAt: 0, lastSuccessAt: this.#now() })
+    }
+  }
+
+  /** Why it was not accepted, or undefined. */
+  async #send(identity: InternIdentity, target: Target, { id, body }: Row): Promise<string | undefined> {
+    const secret = await openSigningSecret(this.#env, identity, target.sealedSecret)
+    if (secret === undefined) return "The signing secret cannot be opened."
+    const signed = await webhookHeaders(secret, { id, body, now: this.#now() })
+    const headers = { ...signed, "content-type": "application/json" }
+    const sent = await sendOutbound({ url: target.url, method: "POST", headers, body }, outboundDeps(this.#env))
+    if (sent.status === null) return `Not sent: ${sent.reason}.`
+    return sent.status >= 200 && sent.status < 300 ? undefined : `The receiver answered ${sent.status}.`
+  }
+
+  #failed(lastError: string): void {
+    const failures = this.#state.failures + 1
+    const dueAt = this.#now() + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))
+    this.#set({ failures, dueAt, lastError, lastErrorAt: this.#now() })
+  }
+}

@@ -1,0 +1,158 @@
+import { DurableObject } from "cloudflare:workers"
+import type { Env } from "../../src/config/env.ts"
+import { Disk } from "../../src/interns/embedded/disk.ts"
+import type * as rpc from "../../src/interns/hosts/rpc.ts"
+import { toQuestionText } from "../../src/interns/run/answer.ts"
+import type { Run } from "../../src/interns/run/run.ts"
+import { MAX_SCHEDULES, type Schedule } from "../../src/interns/schedule.ts"
+import type { InternWebhook } from "../../src/interns/webhook.ts"
+import { Notices } from "./notices.ts"
+import { listQuestions, type QuestionChange } from "./question-list.ts"
+import { RunStore } from "./run-store.ts"
+import { Schedules } from "./schedules.ts"
+import { SessionLog, stateOf } from "./session-log.ts"
+
+/** What an intern's object keeps beside its runs, and the methods that read and change it. */
+export abstract class InternRecords extends DurableObject<Env> {
+  protected readonly runs: RunStore
+  protected readonly log: SessionLog
+  readonly #schedules: Schedules
+  readonly #notices: Notices
+  readonly #disk: Disk
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    const { sql } = ctx.storage
+    const now = () => this.now()
+    const listed = listQuestions(ctx, env)
+    this.runs = new RunStore(sql, (change) => {
+      listed(change)
+      this.#questionChanged(change)
+    })
+    this.log = new SessionLog(sql, now)
+    this.#schedules = new Schedules(sql, { log: this.log, now, start: (call) => this.startTurn(call) })
+    this.#notices = new Notices(sql, env, now)
+    this.#disk = new Disk(sql)
+  }
+
+  protected abstract now(): number
+  protected abstract startTurn(call: rpc.ChatCall): Promise<Response>
+  protected abstract stopTurn(session: string): boolean
+  /** Sets the alarm to the earliest deadline. */
+  protected abstract schedule(): void
+
+  /** When something of these is due. */
+  protected get recordsDue(): (number | null)[] {
+    return [this.#schedules.nextAt, this.#notices.dueAt]
+  }
+
+  protected async runRecords(): Promise<void> {
+    await this.#schedules.runDue()
+    await this.#notices.deliverDue(this.runs.fact("identity"))
+  }
+
+  /** For a storage that was emptied. */
+  protected resetRecords(): void {
+    this.log.reset()
+    this.#schedules.reset()
+    this.#notices.reset()
+  }
+
+  #questionChanged({ run, before, identity }: QuestionChange): void {
+    const { question, session, ending } = run
+    const common = { intern_id: identity?.id, workspace_id: identity?.workspaceId, session_id: session }
+    if (before) {
+      const unanswered = ending === "deadline" ? "question.expired" : "question.cancelled"
+      this.#notices.add(ending === null ? "question.answered" : unanswered, { ...common, question_id: before.id })
+    }
+    if (question) {
+      const data = { ...common, question_id: question.id, question: toQuestionText(question) }
+      this.#notices.add("question.opened", data)
+    }
+  }
+
+  protected turnEnded({ session, usage }: Run, error: { reason: string; message: string } | null): void {
+    const identity = this.runs.fact("identity")
+    const common = { intern_id: identity?.id, workspace_id: identity?.workspaceId, session_id: session }
+    this.#notices.add("turn.ended", { ...common, usage, error })
+  }
+
+  /** The most recently used first. `before`: the last one of the page before. */
+  sessions(limit: number, before: rpc.SessionPosition | undefined): rpc.SessionState[] {
+    return this.log.list(limit, before).map((record) => stateOf(record, this.runs))
+  }
+
+  transcript(session: string, after: number, limit: number) {
+    const record = this.log.get(session)
+    return record && { session: stateOf(record, this.runs), entries: this.log.transcript(session, after, limit) }
+  }
+
+  /** Cancels the turn of a session. Returns whether one was in progress. */
+  stopSession(session: string): boolean {
+    return this.#rescheduled(this.stopTurn(session))
+  }
+
+  deleteSession(session: string): "deleted" | "unknown" | "busy" {
+    if (!this.log.get(session)) return "unknown"
+    if (this.runs.ofSession(session)) return "busy"
+    this.log.delete(session)
+    this.runs.unbind(session)
+    return "deleted"
+  }
+
+  schedules(): Schedule[] {
+    return this.#schedules.list()
+  }
+
+  putSchedule(identity: rpc.InternIdentity, schedule: Schedule): Schedule | "too many" {
+    this.runs.setFact("identity", identity)
+    const isNew = this.#schedules.get(schedule.id) === undefined
+    if (isNew && this.#schedules.list().length >= MAX_SCHEDULES) return "too many"
+    return this.#rescheduled(this.#schedules.put(schedule))
+  }
+
+  deleteSchedule(id: string): boolean {
+    return this.#rescheduled(this.#schedules.delete(id))
+  }
+
+  /** Starts a run now. */
+  async runSchedule(id: string): Promise<Schedule | undefined> {
+    const schedule = this.#schedules.get(id)
+    return this.#rescheduled(schedule && (await this.#schedules.run(schedule)))
+  }
+
+  /** Files of the embedded agent. */
+  files(): { path: string; bytes: number }[] {
+    return this.#disk.list()
+  }
+
+  readFile(path: string): Uint8Array | undefined {
+    return this.#disk.read(path)
+  }
+
+  /** Returns why it was not written. */
+  writeFile(path: string, content: Uint8Array): string | undefined {
+    return this.#disk.write(path, content)
+  }
+
+  deleteFile(path: string): boolean {
+    const isThere = this.#disk.read(path) !== undefined
+    this.#disk.remove(path)
+    return isThere
+  }
+
+  webhook(): InternWebhook | undefined {
+    return this.#notices.webhook
+  }
+
+  /** Null removes it. */
+  setWebhook(identity: rpc.InternIdentity, target: Pick<InternWebhook, "url" | "sealedSecret"> | null): void {
+    this.runs.setFact("identity", identity)
+    this.#rescheduled(this.#notices.setTarget(target))
+  }
+
+  #rescheduled<T>(value: T): T {
+    this.schedule()
+    return value
+  }
+}

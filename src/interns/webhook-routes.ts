@@ -1,0 +1,124 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import { entryOf } from "../audit/actor.ts"
+import { insertAudit } from "../audit/store.ts"
+import { acceptJson, newRouter } from "../http/router.ts"
+import { failures, jsonBody, ok } from "../http/schema.ts"
+import { outboundRefusalOf } from "../outbound/send.ts"
+import { hostsIn } from "../outbound/settings.ts"
+import { newSigningSecret } from "../outbound/standard-webhook.ts"
+import { newId } from "../support/ids.ts"
+import { toTimestamp } from "../support/time.ts"
+import { refuseInternKey, requireProgramme } from "./access.ts"
+import { addErrorReasons, lifecycleTimeout, MAX_INTERN_BODY_BYTES } from "./guards.ts"
+import { identityOf, openIntern } from "./open-intern.ts"
+import { internError } from "./reasons.ts"
+import { internParams } from "./routes.ts"
+import { controlledIntern } from "./session-routes.ts"
+import { type InternWebhook, sealSigningSecret, WEBHOOK_EVENTS } from "./webhook.ts"
+
+const tags = ["Interns"]
+const guards = [addErrorReasons("invalid_body"), lifecycleTimeout, requireProgramme, refuseInternKey] as const
+const common = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "timeout", "internal")
+const rights = "For the key that made the intern, keys of the same user and management keys."
+
+const Webhook = z
+  .object({
+    url: z.url(),
+    backlog: z.int().meta({ description: "Events that the receiver has not accepted yet." }),
+    last_error: z.string().nullable(),
+    last_error_at: z.iso.datetime().nullable(),
+    last_success_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: "InternWebhook" })
+
+const set = createRoute({
+  method: "put",
+  path: "/interns/{internId}/webhook",
+  operationId: "setInternWebhook",
+  tags,
+  summary: "Where events of an intern are sent: questions that open or close, and turns that end.",
+  description:
+    `${rights} Events: ${WEBHOOK_EVENTS.join(", ")}; JSON with \`type\`, \`timestamp\` and \`data\`, signed as Standard ` +
+    "Webhooks are, in order and at least once, retried for 24 hours. Each call makes a new signing secret.",
+  middleware: [...guards, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
+  request: {
+    params: internParams,
+    body: jsonBody(z.strictObject({ url: z.url().max(2_048) }).meta({ id: "NewInternWebhook" })),
+  },
+  responses: {
+    200: ok(z.object({ url: z.url(), signing_secret: z.string().meta({ description: "Shown once." }) })),
+    ...common,
+    ...failures("payload_too_large", "unsupported_media_type"),
+  },
+})
+
+const get = createRoute({
+  method: "get",
+  path: "/interns/{internId}/webhook",
+  operationId: "getInternWebhook",
+  tags,
+  summary: "The webhook of an intern and how its deliveries go.",
+  description: rights,
+  middleware: [...guards] as const,
+  request: { params: internParams },
+  responses: { 200: ok(Webhook), ...common },
+})
+
+const remove = createRoute({
+  method: "delete",
+  path: "/interns/{internId}/webhook",
+  operationId: "deleteInternWebhook",
+  tags,
+  summary: "Removes the webhook of an intern, with the events that wait.",
+  description: rights,
+  middleware: [...guards] as const,
+  request: { params: internParams },
+  responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...common },
+})
+
+export const internWebhooks = newRouter()
+  .openapi(set, async (c) => {
+    const row = await controlledIntern(c, c.req.valid("param").internId)
+    const { url } = c.req.valid("json")
+    const fault = outboundRefusalOf(new URL(url), hostsIn(c.env, "PRIVATE_HOSTS"))
+    if (fault !== undefined) throw internError("invalid_body", `url: ${fault}. Give a public https URL.`)
+    const secret = newSigningSecret()
+    const entry = entryOf(c, { action: "intern.webhook_set", resourceId: row.id, workspaceId: row.workspaceId })
+    const dataKeyEntry = { ...entry, id: newId(), action: "data_key.create" }
+    const sealedSecret = await sealSigningSecret(c.env, row, secret, dataKeyEntry)
+    if (sealedSecret === undefined) throw internError("not_found", "The workspace of this intern was deleted.")
+    await openIntern(c.env, row.id).setWebhook(identityOf(c, row), { url, sealedSecret })
+    await insertAudit(c.env.DB, entry)
+    return c.json({ url, signing_secret: secret }, 200, { "cache-control": "no-store" })
+  })
+  .openapi(get, async (c) => {
+    const { id } = await controlledIntern(c, c.req.valid("param").internId)
+    const webhook = await openIntern(c.env, id).webhook()
+    if (!webhook) throw noWebhook()
+    return c.json(toWebhook(webhook), 200)
+  })
+  .openapi(remove, async (c) => {
+    const row = await controlledIntern(c, c.req.valid("param").internId)
+    const intern = openIntern(c.env, row.id)
+    if (!(await intern.webhook())) throw noWebhook()
+    await intern.setWebhook(identityOf(c, row), null)
+    const event = { action: "intern.webhook_delete", resourceId: row.id, workspaceId: row.workspaceId } as const
+    await insertAudit(c.env.DB, entryOf(c, event))
+    return c.json({ deleted: true } as const, 200)
+  })
+
+function toWebhook({ url, backlog, lastError, lastErrorAt, lastSuccessAt }: InternWebhook): z.infer<typeof Webhook> {
+  const instant = (at: number | null) => (at === null ? null : toTimestamp(at))
+  return {
+    url,
+    backlog,
+    last_error: lastError,
+    last_error_at: instant(lastErrorAt),
+    last_success_at: instant(lastSuccessAt),
+  }
+}
+
+function noWebhook() {
+  return internError("not_found", "This intern has no webhook.")
+}

@@ -1,0 +1,41 @@
+import type { AuditEntry } from "../audit/entry.ts"
+import type { Env } from "../config/env.ts"
+import { mastersOf } from "../secrets/master-key.ts"
+import { findDataKey } from "../secrets/store.ts"
+import { openSealed, sealForWorkspace } from "../secrets/workspace-key.ts"
+
+export const WEBHOOK_EVENTS = [
+  "question.opened",
+  "question.answered",
+  "question.expired",
+  "question.cancelled",
+  "turn.ended",
+] as const
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
+
+/** Instants are epoch milliseconds. `sealedSecret`: opened for a delivery only. */
+export type InternWebhook = {
+  url: string
+  sealedSecret: string
+  backlog: number
+  lastError: string | null
+  lastErrorAt: number | null
+  lastSuccessAt: number | null
+}
+
+type Owner = { organizationId: string; workspaceId: string; id: string }
+
+const about = ({ id, workspaceId }: Owner) => {
+  return { kind: "intern-webhook", ownerId: id, workspaceId, name: "signing-secret", version: "1" }
+}
+
+/** Undefined if the workspace is deleted. */
+export function sealSigningSecret(env: Env, owner: Owner, plain: string, entry: AuditEntry) {
+  const { organizationId } = owner
+  return sealForWorkspace(env.DB, mastersOf(env), { about: about(owner), plain, organizationId }, entry)
+}
+
+export async function openSigningSecret(env: Env, owner: Owner, sealed: string): Promise<string | undefined> {
+  const dataKey = await findDataKey(env.DB, owner, owner.workspaceId)
+  return dataKey && openSealed({ about: about(owner), sealed, dataKey }, mastersOf(env))
+}
