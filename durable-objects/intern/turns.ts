@@ -78,11 +78,11 @@ export class InternTurns {
    */
   recover(): void {
     const { now, host, runs } = this.#deps
-    this.forAll((run) =>
-      run.state === "streaming" && !run.isBackground
-        ? machine.cancel(run, "client_closed_request", now())
-        : { run, effects: [] },
-    )
+    this.forAll((run) => {
+      if (run.state !== "streaming") return { run, effects: [] }
+      if (!run.isBackground) return machine.cancel(run, "client_closed_request", now())
+      return host().isUp ? { run, effects: [] } : machine.onHostLost(run, now())
+    })
     if (runs.open.length > 0 && host().isUp) host().resume?.()
   }
 

@@ -23,6 +23,8 @@ type Run = {
   prompt: AcpMessage
   state: "streaming" | "paused" | "cancelling" | "ended"
   mode: "manual" | "self-drive"
+  /** Goes on without a client. */
+  isBackground: boolean
   /** Of the client that reads along. */
   reader: InternReader | undefined
   /** What the agent said while the run was open, and what clients saw of it before the present one. */
@@ -42,6 +44,8 @@ type Run = {
 const OPERATIONS = {
   prompt: 5,
   "self-drive": 1,
+  background: 2,
+  "answer by id": 2,
   text: 3,
   ask: 5,
   answer: 5,
@@ -99,6 +103,10 @@ class Setup {
         return this.prompt(session, "manual")
       case "self-drive":
         return this.prompt(session, "self-drive")
+      case "background":
+        return this.background(session)
+      case "answer by id":
+        return run && this.answerById(run)
       case "text":
         return run && this.text(run)
       case "ask":
@@ -157,25 +165,68 @@ class Setup {
       return refusedWith(reading, { status: 503, reason: "busy" })
     }
     expect(reading.response.status).toBe(200)
+    await this.begun({ session, mode, nth, reader: reading })
+  }
+
+  async begun(opening: Pick<Run, "session" | "mode" | "reader"> & { nth: number }): Promise<void> {
+    const { session, mode, nth, reader } = opening
     const prompt = await this.daemon.hears("session/prompt", nth)
+    const isBackground = reader === undefined
     this.runs.set(session, {
       session,
+      isBackground,
       acp: paramsOf(prompt).sessionId,
       prompt,
       state: "streaming",
       mode,
-      reader: reading,
+      reader,
       output: "",
       seen: "",
       questions: [],
       questionId: undefined,
       answered: [],
       deadline: 0,
-      turn: this.now + LIMITS.turnMs,
+      turn: this.now + (isBackground ? LIMITS.backgroundMs : LIMITS.turnMs),
       grace: null,
       cancels: 0,
       epoch: this.daemon.epoch,
     })
+  }
+
+  /** A prompt without a response to read. */
+  async background(session: string): Promise<void> {
+    if (this.runs.has(session) || this.runs.size >= OPEN_RUNS || !this.isConnected) return
+    const nth = this.daemon.received.filter(({ method }) => method === "session/prompt").length
+    const { id, as } = this.daemon.intern
+    const messages = [{ role: "user", content: `p${this.count++}` }]
+    const body = { stream: false, approval_mode: "manual", session_id: session, messages }
+    const answer = await as.post(`/interns/${id}/chat/completions`, body, { prefer: "respond-async" })
+    expect(await answer.json()).toEqual({ session_id: session, status: "started" })
+    await this.begun({ session, mode: "manual", nth, reader: undefined })
+  }
+
+  async answerById(run: Run): Promise<void> {
+    if (run.state !== "paused" || run.questionId === undefined || !this.isConnected) return
+    const { id, as } = this.daemon.intern
+    const body = { session_id: run.session, content: "allow_once" }
+    const answer = await as.post(`/interns/${id}/questions/${run.questionId}`, body)
+    expect(await answer.json()).toEqual({ session_id: run.session, status: "resumed" })
+    run.answered.push(run.questionId)
+    const turn = this.now + LIMITS.backgroundMs
+    Object.assign(run, { state: "streaming", questionId: undefined, isBackground: true, turn })
+    const [question, ...rest] = run.questions
+    run.questions = rest
+    expect(await this.daemon.answerTo(question?.rpc ?? "")).toEqual(selected("allow_once-0"))
+    if (rest.length > 0) await this.paused(run)
+  }
+
+  /** All that the agent said in the last turn of a session. */
+  async transcript(session: string): Promise<string> {
+    type Page = { data: { kind: string; text?: string }[] }
+    const { id, as } = this.daemon.intern
+    const { data } = await (await as.get(`/interns/${id}/sessions/${session}?limit=200`)).json<Page>()
+    const turn = data.slice(data.findLastIndex(({ kind }) => kind === "prompt"))
+    return turn.map(({ kind, text = "" }) => (kind === "text" ? text : "")).join("")
   }
 
   async text(run: Run): Promise<void> {
@@ -212,12 +263,21 @@ class Setup {
   /** The client reads the question, and goes. */
   async paused(run: Run): Promise<void> {
     const reader = await run.reader?.all()
-    expect(reader?.finish).toBe("tool_calls")
-    run.seen += reader?.text ?? ""
-    expect(run.seen).toBe(run.output)
-    expect(reader?.session).toBe(run.session)
-    Object.assign(run, { state: "paused", reader: undefined, questionId: reader?.question.id })
-    run.deadline = this.now + LIMITS.questionTimeoutMs
+    if (reader) {
+      expect(reader.finish).toBe("tool_calls")
+      expect(reader.session).toBe(run.session)
+      run.seen += reader.text
+      if (!run.isBackground) expect(run.seen).toBe(run.output)
+    }
+    const questionId = await eventually(async () => {
+      const { open } = await this.object.peek()
+      const id = open.find(({ session }) => session === run.session)?.question?.id
+      expect(id).toBeDefined()
+      return id
+    })
+    if (reader) expect(reader.question.id).toBe(questionId)
+    Object.assign(run, { state: "paused", reader: undefined, questionId })
+    run.deadline = this.now + (run.isBackground ? LIMITS.backgroundQuestionMs : LIMITS.questionTimeoutMs)
   }
 
   async answer(run: Run): Promise<void> {
@@ -234,9 +294,10 @@ class Setup {
   async taken(run: Run, reader: InternReader): Promise<void> {
     expect(reader.response.status, reader.raw).toBe(200)
     run.answered.push(run.questionId ?? "")
-    Object.assign(run, { state: "streaming", reader, questionId: undefined, turn: this.now + LIMITS.turnMs })
+    const turn = this.now + (run.isBackground ? LIMITS.backgroundMs : LIMITS.turnMs)
+    Object.assign(run, { state: "streaming", reader, questionId: undefined, turn })
     const rest = run.output.slice(run.seen.length)
-    if (rest !== "") await reader.until(rest)
+    if (rest !== "" && !run.isBackground) await reader.until(rest)
   }
 
   /** Some time after it was asked, so that a deadline that it moved would be seen. */
@@ -278,7 +339,7 @@ class Setup {
       const mine = open.find(({ session }) => session === run.session)
       expect(attached).not.toContain(mine?.id)
     })
-    if (run.state === "streaming") await this.cancelled(run)
+    if (run.state === "streaming" && !run.isBackground) await this.cancelled(run)
   }
 
   /** The run is told to stop: what it asks is answered, once. */
@@ -320,10 +381,13 @@ class Setup {
     const reader = await run.reader?.all()
     if (reader) {
       run.seen += reader.text
-      if (run.state === "streaming") expect(run.seen).toBe(run.output)
+      if (run.state === "streaming" && !run.isBackground) expect(run.seen).toBe(run.output)
       expect(reader.finish).toBe(reason === undefined ? "stop" : "error")
       if (reason !== undefined && reason !== ANY) expect(reader.error?.metadata.reason).toBe(reason)
       if (reason === ANY) expect(["run_ended", "timeout"]).toContain(reader.error?.metadata.reason)
+    }
+    if (run.state === "streaming" || run.state === "paused") {
+      expect(await this.transcript(run.session)).toBe(run.output)
     }
     run.state = "ended"
     run.reader = undefined
@@ -355,7 +419,8 @@ class Setup {
     for (const run of this.runs.values()) {
       run.reader = undefined
       if (run.state !== "streaming") continue
-      await this.cancelled(run)
+      if (run.isBackground) run.grace = this.now + LIMITS.graceMs
+      else await this.cancelled(run)
     }
   }
 
@@ -405,7 +470,7 @@ class Setup {
     )
     for (const run of expected) {
       expect(run.reader === undefined || run.state === "streaming" || run.state === "cancelling").toBe(true)
-      if (run.state === "streaming") expect(run.reader).toBeDefined()
+      if (run.state === "streaming" && !run.isBackground) expect(run.reader).toBeDefined()
     }
     await runInDurableObject(this.object, async (_, state) => {
       expect((await state.storage.getAlarm()) !== null).toBe(open.length > 0)
