@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { Intern } from "../../durable-objects/intern/intern.ts"
 import { webhookHeaders } from "../../src/outbound/standard-webhook.ts"
 import { newReceiver, playReceivers } from "../observability/receiver.ts"
+import { MockDaemon, newDaemonIntern, paramsOf } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
 import { internChat } from "../support/intern-chat.ts"
 import { internObject } from "../support/intern-object.ts"
@@ -156,6 +157,59 @@ describe("a background turn", () => {
       messages: [{ role: "user", content: "x" }],
     })
     expect(await expectJson(400, refused)).toMatchObject({ error: { metadata: { reason: "bad_request" } } })
+  })
+})
+
+describe("a background turn of a daemon's agent", () => {
+  async function pausedInBackground() {
+    const workspace = await newWorkspace()
+    const intern = await newDaemonIntern(workspace)
+    const daemon = await new MockDaemon(intern).dial()
+    const path = `/interns/${intern.id}`
+    await eventually(async () => {
+      const { status } = await expectJson<{ status: string }>(200, workspace.as.get(path))
+      expect(status).toBe("running")
+    })
+    const messages = [{ role: "user", content: "Go" }]
+    const body = { stream: false, session_id: "s", approval_mode: "manual", messages }
+    await expectJson(202, workspace.as.post(`${path}/chat/completions`, body, { prefer: "respond-async" }))
+    const prompt = await daemon.hears("session/prompt")
+    const { sessionId: acp } = paramsOf(prompt)
+    daemon.ask(acp, "q")
+    const session = async () => (await expectJson<Transcript>(200, workspace.as.get(`${path}/sessions/s`))).session
+    const question = await eventually(async () => {
+      const { open_question_id: id } = await session()
+      expect(id).not.toBeNull()
+      return id ?? ""
+    })
+    return { daemon, prompt, acp, session, question, chat: internChat(workspace.key, intern.id), intern }
+  }
+
+  test("goes on when a client that read along leaves", async () => {
+    const { daemon, prompt, acp, session, question, chat, intern } = await pausedInBackground()
+    const reader = await chat.answer("s", question, "allow_once")
+    daemon.text(acp, "Half")
+    await reader.until("Half")
+    reader.leave()
+    await eventually(async () => expect((await internObject(intern.id).peek()).attached).toEqual([]))
+    expect((await internObject(intern.id).peek()).open).toMatchObject([{ state: "streaming" }])
+    daemon.end(prompt)
+    await eventually(async () => expect(await session()).toMatchObject({ status: "idle", last_error: null }))
+  })
+
+  test("ends when its daemon is lost together with the object and does not come back", async () => {
+    const { daemon, session, question, chat, intern } = await pausedInBackground()
+    const reader = await chat.answer("s", question, "allow_once")
+    reader.leave()
+    await eventually(async () => expect((await internObject(intern.id).peek()).attached).toEqual([]))
+    await abortAllDurableObjects()
+    daemon.cut()
+    const object = internObject(intern.id)
+    expect((await object.peek()).open).toMatchObject([{ state: "streaming" }])
+    const passed = clock() + 10_000
+    Intern.clock = () => passed
+    await runDurableObjectAlarm(object)
+    expect(await session()).toMatchObject({ status: "idle", last_error: { reason: "stream_severed" } })
   })
 })
 
