@@ -12,7 +12,7 @@ export type Action = "block" | "redact" | "flag"
 
 export type Rule = { detector: Detector; action: Action }
 
-export type Finding = Span & { rule: Rule }
+export type Finding = Span & { rule: Rule; score?: number | undefined }
 
 type Mark = Span & { label: string }
 
@@ -34,7 +34,7 @@ export type FilterOptions = {
   meter?: Meter
   /** Reports the position of every finding, not only of redactions. */
   tellsPlaces?: boolean
-  /** Called with the rule that could not be evaluated within the work limit. The text is then blocked. */
+  /** Called with the rule that exceeded the work limit. The text is then blocked. */
   onUnchecked?: (rule: Rule) => void
 }
 
@@ -137,8 +137,8 @@ export class TextFilter {
   *#search(rule: Rule, survey: Survey | undefined): Generator<void> {
     const { detector } = rule
     if ("search" in detector) {
-      if (survey)
-        for (const [start, end] of detector.search(this.#text, survey, this.#meter)) this.#find(rule, { start, end })
+      const parts = survey ? detector.search(this.#text, survey, this.#meter) : []
+      for (const [start, end, score] of parts) this.#find(rule, { start, end }, score)
     } else if (survey && detector.engine !== "regex") {
       yield* this.#scan(rule, detector, survey)
     } else if (rule.action === "redact" || this.#tellsPlaces) {
@@ -273,9 +273,9 @@ export class TextFilter {
     for (const [from, to] of parts) this.#find(rule, { start: scope(from), end: scope(to) })
   }
 
-  #find(rule: Rule, span: Span): void {
+  #find(rule: Rule, span: Span, score?: number): void {
     this.#meter.spend(COST.finding)
-    this.#onFinding({ ...span, rule })
+    this.#onFinding({ ...span, rule, score })
     if (rule.action === "block") this.isBlocked = true
     if (rule.action === "redact") this.#mark({ ...span, label: rule.detector.label })
   }

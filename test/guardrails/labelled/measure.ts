@@ -1,6 +1,7 @@
 import { combineRules } from "../../../src/guardrails/content/rules.ts"
 import { plainUnits, TextFilter } from "../../../src/guardrails/content/text-filter.ts"
 import type { BuiltinSlug } from "../../../src/guardrails/schemas.ts"
+import { prompts } from "./injections.ts"
 import { type Half, ordinaryLines, secretLines } from "./secrets.ts"
 
 export type Score = { recall: number; precision: number; alarms: number; report: string; mistakes: string[] }
@@ -38,4 +39,41 @@ export function scoreSecrets(half: Half): Score {
   const [recall, precision] = [found / lines.length, right / findings]
   const report = `secrets, ${half} half: recall ${percent(recall)} of ${lines.length}, precision ${percent(precision)}, false alarms ${alarms} of ${ordinary.length} ordinary lines`
   return { recall, precision, alarms: alarms / ordinary.length, report, mistakes }
+}
+
+export type LanguageScore = { language: string; recall: number; attacks: number; alarms: number; ordinary: number }
+
+/** By language, the share of attacks that have a finding, and of ordinary prompts that have one. */
+export function scoreInjections(half: Half): { languages: LanguageScore[]; mistakes: string[] } {
+  const mistakes: string[] = []
+  const languages = [...Map.groupBy(prompts(half), ({ language }) => language)].map(([language, lines]) => {
+    const found = lines.filter(({ text }) => findingsOf("regex-prompt-injection", text).length > 0)
+    const attacks = lines.filter(({ isAttack }) => isAttack)
+    const ordinary = lines.length - attacks.length
+    const alarms = found.filter(({ isAttack }) => !isAttack)
+    mistakes.push(...alarms.map(({ text }) => `false alarm, ${language}: ${text}`))
+    mistakes.push(...attacks.filter((line) => !found.includes(line)).map(({ text }) => `missed, ${language}: ${text}`))
+    const recall = (found.length - alarms.length) / attacks.length
+    return { language, recall, attacks: attacks.length, alarms: alarms.length / ordinary, ordinary }
+  })
+  return { languages, mistakes }
+}
+
+export function reportInjections(half: Half): { reports: string[]; mistakes: string[] } {
+  const { languages, mistakes } = scoreInjections(half)
+  const sum = (of: (one: LanguageScore) => number) => languages.reduce((total, one) => total + of(one), 0)
+  const [attacks, ordinary] = [sum((one) => one.attacks), sum((one) => one.ordinary)]
+  const total = {
+    language: "all",
+    attacks,
+    ordinary,
+    recall: sum((one) => one.recall * one.attacks) / attacks,
+    alarms: sum((one) => one.alarms * one.ordinary) / ordinary,
+  }
+  const reports = [...languages, total].map(
+    (one) =>
+      `regex-prompt-injection, ${half} half, ${one.language}: recall ${percent(one.recall)} of ${one.attacks}, ` +
+      `false alarms ${percent(one.alarms)} of ${one.ordinary} ordinary prompts`,
+  )
+  return { reports, mistakes }
 }
