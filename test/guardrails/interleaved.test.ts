@@ -35,7 +35,10 @@ const OTHERS: readonly ((at: number) => Json)[] = [
 
 function fieldOf(chunks: readonly Json[], read: (delta: Json) => unknown): string {
   const deltas = chunks.flatMap(({ choices }) => objectsOf(choices)).map(({ delta }) => (isObject(delta) ? delta : {}))
-  return deltas.map((delta) => String(read(delta) ?? "")).join("")
+  return deltas
+    .map(read)
+    .filter((text) => typeof text === "string")
+    .join("")
 }
 const contentOf = (chunks: readonly Json[]) => fieldOf(chunks, ({ content }) => content)
 const argumentsOf = (chunks: readonly Json[]) =>
