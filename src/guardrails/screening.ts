@@ -8,6 +8,7 @@ import {
   mapLeaves,
   mapOthers,
   mapRequest,
+  NAMES,
   OF_A_CHOICE,
   OF_AN_ANSWER,
   type Role,
@@ -32,6 +33,9 @@ export type Screening = {
   stages: () => PipelineStage[]
 }
 
+/** The rules that found something, and how sure a model was of it: 0 where no model is. */
+type Found = Map<OwnedRule, number>
+
 const TOO_DEEP = "The request is nested deeper than the guardrails of this key read. Nest it less than 500 levels deep."
 const STRENGTH: readonly Action[] = ["block", "redact", "flag"]
 
@@ -39,30 +43,28 @@ const STRENGTH: readonly Action[] = ["block", "redact", "flag"]
 export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings: boolean): Screening | undefined {
   const rules = guardrails?.contentRules() ?? []
   if (!guardrails || rules.length === 0) return undefined
-  const found = new Set<OwnedRule>()
+  const found: Found = new Map()
   let side: "request" | "answer" = "request"
-  const onFinding = ({ rule }: Finding) => void found.add(rule as OwnedRule)
+  const onFinding = ({ rule, score = 0 }: Finding) =>
+    void found.set(rule as OwnedRule, Math.max(score, found.get(rule as OwnedRule) ?? 0))
   const meters = { request: new Meter(), answer: new Meter() }
   let uncheckedRule: Rule | undefined
-  const isBlocked = () => uncheckedRule !== undefined || [...found].some(({ action }) => action === "block")
+  const isBlocked = () => uncheckedRule !== undefined || [...found.keys()].some(({ action }) => action === "block")
 
   const answerRules = rules.filter(
     ({ detector, action }) => "program" in detector && (action !== "flag" || reportsFindings),
   )
-  const otherRules = rules.filter(({ readsAll }) => readsAll)
   const newFilter = (about: readonly Rule[], units: Units) => {
     const onUnchecked = (rule: Rule) => void (uncheckedRule ??= rule)
     return new TextFilter(about, units, onFinding, { meter: meters[side], onUnchecked })
   }
-  const readers = { user: newReader(rules, newFilter), others: newReader(otherRules, newFilter) }
-  const answers = newReader(answerRules, newFilter)
-  const readerFor = (role: Role) => (role === "user" ? readers.user : readers.others)
+  const { answers, unread, readerFor } = readersOf(rules, answerRules, newFilter)
 
   const refusal = () =>
     uncheckedRule ? unchecked([uncheckedRule.detector.name], side) : refusalFor(guardrails, rules, found, side)
   const answerReader = {
     newFilter: (units: Units) => newFilter(answerRules, units),
-    visit: (text: string, _role: Role, form: Form) => answers.atOnce(text, form),
+    visit: (text: string, role: Role, form: Form) => (role === NAMES ? text : answers.atOnce(text, form)),
     hides: answerRules.some(({ action }) => action !== "flag"),
     isBlocked,
     refusal,
@@ -87,9 +89,25 @@ export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings
     answer: (result) =>
       mapped(
         (visit) => mapAnswer(result, visit, answerReader.hides),
-        () => answers,
+        (role) => (role === NAMES ? unread : answers),
       ),
     stages: () => toStages(guardrails, rules, found),
+  }
+}
+
+type NewFilter = (rules: readonly Rule[], units: Units) => TextFilter
+
+/** Names and ids have to stay: only a pattern that blocks has a say there. */
+function readersOf(rules: readonly OwnedRule[], answerRules: readonly OwnedRule[], newFilter: NewFilter) {
+  const user = newReader(rules, newFilter)
+  const nameRules = rules.filter(({ detector, action }) => detector.engine === "regex" && action === "block")
+  const names = newReader(nameRules, newFilter)
+  const otherRules = rules.filter(({ readsAll }) => readsAll)
+  const others = newReader(otherRules, newFilter)
+  return {
+    answers: newReader(answerRules, newFilter),
+    unread: newReader([], newFilter),
+    readerFor: (role: Role) => (role === "user" ? user : role === NAMES ? names : others),
   }
 }
 
@@ -121,12 +139,13 @@ function patternsOf(rules: Iterable<OwnedRule>): string[] {
 function refusalFor(
   { list }: CallerGuardrails,
   rules: readonly OwnedRule[],
-  found: ReadonlySet<OwnedRule>,
+  found: Found,
   side: "request" | "answer",
 ): GatewayError {
   const blocking = rules.filter((rule) => found.has(rule) && rule.action === "block")
   const patterns = patternsOf(blocking)
-  const names = [...new Set(blocking.flatMap(({ owners }) => owners))].map((owner) => `"${list[owner]?.name ?? ""}"`)
+  const owners = blocking.flatMap(({ actions }) => [...actions].filter(([, action]) => action === "block"))
+  const names = [...new Set(owners.map(([owner]) => owner))].map((owner) => `"${list[owner]?.name ?? ""}"`)
   const what =
     names.length > 1 ? `The guardrails ${names.join(" and ")} block` : `The guardrail ${names.join("")} blocks`
   const advice = side === "request" ? " Take that out of the request." : ""
@@ -135,17 +154,17 @@ function refusalFor(
   })
 }
 
-function toStages(
-  { list }: CallerGuardrails,
-  rules: readonly OwnedRule[],
-  found: ReadonlySet<OwnedRule>,
-): PipelineStage[] {
+function toStages({ list }: CallerGuardrails, rules: readonly OwnedRule[], found: Found): PipelineStage[] {
   return list.flatMap(({ id, name, scope }, location) => {
     const current = rules.filter(({ owners }) => owners.includes(location))
     if (current.length === 0) return []
     const tripped = current.filter((rule) => found.has(rule))
     const patterns = patternsOf(tripped)
-    const action = STRENGTH.find((one) => tripped.some((rule) => rule.action === one)) ?? "none"
+    const action = STRENGTH.find((one) => tripped.some(({ actions }) => actions.get(location) === one)) ?? "none"
+    const scores = tripped.flatMap((rule) => {
+      const score = found.get(rule) ?? 0
+      return score > 0 ? [[rule.detector.name, Math.round(score * 1_000) / 1_000] as const] : []
+    })
     const engines = [...new Set(current.map(({ detector }) => detector.engine))]
     return [
       {
@@ -154,7 +173,13 @@ function toStages(
         guardrail_id: id,
         guardrail_scope: scope,
         summary: patterns.length > 0 ? `${DONE[action]}: ${patterns.join(", ")}` : "nothing was found",
-        data: { action, detected: patterns.length > 0, engines, patterns },
+        data: {
+          action,
+          detected: patterns.length > 0,
+          engines,
+          patterns,
+          ...(scores.length > 0 && { scores: Object.fromEntries(scores) }),
+        },
       },
     ]
   })

@@ -86,7 +86,7 @@ describe("a pattern", () => {
     ".{0,1000}.{0,1000}x",
     "a.{20}b",
     "(?:a|b){0,9}a(?:a|b){16}c",
-    "(?:a?){1000}",
+    "(?:a?){1000}b",
     "a".repeat(100_000),
   ])("that a text can bring into too many states is refused: %.30s", (pattern) => {
     expect(addPattern(pattern, NO_SIZES)).toMatch(/cannot be searched for at 10 MB a second/)
@@ -103,6 +103,16 @@ describe("a pattern", () => {
     Array.from({ length: 300 }, (_, at) => `word${at}`).join("|"),
   ])("as people write them is taken: %.60s", (pattern) => {
     expect(addPattern(pattern, NO_SIZES)).not.toBeTypeOf("string")
+  })
+
+  test.each([
+    ["a*", /matches the empty string/],
+    ["(?:x|)", /matches the empty string/],
+    [".", /matches nearly every text/],
+    ["\\w+", /matches nearly every text/],
+    ["\\s", /matches nearly every text/],
+  ])("that says nothing is refused with the reason: %s", (pattern, reason) => {
+    expect(addPattern(pattern, NO_SIZES)).toMatch(reason)
   })
 
   test("is refused where those of a guardrail are too many steps together", () => {

@@ -1,5 +1,6 @@
 import { isArray, isObject, type Json } from "../../support/json.ts"
 import type { GatewayError } from "../../errors/errors.ts"
+import { ANSWER, turnOf } from "./answer-turn.ts"
 import { jsonUnits } from "./json-units.ts"
 import { mapLeaves, mapOthers, OF_A_CHOICE, OF_AN_ANSWER, type Visit } from "./leaves.ts"
 import { plainUnits, TextFilter, type Units } from "./text-filter.ts"
@@ -39,6 +40,9 @@ type ChoiceParts = {
   before: Json[]
 }
 
+/** A chunk beside the text of an answer; `tails`: what waited of that text, before the last chunk. */
+type Turn = { isBehind: boolean; isLast: boolean; tails: Json[] | undefined }
+
 type CallPiece = {
   choice: number
   spoken: Set<string>
@@ -59,6 +63,8 @@ type TextPiece = {
 export class AnswerFilter {
   readonly #reader: AnswerReader
   readonly #channels = new Map<string, Channel>()
+  /** Chunks of other fields that wait behind the text of an answer, by choice. */
+  readonly #queues = new Map<number, Json[]>()
   #head: Json = {}
 
   constructor(reader: AnswerReader) {
@@ -81,21 +87,56 @@ export class AnswerFilter {
     const { choices, usage: _, error: __, ...head } = chunk
     this.#head = head
     if (!isArray(choices)) return [chunk]
+    const { index, isLast, isAnswer } = turnOf(choices)
+    const isBehind = !isAnswer && !isLast && this.#answers(index).some(({ filter }) => filter.isWaiting)
+    const tails = isLast && !isAnswer ? this.#finishAnswer(index) : undefined
     const before: Json[] = []
     const mapped = choices.map((choice) => (isObject(choice) ? this.#choice(choice, before) : choice))
     if (this.isBlocked) return []
     const isSame = mapped.every((choice, at) => choice === choices[at])
     const kept = mapped.filter((choice) => choice !== undefined)
     const isEmpty = kept.length === 0 && choices.length > 0 && chunk["usage"] == null
-    return [...before, ...(isEmpty ? [] : [isSame ? chunk : { ...chunk, choices: kept }])]
+    const sent = isEmpty ? [] : [isSame ? chunk : { ...chunk, choices: kept }]
+    return this.#inOrder(index, { isBehind, isLast, tails }, [...before, ...sent])
+  }
+
+  /**
+   * Fields that come between two pieces of the text of an answer wait until the text is decided: its first half must not
+   * go out before the second is read.
+   */
+  #inOrder(index: number, { isBehind, isLast, tails }: Turn, chunks: Json[]): Json[] {
+    const queue = this.#queues.get(index) ?? []
+    if (isBehind) {
+      this.#queues.set(index, [...queue, ...chunks])
+      return []
+    }
+    if (!isLast && this.#answers(index).some(({ filter }) => filter.isWaiting)) return chunks
+    this.#queues.delete(index)
+    if (!isLast) return [...chunks, ...queue]
+    return tails ? [...tails, ...queue, ...chunks] : [...chunks.slice(0, -1), ...queue, ...chunks.slice(-1)]
+  }
+
+  #answers(choice: number): Channel[] {
+    return ANSWER.flatMap((name) => this.#channels.get(`${choice} ${name}`) ?? [])
+  }
+
+  /** What waits of the text of an answer, at its end. */
+  #finishAnswer(choice: number): Json[] {
+    const keys = new Set(ANSWER.map((name) => `${choice} ${name}`))
+    const out: Json[] = []
+    this.#finish(choice, out, (key) => keys.has(key))
+    return out
   }
 
   /** What still waits, at the end of the answer. */
   end(): Json[] {
     const rest: Json[] = []
-    for (const choice of new Set([...this.#channels.values()].map((channel) => channel.choice))) {
+    const open = [...this.#channels.values()].map((channel) => channel.choice)
+    for (const choice of new Set([...open, ...this.#queues.keys()])) {
+      rest.push(...this.#finishAnswer(choice), ...(this.#queues.get(choice) ?? []))
       this.#finish(choice, rest)
     }
+    this.#queues.clear()
     return this.isBlocked ? [] : rest
   }
 
@@ -217,13 +258,14 @@ export class AnswerFilter {
 
   /**
    * Releases delayed text of other fields first, so that the order of the response is kept. Tool calls are not
-   * released: their index orders them.
+   * released: their index orders them. Nor is the text of the answer: what follows waits behind it.
    */
   #yieldOthers(choice: number, spoken: ReadonlySet<string>, before: Json[]): void {
     const isCalling = [...spoken].every((key) => key.startsWith(`${choice} call `))
     for (const [key, channel] of this.#channels) {
       if (channel.choice !== choice || spoken.has(key) || channel.holds) continue
       if (isCalling && key.startsWith(`${choice} call `)) continue
+      if (ANSWER.some((name) => key === `${choice} ${name}`)) continue
       const rest = channel.filter.yield()
       if (rest === "") continue
       channel.hasYielded = true
@@ -231,9 +273,9 @@ export class AnswerFilter {
     }
   }
 
-  #finish(choice: number, out: Json[]): void {
+  #finish(choice: number, out: Json[], isOf: (key: string) => boolean = () => true): void {
     for (const [key, channel] of this.#channels) {
-      if (channel.choice !== choice) continue
+      if (channel.choice !== choice || !isOf(key)) continue
       this.#channels.delete(key)
       const rest = channel.filter.push("", true)
       if (rest !== "") out.push(this.#chunkOf(choice, channel.wrap(rest)))

@@ -1,7 +1,9 @@
 import { isArray, isObject, type Json } from "../../support/json.ts"
+import { isBytes, mapBase64, mapDataUrl, mapUrl, TEXT_TYPE, URL_FIELD } from "./encoded-text.ts"
 
-/** Author of a text: the role of its message, or a default by field. */
+/** Author of a text: the role of its message, or a default by field. `NAMES`: a name or an id, which nothing may change. */
 export type Role = string
+export const NAMES: Role = "names"
 /** `json`: the text is a JSON document. */
 export type Visit = (text: string, role: Role, form: "plain" | "json") => string
 
@@ -16,6 +18,8 @@ const RULE: Readonly<Record<string, Role>> = {
   query: "user",
   documents: "user",
   prediction: "assistant",
+  stop: "user",
+  stop_sequences: "user",
 }
 
 /** Fields that contain text only in descriptions. */
@@ -51,7 +55,7 @@ export function mapRequest<T extends object>(request: T, visit: Visit): T {
     const mapped = DESCRIBED.has(key)
       ? mapDescriptions(value, visit)
       : role === undefined
-        ? value
+        ? mapNames(key, value, visit)
         : key === "documents"
           ? mapValues(value, role, visit)
           : mapLeaves(value, role, visit)
@@ -100,27 +104,46 @@ function mapField([key, value]: readonly [string, unknown], parent: Json, role: 
   // Arguments of a tool call: field names are arbitrary, and every value may be text.
   if (key === "input" && isObject(value) && CALLS.test(String(parent["type"]))) return mapValues(value, role, visit)
   // Bytes in base64, but for the text of a document.
-  if (typeof value === "string" && key !== "text" && key !== "content" && isBytes(value)) return value
-  if (key === "data" && parent["type"] !== "text") return value
-  if (NO_TEXT.has(key) && (typeof value === "string" || key === "cache_control")) return value
+  if (typeof value === "string" && key !== "text" && key !== "content" && isBytes(value)) {
+    return mapDataUrl(value, (text) => visit(text, role, "plain"))
+  }
+  if (key === "data" && parent["type"] !== "text") {
+    const isText = typeof value === "string" && TEXT_TYPE.test(String(parent["media_type"]))
+    return isText ? mapBase64(value, (text) => visit(text, role, "plain")) : value
+  }
+  if (NO_TEXT.has(key) && (typeof value === "string" || key === "cache_control")) return mapNames(key, value, visit)
+  if (typeof value === "string" && URL_FIELD.test(key)) return mapUrl(value, (text) => visit(text, role, "plain"))
   return mapLeaves(value, role, visit)
 }
 
-const CALLS = /(?:^|_)tool_use$/
-const DATA_URL = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w.+=-]+)*;base64,/i
+/** Words of the protocol, which a pattern for texts must not take for one. */
+const PROTOCOL = new Set("role type model models object detail status format media_type mime_type".split(" "))
 
-/** Whether a text is a data URL with base64 bytes. */
-function isBytes(text: string): boolean {
-  const [head] = DATA_URL.exec(text) ?? []
-  return head !== undefined && !/[^A-Za-z0-9+/=_-]/.test(text.slice(head.length))
+/** Looks at names and ids, and at the names of fields that are free. Returns the value as it is. */
+function mapNames<T>(key: string, value: T, visit: Visit): T {
+  if (PROTOCOL.has(key)) return value
+  if (typeof value === "string") {
+    if (!isBytes(value)) visit(value, NAMES, "plain")
+  } else if (isArray(value)) for (const one of value) mapNames("", one, visit)
+  else if (isObject(value)) {
+    for (const [name, one] of Object.entries(value)) {
+      visit(name, NAMES, "plain")
+      mapNames(name, one, visit)
+    }
+  }
+  return value
 }
 
+const CALLS = /(?:^|_)tool_use$/
 /** Maps every text of a value with arbitrary field names. */
 function mapValues(value: unknown, role: Role, visit: Visit): unknown {
   if (typeof value === "string") return isBytes(value) ? value : visit(value, role, "plain")
   if (isArray(value)) return mapList(value, (one) => mapValues(one, role, visit))
   if (!isObject(value)) return value
-  const mapped = Object.entries(value).map(([key, one]) => [key, mapValues(one, role, visit)] as const)
+  const mapped = Object.entries(value).map(([key, one]) => {
+    visit(key, NAMES, "plain")
+    return [key, mapValues(one, role, visit)] as const
+  })
   return mapped.some(([key, one]) => one !== value[key]) ? Object.fromEntries(mapped) : value
 }
 
@@ -131,17 +154,31 @@ function roleOf({ role, type }: Json): Role | undefined {
     : undefined
 }
 
-/** Maps only the descriptions of a tool: its names and values must stay valid. */
+/** Fields of a schema with texts. */
+const OF_SCHEMA = new Set("description title enum const default examples example".split(" "))
+
+/** Maps the texts of a tool and of its schema. Names are looked at, and stay. */
 function mapDescriptions(value: unknown, visit: Visit): unknown {
   if (isArray(value)) return mapList(value, (one) => mapDescriptions(one, visit))
+  if (typeof value === "string") return mapNames("", value, visit)
   if (!isObject(value)) return value
   const changed: Json = {}
   for (const [key, one] of Object.entries(value)) {
+    visit(key, NAMES, "plain")
     const mapped =
-      key === "description" && typeof one === "string" ? visit(one, "system", "plain") : mapDescriptions(one, visit)
+      OF_SCHEMA.has(key) && !isSchema(one)
+        ? mapValues(one, "system", visit)
+        : typeof one === "string"
+          ? mapNames(key, one, visit)
+          : mapDescriptions(one, visit)
     if (mapped !== one) changed[key] = mapped
   }
   return Object.keys(changed).length === 0 ? value : { ...value, ...changed }
+}
+
+/** A property of a tool can have the name of a field of a schema. */
+function isSchema(value: unknown): boolean {
+  return isObject(value) && typeof value["type"] === "string"
 }
 
 function mapList(list: readonly unknown[], map: (one: unknown) => unknown): readonly unknown[] {

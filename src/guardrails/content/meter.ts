@@ -36,6 +36,8 @@ export const COST = {
   attempt: 40,
   searched: 4,
   dearest: 40,
+  /** One character through the model of prompt injections. */
+  weighed: 4,
 } as const
 
 /** Thrown if the remaining budget is less than the work. */

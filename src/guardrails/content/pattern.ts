@@ -1,4 +1,4 @@
-import { RE2JSException } from "re2js"
+import { RE2JS, RE2JSException } from "re2js"
 import { atOnce, BudgetExceeded, Meter } from "./meter.ts"
 import { compileProgram, type Program } from "./program.ts"
 import { slowTexts } from "./samples.ts"
@@ -28,13 +28,26 @@ export function problemOf(pattern: string, stepsBefore = 0): string | undefined 
     return "repeats without end what repeats without end, as in (a+)+. Limit one of the two, as in (a{1,64})+."
   }
   try {
-    if (stepsBefore + programOf(pattern).steps.length <= MAX_STEPS) return undefined
+    if (stepsBefore + programOf(pattern).steps.length <= MAX_STEPS) return tooBroad(pattern)
     const whole = stepsBefore > 0 ? " together with those before it" : ""
     return `is too large${whole}, once repetitions are written out. Repeat less, or look for less.`
   } catch (cause) {
     if (!(cause instanceof RE2JSException)) throw cause
     return `is not a regular expression of RE2's syntax, which has no look-around and no back-references (${cause.message}).`
   }
+}
+
+/** Texts without a letter or digit in common; one has no letters. */
+const UNALIKE = ["Fix bug 17", "Hello yes", "4, 2"]
+
+/** Why a pattern that finds something in nearly every text is refused; undefined if it does not. */
+function tooBroad(pattern: string): string | undefined {
+  const compiled = RE2JS.compile(pattern)
+  if (compiled.matcher("").find())
+    return "matches the empty string, so that it is in every text. Write + in place of *, or {1,9} in place of {0,9}."
+  if (UNALIKE.every((text) => compiled.matcher(text).find()))
+    return "matches nearly every text. Name what is to be found."
+  return undefined
 }
 
 /** Adds the pattern of a content filter to those before it; a string is why it is not taken. */

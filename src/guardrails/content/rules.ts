@@ -10,8 +10,11 @@ export type ContentSettings = {
   content_filter_builtins?: GuardrailRules["content_filter_builtins"] | undefined
 }
 
-/** A rule with the indexes of the guardrails that contain it. `readsAll`: it also scans texts of the model. */
-export type OwnedRule = Rule & { owners: number[]; readsAll: boolean }
+/**
+ * A rule with the indexes of the guardrails that contain it, and what each of them does with a match. `readsAll`: it also
+ * scans texts of the model.
+ */
+export type OwnedRule = Rule & { owners: number[]; actions: Map<number, Action>; readsAll: boolean }
 
 const STRENGTH: Readonly<Record<Action, number>> = { flag: 0, redact: 1, block: 2 }
 const MAX_NAME_LENGTH = 100
@@ -28,9 +31,18 @@ export function combineRules(settings: readonly ContentSettings[]): OwnedRule[] 
   const rules = new Map<string, OwnedRule>()
   const add = (key: string, { action, owner, detector, readsAll }: NewRule) => {
     const known = rules.get(key)
-    if (!known) return void rules.set(key, { detector: detector(), action, owners: [owner], readsAll })
+    if (!known)
+      return void rules.set(key, {
+        detector: detector(),
+        action,
+        owners: [owner],
+        actions: new Map([[owner, action]]),
+        readsAll,
+      })
     if (STRENGTH[action] > STRENGTH[known.action]) known.action = action
     if (!known.owners.includes(owner)) known.owners.push(owner)
+    const before = known.actions.get(owner)
+    if (!before || STRENGTH[action] > STRENGTH[before]) known.actions.set(owner, action)
     known.readsAll ||= readsAll
   }
   for (const [owner, { content_filters: current, content_filter_builtins: builtins }] of settings.entries()) {

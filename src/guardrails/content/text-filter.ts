@@ -3,18 +3,16 @@ import { surveyOf, windowsOf } from "../detectors/surveyor.ts"
 import type { Survey } from "../prefilter/survey.ts"
 import { hasUnread } from "../prefilter/windows.ts"
 import { fold, foldBefore } from "./fold.ts"
+import { addMark, type Mark } from "./marks.ts"
 import { atOnce, BudgetExceeded, COST, Meter } from "./meter.ts"
 import { Scanner, type Span } from "./scanner.ts"
 import { findFirstEnd, findRegions, findStretches, runeBefore, searcherOf } from "./search.ts"
-import { elementAt } from "../../support/arrays.ts"
 
 export type Action = "block" | "redact" | "flag"
 
 export type Rule = { detector: Detector; action: Action }
 
-export type Finding = Span & { rule: Rule }
-
-type Mark = Span & { label: string }
+export type Finding = Span & { rule: Rule; score?: number | undefined }
 
 /** A streamed text, unchanged except for redactions. `units` define how it is escaped (json-units.ts). */
 export type Units = {
@@ -34,7 +32,7 @@ export type FilterOptions = {
   meter?: Meter
   /** Reports the position of every finding, not only of redactions. */
   tellsPlaces?: boolean
-  /** Called with the rule that could not be evaluated within the work limit. The text is then blocked. */
+  /** Called with the rule that exceeded the work limit. The text is then blocked. */
   onUnchecked?: (rule: Rule) => void
 }
 
@@ -137,8 +135,8 @@ export class TextFilter {
   *#search(rule: Rule, survey: Survey | undefined): Generator<void> {
     const { detector } = rule
     if ("search" in detector) {
-      if (survey)
-        for (const [start, end] of detector.search(this.#text, survey, this.#meter)) this.#find(rule, { start, end })
+      const parts = survey ? detector.search(this.#text, survey, this.#meter) : []
+      for (const [start, end, score] of parts) this.#find(rule, { start, end }, score)
     } else if (survey && detector.engine !== "regex") {
       yield* this.#scan(rule, detector, survey)
     } else if (rule.action === "redact" || this.#tellsPlaces) {
@@ -223,6 +221,11 @@ export class TextFilter {
     return this.#release(this.#length)
   }
 
+  /** Text waits for what follows it. */
+  get isWaiting(): boolean {
+    return this.#released < this.#length
+  }
+
   #safe(): number {
     let safe = this.#length
     for (const { rule, scanner } of this.#scans) if (rule.action !== "flag") safe = Math.min(safe, scanner.safe)
@@ -273,27 +276,10 @@ export class TextFilter {
     for (const [from, to] of parts) this.#find(rule, { start: scope(from), end: scope(to) })
   }
 
-  #find(rule: Rule, span: Span): void {
+  #find(rule: Rule, span: Span, score?: number): void {
     this.#meter.spend(COST.finding)
-    this.#onFinding({ ...span, rule })
+    this.#onFinding({ ...span, rule, score })
     if (rule.action === "block") this.isBlocked = true
-    if (rule.action === "redact") this.#mark({ ...span, label: rule.detector.label })
-  }
-
-  /** Merges overlapping redactions under the label of the one that began first, or else is longer. */
-  #mark(mark: Mark): void {
-    let at = this.#marks.length
-    let merged = mark
-    while (at > 0) {
-      const other = elementAt(this.#marks, at - 1)
-      if (other.end <= merged.start) break
-      at--
-      if (other.start >= merged.end) continue
-      const isFirst = other.start < merged.start || (other.start === merged.start && other.end >= merged.end)
-      const { label } = isFirst ? other : merged
-      merged = { start: Math.min(other.start, merged.start), end: Math.max(other.end, merged.end), label }
-      this.#marks.splice(at, 1)
-    }
-    this.#marks.splice(at, 0, merged)
+    if (rule.action === "redact") addMark(this.#marks, { ...span, label: rule.detector.label })
   }
 }

@@ -2,8 +2,8 @@ import type { Meter } from "../content/meter.ts"
 import type { Program } from "../content/program.ts"
 import type { Signs, Survey } from "../prefilter/survey.ts"
 
-/** From a unit of a text up to another, in UTF-16 units. */
-export type Part = readonly [from: number, to: number]
+/** From a unit of a text up to another, in UTF-16 units; `score`: how sure a model is, from 0 to 1. */
+export type Part = readonly [from: number, to: number, score?: number]
 
 /** One kind of thing that is looked for in texts. */
 export type Detector = Named & (OfPieces | Searched)

@@ -3,6 +3,7 @@ import { COST, type Meter } from "../content/meter.ts"
 import { type Runs, runsOf } from "../prefilter/runs.ts"
 import type { Survey } from "../prefilter/survey.ts"
 import type { Part } from "./detector.ts"
+import { scoreInjections } from "./injection-model.ts"
 import { type Sign, SIGNS } from "./injection-signs.ts"
 import { fuzzyInjections, injectionsFrom, misspeltVerb } from "./injection-typos.ts"
 import { numberOf, surveyChanged, surveyOf } from "./surveyor.ts"
@@ -47,7 +48,14 @@ export function findInjections(text: string, survey: Survey, meter: Meter): Part
     parts.push(...plainly(plain, surveyChanged(survey, plain, changed), meter))
   }
   parts.push(...encoded(text, runs, meter))
-  return parts
+  return withModel(parts, text, meter)
+}
+
+/** Adds what the model finds apart from what the patterns found. */
+function withModel(parts: readonly Part[], text: string, meter: Meter): Part[] {
+  const { parts: weighed, score } = scoreInjections(text, meter)
+  const others = weighed.filter(([from, to]) => !parts.some((part) => part[0] < to && part[1] > from))
+  return [...parts.map(([from, to]): Part => [from, to, score]), ...others.map(([from, to]): Part => [from, to, score])]
 }
 
 function paidSurvey(text: string, meter: Meter): Survey {

@@ -36,6 +36,10 @@ const DATE = /^(?:\d{1,2}[-./ ]\d{1,2}[-./ ]\d{2,4}|\d{4}[-./ ]\d{1,2}[-./ ]\d{1
 const PARTS = /(?:\d ?|[./=_#-]|(?<![A-Za-z]):|[A-Za-z])$/
 const PARTS_OF_INTERNATIONAL = /(?:\d ?|[A-Za-z])$/
 
+/** Numbers of Russia, Spain and China without the code of the country. */
+const NATIONAL =
+  /^(?:8[ -]?\(?\d{3}\)?[ -]?\d{3}([ -])\d{2}\1\d{2}|[67]\d{2} \d{2} \d{2} \d{2}|1[3-9]\d[ -]\d{4}[ -]\d{4})$/
+
 export const phone: Scanned = {
   name: "phone",
   engine: "pii",
@@ -48,6 +52,11 @@ export const phone: Scanned = {
       "\\b0\\d(?:[ .]\\d{2}){4}\\b",
       // North American.
       "(?:\\b1[ .-])?(?:\\(\\d{3}\\) ?|\\b\\d{3}[ .-])\\d{3}[ .-]\\d{4}\\b",
+      // Russian, Spanish and Chinese.
+      "\\b8 ?\\(\\d{3}\\) ?\\d{3}[ -]\\d{2}[ -]\\d{2}\\b",
+      "\\b8[ -]9\\d{2}[ -]\\d{3}[ -]\\d{2}[ -]\\d{2}\\b",
+      "\\b[67]\\d{2} \\d{2} \\d{2} \\d{2}\\b",
+      "\\b1[3-9]\\d[ -]\\d{4}[ -]\\d{4}\\b",
       // Bare digits after a word such as "phone".
       `\\b${PHONE_TERMS}[^\\d\\n]{0,12}\\d{10,11}\\b`,
     ].join("|"),
@@ -59,7 +68,7 @@ export const phone: Scanned = {
     const number = match.slice(from)
     const digits = number.replaceAll(/\D/g, "")
     if (DATE.test(number) || (number[0] === "+" ? PARTS_OF_INTERNATIONAL : PARTS).test(before)) return NONE
-    const isAmerican = number[0] !== "+" && number[0] !== "0"
+    const isAmerican = number[0] !== "+" && number[0] !== "0" && !NATIONAL.test(number)
     if (isAmerican && !/^1?[2-9]\d\d[2-9]\d{6}$/.test(digits)) return NONE
     const [least, most] = /^(?:\+|00)/.test(number) ? [8, 17] : [9, 12]
     return digits.length >= least && digits.length <= most ? [[from, match.length]] : NONE
@@ -94,7 +103,7 @@ export const creditCard: Scanned = {
   limit: 48,
   signs: { digits: 13 },
   refine(match, before) {
-    if (/[\d.][ -]?$/.test(before)) return NONE
+    if (/\d\.?[ -]?$/.test(before)) return NONE
     // Two numbers may be adjacent: tries the ends of all digit groups, the longest first.
     const ends = [match.length, ...[...match.matchAll(/[ .-]/g)].map(({ index }) => index).toReversed()]
     const end = ends.find((one) => isCard(match.slice(0, one)))

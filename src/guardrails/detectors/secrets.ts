@@ -1,108 +1,177 @@
-import type { Scanned } from "./detector.ts"
+import { decodeBase64 } from "../../support/encoding.ts"
+import type { Part, Scanned } from "./detector.ts"
 import { lazyProgram } from "../content/program.ts"
 import type { Literal } from "../prefilter/literals.ts"
 import { bestGroup, requiredOf } from "../prefilter/required.ts"
+import { INNER_FORMATS, KEY_FORMATS } from "./secret-formats.ts"
+import { kindOf, NAMED, NAMED_SOURCES, NAMES } from "./secret-names.ts"
+import { isFilled, isPlaceholder, isRandom, isSecret } from "./secret-values.ts"
 
-/** API keys with a prefix of their vendor. Sources: the vendors' documentation of their formats. */
-const PREFIXED = [
-  "(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\\b",
-  "gh[pousr]_[A-Za-z0-9]{36,}",
-  "github_pat_[A-Za-z0-9_]{22,}",
-  "gl(?:pat|ptt|rt|cbt|dt|soat)-[\\w-]{20,}",
-  "xox[abeoprs]-[\\w-]{10,}",
-  "xapp-\\d-[\\w-]{20,}",
-  "sk-(?:ant|proj|svcacct|admin|or|gw|lf)-[\\w-]{20,}",
-  "sk-[A-Za-z0-9]{32,}",
-  "(?:sk|rk|pk)_(?:live|test)_[0-9A-Za-z]{16,}",
-  "whsec_[A-Za-z0-9+/]{24,}",
-  "AIza[\\w-]{35}",
-  "ya29\\.[\\w-]{20,}",
-  "GOCSPX-[\\w-]{20,}",
-  "SG\\.[\\w-]{16,}\\.[\\w-]{16,}",
-  "npm_[A-Za-z0-9]{36}",
-  "pypi-[\\w-]{32,}",
-  "hf_[A-Za-z0-9]{30,}",
-  "gsk_[A-Za-z0-9]{40,}",
-  "xai-[A-Za-z0-9]{40,}",
-  "pplx-[A-Za-z0-9]{32,}",
-  "r8_[A-Za-z0-9]{36,}",
-  "do[opr]_v1_[0-9a-f]{64}",
-  "dapi[0-9a-f]{32}",
-  "shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}",
-  "hv[sb]\\.[\\w-]{24,}",
-  "ATATT3[\\w=-]{50,}",
-  "lin_api_[A-Za-z0-9]{40}",
-  "ntn_[A-Za-z0-9]{40,}",
-  "sntrys_[\\w=-]{40,}",
-  "dckr_(?:pat|oat)_[\\w-]{20,}",
-  "sbp_[0-9a-f]{40}",
-  "figd_[\\w-]{36,}",
-  "key-[0-9a-f]{32}\\b",
-  "1//0[\\w-]{32,}",
-  "AGE-SECRET-KEY-1[0-9A-Z]{58}",
-  "eyJ[\\w-]{8,}\\.eyJ[\\w-]{8,}\\.[\\w-]{8,}",
+const OPENINGS = [...new Set(KEY_FORMATS.map(([opening]) => opening))]
+const openingsOf = (source: string) => requiredOf(source).openings ?? []
+/** Short openings occur inside words: `sk-` in `task-`. */
+const isShort = (opening: string) => openingsOf(opening).some((literal) => literal.length < 4)
+const SHORT = OPENINGS.filter(isShort)
+const LONG = OPENINGS.filter((opening) => !isShort(opening))
+const anyOf = (sources: readonly string[]) => `(?:${sources.join("|")})`
+/** A key may follow `\n` in text that is escaped. */
+const BEFORE = "(?:\\b|_|\\\\[nrt])"
+const OF_KEYS = "[\\w.~+/=%-]{8,}"
+
+const mark = (word: string) => `-----${word} (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----`
+const BREAK = "[\\s\\\\\"'`,+>|#*;]*(?:\\\\[nrt][\\s\\\\\"'`,+>|#*;]*)*"
+const HEADER = "[A-Z][A-Za-z-]{2,20}: [^\\n\\\\]*"
+/** A private key up to its end mark, or the part that is there. */
+const PEM = `${mark("BEGIN")}(?:${BREAK}(?:${HEADER}|[A-Za-z0-9+/=]{16,}))*(?:${BREAK}(?:[A-Za-z0-9+/=_-]{1,16}${BREAK})?${mark("END")}|${BREAK}[A-Za-z0-9+/]{1,15}={1,2})?`
+
+const URL_PASSWORD = "\\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\\s:/@'\"`<>]*:[^\\s/@'\"`<>]+@[\\w.-]+"
+const DRIVER_PASSWORD = "\\b[\\w.-]+:[^\\s:@/'\"`<>]+@(?:tcp|unix)\\("
+const COMMAND =
+  "\\b(?:curl|wget|http|https) [^\\n]{0,60}(?:-u|--user|-a|--auth)[ =]{0,2}['\"]?[^\\s:'\"]+:[^\\s'\"]{4,}"
+const SCHEME = "(?i:bearer|basic|ssws|geniekey) [A-Za-z0-9._~+/=-]{8,}"
+
+const OTHERS = [
+  "https://hooks\\.slack(?:-gov)?\\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_+-]{20,}",
+  "https://(?:ptb\\.|canary\\.)?discord(?:app)?\\.com/api/(?:v\\d+/)?webhooks/\\d{17,20}/[\\w-]{40,}",
+  "https://[\\w.-]+\\.webhook\\.office\\.com/[\\w@/-]{40,}",
+  "https://hooks\\.zapier\\.com/hooks/catch/\\d+/\\w+",
+  "(?:\\b|_|\\\\[nrt])(?:bot)?\\d{8,10}:A[\\w-]{33,35}",
+  "\\bsshpass -p ?['\"]?[^\\s'\"]{4,}",
+  `(?i:https?)://[0-9a-f]{32}(?::[0-9a-f]{32})?@[\\w.-]+/\\d+`,
 ]
 
-const keyMark = (word: string) => `-----${word} (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----`
-
-const OTHER = [
-  // A private key up to its end mark, or the part that follows without a break.
-  `${keyMark("BEGIN")}(?:(?:[^-]|-[^-])*${keyMark("END")}|[A-Za-z0-9+/=\\r\\n\\\\]*)`,
-  "https://hooks\\.slack\\.com/(?:services|workflows)/[A-Za-z0-9/_+-]{20,}",
-  "https://(?:ptb\\.|canary\\.)?discord(?:app)?\\.com/api/webhooks/\\d{17,20}/[\\w-]{40,}",
-  "\\b\\d{8,10}:AA[\\w-]{32,33}\\b",
-  "(?i:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{40,}={0,2}",
-  // A password in an address.
-  "\\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\\s:/@'\"`<>]{0,64}:[^\\s/@'\"`<>]{1,128}@[\\w.-]+",
-  "(?i:bearer|basic|token) [A-Za-z0-9._~+/=-]{20,}",
-  "\\bcurl [^\\n]{0,80}(?:-u|--user)[ =]['\"]?[^\\s:'\"]{1,64}:[^\\s'\"]{4,128}",
-  // A value that is assigned to a name such as "password".
-  "(?i:(?:password|\\bpw|passwd|pwd|passphrase|secret|api[_-]?key|apikey|access[_-]?key(?:[_-]?id)?|auth[_-]?token|access[_-]?token|refresh[_-]?token|private[_-]?key|client[_-]?secret|encryption[_-]?key)[\\w-]{0,20})[\"'`]?(?: is| was)?[ \\t]*(?:=>|:=|[:=]| )[ \\t]*[\"'`]?[^\\s\"'`,;<>(){}]{8,256}",
+const NAMED_ANY = NAMED_SOURCES.map((source) => `(?i:${source})`)
+const inner = INNER_FORMATS.map((format) => `${BEFORE}${format}`)
+const KEYS = [
+  `${BEFORE}${anyOf(OPENINGS)}${OF_KEYS}`,
+  ...inner,
+  URL_PASSWORD,
+  DRIVER_PASSWORD,
+  COMMAND,
+  SCHEME,
+  ...OTHERS,
+  ...NAMED_ANY,
 ]
 
-const openingsOf = (source: string): Literal[] =>
-  (requiredOf(source).openings ?? []).map((text) => ({ text, starts: true }))
 const literalsOf = (source: string): Literal[] => (bestGroup(requiredOf(source).groups) ?? []).map((text) => ({ text }))
 
-const NAMED =
-  /^[\w-]*(?:password|pw$|pw\W|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|token|private[_-]?key)/i
-/** Placeholders instead of a secret. */
-const PLACEHOLDER =
-  /^(?:\$|%|<|\{|\[|your|my[-_]|xxx|\*\*|\.\.\.|example|sample|change|replace|redacted|insert|enter|todo|dummy|null|none|undefined|true|false|process\.|os\.|env\.|config\.|settings\.|self\.|this\.|req\.|secrets\.|vars\.|string|boolean|required|optional|must|should|field|input)|(?:example|placeholder|changeme|_here)$/i
+const FORMATS = new RegExp(
+  [
+    ...KEY_FORMATS.map(([opening, rest]) => `(?<=^|[^A-Za-z0-9]|\\\\[nrt])${opening}${rest}`),
+    ...INNER_FORMATS.map((format) => `(?<=^|[^A-Za-z0-9]|\\\\[nrt])${format}`),
+    ...OTHERS.map((one) => one.replaceAll(/\(\?i:/g, "(?:")),
+  ].join("|"),
+  "g",
+)
+const WHOLE_PEM = new RegExp(PEM, "g")
+const WITH_PASSWORD = new RegExp(`${URL_PASSWORD}|${DRIVER_PASSWORD}`, "g")
+const OF_COMMAND = new RegExp(`^${COMMAND}`)
+const OF_SCHEME = /(?<=^|[^\w])(bearer|basic|ssws|geniekey) ([A-Za-z0-9._~+/=-]{8,})/gi
 
 /**
- * Keys, tokens and passwords. Known formats are matched directly; other values by their name, if they are random
- * enough.
+ * Keys, tokens and passwords. The program finds stretches that may have one; `refine` looks for all of them in a
+ * stretch, so that none hides behind another that is refused.
  */
 export const secrets: Scanned = {
   name: "secrets",
   engine: "secrets",
   label: "[SECRET]",
-  program: lazyProgram([...PREFIXED.map((one) => `\\b${one}`), ...OTHER].join("|")),
-  limit: 8_192,
-  signs: { literals: [...PREFIXED.flatMap(openingsOf), ...OTHER.flatMap(literalsOf)] },
+  program: lazyProgram([...KEYS, PEM].join("|")),
+  limit: 262_144,
+  signs: {
+    literals: [
+      ...SHORT.flatMap((opening) =>
+        openingsOf(opening).map((text): Literal => ({
+          text,
+          starts: true,
+          ...(isCapital(opening) && { isUpper: true }),
+        })),
+      ),
+      ...LONG.flatMap(openingsOf).map((text): Literal => ({ text })),
+      ...[...inner, URL_PASSWORD, DRIVER_PASSWORD, COMMAND, SCHEME, ...OTHERS, ...NAMED_ANY, PEM].flatMap(literalsOf),
+    ],
+  },
   without: {
     literal: "private key",
-    program: lazyProgram([...PREFIXED, `-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}`, ...OTHER.slice(1)].join("|")),
+    program: lazyProgram([...KEYS, "-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}"].join("|")),
   },
-  refine(match) {
-    if (!NAMED.test(match)) return /^(?:bearer|basic|token) /i.test(match) ? afterScheme(match) : [[0, match.length]]
-    const value = /[^\s"'`,;<>(){}]+$/.exec(match)?.[0] ?? ""
-    const isGiven = /["'`]?[ \t]*(?:=>|:=|[:=])[ \t]*["'`]?[^\s"'`]*$/.test(match) || / (?:is|was) [^\s]*$/.test(match)
-    if (!isGiven || PLACEHOLDER.test(value) || !isMixed(value, match)) return []
-    return [[match.length - value.length, match.length]]
+  refine(match, before) {
+    const parts: Part[] = []
+    const add = (from: number, to: number) => {
+      const isInside = parts.some((part) => part[0] <= from && part[1] >= to)
+      if (!isInside) parts.push([from, to])
+    }
+    for (const { index, 0: pem } of match.matchAll(WHOLE_PEM)) add(index, index + pem.length)
+    for (const { index, 0: key } of match.matchAll(FORMATS)) if (isFilled(key)) add(index, index + key.length)
+    for (const { index, 0: url } of match.matchAll(WITH_PASSWORD)) if (hasPassword(url)) add(index, index + url.length)
+    for (const found of match.matchAll(OF_SCHEME)) {
+      const [whole, scheme = "", value = ""] = found
+      const from = found.index + whole.length - value.length
+      if (isCredential(scheme, value)) add(from, from + trimmed(value).length)
+    }
+    if (OF_COMMAND.test(match) && !isPlaceholder(match.slice(match.lastIndexOf(":") + 1))) add(0, match.length)
+    for (const [from, to] of named(match, before)) add(from, to)
+    return parts
   },
 }
 
-function afterScheme(match: string): readonly (readonly [number, number])[] {
-  const from = match.indexOf(" ") + 1
-  return isMixed(match.slice(from), "") ? [[from, match.length]] : []
+/** Begins with a capital in each of its forms. */
+function isCapital(opening: string): boolean {
+  return opening
+    .replace("(?:", "")
+    .split("|")
+    .every((form) => /^[A-Z]/.test(form))
 }
 
-/** Needs letters and digits; for passwords a symbol is enough. */
-function isMixed(value: string, name: string): boolean {
-  if (/^https?:\/\//i.test(value) || /^[a-z_]+(?:[.][a-z_]+)+$/i.test(value)) return false
-  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length
-  if (/pass|pwd?\b/i.test(name)) return kinds >= 2 && /[\d\W]/.test(value)
-  return kinds >= 2 && /\d/.test(value) && new Set(value).size >= 8
+/** What is between a name and its value, if it says that the one is the other's. */
+const GIVES = /[=:：>|"'`]|\b(?:is|was|ist|lautet|war|est|es|era|jest|login|equals|be|value|to|reads)\b|[^\p{ASCII}]/iu
+
+/** Values after names, in all of a stretch. */
+function named(match: string, before: string): Part[] {
+  const parts: Part[] = []
+  for (const { index } of match.matchAll(NAMES)) {
+    for (const shape of NAMED) {
+      shape.lastIndex = index
+      const found = shape.exec(match)
+      if (!found) continue
+      const [whole, name = "", gap = "", written = ""] = found
+      const text = index === 0 ? before : match.slice(0, index)
+      const kind = kindOf(`${/(?:[\w.-]+ ){0,2}[\w.-]*$/.exec(text)?.[0] ?? ""}${name}`)
+      const isGiven = GIVES.test(gap)
+      const value = valueOf(written, gap)
+      if (!kind || !isSecret(kind, value, isGiven)) continue
+      const from = index + whole.length - written.length
+      parts.push([from, from + value.length])
+      break
+    }
+  }
+  return parts
+}
+
+/** A value without what follows it: punctuation of a sentence or of code, and the next part of a connection string. */
+function valueOf(written: string, gap: string): string {
+  if (/["'`]$/.test(gap)) return written
+  return trimmed(written.replace(/(?<=.)(?:[;&,][\w .-]+=.*|;$)/s, ""))
+}
+
+function trimmed(value: string): string {
+  return value.replace(/[.,;:)\]}\\]+$/, "")
+}
+
+const EXAMPLE_PASSWORDS =
+  /^(?:pass(?:word|wd)?\d*|pwd|pw|secret|changeme|example|test|token|guest|admin|root|user|postgres|mysql|mongo|redis|dev|pass123|password123|xxx+|\*+|\.+|…|<.*>|\$.*|%.*|\{.*|\[.*)$/i
+
+/** Whether an address has a password that is none of an example. */
+function hasPassword(url: string): boolean {
+  const [, user = "", password = ""] = /^(?:[^/]*\/\/)?([^:/@]*):([^@]*)@/.exec(url) ?? []
+  return password !== "" && password !== user && !EXAMPLE_PASSWORDS.test(password) && !isPlaceholder(password)
+}
+
+function isCredential(scheme: string, value: string): boolean {
+  if (/^basic$/i.test(scheme)) {
+    const bytes = decodeBase64(value.replace(/=+$/, ""))
+    const text = bytes && new TextDecoder().decode(bytes)
+    if (text !== undefined && /^[\x20-\x7e]+:[\x20-\x7e]+$/.test(text)) return true
+  }
+  return isRandom(value, 14) && !isPlaceholder(value)
 }

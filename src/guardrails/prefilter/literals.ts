@@ -4,7 +4,7 @@ import { elementAt } from "../../support/arrays.ts"
 /** A literal of a detector's matches. In lower case; a digit stands for any digit. */
 export type Literal = {
   text: string
-  /** No letter, digit or underscore right before it. */
+  /** No letter or digit right before it, except in an escape such as `\n`. */
   starts?: true
   /** No letter may follow. */
   ends?: true

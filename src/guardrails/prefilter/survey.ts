@@ -1,4 +1,5 @@
-import { readAs, UNREAD } from "../content/fold.ts"
+import { isAscii, readAs, UNREAD } from "../content/fold.ts"
+import { holds } from "./literal-context.ts"
 import { CLASS, type Literal, Literals, STRIDE_BITS } from "./literals.ts"
 import { elementAt } from "../../support/arrays.ts"
 
@@ -40,10 +41,8 @@ const LAST_ASCII = 0x7f
 /** Emoji, which are no letters or digits. */
 const FIRST_EMOJI = 0x1f300
 const LAST_EMOJI = 0x1faff
-const isWord = (unit: number) => unit < 128 && /\w/.test(String.fromCharCode(unit))
-const RULE = Uint8Array.from({ length: 128 }, (_, unit) => (isWord(unit) ? 1 : 0))
 
-type Known = Literal & { owners: number[]; isPlaced: boolean; isBound: boolean; isVerb: boolean }
+type Known = Literal & { owners: number[]; isPlaced: boolean; isBound: boolean; isForeign: boolean; isVerb: boolean }
 
 /** Action at the end of a literal: see `holds`, `Survey.verbs`, `Survey.places` and `Survey.marks`. */
 const USE = { checked: 1, verb: 2, placed: 4, owned: 8 } as const
@@ -110,7 +109,14 @@ export class Surveyor {
   #plain(text: string): Known {
     const number = this.#numbers.get(text)
     if (number !== undefined) return elementAt(this.#known, number)
-    const known: Known = { text, owners: [], isPlaced: false, isBound: false, isVerb: false }
+    const known: Known = {
+      text,
+      owners: [],
+      isPlaced: false,
+      isBound: !isAscii(text),
+      isForeign: !isAscii(text),
+      isVerb: false,
+    }
     this.#numbers.set(text, this.#known.push(known) - 1)
     return known
   }
@@ -118,7 +124,10 @@ export class Surveyor {
   #add(literal: Literal, owner: number): void {
     const isPlain = Object.keys(literal).length === 1
     if (isPlain) this.#plain(literal.text).owners.push(owner)
-    else this.#known.push({ ...literal, owners: [owner], isPlaced: false, isBound: true, isVerb: false })
+    else {
+      const isForeign = !isAscii(literal.text)
+      this.#known.push({ ...literal, owners: [owner], isPlaced: false, isBound: true, isForeign, isVerb: false })
+    }
   }
 
   survey(text: string): Survey {
@@ -257,27 +266,4 @@ function mark(ranges: number[] | undefined, at: number): void {
   const last = ranges.length - 1
   if (last > 0 && at - (ranges[last] ?? 0) <= NEAR) ranges[last] = at
   else ranges.push(at, at)
-}
-
-type LiteralMatch = {
-  start: number
-  at: number
-  digitBefore: number
-}
-
-/**
- * Whether the context that a literal requires is present; assumed to be if it is unknown. `start`: -1 if the literal is
- * not written plainly.
- */
-function holds(literal: Literal, text: string, { start, at, digitBefore }: LiteralMatch): boolean {
-  const { starts, ends, isUpper, digitWithin } = literal
-  if (digitWithin !== undefined && digitBefore > digitWithin) return false
-  if (ends) {
-    const next = text.charCodeAt(at + 1) | 0x20
-    if (next >= 97 && next <= 122) return false
-  }
-  if (start < 0) return true
-  if (starts && start > 0 && RULE[text.charCodeAt(start - 1)] === 1) return false
-  const first = text.charCodeAt(literal.text.startsWith(" ") ? start + 1 : start)
-  return !isUpper || first < 97 || first > 122
 }

@@ -1,0 +1,145 @@
+/** Words for a password, in the languages of most prompts. */
+const PASSWORDS = [
+  "pass(?:word|wd|phrase|code|wort)?",
+  "pwd",
+  "pw",
+  "kennwort",
+  "wachtwoord",
+  "contrase[ñn]a",
+  "senha",
+  "mot de passe",
+  "has[łl]o",
+  "parola",
+  "[şs]ifre",
+  "mật khẩu",
+  "парол[ья]",
+  "पासवर्ड",
+  "كلمة (?:المرور|السر)",
+]
+/** Words for other values that are secret. */
+const KEYS = [
+  "secret",
+  "token",
+  "key",
+  "credential",
+  "auth(?:orization)?",
+  "sig(?:nature)?",
+  "dsn",
+  "schlüssel",
+  "geheimnis",
+  "clave",
+  "clé",
+  "chave",
+  "chiave",
+  "sleutel",
+  "klucz",
+  "anahtar",
+  "токен",
+  "ключ",
+]
+/** Words of scripts without spaces, for both. */
+const UNSPACED = [
+  "密码",
+  "密碼",
+  "口令",
+  "パスワード",
+  "비밀번호",
+  "密钥",
+  "密鑰",
+  "令牌",
+  "キー",
+  "トークン",
+  "シークレット",
+]
+
+const anyOf = (alternatives: readonly string[]) => `(?:${alternatives.join("|")})`
+
+const GAP = "[\\s\"'`\\\\=:<>(),|\\[\\]{}*~：，＝—–是为為は-]"
+/** "Is" in several languages, and what else precedes a value: the schemes of the Authorization header. */
+const LINK = anyOf(
+  (
+    "is|was|are|ist|lautet|war|est|es|era|è|é|to|jest|это|là|है|هي|value|bearer|basic|token|bot|apikey|ssws|" +
+    "geniekey|negotiate|splunk|key|password|now|new|login|equals|should|be|has|the|as|set|reads|[bfru$@]"
+  ).split("|"),
+)
+const IS = "(?:is|was|ist|lautet|est|es|è|é|=|:)"
+/** Words without a digit or a symbol are left out here: after a name such as "key", most words are no value. */
+const VALUE = "[^\\s\"'`<>]*[\\d!#$%&*@^?][^\\s\"'`<>]*"
+
+/** A name, what is between it and its value, and the value. Without regard to letter case. */
+export const NAMED_SOURCES: readonly string[] = [
+  `${anyOf([...PASSWORDS, ...KEYS])}[\\w.-]{0,24}${GAP}{1,12}(?:${LINK}${GAP}{1,6}){0,3}${VALUE}`,
+  `${anyOf([...PASSWORDS, ...KEYS])}[\\w-]{0,24}(?: [\\w'.()-]{1,16}){1,6}:? ?${IS} ?["'\`]?${VALUE}`,
+  `${anyOf(UNSPACED)}[^\\x00-\\x7f]{0,4}[ :=]{0,3}["'\`]?[!-~]{2,}\\d[!-~]*`,
+]
+
+/** The same, taken apart: name, gap, value. */
+export const NAMED: readonly RegExp[] = [
+  `(${anyOf([...PASSWORDS, ...KEYS])}[\\w.-]{0,24})(${GAP}{1,12}(?:${LINK}${GAP}{1,6}){0,3})(${VALUE})`,
+  `(${anyOf([...PASSWORDS, ...KEYS])}[\\w-]{0,24})((?: [\\w'.()-]{1,16}){1,6}?:? ?${IS} ?["'\`]?)(${VALUE})`,
+  `(${anyOf(UNSPACED)})([^\\x00-\\x7f]{0,4}[ :=]{0,3}["'\`]?)([!-~]{6,})`,
+].map((source) => new RegExp(source, "iuy"))
+
+export const NAMES = new RegExp(anyOf([...PASSWORDS, ...KEYS, ...UNSPACED]), "giu")
+
+/** Last words of names that are about a secret: `token_count`, `keyboard`. */
+const ABOUT = new Set(
+  (
+    "id ids name names count counts length len size type types limit limits url uri endpoint file files path paths dir " +
+    "expiry expires expiration ttl field fields column board word words frame frames pair press event ring store vault " +
+    "hint policy policies reset label index usage used budget window version algorithm alg manager provider handler " +
+    "service class input output rotation set map values format prompt completion max min total cached created public " +
+    "error errors validator schema regex pattern prefix suffix ref selector required enabled change strength"
+  ).split(" "),
+)
+/** Words before `key` or `token` that make it a name of data. */
+const OF_DATA = new Set(
+  (
+    "primary foreign cache sort partition public publishable object dict hash row map idempotency translation query " +
+    "index natural composite unique config redis bucket routing message item group shard range react lookup parent " +
+    "child host monkey hot short shortcut legend answer music piano registry csrf xsrf next page cursor pagination " +
+    "continuation first last stop eos bos pad unk mask special input output prompt completion reasoning max min total " +
+    "cached author git commit content image build lock integrity etag checksum"
+  ).split(" "),
+)
+
+export type NameKind = "password" | "secret" | "key"
+
+/** Words that say nothing of a key. */
+const EMPTY = new Set(
+  "the a an my our your his their this that is and or of for with to in on new old use using ma mi la el le der die das mein meine mijn mój мой minha".split(
+    " ",
+  ),
+)
+
+const OF_PASSWORD = new RegExp(`${anyOf(PASSWORDS)}$|密码|密碼|口令|パスワード|비밀번호`, "iu")
+const OF_KEY = new RegExp(`(?:${KEYS.join("|")})s?$`, "iu")
+const PLAIN_KEY = /^keys?$/i
+/** Words that end like a name of a secret and are others. */
+const OTHER_WORD =
+  /(?:monkey|turkey|donkey|hockey|jockey|whiskey|compass|bypass|surpass|trespass|overpass|underpass|encompass)s?$/i
+
+/** Words of an identifier, in snake, kebab or camel case. */
+function partsOf(name: string): string[] {
+  const spaced = name.replaceAll(/([a-z\d])([A-Z])/g, "$1 $2").replaceAll(/([A-Z])([A-Z][a-z])/g, "$1 $2")
+  return spaced
+    .toLowerCase()
+    .split(/[^\p{L}\p{M}\d]+/u)
+    .filter((word) => word !== "")
+}
+
+/** What a name says of its value; undefined if it does not name a secret. */
+export function kindOf(name: string): NameKind | undefined {
+  if (OTHER_WORD.test(name)) return undefined
+  const parts = partsOf(name)
+  while (parts.length > 1 && /^(?:\d+|[a-z])$/.test(parts.at(-1) ?? "")) parts.pop()
+  const last = parts.at(-1) ?? ""
+  const before = parts.slice(0, -1).filter((word) => !EMPTY.has(word))
+  // The ids of keys of AWS and of Google's service accounts come in pairs with the keys.
+  if (last === "id" && before.at(-1) === "key" && before.length > 1) return "secret"
+  if (ABOUT.has(last)) return undefined
+  if (OF_PASSWORD.test(name)) return "password"
+  if (!OF_KEY.test(last)) return before.some((word) => OF_KEY.test(word)) && last === "base64" ? "secret" : undefined
+  if (before.some((word) => OF_DATA.has(word))) return undefined
+  return PLAIN_KEY.test(last) && before.length === 0 ? "key" : "secret"
+}

@@ -1,0 +1,56 @@
+import type { NameKind } from "./secret-names.ts"
+
+/** Values that stand for a secret. */
+const PLACEHOLDER =
+  /^(?:\$|%|<|\{|\[|@|#|&|\/\/|\.{1,2}\/|your|my[-_]|xxx|\*\*|\.\.\.|example|sample|change|replace|redacted|insert|enter|todo|dummy|fake|null|none|undefined|true|false|process\.|os\.|env[.:]|config\.|settings\.|self\.|this\.|req\.|ctx\.|secrets?\.|vars?\.|data\.|string|boolean|required|optional|must|should|field|input|vault:|arn:|ref:|op:\/\/|file:|https?:\/\/)|(?:example|placeholder|change-?me|_here|-here)$|your[-_ ]?(?:api|key|token|secret|pass)|x{6}|\*{3}|•{3}|…|\.{3}|0{10}|\{\{|\$\{|<[a-z]/i
+const CODE = /^[\w$.]+\(|\($|^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$|=>|\(\)|^[A-Za-z_]+\[|^[A-Z][A-Z_]+$|::|->/
+const URL = /^[a-z][a-z+.-]*:\/\//i
+const PATH = /^\/?(?:[\w.-]+\/){2,}[\w.-]*$/
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+const HEX = /^[0-9a-f]+$/i
+const DATE = /^\d{4}-\d\d-\d\d|^\d{1,2}[./]\d{1,2}[./]\d{2,4}|^\d+(?:\.\d+)+\w*$/
+
+export function isPlaceholder(value: string): boolean {
+  return PLACEHOLDER.test(value)
+}
+
+/** Changes of kind from one letter or digit to the next, by length: a third in random text, a tenth in words. */
+function jumble(value: string): number {
+  const jumps = value.match(/[a-z](?=[A-Z\d])|[A-Z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0
+  return jumps / value.replaceAll(/[^A-Za-z\d]/g, "").length
+}
+
+/** Text that a generator of keys makes. */
+export function isRandom(value: string, least: number): boolean {
+  const plain = value.replaceAll(/[^A-Za-z\d]/g, "")
+  if (plain.length < least || !/\d/.test(plain) || !/[A-Za-z]/.test(plain)) return false
+  return jumble(value) >= 0.17 && new Set(plain).size >= Math.min(8, plain.length / 2)
+}
+
+/** Of a key with the beginning of a vendor: not written with letters that stand for others. */
+export function isFilled(key: string): boolean {
+  return !/([x*.#])\1{5}|0{12}|example[-_]?key|placeholder|your[-_]?(?:api|key|token|secret)/i.test(key)
+}
+
+/** Symbols of a password, in words that are no identifiers. */
+function isMixed(value: string): boolean {
+  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/].filter((kind) => kind.test(value)).length
+  return kinds >= 2 && /[\d\W]/.test(value) && !/^[a-z]+(?:[-_.][a-z]+)+$/i.test(value)
+}
+
+/** Whether a value may be what its name says. `isGiven`: a sign such as `=` or a word such as "is" is between them. */
+export function isSecret(kind: NameKind, value: string, isGiven: boolean): boolean {
+  if (PLACEHOLDER.test(value) || CODE.test(value) || URL.test(value) || DATE.test(value)) return false
+  if (PATH.test(value) && !isRandom(value, 20)) return false
+  if (kind === "password") {
+    if (!isMixed(value)) return false
+    if (isGiven) return value.length >= 6 && !/^\d{1,7}$/.test(value)
+    return value.length >= 8 && /\d/.test(value) && /[A-Za-z]/.test(value) && !/^[a-z]+-?\d+$/i.test(value)
+  }
+  if (kind === "key") return isRandom(value, 16) && !UUID.test(value) && (!HEX.test(value) || !isGiven)
+  if (UUID.test(value)) return true
+  if (!isGiven) return isRandom(value, 16)
+  if (isRandom(value, 8) || /^(?=.*\d)[a-z\d]{20,}$/i.test(value)) return true
+  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^\w.:/-]/].filter((one) => one.test(value)).length
+  return value.length >= 8 && kinds >= 3 && /\d/.test(value)
+}

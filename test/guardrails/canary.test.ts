@@ -1,0 +1,205 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
+import { screeningOf } from "../../src/guardrails/screening.ts"
+import { isArray, isObject, type Json } from "../../src/support/json.ts"
+import { runs } from "../support/runs.ts"
+
+const schema = {
+  type: "object",
+  title: "Lookup",
+  description: "Finds a place.",
+  properties: {
+    city: { type: "string", enum: ["Oslo", "Rome"], default: "Oslo", description: "The city.", examples: ["Oslo"] },
+    mode: { const: "walk", title: "Mode" },
+    list: { type: "array", items: { type: "string", pattern: "^a", enum: ["x"] } },
+  },
+  required: ["city"],
+  $defs: { place: { type: "object", properties: { title: { type: "string", description: "Its title." } } } },
+}
+const image = "https://example.com/a.png?who=ann&q=b%20c"
+const note = `data:text/plain;base64,${btoa("a note of some length")}`
+
+/** Requests with a string at every place that the schemas have. */
+const REQUESTS: Readonly<Record<string, Json>> = {
+  chat: {
+    model: "a/b",
+    messages: [
+      { role: "system", content: "Be brief." },
+      {
+        role: "user",
+        name: "ann",
+        content: [
+          { type: "text", text: "Hello" },
+          { type: "image_url", image_url: { url: image, detail: "low" } },
+          { type: "file", file: { filename: "a.txt", file_data: note, file_id: "file-1" } },
+        ],
+      },
+      {
+        role: "assistant",
+        content: null,
+        refusal: "no",
+        reasoning: "thought",
+        reasoning_details: [{ type: "reasoning.text", text: "t", signature: "s", id: "r" }],
+        tool_calls: [{ id: "call_1", type: "function", function: { name: "look", arguments: '{"city":"Oslo"}' } }],
+      },
+      { role: "tool", tool_call_id: "call_1", content: "sunny" },
+    ],
+    tools: [{ type: "function", function: { name: "look", description: "Looks.", parameters: schema } }],
+    tool_choice: { type: "function", function: { name: "look" } },
+    response_format: { type: "json_schema", json_schema: { name: "answer", description: "d", schema } },
+    stop: ["end", "stop"],
+    user: "u1",
+    session_id: "s1",
+    metadata: { team: "red" },
+    prediction: { type: "content", content: "guess" },
+    prompt_cache_key: "k",
+    safety_identifier: "i",
+    web_search_options: { user_location: { type: "approximate", approximate: { city: "Oslo", country: "NO" } } },
+  },
+  responses: {
+    model: "a/b",
+    instructions: "Be brief.",
+    input: [
+      {
+        type: "message",
+        id: "m1",
+        role: "user",
+        content: [
+          { type: "input_text", text: "Hello" },
+          { type: "input_image", image_url: image, file_id: "f" },
+          { type: "input_file", filename: "a", file_data: note, file_url: image },
+        ],
+      },
+      { type: "reasoning", id: "r", encrypted_content: "e", summary: [{ type: "summary_text", text: "s" }] },
+      { type: "function_call", id: "f", call_id: "c", name: "look", arguments: '{"a":"b"}' },
+      { type: "function_call_output", call_id: "c", output: "sunny" },
+    ],
+    tools: [{ type: "function", name: "look", description: "d", parameters: schema }],
+    text: { format: { type: "json_schema", name: "answer", schema } },
+    metadata: { team: "red" },
+    user: "u",
+    previous_response_id: "p",
+  },
+  messages: {
+    model: "a/b",
+    system: [{ type: "text", text: "Be brief." }],
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Hello" },
+          { type: "image", source: { type: "url", url: image } },
+          {
+            type: "document",
+            title: "t",
+            context: "c",
+            source: { type: "base64", media_type: "text/plain", data: btoa("a note of some length") },
+          },
+        ],
+      },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: "t", signature: "s" },
+          { type: "tool_use", id: "u", name: "look", input: { city: "Oslo", deep: { list: ["a"] } } },
+        ],
+      },
+      {
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: "u", content: [{ type: "text", text: "sunny" }] }],
+      },
+    ],
+    tools: [{ name: "look", description: "d", input_schema: schema }],
+    stop_sequences: ["end"],
+    metadata: { user_id: "u" },
+  },
+  embeddings: { model: "a/b", input: ["one", "two"], user: "u" },
+  rerank: { model: "a/b", query: "q", documents: ["one", { text: "two", title: "t" }] },
+  images: { model: "a/b", prompt: "a cat", negative_prompt: "dog", user: "u" },
+  speech: { model: "a/b", input: "Hello", voice: "v", instructions: "slow" },
+}
+
+type Path = readonly (string | number)[]
+
+/** Words of the protocol are checked by the schemas themselves. */
+const CHECKED = new Set(["role", "type", "model", "detail", "media_type"])
+const PROPERTIES = new Set(["properties", "metadata", "$defs", "input"])
+
+/** Paths of all strings; the name of a free field has the path of the field and `#`. */
+function pathsOf(value: unknown, path: Path = []): Path[] {
+  if (typeof value === "string") return CHECKED.has(String(path.at(-1))) ? [] : [path]
+  if (isArray(value)) return value.flatMap((one, at) => pathsOf(one, [...path, at]))
+  if (!isObject(value)) return []
+  const isFree = PROPERTIES.has(String(path.at(-1))) && typeof value["type"] !== "string"
+  return Object.entries(value).flatMap(([key, one]) => [
+    ...(isFree ? [[...path, key, "#"]] : []),
+    ...pathsOf(one, [...path, key]),
+  ])
+}
+
+const DATA = /^(data:text\/plain;base64,)?([A-Za-z0-9+/]{20,}={0,2})$/
+
+/** The text with a canary in it: in base64 where that is its form, escaped in an address. */
+function withCanary(text: string, canary: string): string {
+  const [, head = "", data] = DATA.exec(text) ?? []
+  if (data !== undefined) return head + btoa(`${atob(data)} ${canary}`)
+  if (text.startsWith("https://"))
+    return (
+      text +
+      canary
+        .split("")
+        .map((char) => `%${char.charCodeAt(0).toString(16)}`)
+        .join("")
+    )
+  return text.startsWith("{") ? text.replace(/"\}$/, `${canary}"}`) : `${text} ${canary}`
+}
+
+function placed(value: unknown, path: Path, canary: string): unknown {
+  const [key, next] = path
+  if (key === undefined) return withCanary(String(value), canary)
+  if (isArray(value)) return value.map((one, at) => (at === key ? placed(one, path.slice(1), canary) : one))
+  const fields = Object.entries(value as Json)
+  if (next === "#")
+    return Object.fromEntries(fields.map(([name, one]) => [name === key ? `${name}${canary}` : name, one]))
+  return Object.fromEntries(
+    fields.map(([name, one]) => [name, name === key ? placed(one, path.slice(1), canary) : one]),
+  )
+}
+
+function screening() {
+  const rules = JSON.stringify({ content_filters: [{ action: "block", pattern: "CANARY-\\d{4}", label: "canary" }] })
+  const row = { id: "g", name: "Rail", isDefault: false, limitNano: null, resetInterval: null, rules }
+  const applied = { ...row, includeByokInBudgets: false, byKey: true, byMember: false, keyHash: "k", userId: null }
+  return screeningOf(toCallerGuardrails([applied]), false)
+}
+
+const POSITIONS = Object.entries(REQUESTS).flatMap(([format, request]) =>
+  pathsOf(request).map((path) => ({ format, request, path })),
+)
+
+test("a blocked text reaches no provider, wherever in a request it is", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...POSITIONS),
+      fc.integer({ min: 1_000, max: 9_999 }),
+      async (position, number) => {
+        const { format, request, path } = position
+        const body = placed(request, path, `CANARY-${number}`) as object
+        await expect(screening()?.request(body), `${format} ${path.join(".")}`).rejects.toMatchObject({
+          metadata: { reason: "guardrail_blocked", patterns: ["canary"] },
+        })
+      },
+    ),
+    { numRuns: runs(5) },
+  )
+})
+
+test.each(POSITIONS.map((position) => [`${position.format} ${position.path.join(".")}`, position] as const))(
+  "%s is read",
+  async (_, { request, path }) => {
+    const body = placed(request, path, "CANARY-1234") as object
+    await expect(screening()?.request(body)).rejects.toMatchObject({ metadata: { reason: "guardrail_blocked" } })
+    expect(await screening()?.request(request)).toBe(request)
+  },
+)

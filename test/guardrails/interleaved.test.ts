@@ -1,0 +1,102 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
+import { screeningOf } from "../../src/guardrails/screening.ts"
+import { isObject, type Json, objectsOf } from "../../src/support/json.ts"
+import { runs } from "../support/runs.ts"
+
+const SECRETS = [
+  ["project", "CANARY-4711", "[project]"],
+  ["email", "ann.example@example.com", "[EMAIL]"],
+  ["secrets", ["gh", "p_", "a1B2".repeat(9)].join(""), "[SECRET]"],
+] as const
+
+function filterFor(action: "redact" | "block") {
+  const rules = JSON.stringify({
+    content_filters: [{ action, pattern: "CANARY-\\d{4}", label: "project" }],
+    content_filter_builtins: ["email", "secrets"].map((slug) => ({ slug, action })),
+  })
+  const row = { id: "g", name: "Rail", isDefault: false, limitNano: null, resetInterval: null, rules }
+  const applied = { ...row, includeByokInBudgets: false, byKey: true, byMember: false, keyHash: "k", userId: null }
+  const screening = screeningOf(toCallerGuardrails([applied]), false)
+  if (!screening) throw new Error("no content rules")
+  return screening.answerFilter()
+}
+
+const chunkOf = (delta: Json, finish: string | null = null): Json => ({
+  id: "x",
+  choices: [{ index: 0, delta, finish_reason: finish }],
+})
+const OTHERS: readonly ((at: number) => Json)[] = [
+  (at) => ({ reasoning: `thought ${at}. ` }),
+  (at) => ({ tool_calls: [{ index: 0, id: "c", type: "function", function: { name: "f", arguments: `"${at} ` } }] }),
+  (at) => ({ reasoning_details: [{ type: "reasoning.text", index: 0, text: `step ${at}. ` }] }),
+]
+
+function fieldOf(chunks: readonly Json[], read: (delta: Json) => unknown): string {
+  const deltas = chunks.flatMap(({ choices }) => objectsOf(choices)).map(({ delta }) => (isObject(delta) ? delta : {}))
+  return deltas
+    .map(read)
+    .filter((text) => typeof text === "string")
+    .join("")
+}
+const contentOf = (chunks: readonly Json[]) => fieldOf(chunks, ({ content }) => content)
+const argumentsOf = (chunks: readonly Json[]) =>
+  fieldOf(chunks, ({ tool_calls: calls }) => {
+    const [call] = objectsOf(calls)
+    return isObject(call?.["function"]) ? call["function"]["arguments"] : ""
+  })
+
+const interleaved = fc.record({
+  secret: fc.constantFrom(...SECRETS),
+  cut: fc.nat(40),
+  others: fc.array(fc.constantFrom(...OTHERS), { minLength: 1, maxLength: 3 }),
+  tail: fc.constantFrom("", " and more.", "\n"),
+  hasEnd: fc.boolean(),
+})
+type Interleaved = typeof interleaved extends fc.Arbitrary<infer T> ? T : never
+
+function chunksOf({ secret: [, text], cut, others, tail, hasEnd }: Interleaved): Json[] {
+  const at = Math.min(cut, text.length - 1) + 1
+  return [
+    chunkOf({ role: "assistant", content: "It is " }),
+    chunkOf({ content: text.slice(0, at) }),
+    ...others.map((other, position) => chunkOf(other(position))),
+    ...(at < text.length ? [chunkOf({ content: text.slice(at) })] : []),
+    chunkOf({ content: tail }),
+    ...(hasEnd ? [chunkOf({}, "stop")] : []),
+  ]
+}
+
+test("no half of a match goes out when another field comes between two pieces of an answer", () => {
+  fc.assert(
+    fc.property(interleaved, (one) => {
+      const filter = filterFor("redact")
+      const sent = [...chunksOf(one).flatMap((chunk) => filter.chunk(chunk)), ...filter.end()]
+      expect(contentOf(sent)).toBe(`It is ${one.secret[2]}${one.tail}`)
+      expect(argumentsOf(sent)).toBe(argumentsOf(chunksOf(one)))
+      expect(fieldOf(sent, ({ reasoning }) => reasoning)).toBe(fieldOf(chunksOf(one), ({ reasoning }) => reasoning))
+    }),
+    { numRuns: runs(4) },
+  )
+})
+
+test("nothing of a blocked match goes out", () => {
+  fc.assert(
+    fc.property(interleaved, (one) => {
+      const filter = filterFor("block")
+      const sent = [...chunksOf(one).flatMap((chunk) => filter.chunk(chunk)), ...filter.end()]
+      expect(contentOf(sent).replace("It is ", "")).toBe("")
+      expect(filter.isBlocked).toBe(true)
+    }),
+    { numRuns: runs(4) },
+  )
+})
+
+test("the fields of an answer keep their order", () => {
+  const filter = filterFor("redact")
+  const chunks = [chunkOf({ content: "See ann" }), chunkOf(OTHERS[1]?.(0) ?? {}), chunkOf({}, "tool_calls")]
+  const sent = [...chunks.flatMap((chunk) => filter.chunk(chunk)), ...filter.end()]
+  const order = sent.flatMap(({ choices }) => objectsOf(choices)).flatMap(({ delta }) => Object.keys(delta as Json))
+  expect(order).toEqual(["content", "content", "tool_calls"])
+})

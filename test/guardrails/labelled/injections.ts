@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from "node:fs"
+import path from "node:path"
+import { seeded } from "../../support/random-patterns.ts"
+import type { Half } from "./secrets.ts"
+
+/** A line in a language: an attempt at an injection, or an ordinary prompt. */
+export type Prompt = { text: string; language: string; family: string; isAttack: boolean }
+
+const folder = path.join(import.meta.dirname, "../../fixtures/injection")
+const SEED = 17
+const PER_PHRASING = 8
+/** English has as many phrasings as other languages have lines for two. */
+const FAMILIES: Readonly<Record<string, string>> = {
+  o: "override",
+  r: "role play",
+  l: "prompt leak",
+  e: "encoding",
+  i: "indirect",
+  d: "disguise",
+}
+
+type Phrasing = Omit<Prompt, "text"> & { template: string }
+
+function phrasings(): Phrasing[] {
+  return readdirSync(folder)
+    .toSorted()
+    .flatMap((file) =>
+      readFileSync(path.join(folder, file), "utf8")
+        .trimEnd()
+        .split("\n")
+        .map((line) => {
+          const [, kind, template = ""] = /^(?:!([a-z])|-) (.*)$/.exec(line) ?? []
+          const family = kind === undefined ? "ordinary" : (FAMILIES[kind] ?? "")
+          return { template, language: path.basename(file, ".txt"), family, isAttack: kind !== undefined }
+        }),
+    )
+}
+
+/** Different texts of a template, in which `{a|b}` is one or the other. */
+function textsOf(template: string, random: () => number): string[] {
+  const texts = new Set<string>()
+  for (let tries = 0; tries < PER_PHRASING * 4 && texts.size < PER_PHRASING; tries++) {
+    const text = template.replaceAll(/\{([^{}]*)\}/g, (_, choices: string) => {
+      const all = choices.split("|")
+      return all[Math.floor(random() * all.length)] ?? ""
+    })
+    texts.add(text.replaceAll(/ {2,}/g, " ").trim())
+  }
+  return [...texts]
+}
+
+/** Prompts of one half: no phrasing is in both. */
+export function prompts(half: Half): Prompt[] {
+  const random = seeded(SEED)
+  const groups = Map.groupBy(phrasings(), ({ language, isAttack }) => `${language} ${isAttack}`)
+  return [...groups.values()].flatMap((group) => {
+    const order = group.map((one) => ({ one, at: random() })).toSorted((one, other) => one.at - other.at)
+    const middle = Math.ceil(order.length / 2)
+    const chosen = half === "tuning" ? order.slice(0, middle) : order.slice(middle)
+    return chosen.flatMap(({ one: { template, ...others } }) =>
+      textsOf(template, seeded(template.length * 31 + 7)).map((text) => ({ ...others, text })),
+    )
+  })
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs"
+import path from "node:path"
+import { prompts } from "./injections.ts"
+import { ordinaryLines } from "./secrets.ts"
+
+export type Training = { text: string; isAttack: boolean; weight?: number }
+
+const fixtures = path.join(import.meta.dirname, "../../fixtures")
+
+/** Labelled lines of all detectors; those with a label of another detector are ordinary ones here. */
+function corpusPrompts(): Training[] {
+  return readFileSync(path.join(fixtures, "guardrail-corpus.txt"), "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => ({
+      text: line.replaceAll(/\{\{[a-z-]+\|(.*?)\}\}(?!\})/g, "$1"),
+      isAttack: line.includes("{{regex-prompt-injection|"),
+    }))
+}
+
+/** Sentences of technical documentation. */
+function documentation(): Training[] {
+  return readFileSync(path.join(fixtures, "injection-ordinary.txt"), "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((text) => ({ text, isAttack: false }))
+}
+
+/** What the model is fitted to: nothing of the unseen half. */
+export function trainingPrompts(): Training[] {
+  return [
+    ...prompts("tuning").map(({ text, isAttack }) => ({ text, isAttack })),
+    ...corpusPrompts(),
+    ...documentation(),
+    ...ordinaryLines("tuning").map(({ text }) => ({ text, isAttack: false })),
+  ]
+}
