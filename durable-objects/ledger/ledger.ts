@@ -128,10 +128,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     this.#wakeBy(row.expires_at)
   }
 
-  /**
-   * Charge what calls cost, end their holds and record them; register and renew calls that go on; renew and take back
-   * leases. All of it or nothing.
-   */
+  /** Charges and records calls and ends their holds; registers and renews others; renews leases. All or nothing. */
   report({ settlements, registrations, renewals, leases }: FlushRequest): FlushResult {
     const length = settlements.length + registrations.length + renewals.length + leases.length
     if (length === 0) return { charged: [], alive: [] }
@@ -264,6 +261,10 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     }
   }
 
+  confirmBroadcasts(ids: string[]): void {
+    this.#outbox.confirmBroadcasts(ids)
+  }
+
   /** What is reserved, calls and leases. */
   holds(): ReturnType<Holds["list"]> {
     return this.#holds.list()
@@ -279,9 +280,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     if (next !== null) this.#wakeBy(next)
   }
 
-  /**
-   * A lease with nothing open goes as it came; of one whose isolate died in the middle, its calls' estimate is charged.
-   */
+  /** A lease without open calls ends without a charge; of one whose isolate died, the estimate is charged. */
   #settleExpired(hold: HoldRow): void {
     const { id, estimate } = hold
     const isLease = this.#holds.lease(id) !== undefined

@@ -41,4 +41,5 @@ export const broadcastBatches = sqliteTable("broadcast_batches", {
   rejections: integer("rejections").notNull(),
   since: integer("since").notNull(),
   dueAt: integer("due_at").notNull(),
+  isSorted: integer("is_sorted", { mode: "boolean" }).notNull().default(true),
 })
