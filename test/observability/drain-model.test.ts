@@ -1,8 +1,8 @@
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import type { Outcome } from "../../src/observability/delivery/deliver.ts"
 import { type BacklogPorts, drain } from "../../src/observability/delivery/drain.ts"
-import { type Breaker, TRIED_FOR_MS } from "../../src/observability/delivery/retry.ts"
+import { TRIED_FOR_MS } from "../../src/observability/delivery/retry.ts"
 import type { BatchRow } from "../../src/observability/delivery/store.ts"
 
 /** A destination and its backlog in memory: the receiver follows a script, and the process may die at any step. */
@@ -36,7 +36,7 @@ function newRow(id: string, now: number): BatchRow {
 function newWorld(statusAt: (now: number) => number, crashesAt: (step: number) => boolean = () => false) {
   const rows = new Map<string, BatchRow>()
   const received = new Map<string, number>()
-  const world = { now: 0, steps: 0, attempts: 0, isListed: 0, breaker: { failures: 0, pausedUntil: 0 } as Breaker }
+  const world = { now: 0, steps: 0, attempts: 0, isListed: 0, breaker: { failures: 0, pausedUntil: 0 } }
   /** Every effect is a step, before and after which the process may die. */
   const step = async <T>(work: () => T): Promise<T> => {
     if (crashesAt(world.steps++)) throw new Crash()
