@@ -142,6 +142,7 @@ const UNAUDITED = [
   "src/usage/store.ts",
   "src/reconciliation/store.ts",
   "src/observability/delivery/store.ts",
+  "src/observability/metrics-store.ts",
   // Statements for the batches of other stores, which write the entry.
   "src/scim/apply-store.ts",
 ]

@@ -173,6 +173,19 @@ export class Outbox {
     this.#sql.exec("DELETE FROM broadcasts WHERE seq = ?", seq)
   }
 
+  /** Records that are not in D1, and calls that the consumer has not confirmed. */
+  backlog(): { records: number; broadcasts: number } {
+    const { records } = this.#sql
+      .exec<{ records: number }>("SELECT count(*) AS records FROM outbox WHERE seq > ?", this.#delivered)
+      .one()
+    const { broadcasts } = this.#sql
+      .exec<{ broadcasts: number }>(
+        "SELECT (SELECT count(*) FROM broadcasts) + (SELECT count(*) FROM published) AS broadcasts",
+      )
+      .one()
+    return { records, broadcasts }
+  }
+
   confirmBroadcasts(ids: readonly string[]): void {
     this.#sql.exec("DELETE FROM published WHERE id IN (SELECT value FROM json_each(?))", JSON.stringify(ids))
   }

@@ -64,6 +64,12 @@ export const variables = {
     effect: "The former `MASTER_KEY` during a [key rotation](operations.md#key-rotation).",
     isSecret: true,
   }),
+  METRICS_TOKEN: define({
+    schema: text.min(16, "must be at least 16 characters").optional(),
+    section: "general",
+    effect: "Token of [`GET /metrics`](observability.md#metrics), which then has all organizations. Not a key.",
+    isSecret: true,
+  }),
   STAGE: define({
     schema: oneOf(["development", "production"]).optional(),
     section: "general",

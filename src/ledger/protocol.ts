@@ -93,4 +93,5 @@ export interface LedgerRpc extends Rpc.DurableObjectBranded {
   generation(id: string): Promise<Generation | null>
   reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation>
   confirmBroadcasts(ids: string[]): void
+  backlog(): { records: number; broadcasts: number; holds: number }
 }

@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json } from "../../support/json.ts"
+import { isArray, isObject, type Json, parseStored } from "../../support/json.ts"
 import { type CallContent, toDefinition } from "../call-content.ts"
 
 /** Messages and tools in the shapes of the OpenTelemetry conventions for generative AI, and of chat. Pure. */
@@ -41,7 +41,7 @@ function toCallPart(call: unknown): object {
 function toArguments(input: unknown): unknown {
   if (typeof input !== "string") return input
   try {
-    return JSON.parse(input) as unknown
+    return parseStored(input)
   } catch {
     return input
   }

@@ -28,8 +28,8 @@ export function stepsOf(event: CallEvent): Step[] {
 
 function idsOf(event: CallEvent, step: string): Pick<Step, "traceId" | "spanId" | "parentSpanId"> {
   const { traceId, spanId } = traceOf(event)
-  const own = sha256Hex(`${event.generation.id} ${step}`).slice(0, SPAN_HEX)
-  return { traceId, spanId: own, parentSpanId: spanId }
+  const stepId = sha256Hex(`${event.generation.id} ${step}`).slice(0, SPAN_HEX)
+  return { traceId, spanId: stepId, parentSpanId: spanId }
 }
 
 /** One after the other from the start of the call. The last one lasts as long as the call. */
