@@ -10,6 +10,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
+import { configOf } from "../config/config.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { openSealed, sealForWorkspace } from "../secrets/workspace-key.ts"
@@ -29,7 +30,7 @@ import {
   toDestination,
   AUDITED_FIELDS,
 } from "./destination.ts"
-import type { Config, KindName } from "./kinds.ts"
+import { type Config, defaultsOf, type KindName } from "./kinds.ts"
 import { wakeDelivery } from "./delivery/wake.ts"
 import { Destination, DestinationChange, DestinationQuery, NewDestination } from "./schemas.ts"
 import {
@@ -126,7 +127,8 @@ export const destinations = newRouter()
     const { organizationId } = c.var.principal
     const { workspace_id: requested, ...input } = c.req.valid("json")
     const { type } = input
-    const given = readConfig(type, input.config, hostsIn(c.env, "PRIVATE_HOSTS"))
+    const named = { ...defaultsOf(type, configOf(c.env).CLIENT_DIALECT), ...input.config }
+    const given = readConfig(type, named, hostsIn(c.env, "PRIVATE_HOSTS"))
     const made = missingSecretOf(type, given)
     const config: Config = { ...given, ...made }
     await requireOwnHashes(c, input.api_key_hashes)

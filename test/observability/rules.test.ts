@@ -1,3 +1,4 @@
+import { defaultsOf } from "../../src/observability/kinds.ts"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { exportContextOf } from "../../src/observability/context.ts"
@@ -190,4 +191,12 @@ describe("what travels with a call", () => {
     expect(JSON.stringify(long.input[0])).toContain("1 earlier or longer messages are left out")
     expect(JSON.stringify(long.input[2])).toContain("last many words")
   })
+})
+
+test("destinations have the names of the client libraries under CLIENT_DIALECT=openrouter", () => {
+  expect(defaultsOf("s3", "openrouter")).toEqual({ prefix: "openrouter-traces" })
+  expect(defaultsOf("clickhouse", "openrouter")).toEqual({ table: "OPENROUTER_TRACES" })
+  expect(defaultsOf("snowflake", "openrouter")).toEqual({ table: "OPENROUTER_TRACES" })
+  expect(defaultsOf("s3", "service")).toEqual({})
+  expect(defaultsOf("webhook", "openrouter")).toEqual({})
 })

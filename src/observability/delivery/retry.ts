@@ -39,9 +39,9 @@ const FAILURES_TO_OPEN = 6
 /** Below 2: a receiver that fails half of the time would pause as long at each length of the pause. */
 const PAUSE_GROWTH = 1.5
 const FIRST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 30_000
-/** With pauses of 30 seconds this is an hour. */
-const FAILURES_OF_AN_OUTAGE = 132
+const LONGEST_PAUSE_MS = 15_000
+/** With pauses of 15 seconds this is an hour. */
+const FAILURES_OF_AN_OUTAGE = 250
 const OUTAGE_PAUSE_MS = 300_000
 
 export function pauseMs(failures: number): number {
