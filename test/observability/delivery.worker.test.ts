@@ -136,7 +136,7 @@ describe("a call", () => {
     const spans = await receivedSpans(got, 2)
     expect(spans.map(({ at }) => at["gateway.generation_id"]).toSorted()).toEqual(ids.toSorted())
     const refused = spans.find(({ at }) => at["gateway.generation_id"] === ids[1])
-    expect(refused).toMatchObject({ status: { code: 2 }, at: { "error.type": "refused" } })
+    expect(refused).toMatchObject({ status: { code: 2 }, at: { "error.type": "provider_failed" } })
   })
 })
 
