@@ -28,7 +28,7 @@ const { values } = parseArgs({
 })
 
 const TICKS_PER_SECOND = 100
-const DRAIN_LIMIT_MS = 120_000
+const DRAIN_LIMIT_MS = 150_000
 
 function cpuSeconds(): number {
   const ticks = values.pid.split(",").map((pid) => {
