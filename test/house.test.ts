@@ -25,7 +25,8 @@ const ROOMS = `
   support errors money formats config access http audit secrets outbound providers models ledger
   generations usage workspaces members keys organizations reconciliation budgets byok guardrails
   presets observability policy sessions calls routing server-tools plugins files inference datasets scim oauth vault
-  interns events app durable-objects/ledger durable-objects/intern index
+  interns events app durable-objects/ledger durable-objects/intern
+  durable-objects/delivery index
 `
   .trim()
   .split(/\s+/)
@@ -141,6 +142,7 @@ const UNAUDITED = [
   "src/usage/store.ts",
   "src/reconciliation/store.ts",
   "src/observability/delivery/store.ts",
+  "src/observability/metrics-store.ts",
   // Statements for the batches of other stores, which write the entry.
   "src/scim/apply-store.ts",
 ]

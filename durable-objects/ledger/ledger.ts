@@ -36,7 +36,6 @@ const SHORT_TIMEOUT_MS = 300
 
 /**
  * One per organization: its balance, every counter and every hold, and the outbox of its generations.
- *
  * A charge, its counters and its generation record are one transaction here, so the sum of the generations is what was
  * spent even if the runtime dies between any two lines; D1 receives the records afterwards, in batches, idempotently.
  * Methods answer expected outcomes and throw only bugs: an error class does not survive the way to the caller.
@@ -128,10 +127,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     this.#wakeBy(row.expires_at)
   }
 
-  /**
-   * Charge what calls cost, end their holds and record them; register and renew calls that go on; renew and take back
-   * leases. All of it or nothing.
-   */
+  /** Charges and records calls and ends their holds; registers and renews others; renews leases. All or nothing. */
   report({ settlements, registrations, renewals, leases }: FlushRequest): FlushResult {
     const length = settlements.length + registrations.length + renewals.length + leases.length
     if (length === 0) return { charged: [], alive: [] }
@@ -237,13 +233,11 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
 
   /** Counters of these keys, in the order asked. */
   usage(keyHashes: string[]): Counters[] {
-    const now = Date.now()
-    return keyHashes.map((hash) => this.#counters.at(keyScope(hash), now))
+    return keyHashes.map((hash) => this.#counters.at(keyScope(hash), Date.now()))
   }
 
   /**
-   * A generation that is not in D1 yet, by its own id or the provider's. A call that is just ending is waited for, so
-   * that a client may ask for it as soon as it has read the last byte.
+   * A generation that is not in D1 yet, by its own id or the provider's. Waits for a call that is just ending.
    */
   async generation(id: string): Promise<Generation | null> {
     const found = this.#outbox.find(id)
@@ -264,6 +258,14 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     }
   }
 
+  confirmBroadcasts(ids: string[]): void {
+    this.#outbox.confirmBroadcasts(ids)
+  }
+
+  backlog(): ReturnType<LedgerRpc["backlog"]> {
+    return { ...this.#outbox.backlog(), holds: this.#holds.list().length }
+  }
+
   /** What is reserved, calls and leases. */
   holds(): ReturnType<Holds["list"]> {
     return this.#holds.list()
@@ -279,9 +281,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     if (next !== null) this.#wakeBy(next)
   }
 
-  /**
-   * A lease with nothing open goes as it came; of one whose isolate died in the middle, its calls' estimate is charged.
-   */
+  /** A lease without open calls ends without a charge; of one whose isolate died, the estimate is charged. */
   #settleExpired(hold: HoldRow): void {
     const { id, estimate } = hold
     const isLease = this.#holds.lease(id) !== undefined

@@ -11,9 +11,12 @@ const MAX_KEPT = 100_000
 /** For so long a settlement may come twice, and is known by its record. */
 const KEPT_MS = 600_000
 const VERIFY_BATCH = 500
+/** How long the consumer of the queue may take to confirm calls, the first time and at most. */
+const CONFIRMED_IN_MS = 120_000
+const MAX_CONFIRMED_IN_MS = 3_600_000
 
 type Row = { seq: number; id: string; record: string }
-type Listened = { seq: number; id: string; organization_id: string; workspace_id: string }
+type Listened = { seq: number; id: string; organization_id: string; workspace_id: string; times: number }
 
 /**
  * The ledger's generations on their way to D1. They are delivered in batches, idempotently, and kept here after it
@@ -38,6 +41,12 @@ export class Outbox {
       CREATE TABLE IF NOT EXISTS broadcasts (
         seq INTEGER PRIMARY KEY, id TEXT NOT NULL, organization_id TEXT NOT NULL, workspace_id TEXT NOT NULL
       );
+      CREATE TABLE IF NOT EXISTS published (
+        seq INTEGER PRIMARY KEY, id TEXT NOT NULL, organization_id TEXT NOT NULL, workspace_id TEXT NOT NULL,
+        times INTEGER NOT NULL, again_at INTEGER NOT NULL
+      );
+      CREATE INDEX IF NOT EXISTS published_id ON published (id);
+      CREATE INDEX IF NOT EXISTS published_again ON published (again_at);
       CREATE TABLE IF NOT EXISTS delivery (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
     `)
     const [row] = sql.exec<{ value: number }>("SELECT value FROM delivery WHERE name = 'delivered'").toArray()
@@ -122,17 +131,12 @@ export class Outbox {
 
   /**
    * Queues the ids of calls that have a destination, once D1 has their generations: the queue consumer reads them
-   * there. Returns the milliseconds until a retry; null when done.
+   * there. Ids stay here until the consumer confirms them, and are queued again if it does not: a queue in development
+   * is lost with its process. Returns the milliseconds until there is more to do; null when done.
    */
   async broadcast(queue: Queue<BroadcastMessage>, now: number): Promise<number | null> {
-    while (this.#hasBroadcasts) {
-      const rows = this.#sql
-        .exec<Listened>(
-          "SELECT * FROM broadcasts WHERE seq <= ? ORDER BY workspace_id, seq LIMIT ?",
-          this.#delivered,
-          FLUSH_BATCH,
-        )
-        .toArray()
+    for (;;) {
+      const rows = this.#listUnpublished(now)
       if (rows.length === 0) break
       try {
         await queue.sendBatch(toMessages(rows, now).map((body) => ({ body })))
@@ -140,10 +144,50 @@ export class Outbox {
         logError("calls not queued for destinations; the outbox retries", { waitMs: MAX_BACKOFF_MS }, cause)
         return MAX_BACKOFF_MS
       }
-      for (const { seq } of rows) this.#sql.exec("DELETE FROM broadcasts WHERE seq = ?", seq)
+      for (const row of rows) this.#published(row, now)
     }
     this.#hasBroadcasts = this.#sql.exec("SELECT 1 FROM broadcasts LIMIT 1").toArray().length > 0
-    return null
+    const { at } = this.#sql.exec<{ at: number | null }>("SELECT min(again_at) AS at FROM published").one()
+    return at === null ? null : Math.max(0, at - now)
+  }
+
+  #listUnpublished(now: number): Listened[] {
+    const fresh = this.#hasBroadcasts
+      ? this.#sql
+          .exec<Listened>(
+            "SELECT *, 0 AS times FROM broadcasts WHERE seq <= ? ORDER BY workspace_id, seq LIMIT ?",
+            this.#delivered,
+            FLUSH_BATCH,
+          )
+          .toArray()
+      : []
+    if (fresh.length > 0) return fresh
+    const query = "SELECT * FROM published WHERE again_at <= ? ORDER BY again_at, workspace_id LIMIT ?"
+    return this.#sql.exec<Listened>(query, now, FLUSH_BATCH).toArray()
+  }
+
+  #published({ seq, id, organization_id, workspace_id, times }: Listened, now: number): void {
+    const againAt = now + Math.min(MAX_CONFIRMED_IN_MS, CONFIRMED_IN_MS * 2 ** times)
+    const values = [seq, id, organization_id, workspace_id, times + 1, againAt]
+    this.#sql.exec("INSERT OR REPLACE INTO published VALUES (?, ?, ?, ?, ?, ?)", ...values)
+    this.#sql.exec("DELETE FROM broadcasts WHERE seq = ?", seq)
+  }
+
+  /** Records that are not in D1, and calls that the consumer has not confirmed. */
+  backlog(): { records: number; broadcasts: number } {
+    const { records } = this.#sql
+      .exec<{ records: number }>("SELECT count(*) AS records FROM outbox WHERE seq > ?", this.#delivered)
+      .one()
+    const { broadcasts } = this.#sql
+      .exec<{ broadcasts: number }>(
+        "SELECT (SELECT count(*) FROM broadcasts) + (SELECT count(*) FROM published) AS broadcasts",
+      )
+      .one()
+    return { records, broadcasts }
+  }
+
+  confirmBroadcasts(ids: readonly string[]): void {
+    this.#sql.exec("DELETE FROM published WHERE id IN (SELECT value FROM json_each(?))", JSON.stringify(ids))
   }
 
   /** While `work` runs, what D1 has of this ledger stays as it is. */

@@ -1,5 +1,6 @@
 import { Hono, type MiddlewareHandler } from "hono"
 import { cors } from "hono/cors"
+import { requireManagement } from "../access/guards.ts"
 import { audit } from "../audit/routes.ts"
 import { budgets } from "../budgets/routes.ts"
 import { byok } from "../byok/routes.ts"
@@ -51,6 +52,7 @@ import { authPage } from "../oauth/page-routes.ts"
 import { oauthCodes, oauthKeys } from "../oauth/routes.ts"
 import { oauthTokens } from "../oauth/token-routes.ts"
 import { destinationActions } from "../observability/action-routes.ts"
+import { metricsByKey, metricsByToken, metricsRoutes } from "../observability/metrics-routes.ts"
 import { destinations } from "../observability/routes.ts"
 import { organizations } from "../organizations/routes.ts"
 import { presets } from "../presets/routes.ts"
@@ -109,6 +111,7 @@ for (const router of [
   vault,
   destinations,
   destinationActions,
+  metricsRoutes,
   oauthCodes,
   files,
   exports,
@@ -166,6 +169,7 @@ app.use(`${BASE_PATH}/*`, cors({ origin: "*", exposeHeaders: EXPOSED_HEADERS, ma
 app.use(serverTiming)
 app.get("/health", healthHandler)
 app.get("/ready", readyHandler)
+app.get("/metrics", requireConfiguration, metricsByToken, authenticate, requireManagement, metricsByKey)
 app.use(`${BASE_PATH}/*`, requireConfiguration)
 for (const path of ["/interns", "/vault"]) {
   app.use(`${BASE_PATH}${path}`, refuseRegional)

@@ -9,6 +9,8 @@ export interface Bindings {
   FILES: R2Bucket
   LEDGER: DurableObjectNamespace
   INTERN: DurableObjectNamespace
+  /** One object per destination with a backlog (observability/delivery). */
+  DELIVERY: DurableObjectNamespace
   /** Calls on their way to destinations (observability/delivery). */
   BROADCAST: Queue<BroadcastMessage>
   /** The outer guard against floods (access/flood.ts). */

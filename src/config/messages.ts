@@ -2,7 +2,7 @@
 export type BroadcastMessage =
   /** Calls of a workspace that were charged, to be sorted to its destinations. */
   | { kind: "calls"; organizationId: string; workspaceId: string; generationIds: string[]; since: number }
-  /** A batch that a destination did not take, to be tried again. */
+  /** A batch of an earlier release. Its destination is woken. */
   | { kind: "batch"; organizationId: string; batchId: string }
 
 /** Calls in one message: their content must fit in an isolate together with that of other messages. */

@@ -64,6 +64,12 @@ export const variables = {
     effect: "The former `MASTER_KEY` during a [key rotation](operations.md#key-rotation).",
     isSecret: true,
   }),
+  METRICS_TOKEN: define({
+    schema: text.min(16, "must be at least 16 characters").optional(),
+    section: "general",
+    effect: "Token of [`GET /metrics`](observability.md#metrics), which then has all organizations. Not a key.",
+    isSecret: true,
+  }),
   STAGE: define({
     schema: oneOf(["development", "production"]).optional(),
     section: "general",
@@ -92,7 +98,7 @@ export const variables = {
     schema: oneOf(["service", "openrouter"]).default("service"),
     section: "general",
     effect:
-      "`openrouter` changes the prefix of intern questions to `openrouter.` and the status of a created SCIM mapping to 201.",
+      "`openrouter` changes the prefix of intern questions to `openrouter.` the status of a created SCIM mapping to 201, and default names of destinations to `openrouter-traces` and `OPENROUTER_TRACES`.",
   }),
 
   FIRST_FRAME_TIMEOUT_MS: define({

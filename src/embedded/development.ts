@@ -3,7 +3,7 @@ import gateway, { Intern as InternObject } from "../index.ts"
 import embedded from "./index.ts"
 import { ensureDevelopment } from "./provision.ts"
 
-export { Ledger } from "../index.ts"
+export { Delivery, Ledger } from "../index.ts"
 
 /** Its agents call models, too. */
 export class Intern extends InternObject {

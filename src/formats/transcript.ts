@@ -1,10 +1,46 @@
-/** Text of a response, collected while it is read. */
-export type Transcript = { content: string; reasoning: string }
+/** A call of a tool in a response. `arguments`: JSON as the model wrote it. */
+export type TranscriptToolCall = { key: string; id: string; name: string; arguments: string }
+
+/** What a response says, collected while it is read. */
+export type Transcript = {
+  content: string
+  reasoning: string
+  /** Absent where the model did not refuse. */
+  refusal?: string
+  /** Absent for none. */
+  toolCalls?: TranscriptToolCall[]
+}
+
+export type TranscriptText = "content" | "reasoning" | "refusal"
 
 /** UTF-16 units. Longer text is cut. */
 export const MAX_TRANSCRIPT = 1_000_000
+const MAX_TOOL_CALLS = 256
+const MAX_NAME = 256
 
-export function appendText(phrase: Transcript, kind: keyof Transcript, text: string): void {
-  const room = MAX_TRANSCRIPT - phrase.content.length - phrase.reasoning.length
-  if (room > 0) phrase[kind] += text.slice(0, room)
+function lengthOf({ content, reasoning, refusal = "", toolCalls = [] }: Transcript): number {
+  return toolCalls.reduce(
+    (sum, call) => sum + call.arguments.length,
+    content.length + reasoning.length + refusal.length,
+  )
+}
+
+export function appendText(phrase: Transcript, kind: TranscriptText, text: string): void {
+  const room = MAX_TRANSCRIPT - lengthOf(phrase)
+  if (room > 0) phrase[kind] = (phrase[kind] ?? "") + text.slice(0, room)
+}
+
+/** A part of a tool call. Parts of one call have the same key. */
+export function appendToolCall(phrase: Transcript, key: string, part: Record<string, unknown>): void {
+  const calls = (phrase.toolCalls ??= [])
+  let call = calls.find((known) => known.key === key)
+  if (!call) {
+    if (calls.length >= MAX_TOOL_CALLS) return
+    call = { key, id: "", name: "", arguments: "" }
+    calls.push(call)
+  }
+  const { id, name, arguments: input } = part
+  if (typeof id === "string" && call.id === "") call.id = id.slice(0, MAX_NAME)
+  if (typeof name === "string" && call.name === "") call.name = name.slice(0, MAX_NAME)
+  if (typeof input === "string") call.arguments += input.slice(0, Math.max(0, MAX_TRANSCRIPT - lengthOf(phrase)))
 }

@@ -28,7 +28,7 @@ export function toGenerationContent(
   const isFailure = generation.ending !== "complete" && generation.ending !== "cancelled"
   return {
     input: { messages },
-    output: { completion: output.content || null, reasoning: output.reasoning || null },
+    output: { completion: output.content || output.refusal || null, reasoning: output.reasoning || null },
     error: isFailure
       ? {
           message: `The call ended as ${generation.ending}.`,

@@ -11,13 +11,12 @@ import { failures } from "../http/schema.ts"
 import type { Env } from "../config/env.ts"
 import type { App } from "../access/app.ts"
 import { type Content, putContent } from "../generations/content.ts"
-import { type Transcript } from "../formats/transcript.ts"
 import type { Generation } from "../ledger/generation.ts"
 import { loadCatalogue, loadReachableCatalogue } from "../models/compile.ts"
 import { configOf } from "../config/config.ts"
 import { logCall } from "../observability/call-log.ts"
 import { toDataPoint } from "../observability/metrics.ts"
-import { saveCallContent, toCallContent } from "../observability/call-content.ts"
+import { type CallText, saveCallContent, toCallContent } from "../observability/call-content.ts"
 import { configuredModeration } from "../plugins/moderation.ts"
 import { loadPreset } from "../presets/active.ts"
 import { configuredProviders } from "../providers/configured.ts"
@@ -111,8 +110,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Incomin
       },
     }),
     ...(caller.destinations.length > 0 && {
-      saveCallContent: (id: string, messages: readonly unknown[], output: Transcript) =>
-        saveCallContent(env.FILES, id, toCallContent(messages, output)),
+      saveCallContent: (id: string, text: CallText) => saveCallContent(env.FILES, id, toCallContent(text)),
     }),
     logCall: (generation) => logCall(configOf(env).LOG_CALLS, generation, caller.label),
     ...(metrics && { recordMetric: (generation: Generation) => metrics.writeDataPoint(toDataPoint(generation)) }),

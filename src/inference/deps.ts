@@ -3,7 +3,7 @@ import type { FreeLimits } from "../ledger/free-requests.ts"
 import type { LedgerClient } from "../ledger/client.ts"
 import type { ActivePreset } from "../presets/preset.ts"
 import type { Content } from "../generations/content.ts"
-import type { Transcript } from "../formats/transcript.ts"
+import type { CallText } from "../observability/call-content.ts"
 import type { Generation } from "../ledger/generation.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ModerationSettings } from "../plugins/moderation.ts"
@@ -52,7 +52,7 @@ export type Deps = {
     put: (call: { id: string; createdAt: number }, content: Content) => Promise<void>
   }
   /** Saves the content of a call for its destinations; absent where the workspace has none. */
-  saveCallContent?: (id: string, messages: readonly unknown[], output: Transcript) => Promise<void>
+  saveCallContent?: (id: string, text: CallText) => Promise<void>
   /** Pseudonym of an end user's id, which no provider receives. */
   pseudonymOf: (user: string) => Promise<string>
   /** Writes the call's line to the log. */

@@ -12,12 +12,12 @@ export type DraftFields = Pick<
 
 /** The facts of a call that are known before it is sent. Its generation starts with them. */
 export function newDraft(fields: DraftFields, meta: RequestMeta, caller: Caller): GenerationDraft {
-  const { user = null, trace = null, hasMessages = false, ...facts } = fields
+  const { user = null, trace = null, hasMessages = false, exported, isToolRun = false, ...facts } = fields
   const id = newGenerationId()
   const { keyHash } = caller
   const call = { id, keyHash, sessionId: fields.sessionId, region: meta.region }
   const externalUser = user ?? caller.externalUser
-  const broadcast = exportContextOf(caller.destinations, call, { user, trace, hasMessages })
+  const broadcast = exportContextOf(caller.destinations, call, { user, trace, hasMessages, exported, isToolRun })
   return {
     ...facts,
     ...(broadcast && { broadcast }),

@@ -112,7 +112,7 @@ function isFreeVariant({ model }: Target, requested: string): boolean {
 }
 
 function draftFieldsOf({ request, meta }: PlannedCall) {
-  const { bounds, preparation, apiType, upstream, sessionId, user, trace = null, messages } = request
+  const { bounds, preparation, apiType, upstream, sessionId, user, trace = null, messages, exported } = request
   return {
     apiType,
     ...(preparation?.strategy === "auto" && { router: preparation.requestedModel }),
@@ -123,6 +123,7 @@ function draftFieldsOf({ request, meta }: PlannedCall) {
     user,
     trace,
     hasMessages: messages !== undefined,
+    exported,
   }
 }
 

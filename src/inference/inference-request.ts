@@ -1,4 +1,5 @@
 import type { GenerationDraft } from "../ledger/generation.ts"
+import type { ExportedRequest } from "../observability/context.ts"
 import type { Attempt } from "../formats/attempt.ts"
 import type { UpstreamRequest, UpstreamFields } from "../formats/upstream.ts"
 import type { GatewayError } from "../errors/errors.ts"
@@ -42,6 +43,8 @@ export type InferenceRequest = {
   upstream: UpstreamPlan
   /** The messages, for content logging and destinations; absent where the request is not a conversation. */
   messages?: readonly unknown[]
+  /** Parameters and tools, for destinations. Called only where one listens. */
+  exported?: () => ExportedRequest
   /** What plugins and variants changed; absent where nothing was. */
   preparation?: PreparationReport
   /** The content guardrails of the call; absent where none apply. */

@@ -134,5 +134,8 @@ function saveContent({ deps, meter, request, draft }: HeldCall): void {
   if (deps.contents?.keeps(id)) {
     save(deps.contents.put(draft, { organizationId, workspaceId, messages: [...messages], output: transcript }))
   }
-  if (deps.saveCallContent && draft.broadcast?.hasContent) save(deps.saveCallContent(id, messages, transcript))
+  if (deps.saveCallContent && draft.broadcast?.hasContent) {
+    const tools = request.exported?.().tools ?? []
+    save(deps.saveCallContent(id, { messages, output: transcript, tools }))
+  }
 }

@@ -18,6 +18,21 @@ export type Ending =
   | "unsettled"
   | "unattributed"
 
+/** Parameters of a request that destinations get. Absent where the request does not set them. */
+export type RequestParameters = {
+  temperature?: number
+  top_p?: number
+  top_k?: number
+  frequency_penalty?: number
+  presence_penalty?: number
+  max_tokens?: number
+  seed?: number
+  choices?: number
+  effort?: string
+  stop?: readonly string[]
+  output?: "text" | "json"
+}
+
 /** What only those who listen to a call are told of it. */
 export type BroadcastContext = {
   /** Of the hostname it came to, or `global`. */
@@ -28,6 +43,10 @@ export type BroadcastContext = {
   trace: Record<string, unknown> | null
   /** What is said is kept for them. */
   hasContent: boolean
+  /** Absent in records of older versions and where the request sets none. */
+  parameters?: RequestParameters
+  /** The call is a run of a server tool. */
+  isToolRun?: true
 }
 
 /** What is known when a call is held, before any provider was asked. */

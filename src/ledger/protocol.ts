@@ -92,4 +92,6 @@ export interface LedgerRpc extends Rpc.DurableObjectBranded {
   usage(keyHashes: string[]): Counters[]
   generation(id: string): Promise<Generation | null>
   reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation>
+  confirmBroadcasts(ids: string[]): void
+  backlog(): { records: number; broadcasts: number; holds: number }
 }

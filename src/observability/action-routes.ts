@@ -8,7 +8,7 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
 import { newId } from "../support/ids.ts"
 import { deliver } from "./delivery/deliver.ts"
-import { toDelay } from "../config/messages.ts"
+import { wakeDelivery } from "./delivery/wake.ts"
 import { newProbe } from "./probe.ts"
 import { find } from "./routes.ts"
 import { Probe } from "./schemas.ts"
@@ -42,7 +42,6 @@ const redeliver = createRoute({
 })
 
 const MAX_MESSAGE = 500
-const MESSAGES_AT_ONCE = 100
 
 export const destinationActions = newRouter()
   .openapi(probe, async (c) => {
@@ -62,12 +61,8 @@ export const destinationActions = newRouter()
   .openapi(redeliver, async (c) => {
     const { id, organization_id: organizationId, workspace_id: workspaceId } = await find(c, c.req.valid("param").id)
     const entry = entryOf(c, { action: "destination.redeliver", resourceId: id, workspaceId })
-    const batches = await reviveBatches(c.env.DB, { organizationId, id, now: Date.now(), entry })
-    for (let at = 0; at < batches.length; at += MESSAGES_AT_ONCE) {
-      const some = batches.slice(at, at + MESSAGES_AT_ONCE)
-      await c.env.BROADCAST.sendBatch(
-        some.map((batchId) => ({ body: { kind: "batch", organizationId, batchId }, ...toDelay(0) })),
-      )
-    }
-    return c.json({ data: { batches: batches.length } }, 200)
+    const now = Date.now()
+    const batches = await reviveBatches(c.env.DB, { organizationId, id, now, entry })
+    if (batches > 0) await wakeDelivery(c.env, { organizationId, destinationId: id }, now)
+    return c.json({ data: { batches } }, 200)
   })

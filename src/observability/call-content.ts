@@ -1,17 +1,26 @@
 import type { Transcript } from "../formats/transcript.ts"
 import { dayOf } from "../support/day.ts"
 import { timeOf, uuidOf } from "../support/ids.ts"
-import { parseStored } from "../support/json.ts"
+import { isObject, type Json, parseStored } from "../support/json.ts"
 
 /**
  * Content of calls that a destination needs, on its way to delivery. In R2, because a queue message is small: one
  * object per call until it is sorted, then one per batch until that is delivered or deleted as a dead letter.
  */
-export type CallContent = { input: readonly unknown[]; output: Transcript }
+export type CallContent = {
+  input: readonly unknown[]
+  output: Transcript
+  /** Definitions as the request has them; absent for none. */
+  tools?: readonly unknown[]
+}
+
+/** What a call says, before it is cut. */
+export type CallText = { messages: readonly unknown[]; output: Transcript; tools?: readonly unknown[] }
 
 /** Limit of exported input, in UTF-16 units. */
 const MAX_INPUT = 200_000
 const MAX_OUTPUT = 200_000
+const MAX_TOOLS = 100_000
 /** Longer data, such as images, audio and files, is not exported. */
 const MAX_DATA_URL = 2_000
 
@@ -25,8 +34,39 @@ function keyOf(id: string): string {
 }
 
 /** Content to keep of a call: the latest input messages and the start of the output. */
-export function toCallContent(messages: readonly unknown[], output: Transcript): CallContent {
-  return { input: latest(messages), output: { content: cut(output.content), reasoning: cut(output.reasoning) } }
+export function toCallContent({ messages, output, tools = [] }: CallText): CallContent {
+  const { content, reasoning, refusal, toolCalls } = output
+  return {
+    input: latest(messages),
+    output: {
+      content: cut(content),
+      reasoning: cut(reasoning),
+      ...(refusal !== undefined && { refusal: cut(refusal) }),
+      ...(toolCalls && { toolCalls: toolCalls.map((call) => ({ ...call, arguments: cut(call.arguments) })) }),
+    },
+    ...(tools.length > 0 && { tools: cutTools(tools) }),
+  }
+}
+
+/** Definitions that are too long lose their schemas. */
+function cutTools(tools: readonly unknown[]): readonly unknown[] {
+  if (JSON.stringify(tools).length <= MAX_TOOLS) return tools
+  const short = tools.map((tool) => {
+    const { type, name, description } = toDefinition(tool)
+    return {
+      type,
+      name,
+      ...(typeof description === "string" && { description: description.slice(0, MAX_DESCRIPTION) }),
+    }
+  })
+  return JSON.stringify(short).length <= MAX_TOOLS ? short : []
+}
+const MAX_DESCRIPTION = 200
+
+/** A tool in the shape of the OpenTelemetry conventions, from the shape of chat or of Responses. */
+export function toDefinition(tool: unknown): Json {
+  const { function: nested, ...given }: Json = isObject(tool) ? tool : {}
+  return { ...given, ...(isObject(nested) ? nested : {}) }
 }
 
 function latest(messages: readonly unknown[]): unknown[] {

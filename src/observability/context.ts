@@ -1,4 +1,4 @@
-import type { BroadcastContext } from "../ledger/generation.ts"
+import type { BroadcastContext, RequestParameters } from "../ledger/generation.ts"
 import { type Covered, matches, type DestinationFilter } from "./coverage.ts"
 import { isObject } from "../support/json.ts"
 
@@ -8,7 +8,13 @@ export type ExportContext = {
   trace: Readonly<Record<string, unknown>> | null
   /** The call is a conversation with messages. */
   hasMessages: boolean
+  exported?: (() => ExportedRequest) | undefined
+  /** The call is a run of a server tool. */
+  isToolRun?: boolean
 }
+
+/** What destinations get of a request besides its messages. */
+export type ExportedRequest = { parameters: RequestParameters; tools: readonly unknown[] }
 
 /** A trace travels with the hold, and is kept with the record. */
 const MAX_TRACE = 8_192
@@ -19,14 +25,22 @@ const KNOWN = ["trace_id", "trace_name", "span_name", "generation_name", "parent
 export function exportContextOf(
   destinations: readonly DestinationFilter[],
   call: Omit<Covered, "region"> & { region: string | null },
-  { user, trace, hasMessages }: ExportContext,
+  { user, trace, hasMessages, exported, isToolRun }: ExportContext,
 ): BroadcastContext | undefined {
   if (destinations.length === 0) return undefined
   const region = call.region ?? "global"
   const listening = destinations.filter((head) => matches(head, { ...call, region }))
   if (listening.length === 0) return undefined
   const hasContent = hasMessages && listening.some(({ readsContent }) => readsContent)
-  return { region, user, trace: isObject(trace) ? bounded(trace) : null, hasContent }
+  const parameters = exported?.().parameters ?? {}
+  return {
+    region,
+    user,
+    trace: isObject(trace) ? bounded(trace) : null,
+    hasContent,
+    ...(Object.keys(parameters).length > 0 && { parameters }),
+    ...(isToolRun && { isToolRun }),
+  }
 }
 
 function bounded(trace: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -6,6 +6,8 @@ import { toTimestamp } from "../support/time.ts"
 import type { DestinationRow } from "./destination.ts"
 import type { Facts } from "./filter.ts"
 import type { CallContent } from "./call-content.ts"
+import { errorTypeOf, operationOf } from "./send/conventions.ts"
+import { toAnswerText, toDefinitions, toToolCalls } from "./send/messages.ts"
 
 /** One call as it is exported to a destination. Pure. */
 export type CallEvent = {
@@ -37,7 +39,7 @@ export function factsOf({ generation, keyName, content }: Omit<CallEvent, "id">)
     api_key_name: keyName,
     finish_reason: generation.finishReason,
     input: content && JSON.stringify(content.input),
-    output: content && content.output.content,
+    output: content && (content.output.content || content.output.refusal || ""),
     total_cost: nanoToUsd(generation.costNano),
     total_tokens: tokens.prompt + tokens.completion,
     prompt_tokens: tokens.prompt,
@@ -55,7 +57,7 @@ export function traceOf({ generation }: CallEvent) {
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : null)
   const given = text(trace_id)
   const parent = text(parent_span_id)
-  const operation = generation.apiType === "completions" ? "chat" : generation.apiType
+  const operation = operationOf(generation)
   return {
     /** 32 hex digits. Without a given trace id, all calls of one request share one. */
     traceId: given === null ? uuidOf(generation.requestId) : toHexId(given, TRACE_HEX),
@@ -66,7 +68,6 @@ export function traceOf({ generation }: CallEvent) {
     traceName: text(trace_name),
     name: text(generation_name) ?? text(span_name) ?? `${operation} ${generation.model}`,
     metadata,
-    operation,
   }
 }
 
@@ -147,14 +148,22 @@ export function toRow(event: CallEvent, flags: Flags): Record<string, unknown> {
     total_tokens: tokens.prompt + tokens.completion,
     reasoning_tokens: tokens.reasoning,
     cached_tokens: tokens.cached,
+    cache_write_tokens: tokens.cacheWrite,
+    error_type: errorTypeOf(generation),
+    parameters: JSON.stringify(generation.broadcast?.parameters ?? {}),
+    attempts: JSON.stringify(generation.attempts),
+    guardrails: JSON.stringify(generation.guardrails ?? []),
     latency_ms: generation.latencyMs,
     generation_ms: generation.generationMs,
     ...cost,
     ...identity,
     ...context,
     input: content && JSON.stringify(content.input),
-    output: content && content.output.content,
+    output: content && toAnswerText(content),
     reasoning: content && content.output.reasoning,
+    refusal: content && (content.output.refusal ?? null),
+    tool_calls: content && JSON.stringify(toToolCalls(content)),
+    tools: content && JSON.stringify(toDefinitions(content)),
     metadata: JSON.stringify(trace.metadata),
   }
 }

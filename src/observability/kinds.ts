@@ -136,3 +136,14 @@ export type Config = Record<string, unknown> & { headers?: Record<string, string
 export function isSecret(type: KindName, name: string): boolean {
   return name === "headers" || KINDS[type].secrets.includes(name)
 }
+
+/** Defaults of the client libraries, for deployments that serve those. */
+const CLIENT_DEFAULTS: { [Name in KindName]?: Config } = {
+  clickhouse: { table: "OPENROUTER_TRACES" },
+  s3: { prefix: "openrouter-traces" },
+  snowflake: { table: "OPENROUTER_TRACES" },
+}
+
+export function defaultsOf(type: KindName, client: "service" | "openrouter"): Config {
+  return client === "openrouter" ? (CLIENT_DEFAULTS[type] ?? {}) : {}
+}

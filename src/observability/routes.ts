@@ -10,6 +10,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
+import { configOf } from "../config/config.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { openSealed, sealForWorkspace } from "../secrets/workspace-key.ts"
@@ -29,8 +30,8 @@ import {
   toDestination,
   AUDITED_FIELDS,
 } from "./destination.ts"
-import type { Config, KindName } from "./kinds.ts"
-import { deleteCallContent } from "./call-content.ts"
+import { type Config, defaultsOf, type KindName } from "./kinds.ts"
+import { wakeDelivery } from "./delivery/wake.ts"
 import { Destination, DestinationChange, DestinationQuery, NewDestination } from "./schemas.ts"
 import {
   dataKeyOf,
@@ -45,8 +46,6 @@ import {
 import { parseStored } from "../support/json.ts"
 
 const MAX_BODY_BYTES = 262_144
-/** Of what waited for a destination, at once; the clock removes the rest with its day. */
-const MOST_REMOVED = 1_000
 const PATH = "/observability/destinations"
 
 const tags = ["Observability"]
@@ -128,7 +127,8 @@ export const destinations = newRouter()
     const { organizationId } = c.var.principal
     const { workspace_id: requested, ...input } = c.req.valid("json")
     const { type } = input
-    const given = readConfig(type, input.config, hostsIn(c.env, "PRIVATE_HOSTS"))
+    const named = { ...defaultsOf(type, configOf(c.env).CLIENT_DIALECT), ...input.config }
+    const given = readConfig(type, named, hostsIn(c.env, "PRIVATE_HOSTS"))
     const made = missingSecretOf(type, given)
     const config: Config = { ...given, ...made }
     await requireOwnHashes(c, input.api_key_hashes)
@@ -166,6 +166,8 @@ export const destinations = newRouter()
       throw new GatewayError("conflict", "This destination was modified concurrently. Read it and retry.")
     }
     invalidateWorkspace(workspaceId)
+    // What waits is tried with the new settings.
+    await wakeDelivery(c.env, { organizationId, destinationId: id }, change.updated_at)
     const data = await result(c, await find(c, id))
     return c.json({ data: { ...data, config: { ...data.config, ...made } } }, 200)
   })
@@ -173,9 +175,9 @@ export const destinations = newRouter()
     const { organizationId } = c.var.principal
     const { id, workspace_id: workspaceId } = await find(c, c.req.valid("param").id)
     const entry = entryOf(c, { action: "destination.delete", resourceId: id, workspaceId })
-    const batches = await deleteDestination(c.env.DB, { organizationId, id, now: Date.now(), entry })
-    if (!batches) throw noSuchDestination()
-    await deleteCallContent(c.env.FILES, batches.slice(0, MOST_REMOVED))
+    const now = Date.now()
+    if (!(await deleteDestination(c.env.DB, { organizationId, id, now, entry }))) throw noSuchDestination()
+    await wakeDelivery(c.env, { organizationId, destinationId: id }, now)
     invalidateWorkspace(workspaceId)
     return c.json({ deleted: true as const }, 200)
   })

@@ -120,38 +120,32 @@ type DestinationChange = {
   entry: AuditEntry
 }
 
-/**
- * Marks the row as deleted; deletes its secrets and waiting batches. Returns the ids of those batches; undefined if the
- * destination does not exist.
- */
+/** Marks the row as deleted and deletes its secrets. Its object deletes what waits. False if it does not exist. */
 export async function deleteDestination(
   db: D1Database,
   { organizationId, id, now, entry }: DestinationChange,
-): Promise<string[] | undefined> {
-  const [deleted, , batches] = await db.batch<{ id: string }>([
+): Promise<boolean> {
+  const [deleted] = await db.batch([
     db
       .prepare(
         "UPDATE destinations SET deleted_at = ?, sealed = '' WHERE organization_id = ? AND id = ? AND deleted_at IS NULL",
       )
       .bind(now, organizationId, id),
     auditIfChanged(db, entry),
-    db
-      .prepare("DELETE FROM broadcast_batches WHERE organization_id = ? AND destination_id = ? RETURNING id")
-      .bind(organizationId, id),
   ])
-  return (deleted?.meta.changes ?? 0) > 0 ? (batches?.results.map((row) => row.id) ?? []) : undefined
+  return (deleted?.meta.changes ?? 0) > 0
 }
 
-/** Takes batches that were given up back among those that are tried. Returns their ids. */
+/** Makes every batch due at once, dead letters as well. Returns how many. */
 export async function reviveBatches(
   db: D1Database,
   { organizationId, id, now, entry }: DestinationChange,
-): Promise<string[]> {
-  const [revived] = await db.batch<{ id: string }>([
+): Promise<number> {
+  const [revived] = await db.batch([
     db
       .prepare(
         `UPDATE broadcast_batches SET state = 'pending', since = ?3, due_at = ?3, attempts = 0, rejections = 0
-         WHERE organization_id = ?1 AND destination_id = ?2 RETURNING id`,
+         WHERE organization_id = ?1 AND destination_id = ?2`,
       )
       .bind(organizationId, id, now),
     auditIfChanged(db, entry),
@@ -159,7 +153,7 @@ export async function reviveBatches(
       .prepare("UPDATE destinations SET failures = 0, paused_until = 0 WHERE organization_id = ? AND id = ?")
       .bind(organizationId, id),
   ])
-  return revived?.results.map((row) => row.id) ?? []
+  return revived?.meta.changes ?? 0
 }
 
 const ACTIVE = `destinations d JOIN workspaces w ON w.id = d.workspace_id

@@ -1,4 +1,4 @@
-import { integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import type { KindName } from "./kinds.ts"
 
 export const destinations = sqliteTable("destinations", {
@@ -41,4 +41,33 @@ export const broadcastBatches = sqliteTable("broadcast_batches", {
   rejections: integer("rejections").notNull(),
   since: integer("since").notNull(),
   dueAt: integer("due_at").notNull(),
+  isSorted: integer("is_sorted", { mode: "boolean" }).notNull().default(true),
+})
+
+export const metricSeries = sqliteTable(
+  "metric_series",
+  {
+    organizationId: text("organization_id").notNull(),
+    model: text("model").notNull(),
+    provider: text("provider").notNull(),
+    status: integer("status").notNull(),
+    calls: integer("calls").notNull(),
+    errors: integer("errors").notNull(),
+    promptTokens: integer("prompt_tokens").notNull(),
+    completionTokens: integer("completion_tokens").notNull(),
+    cachedTokens: integer("cached_tokens").notNull(),
+    costNano: integer("cost_nano").notNull(),
+    byokCostNano: integer("byok_cost_nano").notNull(),
+    durationMs: integer("duration_ms").notNull(),
+    firstTokenMs: integer("first_token_ms").notNull(),
+    firstTokenCount: integer("first_token_count").notNull(),
+    durationBuckets: text("duration_buckets").notNull(),
+    firstTokenBuckets: text("first_token_buckets").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.model, table.provider, table.status] })],
+)
+
+export const metricWatermarks = sqliteTable("metric_watermarks", {
+  organizationId: text("organization_id").primaryKey(),
+  at: integer("at").notNull(),
 })

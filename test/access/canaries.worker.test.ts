@@ -110,7 +110,9 @@ async function brokenDeliveries(
     const spy = vi
       .spyOn(globalThis, "fetch")
       .mockImplementation((input, init) => answer(new Request(input, init)) as never)
-    await env.DB.prepare("UPDATE destinations SET paused_until = 0 WHERE workspace_id = ?").bind(workspaceId).run()
+    await env.DB.prepare("UPDATE destinations SET failures = 0, paused_until = 0 WHERE workspace_id = ?")
+      .bind(workspaceId)
+      .run()
     await sortCalls(calls, { ...env, BROADCAST } as never, Date.now() + 60_000)
     for (const id of ids) await ask(workspace.manage.post(`/observability/destinations/${id}/test`, undefined))
     spy.mockRestore()
@@ -208,7 +210,7 @@ test("no secret that was ever given is stored, logged or told again", async () =
   const reported = await Promise.all(answers.map(async (one) => JSON.stringify([...one.headers]) + (await one.text())))
   const ledger = await runInDurableObject(workspace.object, (_, { storage }) =>
     JSON.stringify(
-      ["credits", "counters", "holds", "outbox", "broadcasts"].map((table) =>
+      ["credits", "counters", "holds", "outbox", "broadcasts", "published"].map((table) =>
         storage.sql.exec(`SELECT * FROM ${table}`).toArray(),
       ),
     ),
@@ -230,7 +232,7 @@ test("no secret that was ever given is stored, logged or told again", async () =
   expect(places.database).toContain(destinations[0])
   expect(places.answers).toContain("[redacted]")
   expect(places.answers).not.toContain(btoa(`${destined[0]}:${destined[0]}`))
-  expect(places.messages).toContain('"kind":"batch"')
+  expect(places.messages).toContain('"kind":"calls"')
   const secrets = [key, workspace.key, workspace.managementKey, exchanged.key, scoped, rotated, external, mistyped]
   const ofInterns = [vaulted, replaced, intern.key, intern.joinToken]
   const bound = [env.MASTER_KEY ?? "", env.BOOTSTRAP_MANAGEMENT_KEY ?? ""]

@@ -65,7 +65,19 @@ test("every variable is in docs/configuration.md, as npm run docs:config writes 
 
 test("the Worker reads no variable that is not defined in variables.ts", () => {
   const defined = new Set([...Object.keys(variables), "MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY"])
-  const bindings = ["DB", "CATALOG", "FILES", "LEDGER", "INTERN", "BROADCAST", "RATE", "METRICS", "EMBEDDED", "ASSETS"]
+  const bindings = [
+    "DB",
+    "CATALOG",
+    "FILES",
+    "LEDGER",
+    "INTERN",
+    "DELIVERY",
+    "BROADCAST",
+    "RATE",
+    "METRICS",
+    "EMBEDDED",
+    "ASSETS",
+  ]
   const read = Object.entries(sources)
     .filter(([path]) => !/\/src\/(?:dev|daemon|embedded|local|console)\//.test(path))
     .flatMap(([path, text]) =>

@@ -42,7 +42,7 @@ test("a message that fails for a reason of our own comes again, and holds no oth
   errors.mockRestore()
 })
 
-test("what failed for good is given up where it can be asked for again, and sorted again where it was not", async () => {
+test("messages that failed for good leave batches pending, and sort calls again for four days", async () => {
   const errors = vi.spyOn(console, "error").mockImplementation(() => {})
   const workspace = await newWorkspace()
   const { organizationId, workspaceId } = workspace
@@ -61,6 +61,7 @@ test("what failed for good is given up where it can be asked for again, and sort
     rejections: 0,
     since: now,
     due_at: now,
+    is_sorted: 1,
   })
   const sent: unknown[] = []
   const BROADCAST = { send: async (...one: unknown[]) => void sent.push(one) }
@@ -71,6 +72,6 @@ test("what failed for good is given up where it can be asked for again, and sort
     retried: [],
   })
   expect(sent).toEqual([[young, { delaySeconds: 3_600 }]])
-  expect(await destinationOf(workspace, id)).toMatchObject({ backlog: 0, dead_letters: 3 })
+  expect(await destinationOf(workspace, id)).toMatchObject({ dead_letters: 0 })
   errors.mockRestore()
 })

@@ -1,3 +1,4 @@
+import { defaultsOf } from "../../src/observability/kinds.ts"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { exportContextOf } from "../../src/observability/context.ts"
@@ -175,16 +176,27 @@ describe("what travels with a call", () => {
 
   test("are the latest messages, without their pictures, and the beginning of the answer", () => {
     const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(10_000)}` } }
-    const short = toCallContent([{ role: "user", content: [picture] }], { content: "x".repeat(300_000), reasoning: "" })
+    const short = toCallContent({
+      messages: [{ role: "user", content: [picture] }],
+      output: { content: "x".repeat(300_000), reasoning: "" },
+    })
     expect(JSON.stringify(short.input)).toContain("characters of data")
     expect(short.output.content.length).toBeLessThan(200_010)
     const text = "many words ".repeat(9_000)
-    const long = toCallContent(
-      ["first", "second", "last"].map((name) => ({ role: "user", content: `${name} ${text}` })),
-      { content: "", reasoning: "" },
-    )
+    const long = toCallContent({
+      messages: ["first", "second", "last"].map((name) => ({ role: "user", content: `${name} ${text}` })),
+      output: { content: "", reasoning: "" },
+    })
     expect(long.input.length).toBe(3)
     expect(JSON.stringify(long.input[0])).toContain("1 earlier or longer messages are left out")
     expect(JSON.stringify(long.input[2])).toContain("last many words")
   })
+})
+
+test("destinations have the names of the client libraries under CLIENT_DIALECT=openrouter", () => {
+  expect(defaultsOf("s3", "openrouter")).toEqual({ prefix: "openrouter-traces" })
+  expect(defaultsOf("clickhouse", "openrouter")).toEqual({ table: "OPENROUTER_TRACES" })
+  expect(defaultsOf("snowflake", "openrouter")).toEqual({ table: "OPENROUTER_TRACES" })
+  expect(defaultsOf("s3", "service")).toEqual({})
+  expect(defaultsOf("webhook", "openrouter")).toEqual({})
 })

@@ -129,6 +129,7 @@ function toOptions(folder: string, bindings: Record<string, string>, logs: strin
         durableObjects: {
           LEDGER: { className: "Ledger", useSQLite: true },
           INTERN: { className: "Intern", useSQLite: true },
+          DELIVERY: { className: "Delivery", useSQLite: true },
         },
         unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
         bindings: {

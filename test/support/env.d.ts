@@ -1,4 +1,5 @@
 import type { D1Migration } from "cloudflare:test"
+import type { Delivery } from "../../durable-objects/delivery/delivery.ts"
 import type { Intern } from "../../durable-objects/intern/intern.ts"
 import type { Ledger } from "../../durable-objects/ledger/ledger.ts"
 import type { Env as GatewayEnv } from "../../src/config/env.ts"
@@ -11,9 +12,10 @@ declare global {
     glob<T>(patterns: string[], options: { eager: true }): Record<string, T>
   }
   namespace Cloudflare {
-    interface Env extends Omit<GatewayEnv, "LEDGER" | "INTERN"> {
+    interface Env extends Omit<GatewayEnv, "LEDGER" | "INTERN" | "DELIVERY"> {
       LEDGER: DurableObjectNamespace<Ledger>
       INTERN: DurableObjectNamespace<Intern>
+      DELIVERY: DurableObjectNamespace<Delivery>
       TEST_MIGRATIONS: D1Migration[]
     }
   }

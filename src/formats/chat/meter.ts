@@ -1,4 +1,4 @@
-import { appendText, type Transcript } from "../transcript.ts"
+import { appendText, appendToolCall, type Transcript, type TranscriptText } from "../transcript.ts"
 import { type GeneratedUnits, NO_TOKENS, type Tokens } from "../../money/money.ts"
 import { REASONING_KEYS } from "./reasoning.ts"
 import { isArray, isCount, isInteger, isObject, type Json, listOf } from "../../support/json.ts"
@@ -85,21 +85,24 @@ export function readResponse(meter: ResponseMeter, answer: Json): void {
       if (meter.finishReason === "error") meter.error ??= toProviderError(choice["error"])
     }
     const text = isObject(choice["delta"]) ? choice["delta"] : choice["message"]
-    if (isObject(text)) readMessage(meter, text)
+    if (isObject(text)) readMessage(meter, text, index)
   }
 }
 
-function readMessage(meter: ResponseMeter, text: Json): void {
+function readMessage(meter: ResponseMeter, text: Json, choice: number): void {
   for (const detail of listOf(text["reasoning_details"]))
     if (isObject(detail)) readSignature(meter, detail["signature"], detail["data"])
   // Some providers send the same reasoning under two names: it is counted once.
   const reasoning = reasoningIn(text)
   const spoken = [text["content"], text["refusal"], reasoning]
-  if (meter.transcript) {
-    keep(meter, "content", text["content"] ?? text["refusal"])
-    keep(meter, "reasoning", reasoning)
-  }
   const calls = listOf(text["tool_calls"])
+  if (meter.transcript) {
+    keep(meter, "content", text["content"])
+    keep(meter, "refusal", text["refusal"])
+    keep(meter, "reasoning", reasoning)
+    for (const [at, call] of calls.entries()) keepToolCall(meter.transcript, call, choice, at)
+    if (isObject(text["function_call"])) appendToolCall(meter.transcript, `${choice}:function`, text["function_call"])
+  }
   const called = [text["function_call"], ...calls.map((call) => (isObject(call) ? call["function"] : undefined))]
   let units = 0
   for (const one of spoken) units += unitsOf(one)
@@ -117,8 +120,19 @@ export function readSignature(meter: ResponseMeter, ...candidates: unknown[]): v
   for (const one of candidates) if (typeof one === "string" && one !== "") meter.signature = one
 }
 
+function keepToolCall(phrase: Transcript, call: unknown, ...[choice, at]: [choice: number, at: number]): void {
+  if (!isObject(call)) return
+  const { id, index = at } = call
+  const called = [call["function"], call["custom"]].find(isObject) ?? {}
+  appendToolCall(phrase, `${choice}:${String(index)}`, {
+    id,
+    name: called["name"],
+    arguments: called["arguments"] ?? called["input"],
+  })
+}
+
 /** Text as a string, or in parts, for those who keep it. */
-export function keep({ transcript: phrase }: ResponseMeter, kind: keyof Transcript, text: unknown): void {
+export function keep({ transcript: phrase }: ResponseMeter, kind: TranscriptText, text: unknown): void {
   if (!phrase) return
   if (typeof text === "string") return appendText(phrase, kind, text)
   for (const part of listOf(text)) {

@@ -13,6 +13,7 @@ import { toFinishReason } from "../messages/stop-reasons.ts"
 import { toEvents } from "./messages-events.ts"
 import { toMessage } from "./messages-json.ts"
 import type { ResponseReader } from "./reader.ts"
+import { appendToolCall, type Transcript } from "../transcript.ts"
 
 /** The Messages format. https://docs.anthropic.com/en/api/messages-streaming */
 export const messagesReader: ResponseReader = {
@@ -32,11 +33,11 @@ function read(meter: ResponseMeter, event: Json): void {
   if (type === "message_start" && isObject(event["message"])) readMessage(meter, event["message"])
   else if (type === "message") {
     readMessage(meter, event)
-    if (isArray(event["content"])) for (const block of event["content"]) readText(meter, block)
+    if (isArray(event["content"])) for (const [at, block] of event["content"].entries()) readText(meter, block, at)
     readEnd(meter, event)
     meter.done = true
-  } else if (type === "content_block_start") readText(meter, event["content_block"])
-  else if (type === "content_block_delta") readText(meter, event["delta"])
+  } else if (type === "content_block_start") readText(meter, event["content_block"], event["index"])
+  else if (type === "content_block_delta") readText(meter, event["delta"], event["index"])
   else if (type === "message_delta") {
     readUsage(meter, event["usage"])
     if (isObject(event["delta"])) readEnd(meter, event["delta"])
@@ -86,8 +87,9 @@ function count(value: unknown): number | undefined {
 
 const RULE = ["text", "thinking", "partial_json", "data"] as const
 
-function readText(meter: ResponseMeter, text: unknown): void {
+function readText(meter: ResponseMeter, text: unknown, index: unknown): void {
   if (!isObject(text)) return
+  if (meter.transcript) keepToolUse(meter.transcript, text, String(index))
   readSignature(meter, text["signature"], text["type"] === "redacted_thinking" ? text["data"] : undefined)
   let units = RULE.reduce((sum, key) => sum + (typeof text[key] === "string" ? text[key].length : 0), 0)
   if (isObject(text["input"]) && Object.keys(text["input"]).length > 0) units += JSON.stringify(text["input"]).length
@@ -96,6 +98,14 @@ function readText(meter: ResponseMeter, text: unknown): void {
   keep(meter, "reasoning", text["thinking"])
   meter.units += units
   meter.pieces += 1
+}
+
+function keepToolUse(phrase: Transcript, block: Json, key: string): void {
+  const { type, id, name, input, partial_json: part } = block
+  const isStart = type === "tool_use" || type === "server_tool_use" || type === "mcp_tool_use"
+  const isWhole = isObject(input) && Object.keys(input).length > 0
+  if (isStart) appendToolCall(phrase, key, { id, name, arguments: isWhole ? JSON.stringify(input) : "" })
+  else if (typeof part === "string") appendToolCall(phrase, key, { arguments: part })
 }
 
 /** The start of a block is not content, except for a block that arrives complete. */

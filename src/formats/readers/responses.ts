@@ -12,6 +12,7 @@ import { dataOf, parseData } from "../sse/frames.ts"
 import type { StreamItem } from "../sse/stream-head.ts"
 import { toEvents } from "./responses-events.ts"
 import type { ResponseReader } from "./reader.ts"
+import { appendToolCall } from "../transcript.ts"
 
 /** The Responses format. https://platform.openai.com/docs/api-reference/responses */
 export const responsesReader: ResponseReader = {
@@ -43,13 +44,17 @@ function read(meter: ResponseMeter, answer: Json): void {
   if (typeof type === "string" && type.endsWith(".delta")) {
     const units = typeof answer["delta"] === "string" ? answer["delta"].length : 0
     if (/_text\.delta$|refusal/.test(type)) {
-      keep(meter, type.includes("reasoning") ? "reasoning" : "content", answer["delta"])
+      const kind = type.includes("refusal") ? "refusal" : type.includes("reasoning") ? "reasoning" : "content"
+      keep(meter, kind, answer["delta"])
     }
     meter.units += units
     meter.pieces += units > 0 ? 1 : 0
     return
   }
-  if (isObject(answer["item"])) readSignature(meter, answer["item"]["encrypted_content"])
+  if (isObject(answer["item"])) {
+    readSignature(meter, answer["item"]["encrypted_content"])
+    if (type === "response.output_item.done") keepCall(meter, answer["item"])
+  }
   const response = responseIn(answer)
   if (!response) return
   readNames(meter, { ...response, created: response["created_at"] })
@@ -75,6 +80,12 @@ function isCall(item: Json): boolean {
   return item["type"] === "function_call" || item["type"] === "custom_tool_call"
 }
 
+function keepCall({ transcript }: ResponseMeter, item: Json): void {
+  if (!transcript || !isCall(item)) return
+  const { id, call_id: callId = id, name, arguments: input = item["input"] } = item
+  appendToolCall(transcript, String(callId), { id: callId, name, arguments: input })
+}
+
 function readText(meter: ResponseMeter, output: unknown): void {
   if (!isArray(output)) return
   for (const item of output) {
@@ -82,6 +93,8 @@ function readText(meter: ResponseMeter, output: unknown): void {
     readSignature(meter, item["encrypted_content"])
     keep(meter, item["type"] === "reasoning" ? "reasoning" : "content", item["content"])
     keep(meter, "reasoning", item["summary"])
+    for (const part of listOf(item["content"])) if (isObject(part)) keep(meter, "refusal", part["refusal"])
+    keepCall(meter, item)
     const parts = [item["content"], item["summary"]].flatMap((list) => listOf(list))
     const texts = parts.map((part) => (isObject(part) ? (part["text"] ?? part["refusal"]) : undefined))
     const text = [...texts, item["arguments"], item["input"]].filter((one) => typeof one === "string")

@@ -26,7 +26,11 @@ export function toolCharger(
   return async (tool, run) => {
     if (tool.priceNano === 0) return run()
     const about = { apiType: "completions", requestedModel: tool.name, streamed: false, promptEstimate: 0 } as const
-    const draft = newDraft({ ...about, sessionId: sessionId ?? meta.sessionId, user, trace }, meta, caller)
+    const draft = newDraft(
+      { ...about, sessionId: sessionId ?? meta.sessionId, user, trace, isToolRun: true },
+      meta,
+      caller,
+    )
     const wanted = { leastNano: tool.priceNano, mostNano: tool.priceNano }
     await hold({ draft, wanted, estimateNano: tool.priceNano, caller }, deps)
     const settle = (costNano: number, isDone: boolean) =>

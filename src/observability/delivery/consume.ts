@@ -1,9 +1,9 @@
 import type { Env } from "../../config/env.ts"
 import { logError } from "../../support/log.ts"
 import { type BroadcastMessage, toDelay } from "../../config/messages.ts"
-import { findBatch, updateBatch } from "./store.ts"
+import { findBatch } from "./store.ts"
 import { type Verdict, sortCalls } from "./sort.ts"
-import { retryBatch } from "./batches.ts"
+import { wakeDelivery } from "./wake.ts"
 
 /** Dead-letter queues: their names end alike in every environment. */
 const DEAD = /-dead$/
@@ -11,6 +11,8 @@ const AFTER_A_BUG_MS = 30_000
 const AFTER_DEATH_MS = 3_600_000
 /** What could not even be sorted for so long is let go of. */
 const SORTED_FOR_MS = 4 * 24 * 3_600_000
+
+type Batch = Extract<BroadcastMessage, { kind: "batch" }>
 
 /** Handles messages of the broadcast queue one by one, so that a failure does not block others. */
 export async function consumeBroadcasts(batch: MessageBatch<BroadcastMessage>, env: Env): Promise<void> {
@@ -30,17 +32,20 @@ export async function consumeBroadcasts(batch: MessageBatch<BroadcastMessage>, e
 }
 
 function take(message: BroadcastMessage, env: Env, now: number): Promise<Verdict> {
-  return message.kind === "calls" ? sortCalls(message, env, now) : retryBatch(message, env, now)
+  return message.kind === "calls" ? sortCalls(message, env, now) : wakeBatch(message, env, now)
 }
 
-/** What failed a hundred times for a reason of our own: batches are given up, calls are tried again, slowly. */
+/** Messages of releases in which every batch had one. */
+async function wakeBatch({ organizationId, batchId }: Batch, env: Env, now: number): Promise<Verdict> {
+  const row = await findBatch(env.DB, organizationId, batchId)
+  if (row?.state === "pending") await wakeDelivery(env, { organizationId, destinationId: row.destination_id }, now)
+  return { waitMs: null }
+}
+
+/** A message that failed 100 times. Its batch has a wake-up of its own; calls are sorted again, slowly. */
 async function bury(message: BroadcastMessage, env: Env, now: number): Promise<Verdict> {
   logError("a broadcast was given up by the queue", { kind: message.kind })
-  if (message.kind === "batch") {
-    const row = await findBatch(env.DB, message.organizationId, message.batchId)
-    if (row) await updateBatch(env.DB, row, { ...row, state: "dead", due_at: now })
-  } else if (now - message.since < SORTED_FOR_MS) {
-    await env.BROADCAST.send(message, toDelay(AFTER_DEATH_MS))
-  }
+  if (message.kind === "batch") return wakeBatch(message, env, now)
+  if (now - message.since < SORTED_FOR_MS) await env.BROADCAST.send(message, toDelay(AFTER_DEATH_MS))
   return { waitMs: null }
 }

@@ -10,14 +10,12 @@ export const DEAD_LETTER_DAYS = 14
 /** Attempts for a batch that the destination rejects for its content. */
 const MAX_REJECTIONS = 5
 const FIRST_WAIT_MS = 2_000
-const LONGEST_WAIT_MS = 3_600_000
+const LONGEST_WAIT_MS = 30_000
+export const LONGEST_RETRY_AFTER_MS = 3_600_000
 
-/**
- * `failures`: in a row, including this one. `retryAfterMs`: the destination's Retry-After, which can only lengthen the
- * delay.
- */
-export function waitMs(failures: number, retryAfterMs = 0): number {
-  return Math.min(LONGEST_WAIT_MS, Math.max(retryAfterMs, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20)))
+/** Wait of one batch after so many attempts of its own. It delays no other batch. */
+export function waitMs(attempts: number): number {
+  return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempts - 1, 20))
 }
 
 /** Statuses that blame the content: another batch may well be taken. */
@@ -29,4 +27,39 @@ export function isRejection(status: number | null): boolean {
 
 export function isDeadLetter({ since, rejections }: { since: number; rejections: number }, now: number): boolean {
   return rejections >= MAX_REJECTIONS || now - since >= TRIED_FOR_MS
+}
+
+/**
+ * Circuit breaker of a destination. It opens after some failures in a row; each further failure lengthens the pause.
+ * After a pause it is half-open: one delivery at a time. A success halves the count, so that the next pause is shorter.
+ */
+export type Breaker = { failures: number; pausedUntil: number }
+
+const FAILURES_TO_OPEN = 6
+/** Below 2: a receiver that fails half of the time would pause as long at each length of the pause. */
+const PAUSE_GROWTH = 1.5
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 15_000
+/** With pauses of 15 seconds this is an hour. */
+const FAILURES_OF_AN_OUTAGE = 250
+const OUTAGE_PAUSE_MS = 300_000
+
+export function pauseMs(failures: number): number {
+  if (failures < FAILURES_TO_OPEN) return 0
+  if (failures >= FAILURES_OF_AN_OUTAGE) return OUTAGE_PAUSE_MS
+  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * PAUSE_GROWTH ** (failures - FAILURES_TO_OPEN))
+}
+
+/** `retryAfterMs`: the destination's Retry-After, which can only lengthen the pause. */
+export function afterFailure({ failures }: Breaker, now: number, retryAfterMs: number): Breaker {
+  const ms = Math.max(pauseMs(failures + 1), Math.min(LONGEST_RETRY_AFTER_MS, retryAfterMs))
+  return { failures: failures + 1, pausedUntil: ms > 0 ? now + ms : 0 }
+}
+
+export function afterSuccess({ failures }: Breaker): Breaker {
+  return { failures: isHalfOpen(failures) ? failures >> 1 : 0, pausedUntil: 0 }
+}
+
+export function isHalfOpen(failures: number): boolean {
+  return failures >= FAILURES_TO_OPEN
 }

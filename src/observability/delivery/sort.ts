@@ -7,8 +7,10 @@ import { type CallEvent, factsOf, newEvent } from "../event.ts"
 import { passes } from "../filter.ts"
 import { findCallContent, saveCallContentBatch, deleteCallContent, type CallContent } from "../call-content.ts"
 import { deliver, type Outcome } from "./deliver.ts"
-import { type BroadcastMessage, toDelay } from "../../config/messages.ts"
-import { isRejection, waitMs } from "./retry.ts"
+import type { BroadcastMessage } from "../../config/messages.ts"
+import { afterFailure, isRejection, LONGEST_RETRY_AFTER_MS, waitMs } from "./retry.ts"
+import { wakeDelivery } from "./wake.ts"
+import { confirmBroadcasts } from "../../ledger/broadcasts.ts"
 import {
   type Called,
   insertBatch,
@@ -30,11 +32,17 @@ const LOOK_AGAIN_MS = 5_000
 const MAX_CONTENT = 1_000_000
 
 type Calls = Extract<BroadcastMessage, { kind: "calls" }>
-type Events = Called & { content: CallContent | null }
+export type ReceivedCall = Called & { content: CallContent | null }
 
 /** Sorts calls to the destinations of their workspace and delivers them; what fails is saved as a batch. */
 export async function sortCalls({ organizationId, workspaceId, generationIds }: Calls, env: Env, now: number) {
   const receivers = await listReceivers(env.DB, organizationId, workspaceId)
+  const [only] = receivers
+  if (receivers.length === 1 && only && only.failures > 0 && only.filter_rules === null) {
+    await keepUnsorted(only, generationIds, env, now)
+    await confirmBroadcasts(env, organizationId, generationIds)
+    return DONE
+  }
   const called = receivers.length === 0 ? [] : await listCalled(env.DB, organizationId, generationIds)
   const received = await Promise.all(called.map((call) => receive(call, env)))
   if (received.some((call) => isOnItsWay(call, now))) return { waitMs: LOOK_AGAIN_MS }
@@ -42,27 +50,29 @@ export async function sortCalls({ organizationId, workspaceId, generationIds }: 
     logWarning("calls are not in the database", { missing: generationIds.length - called.length, organizationId })
   }
   await Promise.all(receivers.map((receiver) => broadcast(receiver, received, env, now)))
+  await confirmBroadcasts(env, organizationId, generationIds)
+  // After that: calls that are published again are sorted with their content.
   await deleteCallContent(env.FILES, generationIds)
   return DONE
 }
 
-async function receive(call: Called, env: Env): Promise<Events> {
+export async function receive(call: Called, env: Env): Promise<ReceivedCall> {
   const { generation } = call
   const content = generation.broadcast?.hasContent ? await findCallContent(env.FILES, generation.id) : null
   return { ...call, content }
 }
 
-function isOnItsWay({ generation, content }: Events, now: number): boolean {
+export function isOnItsWay({ generation, content }: ReceivedCall, now: number): boolean {
   const { broadcast, ending, settledAt } = generation
   return content === null && broadcast?.hasContent === true && ending !== "unsettled" && now - settledAt < ON_ITS_WAY_MS
 }
 
-async function broadcast(receiver: Receiver, received: readonly Events[], env: Env, now: number): Promise<void> {
+async function broadcast(receiver: Receiver, received: readonly ReceivedCall[], env: Env, now: number): Promise<void> {
   const wanted = eventsFor(receiver, received)
-  let isAway = receiver.paused_until > now
+  // The object of a destination that fails delivers to it alone.
+  let isAway = receiver.failures > 0
   for (const events of inParts(wanted)) {
     const id = idOf(receiver, events)
-    // A paused destination is not called for every batch.
     const outcome = isAway ? undefined : await deliver(receiver, { id, events, env, now })
     if (outcome) await note(receiver, outcome, env, now)
     if (outcome?.isTaken) continue
@@ -72,7 +82,7 @@ async function broadcast(receiver: Receiver, received: readonly Events[], env: E
 }
 
 /** Events of these calls for a destination, with the content that it may get. Pure. */
-export function eventsFor(receiver: Receiver, received: readonly Events[]): CallEvent[] {
+export function eventsFor(receiver: Receiver, received: readonly ReceivedCall[]): CallEvent[] {
   const head = toHead(receiver)
   const { filter_rules: rules } = toLists(receiver)
   return received.flatMap(({ generation, keyName, content }) => {
@@ -83,12 +93,12 @@ export function eventsFor(receiver: Receiver, received: readonly Events[]): Call
 }
 
 /** Deterministic, in case the same calls are sorted twice. */
-function idOf({ id }: Receiver, events: readonly CallEvent[]): string {
+export function idOf({ id }: Receiver, events: readonly CallEvent[]): string {
   const ids = events.map(({ generation }) => generation.id)
   return derivedIdAt(timeOf(ids[0] ?? ""), "delivery", id, ...ids)
 }
 
-function inParts(events: readonly CallEvent[]): CallEvent[][] {
+export function inParts(events: readonly CallEvent[]): CallEvent[][] {
   const parts: CallEvent[][] = []
   let text = 0
   for (const event of events) {
@@ -108,17 +118,15 @@ function inParts(events: readonly CallEvent[]): CallEvent[][] {
 /** That all goes well is written down so often, not for every delivery. */
 const KNOWN_WELL_MS = 5_000
 
-/** Records the result of a delivery for users. A failing destination is paused, longer with each failure. */
-export async function note(receiver: Receiver, outcome: Outcome, env: Env, now: number): Promise<void> {
+/** Records the result of a delivery for users, and the first failure for the breaker. */
+async function note(receiver: Receiver, outcome: Outcome, env: Env, now: number): Promise<void> {
   if (outcome.isTaken) {
-    const isKnown = receiver.failures === 0 && now - (receiver.last_success_at ?? 0) < KNOWN_WELL_MS
+    const isKnown = now - (receiver.last_success_at ?? 0) < KNOWN_WELL_MS
     return isKnown ? undefined : noteSuccess(env.DB, receiver, now)
   }
-  const failures = receiver.failures + 1
-  const pause = isRejection(outcome.status)
-    ? undefined
-    : { failures, until: now + waitMs(failures, outcome.retryAfterMs) }
-  await noteFailure(env.DB, receiver, { message: outcome.message, pause, now })
+  const closed = { failures: 0, pausedUntil: 0 }
+  const breaker = isRejection(outcome.status) ? closed : afterFailure(closed, now, outcome.retryAfterMs)
+  await noteFailure(env.DB, receiver, { message: outcome.message, breaker, now })
 }
 
 type KeptBatch = {
@@ -129,27 +137,43 @@ type KeptBatch = {
   now: number
 }
 
-/**
- * Saves a batch that was not accepted and queues its retry. The content is saved first, since a batch without it would
- * lose it.
- */
+/** Saves a batch that was not accepted. The content is saved first, since a batch without it would lose it. */
 async function keep(receiver: Receiver, { id, events, outcome, env, now }: KeptBatch): Promise<void> {
-  const { organization_id: organizationId, workspace_id: workspaceId } = receiver
   const text = events.flatMap(({ generation, content }) => (content ? [[generation.id, content] as const] : []))
   await saveCallContentBatch(env.FILES, id, Object.fromEntries(text))
-  const pauseMs = Math.max(waitMs(receiver.failures + 1, outcome?.retryAfterMs), receiver.paused_until - now)
+  const ids = events.map(({ generation }) => generation.id)
+  await addToBacklog(receiver, { id, ids, outcome, isSorted: true }, env, now)
+}
+
+/** For the only destination of a workspace: calls are read when they are delivered, not while they wait. */
+async function keepUnsorted(receiver: Receiver, ids: readonly string[], env: Env, now: number): Promise<void> {
+  const id = derivedIdAt(timeOf(ids[0] ?? ""), "unsorted", receiver.id, ...ids)
+  await addToBacklog(receiver, { id, ids, outcome: undefined, isSorted: false }, env, now)
+}
+
+type Waiting = { id: string; ids: readonly string[]; outcome: Outcome | undefined; isSorted: boolean }
+
+async function addToBacklog(
+  receiver: Receiver,
+  { id, ids, outcome, isSorted }: Waiting,
+  env: Env,
+  now: number,
+): Promise<void> {
+  const { organization_id: organizationId, workspace_id: workspaceId } = receiver
+  const dueAt = outcome ? now + Math.max(waitMs(1), Math.min(outcome.retryAfterMs, LONGEST_RETRY_AFTER_MS)) : now
   await insertBatch(env.DB, {
     id,
     organization_id: organizationId,
     workspace_id: workspaceId,
     destination_id: receiver.id,
-    generation_ids: JSON.stringify(events.map(({ generation }) => generation.id)),
-    calls: events.length,
+    generation_ids: JSON.stringify(ids),
+    calls: ids.length,
     state: "pending",
     attempts: outcome ? 1 : 0,
     rejections: outcome && isRejection(outcome.status) ? 1 : 0,
     since: now,
-    due_at: now + pauseMs,
+    due_at: dueAt,
+    is_sorted: isSorted ? 1 : 0,
   })
-  await env.BROADCAST.send({ kind: "batch", organizationId, batchId: id }, toDelay(pauseMs))
+  await wakeDelivery(env, { organizationId, destinationId: receiver.id }, Math.max(dueAt, receiver.paused_until))
 }

@@ -4,6 +4,9 @@ import type { DestinationRow } from "../destination.ts"
 import type { KeyedRow } from "../store.ts"
 import { broadcastBatches } from "../table.ts"
 import { parseStored } from "../../support/json.ts"
+import type { PageResult } from "./drain.ts"
+import type { Breaker } from "./retry.ts"
+import type { DeliveryIdentity } from "./wake.ts"
 
 export type BatchRow = StoredOf<typeof broadcastBatches>
 
@@ -68,80 +71,136 @@ export async function findBatch(db: D1Database, organizationId: string, id: stri
   return row ?? undefined
 }
 
-/** Leases a batch until `until`. False if it is gone, leased by another consumer, or not due by `dueBy`. */
-export async function claimBatch(
+/** Pending batches of a destination that are due, the longest due first. */
+export async function listDue(
   db: D1Database,
-  { organization_id, id }: BatchRow,
-  dueBy: number,
-  until: number,
-): Promise<boolean> {
+  { organizationId, destinationId }: DeliveryIdentity,
+  now: number,
+  limit: number,
+): Promise<BatchRow[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT ${BATCH_COLUMNS} FROM broadcast_batches
+       WHERE destination_id = ? AND state = 'pending' AND due_at <= ? AND organization_id = ? ORDER BY due_at LIMIT ?`,
+    )
+    .bind(destinationId, now, organizationId, limit)
+    .all<BatchRow>()
+  return results
+}
+
+export async function findNextDueAt(db: D1Database, { destinationId }: DeliveryIdentity): Promise<number | null> {
+  const row = await db
+    .prepare("SELECT min(due_at) AS at FROM broadcast_batches WHERE destination_id = ? AND state = 'pending'")
+    .bind(destinationId)
+    .first<{ at: number | null }>()
+  return row?.at ?? null
+}
+
+/** Writes what a page of deliveries came to: batches, breaker and the state that users see. */
+export async function savePage(
+  db: D1Database,
+  { organizationId, destinationId }: DeliveryIdentity,
+  { done, retries, breaker, takenAt, lastError }: PageResult,
+  now: number,
+): Promise<void> {
+  await db.batch([
+    db
+      .prepare("DELETE FROM broadcast_batches WHERE organization_id = ? AND id IN (SELECT value FROM json_each(?))")
+      .bind(organizationId, JSON.stringify(done.map(({ id }) => id))),
+    ...retries.map(({ id, state, attempts, rejections, due_at }) =>
+      db
+        .prepare(
+          "UPDATE broadcast_batches SET state = ?, attempts = ?, rejections = ?, due_at = ? WHERE organization_id = ? AND id = ?",
+        )
+        .bind(state, attempts, rejections, due_at, organizationId, id),
+    ),
+    db
+      .prepare(
+        `UPDATE destinations SET failures = ?, paused_until = ?, last_success_at = coalesce(?, last_success_at),
+           last_error = coalesce(?, last_error), last_error_at = coalesce(?, last_error_at)
+         WHERE organization_id = ? AND id = ? AND deleted_at IS NULL`,
+      )
+      .bind(
+        breaker.failures,
+        breaker.pausedUntil,
+        takenAt || null,
+        lastError || null,
+        lastError === "" ? null : now,
+        organizationId,
+        destinationId,
+      ),
+  ])
+}
+
+/** Makes dead letters of batches that have waited since before. Those that were never tried are due since then. */
+export async function expireBatches(
+  db: D1Database,
+  { destinationId }: DeliveryIdentity,
+  { before, limit, now }: { before: number; limit: number; now: number },
+): Promise<number> {
   const { meta } = await db
     .prepare(
-      `UPDATE broadcast_batches SET due_at = ? WHERE organization_id = ? AND id = ? AND state = 'pending' AND due_at <= ?`,
+      `UPDATE broadcast_batches SET state = 'dead', due_at = ? WHERE id IN (
+         SELECT id FROM broadcast_batches
+         WHERE destination_id = ? AND state = 'pending' AND due_at <= ? AND since <= ? LIMIT ?)`,
     )
-    .bind(until, organization_id, id, dueBy)
+    .bind(now, destinationId, before, before, limit)
     .run()
-  return meta.changes > 0
+  return meta.changes
 }
 
-export async function deleteBatch(db: D1Database, { organization_id, id }: BatchRow): Promise<void> {
-  await db.prepare("DELETE FROM broadcast_batches WHERE organization_id = ? AND id = ?").bind(organization_id, id).run()
-}
-
-export async function updateBatch(
+/** Deletes at most `limit` batches of a deleted destination. */
+export async function takeBatches(
   db: D1Database,
-  { organization_id, id }: BatchRow,
-  { state, attempts, rejections, due_at }: Pick<BatchRow, "state" | "attempts" | "rejections" | "due_at">,
-): Promise<void> {
-  await db
+  { organizationId, destinationId }: DeliveryIdentity,
+  limit: number,
+): Promise<BatchRow[]> {
+  const { results } = await db
     .prepare(
-      "UPDATE broadcast_batches SET state = ?, attempts = ?, rejections = ?, due_at = ? WHERE organization_id = ? AND id = ?",
+      `DELETE FROM broadcast_batches WHERE id IN (
+         SELECT id FROM broadcast_batches WHERE destination_id = ? AND organization_id = ? LIMIT ?) RETURNING *`,
     )
-    .bind(state, attempts, rejections, due_at, organization_id, id)
-    .run()
+    .bind(destinationId, organizationId, limit)
+    .all<BatchRow>()
+  return results
 }
 
 type Which = Pick<DestinationRow, "organization_id" | "id">
 
+/** Only of a destination whose breaker is closed: the others are the backlog's. */
 export async function noteSuccess(db: D1Database, { organization_id, id }: Which, now: number): Promise<void> {
   await db
-    .prepare(
-      `UPDATE destinations SET last_success_at = ?, failures = 0, paused_until = 0
-       WHERE organization_id = ? AND id = ? AND deleted_at IS NULL`,
-    )
+    .prepare("UPDATE destinations SET last_success_at = ? WHERE organization_id = ? AND id = ? AND deleted_at IS NULL")
     .bind(now, organization_id, id)
     .run()
 }
 
-type DeliveryFailure = {
-  message: string
-  pause: { failures: number; until: number } | undefined
-  now: number
-}
+type DeliveryFailure = { message: string; breaker: Breaker; now: number }
 
-/** `pauseMs`: by how many failures in a row there were. Only one of those that fail together counts. */
+/** Of several deliveries that fail together, one counts. */
 export async function noteFailure(
   db: D1Database,
   { organization_id, id }: Which,
-  { message, pause, now }: DeliveryFailure,
+  { message, breaker, now }: DeliveryFailure,
 ): Promise<void> {
   await db
     .prepare(
-      `UPDATE destinations SET last_error = ?, last_error_at = ?, failures = coalesce(?, failures),
-         paused_until = max(paused_until, coalesce(?, 0)) WHERE organization_id = ? AND id = ? AND deleted_at IS NULL`,
+      `UPDATE destinations SET last_error = ?, last_error_at = ?, failures = max(failures, ?),
+         paused_until = max(paused_until, ?) WHERE organization_id = ? AND id = ? AND deleted_at IS NULL`,
     )
-    .bind(message, now, pause?.failures ?? null, pause?.until ?? null, organization_id, id)
+    .bind(message, now, breaker.failures, breaker.pausedUntil, organization_id, id)
     .run()
 }
 
-/** Batches of all organizations that are overdue for so long that their queue message is lost. */
-export async function listOverdue(db: D1Database, before: number, limit: number): Promise<BatchRow[]> {
+/** Destinations of all organizations with a batch that is overdue for so long that its wake-up is lost. */
+export async function listOverdue(db: D1Database, before: number, limit: number): Promise<DeliveryIdentity[]> {
   const { results } = await db
     .prepare(
-      `SELECT ${BATCH_COLUMNS} FROM broadcast_batches WHERE state = 'pending' AND due_at < ? ORDER BY due_at LIMIT ?`,
+      `SELECT DISTINCT organization_id AS organizationId, destination_id AS destinationId
+       FROM broadcast_batches WHERE state = 'pending' AND due_at < ? LIMIT ?`,
     )
     .bind(before, limit)
-    .all<BatchRow>()
+    .all<DeliveryIdentity>()
   return results
 }
 

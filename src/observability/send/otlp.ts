@@ -1,8 +1,12 @@
-import { type CallEvent, flaggedOf, type Flags, timesOf, traceOf } from "../event.ts"
-import type { CallContent } from "../call-content.ts"
-import { isArray, isObject, type Json } from "../../support/json.ts"
+import { type CallEvent, type Flags, timesOf, traceOf } from "../event.ts"
+import { type Attributes, attributesOf } from "./attributes.ts"
+import { isDouble, SCHEMA_URL } from "./conventions.ts"
+import { type Step, stepsOf } from "./steps.ts"
 
-/** Calls as OTLP/JSON: an ExportTraceServiceRequest with one span per call, with `gen_ai.*` attributes. Pure. */
+/**
+ * Calls as OTLP/JSON: an ExportTraceServiceRequest with a span per call, with `gen_ai.*` attributes, and child spans for
+ * its steps. Pure.
+ */
 
 type Value =
   | { stringValue: string }
@@ -11,9 +15,9 @@ type Value =
   | { doubleValue: number }
   | { arrayValue: { values: Value[] } }
 type Attribute = { key: string; value: Value }
-export type Attributes = Record<string, unknown>
 
 export const SERVICE = "edge-model-gateway"
+const SPAN_KIND_INTERNAL = 1
 const SPAN_KIND_CLIENT = 3
 const STATUS_UNSET = 0
 const STATUS_ERROR = 2
@@ -26,7 +30,14 @@ export function toOtlp(events: readonly CallEvent[], flags: Flags, more: Extras 
     resourceSpans: [
       {
         resource: { attributes: toAttributes({ "service.name": SERVICE, ...more.resource }) },
-        scopeSpans: [{ scope: { name: SERVICE }, spans: events.map((event) => toSpan(event, flags, more)) }],
+        scopeSpans: [
+          {
+            scope: { name: SERVICE },
+            spans: events.flatMap((event) => [toSpan(event, flags, more), ...stepsOf(event).map(toStepSpan)]),
+            schemaUrl: SCHEMA_URL,
+          },
+        ],
+        schemaUrl: SCHEMA_URL,
       },
     ],
   }
@@ -52,95 +63,26 @@ function toSpan(event: CallEvent, flags: Flags, { span }: Extras) {
   }
 }
 
+function toStepSpan({ isUpstream, startedAt, endedAt, attributes, error, ...ids }: Step) {
+  return {
+    ...ids,
+    kind: isUpstream ? SPAN_KIND_CLIENT : SPAN_KIND_INTERNAL,
+    startTimeUnixNano: toNano(startedAt),
+    endTimeUnixNano: toNano(endedAt),
+    attributes: toAttributes(attributes),
+    status: error === null ? { code: STATUS_UNSET } : { code: STATUS_ERROR, message: error },
+  }
+}
+
 /** As a string: a 64-bit number has no place in JSON. */
 function toNano(epochMs: number): string {
   return `${epochMs}000000`
 }
 
-function attributesOf(event: CallEvent, flags: Flags): Attributes {
-  const { generation, content } = event
-  const { tokens, sessionId } = generation
-  const { operation, traceName, givenTraceId, metadata } = traceOf(event)
-  const { cost, identity, context } = flaggedOf(event, flags)
-  return {
-    "gen_ai.operation.name": operation === "completions" ? "chat" : operation,
-    "gen_ai.provider.name": generation.provider,
-    "gen_ai.system": generation.provider,
-    "gen_ai.request.model": generation.requestedModel,
-    "gen_ai.response.model": generation.model,
-    "gen_ai.response.id": generation.id,
-    "gen_ai.response.finish_reasons": generation.finishReason === null ? null : [generation.finishReason],
-    "gen_ai.usage.input_tokens": tokens.prompt,
-    "gen_ai.usage.output_tokens": tokens.completion,
-    "gen_ai.usage.cache_read.input_tokens": tokens.cached,
-    "gen_ai.usage.reasoning.output_tokens": tokens.reasoning,
-    "gen_ai.conversation.id": sessionId,
-    "session.id": sessionId,
-    "http.response.status_code": generation.status,
-    "error.type": generation.ending === "complete" ? null : generation.ending,
-    "gateway.event_id": event.id,
-    "gateway.generation_id": generation.id,
-    "gateway.request_id": generation.requestId,
-    "gateway.region": generation.broadcast?.region ?? "global",
-    "gateway.streamed": generation.streamed,
-    "gateway.ending": generation.ending,
-    "gateway.latency_ms": generation.latencyMs,
-    "trace.name": traceName,
-    "trace.id": givenTraceId,
-    ...prefixed("trace.metadata", metadata),
-    ...("total_cost" in cost && { "gen_ai.usage.cost": cost.total_cost, ...prefixed("gateway.cost", cost) }),
-    ...("user_id" in identity && { "user.id": identity.user_id, ...prefixed("gateway.identity", identity) }),
-    ...prefixed("gateway.context", context),
-    ...(content && {
-      "gen_ai.input.messages": JSON.stringify(content.input.map(toMessage)),
-      "gen_ai.output.messages": JSON.stringify([toAnswer(content, generation.finishReason)]),
-    }),
-  }
-}
-
-export function prefixed(prefix: string, values: object): Attributes {
-  const entries: [string, unknown][] = Object.entries(values)
-  return Object.fromEntries(entries.map(([key, value]) => [`${prefix}.${key}`, value]))
-}
-
-/** A chat message in the shape of the OpenTelemetry conventions for generative AI. */
-function toMessage(message: unknown): object {
-  const { role, content, tool_calls: toolCalls }: Json = isObject(message) ? message : {}
-  const parts = isArray(content) ? content.map(toPart) : []
-  const spoken = typeof content === "string" ? [{ type: "text", content }] : parts
-  const calls = isArray(toolCalls) ? toolCalls.map(toCallPart) : []
-  return { role: typeof role === "string" ? role : "user", parts: [...spoken, ...calls] }
-}
-
-function toPart(part: unknown): object {
-  const { type, text }: Json = isObject(part) ? part : {}
-  return typeof text === "string"
-    ? { type: "text", content: text }
-    : { type: typeof type === "string" ? type : "unknown", content: part }
-}
-
-function toCallPart(call: unknown): object {
-  const { id, function: called }: Json = isObject(call) ? call : {}
-  const { name, arguments: input }: Json = isObject(called) ? called : {}
-  return { type: "tool_call", id, name, arguments: input }
-}
-
-function toAnswer({ output }: CallContent, finishReason: string | null): object {
-  const reasoning = output.reasoning === "" ? [] : [{ type: "reasoning", content: output.reasoning }]
-  return {
-    role: "assistant",
-    parts: [...reasoning, { type: "text", content: output.content }],
-    finish_reason: finishReason ?? "error",
-  }
-}
-
-/** USD amounts are always doubles: collectors keep the type that came first. */
-const COST = /(?:^|[._])cost$/
-
 /** Drops attributes without a value. */
 function toAttributes(values: Attributes): Attribute[] {
   return Object.entries(values).flatMap(([key, value]) => {
-    const result = typeof value === "number" && COST.test(key) ? { doubleValue: value } : toValue(value)
+    const result = typeof value === "number" && isDouble(key) ? { doubleValue: value } : toValue(value)
     return result === undefined ? [] : [{ key, value: result }]
   })
 }

@@ -1,7 +1,10 @@
 import type { Outbound } from "../../outbound/send.ts"
 import type { ConfigOf, Configured, KindName } from "../kinds.ts"
 import { type CallEvent, flaggedOf, type Flags, traceOf } from "../event.ts"
-import { type Attributes, type Extras, prefixed, toOtlp } from "./otlp.ts"
+import { type Attributes, prefixed } from "./attributes.ts"
+import { toAnswerText, toChatMessage } from "./messages.ts"
+import { type Extras, toOtlp } from "./otlp.ts"
+import type { CallContent } from "../call-content.ts"
 import { USER_AGENT, type Delivery } from "./delivery.ts"
 
 /**
@@ -124,7 +127,7 @@ function langfuseAttributes(event: CallEvent, flags: Flags): Attributes {
   const { traceName, metadata } = traceOf(event)
   const { cost } = flaggedOf(event, flags)
   return {
-    "langfuse.observation.type": "generation",
+    "langfuse.observation.type": generation.broadcast?.isToolRun ? "tool" : "generation",
     "langfuse.trace.name": traceName,
     "langfuse.session.id": generation.sessionId,
     "langfuse.user.id": userOf(event, flags),
@@ -132,7 +135,7 @@ function langfuseAttributes(event: CallEvent, flags: Flags): Attributes {
     ...prefixed("langfuse.trace.metadata", metadata),
     ...(content && {
       "langfuse.observation.input": JSON.stringify(content.input),
-      "langfuse.observation.output": content.output.content,
+      "langfuse.observation.output": toAnswerText(content),
     }),
   }
 }
@@ -143,7 +146,7 @@ function openInferenceAttributes(event: CallEvent, flags: Flags): Attributes {
   const { tokens } = generation
   const { metadata } = traceOf(event)
   return {
-    "openinference.span.kind": generation.apiType === "embeddings" ? "EMBEDDING" : "LLM",
+    "openinference.span.kind": openInferenceKindOf(generation),
     "llm.model_name": generation.model,
     "llm.provider": generation.provider,
     "llm.token_count.prompt": tokens.prompt,
@@ -154,24 +157,33 @@ function openInferenceAttributes(event: CallEvent, flags: Flags): Attributes {
     ...(content && {
       "input.value": JSON.stringify(content.input),
       "input.mime_type": "application/json",
-      "output.value": content.output.content,
-      "output.mime_type": "text/plain",
+      "output.value": toAnswerText(content),
+      "output.mime_type": isPlain(content) ? "text/plain" : "application/json",
     }),
   }
+}
+
+function openInferenceKindOf({ apiType, broadcast }: CallEvent["generation"]): string {
+  if (broadcast?.isToolRun) return "TOOL"
+  return apiType === "embeddings" ? "EMBEDDING" : "LLM"
+}
+
+function isPlain({ output }: CallContent): boolean {
+  return output.refusal === undefined && (output.toolCalls ?? []).length === 0
 }
 
 function langsmithAttributes(event: CallEvent, flags: Flags): Attributes {
   const { generation, content } = event
   const { traceName, metadata } = traceOf(event)
   return {
-    "langsmith.span.kind": "llm",
+    "langsmith.span.kind": generation.broadcast?.isToolRun ? "tool" : "llm",
     "langsmith.trace.name": traceName,
     "langsmith.metadata.session_id": generation.sessionId,
     "langsmith.metadata.user_id": userOf(event, flags),
     ...prefixed("langsmith.metadata", metadata),
     ...(content && {
       "gen_ai.prompt": JSON.stringify({ messages: content.input }),
-      "gen_ai.completion": JSON.stringify({ messages: [{ role: "assistant", content: content.output.content }] }),
+      "gen_ai.completion": JSON.stringify({ messages: [toChatMessage(content)] }),
     }),
   }
 }

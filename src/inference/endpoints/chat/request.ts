@@ -7,6 +7,7 @@ import { asMessages } from "../../../formats/readers/as-messages.ts"
 import type { ChatRequest } from "../../../formats/schemas.ts"
 import { chatReader } from "../../../formats/readers/chat.ts"
 import { sessionAffinityOf } from "./affinity.ts"
+import { exportedRequestOf } from "./exported.ts"
 import { chatEncoder } from "./encoder.ts"
 
 /** Normalizes a chat request. */
@@ -22,6 +23,7 @@ export function chatRequest(request: ChatRequest, bodyBytes: number): InferenceR
     bounds: costBoundsOf(request, bodyBytes),
     upstream: chatUpstreamPlan(request),
     messages: request.messages,
+    exported: () => exportedRequestOf(request),
     encoderFor: (call) => chatEncoder(request, call),
   }
 }

@@ -1,0 +1,37 @@
+import { DurableObject } from "cloudflare:workers"
+import type { Env } from "../../src/config/env.ts"
+import { drainDestination } from "../../src/observability/delivery/backlog.ts"
+import type { DeliveryIdentity, DeliveryRpc } from "../../src/observability/delivery/wake.ts"
+import { logError } from "../../src/support/log.ts"
+
+const AFTER_A_BUG_MS = 30_000
+
+/**
+ * One per destination that has a backlog: the alarm that delivers it. The batches are rows in D1, so a backlog of any
+ * size is one alarm, and an alarm runs alone: no batch is tried twice at the same time.
+ */
+export class Delivery extends DurableObject<Env> implements Omit<DeliveryRpc, keyof Rpc.DurableObjectBranded> {
+  async wake(destination: DeliveryIdentity, at: number): Promise<void> {
+    const known = await this.ctx.storage.get<DeliveryIdentity>("destination")
+    if (!known) await this.ctx.storage.put("destination", destination)
+    await this.#wakeBy(at)
+  }
+
+  /** Never throws: the platform stops repeating an alarm that fails. */
+  override async alarm(): Promise<void> {
+    const destination = await this.ctx.storage.get<DeliveryIdentity>("destination")
+    if (!destination) return
+    try {
+      const next = await drainDestination(destination, this.env)
+      if (next !== null) await this.#wakeBy(next)
+    } catch (cause) {
+      logError("a backlog could not be delivered; the alarm repeats", { ...destination }, cause)
+      await this.#wakeBy(Date.now() + AFTER_A_BUG_MS)
+    }
+  }
+
+  async #wakeBy(at: number): Promise<void> {
+    const planned = await this.ctx.storage.getAlarm()
+    if (planned === null || planned > at) await this.ctx.storage.setAlarm(at)
+  }
+}

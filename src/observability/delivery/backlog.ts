@@ -1,0 +1,104 @@
+import type { Env } from "../../config/env.ts"
+import { logWarning } from "../../support/log.ts"
+import { parseStored } from "../../support/json.ts"
+import { DAY_MS } from "../../support/time.ts"
+import { deleteCallContent, findCallContentBatch } from "../call-content.ts"
+import { newEvent } from "../event.ts"
+import { deliver, type Outcome } from "./deliver.ts"
+import { type BacklogPorts, drain, rest } from "./drain.ts"
+import { DEAD_LETTER_DAYS } from "./retry.ts"
+import { eventsFor, idOf, inParts, isOnItsWay, receive } from "./sort.ts"
+import {
+  type BatchRow,
+  expireBatches,
+  findNextDueAt,
+  findReceiver,
+  listCalled,
+  listDue,
+  listOverdue,
+  pruneBatches,
+  type Receiver,
+  savePage,
+  takeBatches,
+} from "./store.ts"
+import { type DeliveryIdentity, wakeDelivery } from "./wake.ts"
+
+const TAKEN: Outcome = { isTaken: true, status: null, message: "", excerpt: "", retryAfterMs: 0 }
+const MOST_REMOVED = 500
+
+/** One wake-up of a destination. Returns when the next is due; null if nothing waits. */
+export async function drainDestination(
+  destination: DeliveryIdentity,
+  env: Env,
+  now: () => number = Date.now,
+): Promise<number | null> {
+  const receiver = await findReceiver(env.DB, destination.organizationId, destination.destinationId)
+  if (!receiver) return removeBacklog(destination, env, now())
+  const ports = portsOf(destination, receiver, env, now)
+  if (receiver.isActive !== 1) return rest(ports)
+  return drain({ failures: receiver.failures, pausedUntil: receiver.paused_until }, ports)
+}
+
+function portsOf(destination: DeliveryIdentity, receiver: Receiver, env: Env, now: () => number): BacklogPorts {
+  return {
+    now,
+    listDue: (at, limit) => listDue(env.DB, destination, at, limit),
+    nextDueAt: () => findNextDueAt(env.DB, destination),
+    attempt: (row) => attempt(row, receiver, env, now()),
+    save: async (page) => {
+      await savePage(env.DB, destination, page, now())
+      warnOfDead(destination, page.retries.filter(({ state }) => state === "dead").length)
+      await deleteCallContent(env.FILES, page.done.flatMap(contentIdsOf))
+    },
+    expire: async (before, limit) =>
+      warnOfDead(destination, await expireBatches(env.DB, destination, { before, limit, now: now() })),
+  }
+}
+
+function warnOfDead({ destinationId }: DeliveryIdentity, batches: number): void {
+  if (batches > 0) logWarning("batches of calls became dead letters", { destination: destinationId, batches })
+}
+
+/** Content of a batch is stored under its id; of unsorted calls, under theirs. */
+export function contentIdsOf({ id, generation_ids: ids, is_sorted: isSorted }: BatchRow): string[] {
+  return isSorted === 1 ? [id] : [...parseStored<string[]>(ids)]
+}
+
+async function attempt(row: BatchRow, receiver: Receiver, env: Env, now: number): Promise<Outcome | undefined> {
+  const called = await listCalled(env.DB, row.organization_id, parseStored(row.generation_ids))
+  if (row.is_sorted === 1) {
+    const content = receiver.privacy_mode === 1 ? {} : await findCallContentBatch(env.FILES, row.id)
+    const events = called.map(({ generation, keyName }) =>
+      newEvent(receiver.id, generation, keyName, content[generation.id] ?? null),
+    )
+    // The generations are past their retention: nothing is left to deliver.
+    return events.length === 0 ? TAKEN : deliver(receiver, { id: row.id, events, env, now })
+  }
+  const received = await Promise.all(called.map((call) => receive(call, env)))
+  if (received.some((call) => isOnItsWay(call, now))) return undefined
+  const parts = inParts(eventsFor(receiver, received))
+  for (const events of parts) {
+    const outcome = await deliver(receiver, { id: idOf(receiver, events), events, env, now })
+    if (!outcome.isTaken) return outcome
+  }
+  return TAKEN
+}
+
+/** The destination is deleted. */
+async function removeBacklog(destination: DeliveryIdentity, env: Env, now: number): Promise<number | null> {
+  const rows = await takeBatches(env.DB, destination, MOST_REMOVED)
+  for (const row of rows) await deleteCallContent(env.FILES, contentIdsOf(row))
+  return rows.length < MOST_REMOVED ? null : now
+}
+
+/** A batch that is overdue by this much has no wake-up. */
+const LOST_AFTER_MS = 2 * 3_600_000
+const MOST_A_RUN = 500
+
+/** Wakes destinations whose backlog is overdue, and deletes expired dead letters. */
+export async function sweepBatches(env: Env, now: number): Promise<void> {
+  for (const destination of await listOverdue(env.DB, now - LOST_AFTER_MS, MOST_A_RUN)) {
+    await wakeDelivery(env, destination, now)
+  }
+  await pruneBatches(env.DB, now - DEAD_LETTER_DAYS * DAY_MS)
+}

@@ -1,0 +1,104 @@
+import type { Outcome } from "./deliver.ts"
+import {
+  afterFailure,
+  afterSuccess,
+  type Breaker,
+  isDeadLetter,
+  isHalfOpen,
+  isRejection,
+  TRIED_FOR_MS,
+  waitMs,
+} from "./retry.ts"
+import type { BatchRow } from "./store.ts"
+
+/** Delivers the backlog of one destination. It decides; what reads, sends and writes is given to it. */
+
+/** A batch that is kept: tried again at `due_at`, or a dead letter. */
+export type Retry = Pick<BatchRow, "id" | "state" | "attempts" | "rejections" | "due_at">
+
+/** What a page of batches came to. It is written at once. */
+export type PageResult = { done: BatchRow[]; retries: Retry[]; breaker: Breaker; takenAt: number; lastError: string }
+
+export type BacklogPorts = {
+  now: () => number
+  /** Pending batches that are due, the longest due first. */
+  listDue: (now: number, limit: number) => Promise<BatchRow[]>
+  nextDueAt: () => Promise<number | null>
+  /** Undefined: content of the batch is not stored yet. */
+  attempt: (row: BatchRow) => Promise<Outcome | undefined>
+  save: (page: PageResult) => Promise<void>
+  /** Makes dead letters of at most `limit` batches that have waited since before. */
+  expire: (before: number, limit: number) => Promise<void>
+}
+
+/** Deliveries at a time; a Worker has six connections. */
+const MAX_CONCURRENT = 6
+/** Batches that are tried between two writes: so many may be delivered twice after a crash. */
+const PAGE = 24
+const MAX_PAGES = 20
+const MAX_EXPIRED = 500
+const LOOK_AGAIN_MS = 5_000
+/** Until a destination that is switched off is looked at again. */
+const ASLEEP_MS = 600_000
+
+/** One wake-up: bounded work. Returns when the next is due; null if nothing waits. */
+export async function drain(start: Breaker, ports: BacklogPorts): Promise<number | null> {
+  let breaker = start
+  for (let page = 0; page < MAX_PAGES; page++) {
+    if (breaker.pausedUntil > ports.now()) break
+    const rows = await ports.listDue(ports.now(), isHalfOpen(breaker.failures) ? 1 : PAGE)
+    if (rows.length === 0) break
+    const result = await tryPage(rows, breaker, ports)
+    await ports.save(result)
+    breaker = result.breaker
+  }
+  if (isHalfOpen(breaker.failures)) await ports.expire(ports.now() - TRIED_FOR_MS, MAX_EXPIRED)
+  const dueAt = await ports.nextDueAt()
+  return dueAt === null ? null : Math.max(dueAt, breaker.pausedUntil)
+}
+
+/** A destination that is switched off gets nothing. What waits for it expires after its day. */
+export async function rest(ports: Pick<BacklogPorts, "now" | "expire" | "nextDueAt">): Promise<number | null> {
+  await ports.expire(ports.now() - TRIED_FOR_MS, MAX_EXPIRED)
+  return (await ports.nextDueAt()) === null ? null : ports.now() + ASLEEP_MS
+}
+
+async function tryPage(rows: readonly BatchRow[], start: Breaker, ports: BacklogPorts): Promise<PageResult> {
+  const result: PageResult = { done: [], retries: [], breaker: start, takenAt: 0, lastError: "" }
+  const queue = [...rows]
+  const worker = async () => {
+    while (result.breaker.pausedUntil <= ports.now()) {
+      const row = queue.shift()
+      if (!row) return
+      const outcome = await ports.attempt(row)
+      apply(result, row, outcome, ports.now())
+    }
+  }
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, worker))
+  return result
+}
+
+function apply(result: PageResult, row: BatchRow, outcome: Outcome | undefined, now: number): void {
+  if (!outcome) {
+    result.retries.push({ ...row, due_at: now + LOOK_AGAIN_MS })
+  } else if (outcome.isTaken) {
+    result.done.push(row)
+    result.takenAt = now
+    // A late success of a delivery that began before the pause does not end the pause.
+    if (result.breaker.pausedUntil <= now) result.breaker = afterSuccess(result.breaker)
+  } else {
+    const isRejected = isRejection(outcome.status)
+    const attempts = row.attempts + 1
+    const rejections = row.rejections + (isRejected ? 1 : 0)
+    const isDead = isDeadLetter({ since: row.since, rejections }, now)
+    const retry = isDead
+      ? { state: "dead" as const, due_at: now }
+      : { state: "pending" as const, due_at: now + waitMs(attempts) }
+    result.retries.push({ id: row.id, attempts, rejections, ...retry })
+    result.lastError = outcome.message
+    // Of deliveries that fail together, those after the one that opened the breaker do not count.
+    if (!isRejected && result.breaker.pausedUntil <= now) {
+      result.breaker = afterFailure(result.breaker, now, outcome.retryAfterMs)
+    }
+  }
+}

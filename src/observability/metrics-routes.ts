@@ -1,0 +1,66 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context, MiddlewareHandler } from "hono"
+import * as z from "zod"
+import type { App } from "../access/app.ts"
+import { requireManagement } from "../access/guards.ts"
+import { configOf } from "../config/config.ts"
+import type { Env } from "../config/env.ts"
+import { newRouter } from "../http/router.ts"
+import { failures } from "../http/schema.ts"
+import type { LedgerRpc } from "../ledger/protocol.ts"
+import { sha256Hex } from "../support/encoding.ts"
+import { type LedgerBacklog, toExposition } from "./exposition.ts"
+import { listMetrics, readBacklog, updateMetrics } from "./metrics-store.ts"
+
+const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+/** Ledgers that one request reads. */
+const MAX_LEDGERS = 50
+
+const metrics = createRoute({
+  method: "get",
+  path: "/metrics",
+  operationId: "getMetrics",
+  tags: ["Observability"],
+  summary: "Calls, tokens, cost, errors and latency of the organization in the Prometheus text format.",
+  description:
+    "Also at `/metrics` of the host, where METRICS_TOKEN instead of a key gives the metrics of all organizations. " +
+    "Counters are up to 90 seconds behind.",
+  middleware: [requireManagement] as const,
+  responses: {
+    200: { description: "The metrics.", content: { "text/plain": { schema: z.string() } } },
+    ...failures("unauthenticated", "forbidden", "internal"),
+  },
+})
+
+export const metricsRoutes = newRouter().openapi(metrics, (c) => exportMetrics(c, c.var.principal.organizationId))
+
+/** `organizationId`: null for all. */
+async function exportMetrics(c: Context<App>, organizationId: string | null) {
+  const { DB } = c.env
+  await updateMetrics(DB, organizationId, Date.now())
+  const series = await listMetrics(DB, organizationId)
+  const ids = organizationId === null ? [...new Set(series.map((row) => row.organization_id))] : [organizationId]
+  const [backlog, ledger] = await Promise.all([readBacklog(DB, organizationId), readLedgers(c.env, ids)])
+  return c.text(toExposition(series, { ...backlog, ledger }), 200, { "content-type": CONTENT_TYPE })
+}
+
+async function readLedgers(env: Env, organizationIds: readonly string[]): Promise<LedgerBacklog> {
+  const ledgers = organizationIds.slice(0, MAX_LEDGERS).map((id) => {
+    const object = env.LEDGER.get(env.LEDGER.idFromName(id)) as DurableObjectStub<LedgerRpc>
+    return object.backlog()
+  })
+  const all = await Promise.all(ledgers)
+  const sum = (name: keyof LedgerBacklog) => all.reduce((total, one) => total + one[name], 0)
+  return { records: sum("records"), broadcasts: sum("broadcasts"), holds: sum("holds") }
+}
+
+/** At the host's `/metrics`: METRICS_TOKEN gives all organizations; anything else is checked as a key. */
+export const metricsByToken: MiddlewareHandler<App> = async function metricsByToken(c, next) {
+  const { METRICS_TOKEN: token } = configOf(c.env)
+  const given = /^Bearer (.+)$/.exec(c.req.header("authorization") ?? "")?.[1]
+  // Hashes, so that the time of the comparison says nothing about the token.
+  if (token === undefined || given === undefined || sha256Hex(given) !== sha256Hex(token)) return next()
+  return exportMetrics(c, null)
+}
+
+export const metricsByKey = (c: Context<App>) => exportMetrics(c, c.var.principal.organizationId)
