@@ -10,7 +10,6 @@ export const interns = sqliteTable("interns", {
   description: text("description"),
   instructions: text("instructions"),
   model: text("model"),
-  runningModel: text("running_model"),
   host: text("host", { enum: INTERN_HOSTS }).notNull(),
   status: text("status", { enum: INTERN_STATUSES }).notNull(),
   hostname: text("hostname"),
@@ -27,6 +26,7 @@ export const interns = sqliteTable("interns", {
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
   createdByKey: text("created_by_key"),
+  runningModel: text("running_model"),
 })
 /** Instants are epoch milliseconds. */
 export type InternRow = typeof interns.$inferSelect
