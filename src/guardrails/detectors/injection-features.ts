@@ -127,7 +127,7 @@ class SentenceReader {
   readonly #concepts: number[] = []
   /** In which word each of them is. */
   readonly #places: number[] = []
-  #words = 0
+  #wordCount = 0
   #from = 0
   #sum = 0
   #count = 0
@@ -217,7 +217,7 @@ class SentenceReader {
     if (((likely[word & LIKELY_MASK] ?? 0) & IS_WHOLE) !== 0) this.#meet(whole.get(word) ?? 0)
     this.#before = word
     this.#concept = 0
-    this.#words++
+    this.#wordCount++
   }
 
   /** Looks for stems that end at a letter of a script without spaces. */
@@ -236,7 +236,7 @@ class SentenceReader {
   #meet(concept: number): void {
     if (concept === 0 || this.#concepts.length >= MAX_CONCEPTS || this.#concepts.at(-1) === concept) return
     this.#concepts.push(concept)
-    this.#places.push(this.#words)
+    this.#places.push(this.#wordCount)
   }
 
   #close(to: number): void {
@@ -248,7 +248,7 @@ class SentenceReader {
     this.#from = to
     this.#sum = this.#count = 0
     this.#before = START
-    this.#concepts.length = this.#places.length = this.#words = 0
+    this.#concepts.length = this.#places.length = this.#wordCount = 0
   }
 
   #weighConcepts(): number {
