@@ -12,7 +12,7 @@ import { seeded } from "../support/random-patterns.ts"
 const EPOCHS = 20
 const RATE = 0.1
 const CONCEPT_RATE = 0.2
-const DECAY = 3e-3
+const DECAY = 3e-4
 const TARGET = path.join(import.meta.dirname, "../../src/guardrails/detectors/injection-weights.ts")
 
 type Sample = { features: Uint32Array; concepts: Uint32Array; isAttack: boolean; weight: number }
