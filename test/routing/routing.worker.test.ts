@@ -199,7 +199,7 @@ describe("on a regional hostname", () => {
     "%s is refused, whoever asks",
     async (path) => {
       const { error } = await expectJson<Failure>(403, front().fetch(`http://EU.localhost:8787/api/v1${path}`))
-      expect(error.metadata).toEqual({ reason: "regional_hostname" })
+      expect(error.metadata).toEqual({ reason: "regional_hostname", retryable: false })
     },
   )
 
