@@ -73,7 +73,12 @@ function rewritten({ resourceSpans }: Export): Export {
     Number(BigInt(nano) / 1_000_000_000n),
     Number(BigInt(nano) % 1_000_000_000n),
   ]
-  const resource = { attributes: attributesOf(group?.resource.attributes ?? []), asyncAttributesPending: false }
+  const { schemaUrl } = group ?? {}
+  const resource = {
+    attributes: attributesOf(group?.resource.attributes ?? []),
+    asyncAttributesPending: false,
+    schemaUrl,
+  }
   const spans = scoped?.spans.map((span) => {
     const context = (spanId: string) => ({ traceId: span.traceId, spanId, traceFlags: 1 })
     return {
@@ -93,7 +98,7 @@ function rewritten({ resourceSpans }: Export): Export {
       links: [],
       events: [],
       resource,
-      instrumentationScope: { name: scoped.scope.name },
+      instrumentationScope: { name: scoped.scope.name, schemaUrl },
       droppedAttributesCount: 0,
       droppedEventsCount: 0,
       droppedLinksCount: 0,

@@ -66,6 +66,9 @@ test("a turn asks, is answered, and ends, with every chunk as the client knows i
     kind: "permission",
     operation: "shell",
     options: ["allow_once", "allow_always", "reject_once", "reject_always"],
+    command: "echo hello",
+    folder: "/home/intern",
+    expires_at: expect.any(String) as string,
   })
   const { sessionId, usage } = asked.at(-1) ?? {}
   expect(usage).toBeNull()

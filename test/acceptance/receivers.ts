@@ -91,6 +91,7 @@ export type Span = {
 }
 export type Export = {
   resourceSpans: {
+    schemaUrl?: string
     resource: { attributes: Attribute[] }
     scopeSpans: { scope: { name: string }; spans: Span[] }[]
   }[]
