@@ -190,14 +190,6 @@ export function toLists(row: Pick<DestinationRow, "api_key_hashes" | "filter_rul
   }
 }
 
-const SIGNING_BYTES = 32
-
-/** A secret of the Standard Webhooks, which is what receivers' libraries read. */
-export function newSigningSecret(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(SIGNING_BYTES))
-  return `whsec_${btoa(String.fromCharCode(...bytes))}`
-}
-
 /** Redacts the destination's secrets, and headers made of them, in all encodings of its response. */
 export function withoutSecrets(
   text: string,

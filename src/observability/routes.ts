@@ -11,6 +11,7 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { configOf } from "../config/config.ts"
+import { newSigningSecret } from "../outbound/standard-webhook.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { openSealed, sealForWorkspace } from "../secrets/workspace-key.ts"
@@ -22,7 +23,6 @@ import {
   type DestinationRow,
   mergeConfig,
   NEW_COLUMNS,
-  newSigningSecret,
   NO_STATE,
   readConfig,
   splitConfig,

@@ -26,7 +26,7 @@ export function toSections(path: string, markdown: string): Section[] {
       sections.push({ id: `${path}#${slugOf(title)}`, path, titles: titles.filter(Boolean), title, body })
     lines = []
   }
-  for (const line of markdown.split("\n")) {
+  for (const line of markdown.replaceAll(/<!--.*?-->\n?/gs, "").split("\n")) {
     if (FENCE.test(line)) isCode = !isCode
     const [, marks, title] = (isCode ? null : HEADING.exec(line)) ?? []
     if (marks === undefined || title === undefined) {
