@@ -36,6 +36,8 @@ export class Notices {
   readonly #env: Env
   readonly #now: () => number
   #isDelivering = false
+  /** Whether there may be deliveries, which is read at every message of an agent. */
+  #mayHaveWork = true
 
   constructor(sql: SqlStorage, env: Env, now: () => number) {
     this.#sql = sql
@@ -74,7 +76,9 @@ export class Notices {
 
   /** When the next delivery is due; null for none. */
   get dueAt(): number | null {
-    return this.#isDelivering || this.#backlog === 0 ? null : this.#state.dueAt
+    if (this.#isDelivering || !this.#mayHaveWork) return null
+    this.#mayHaveWork = this.#backlog > 0
+    return this.#mayHaveWork ? this.#state.dueAt : null
   }
 
   /** Null removes the webhook with what it waits for. */
@@ -85,6 +89,7 @@ export class Notices {
 
   add(type: WebhookEvent, data: Record<string, unknown>): void {
     if (this.#state.target === null || this.#backlog >= MAX_BACKLOG) return
+    this.#mayHaveWork = true
     const [id, at] = [`evt-${newId()}`, this.#now()]
     const body = JSON.stringify({ type, timestamp: toTimestamp(at), data })
     this.#sql.exec("INSERT INTO notices (id, at, body) VALUES (?, ?, ?)", id, at, body)

@@ -18,6 +18,8 @@ type SchedulesDeps = {
 export class Schedules {
   readonly #sql: SqlStorage
   readonly #deps: SchedulesDeps
+  /** Of `nextAt`, which is read at every message of an agent; undefined after a change. */
+  #next: number | null | undefined
 
   constructor(sql: SqlStorage, deps: SchedulesDeps) {
     this.#sql = sql
@@ -27,6 +29,7 @@ export class Schedules {
 
   /** For a storage that is new, or was emptied. */
   reset(): void {
+    this.#next = undefined
     this.#sql.exec("CREATE TABLE IF NOT EXISTS schedules (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT")
   }
 
@@ -50,13 +53,16 @@ export class Schedules {
 
   /** Returns whether it was there. */
   delete(id: string): boolean {
+    this.#next = undefined
     return [...this.#sql.exec("DELETE FROM schedules WHERE id = ? RETURNING id", id)].length > 0
   }
 
   /** When the next one is due; null for none. */
   get nextAt(): number | null {
+    if (this.#next !== undefined) return this.#next
     const due = this.list().flatMap(({ nextAt }) => (nextAt === null ? [] : [nextAt]))
-    return due.length === 0 ? null : Math.min(...due)
+    this.#next = due.length === 0 ? null : Math.min(...due)
+    return this.#next
   }
 
   /** Runs that were missed while nothing could run are made up for once, not once each. */
@@ -101,6 +107,7 @@ export class Schedules {
   }
 
   #save(schedule: Schedule): void {
+    this.#next = undefined
     this.#sql.exec(
       "INSERT INTO schedules (id, body) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body",
       schedule.id,

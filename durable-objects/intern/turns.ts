@@ -17,7 +17,7 @@ import * as guards from "./turn-guards.ts"
 
 const CHECK_EVERY_MS = 30_000
 
-/** Every so many runs, those past their retention are deleted. */
+/** Ended runs past their retention are deleted once per this number of request ids. */
 const PRUNE_EVERY = 64
 
 type TurnsDeps = {

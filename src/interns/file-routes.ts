@@ -7,30 +7,18 @@ import { failures, jsonBody, ok } from "../http/schema.ts"
 import { toFileRecord } from "../files/file.ts"
 import { FileRecord } from "../files/schemas.ts"
 import { readAtMost } from "../support/bytes.ts"
-import { refuseInternKey, requireProgramme } from "./access.ts"
 import { HOME, MAX_FILE_BYTES, resolvePath } from "./embedded/disk.ts"
 import { publishFile } from "./embedded/publish.ts"
-import { addErrorReasons, lifecycleTimeout, MAX_INTERN_BODY_BYTES } from "./guards.ts"
+import { MAX_INTERN_BODY_BYTES } from "./guards.ts"
 import { openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams } from "./routes.ts"
-import { controlledIntern } from "./session-routes.ts"
+import { CONTROL_FAILURES, CONTROL_RIGHTS, controlGuards, controlledIntern } from "./control.ts"
 import type { InternRow } from "./table.ts"
 
 const tags = ["Interns"]
-const guards = [addErrorReasons("invalid_body"), lifecycleTimeout, requireProgramme, refuseInternKey] as const
-const common = failures(
-  "invalid_request",
-  "unauthenticated",
-  "forbidden",
-  "not_found",
-  "timeout",
-  "conflict",
-  "internal",
-)
-const description =
-  "For the key that made the intern, keys of the same user and management keys. Interns on the embedded host only: the " +
-  "files of another agent are on its machine."
+const common = { ...CONTROL_FAILURES, ...failures("conflict") }
+const description = `${CONTROL_RIGHTS} Interns on the embedded host only: the files of another agent are on its machine.`
 
 const onePath = z.strictObject({
   path: z
@@ -47,7 +35,7 @@ const list = createRoute({
   tags,
   summary: "The files of an intern.",
   description,
-  middleware: [...guards] as const,
+  middleware: [...controlGuards] as const,
   request: { params: internParams },
   responses: {
     200: ok(z.object({ data: z.array(z.object({ path: z.string(), bytes: z.int() })) })),
@@ -62,7 +50,7 @@ const download = createRoute({
   tags,
   summary: "The content of a file.",
   description,
-  middleware: [...guards] as const,
+  middleware: [...controlGuards] as const,
   request: { params: internParams, query: onePath },
   responses: {
     200: {
@@ -80,7 +68,7 @@ const upload = createRoute({
   tags,
   summary: "Writes a file of at most 1 MiB: the body as it is.",
   description,
-  middleware: [...guards] as const,
+  middleware: [...controlGuards] as const,
   request: { params: internParams, query: onePath },
   responses: { 200: ok(z.object({ path: z.string(), bytes: z.int() })), ...common, ...failures("payload_too_large") },
 })
@@ -92,7 +80,7 @@ const remove = createRoute({
   tags,
   summary: "Deletes a file.",
   description,
-  middleware: [...guards] as const,
+  middleware: [...controlGuards] as const,
   request: { params: internParams, query: onePath },
   responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...common },
 })
@@ -104,7 +92,7 @@ const publish = createRoute({
   tags,
   summary: "Copies a file of the intern to the files of its workspace (GET /files).",
   description,
-  middleware: [...guards, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
+  middleware: [...controlGuards, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: { params: internParams, body: jsonBody(onePath.meta({ id: "InternFilePath" })) },
   responses: { 201: ok(FileRecord), ...common, ...failures("payload_too_large", "unsupported_media_type") },
 })

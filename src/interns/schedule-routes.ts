@@ -1,26 +1,20 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
-import { entryOf } from "../audit/actor.ts"
-import { insertAudit } from "../audit/store.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, jsonBody, ok } from "../http/schema.ts"
 import { newId } from "../support/ids.ts"
-import { refuseInternKey, requireProgramme } from "./access.ts"
-import { addErrorReasons, ignoreEmptyBody, lifecycleTimeout, MAX_INTERN_BODY_BYTES } from "./guards.ts"
+import { auditIntern, CONTROL_FAILURES, CONTROL_RIGHTS, controlGuards, controlledIntern } from "./control.ts"
+import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES } from "./guards.ts"
 import { identityOf, openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams } from "./routes.ts"
 import { faultInCron, MAX_SCHEDULES, type Schedule } from "./schedule.ts"
 import { NoFields } from "./schemas.ts"
-import { controlledIntern } from "./session-routes.ts"
 import { InternSchedule, NewSchedule, ScheduleChange, toSchedule } from "./session-schemas.ts"
 
 const tags = ["Interns"]
-const guards = [addErrorReasons("invalid_body"), lifecycleTimeout, requireProgramme, refuseInternKey] as const
 const body = acceptJson(MAX_INTERN_BODY_BYTES)
-const common = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "timeout", "internal")
-const written = { ...common, ...failures("conflict", "payload_too_large", "unsupported_media_type") }
-const rights = "For the key that made the intern, keys of the same user and management keys."
+const written = { ...CONTROL_FAILURES, ...failures("conflict", "payload_too_large", "unsupported_media_type") }
 const scheduleParams = internParams.extend({ scheduleId: z.uuid("must be the UUID of a schedule") })
 
 const create = createRoute({
@@ -29,8 +23,8 @@ const create = createRoute({
   operationId: "createInternSchedule",
   tags,
   summary: "A prompt that the intern gets by itself, in self-drive.",
-  description: rights,
-  middleware: [...guards, body] as const,
+  description: CONTROL_RIGHTS,
+  middleware: [...controlGuards, body] as const,
   request: { params: internParams, body: jsonBody(NewSchedule) },
   responses: { 201: ok(InternSchedule), ...written },
 })
@@ -41,10 +35,10 @@ const list = createRoute({
   operationId: "listInternSchedules",
   tags,
   summary: "The schedules of an intern. Their runs are sessions with their id in `origin`.",
-  description: rights,
-  middleware: [...guards] as const,
+  description: CONTROL_RIGHTS,
+  middleware: [...controlGuards] as const,
   request: { params: internParams },
-  responses: { 200: ok(z.object({ data: z.array(InternSchedule) })), ...common },
+  responses: { 200: ok(z.object({ data: z.array(InternSchedule) })), ...CONTROL_FAILURES },
 })
 
 const update = createRoute({
@@ -53,8 +47,8 @@ const update = createRoute({
   operationId: "updateInternSchedule",
   tags,
   summary: "Changes a schedule, or pauses it with `enabled`.",
-  description: rights,
-  middleware: [...guards, body] as const,
+  description: CONTROL_RIGHTS,
+  middleware: [...controlGuards, body] as const,
   request: { params: scheduleParams, body: jsonBody(ScheduleChange) },
   responses: { 200: ok(InternSchedule), ...written },
 })
@@ -65,10 +59,10 @@ const remove = createRoute({
   operationId: "deleteInternSchedule",
   tags,
   summary: "Deletes a schedule. A run in progress goes on.",
-  description: rights,
-  middleware: [...guards] as const,
+  description: CONTROL_RIGHTS,
+  middleware: [...controlGuards] as const,
   request: { params: scheduleParams },
-  responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...common },
+  responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...CONTROL_FAILURES },
 })
 
 const run = createRoute({
@@ -77,10 +71,14 @@ const run = createRoute({
   operationId: "runInternSchedule",
   tags,
   summary: "Starts a run of a schedule now.",
-  description: `${rights} \`last_error\` says why it did not start, if so.`,
-  middleware: [...guards, ignoreEmptyBody, body] as const,
+  description: `${CONTROL_RIGHTS} \`last_error\` says why it did not start, if so.`,
+  middleware: [...controlGuards, ignoreEmptyBody, body] as const,
   request: { params: scheduleParams, body: { content: json(NoFields), required: false } },
-  responses: { 202: ok(InternSchedule), ...common, ...failures("payload_too_large", "unsupported_media_type") },
+  responses: {
+    202: ok(InternSchedule),
+    ...CONTROL_FAILURES,
+    ...failures("payload_too_large", "unsupported_media_type"),
+  },
 })
 
 export const internSchedules = newRouter()
@@ -98,8 +96,7 @@ export const internSchedules = newRouter()
         `An intern has at most ${MAX_SCHEDULES} schedules. Delete one of them first.`,
       )
     }
-    const event = { action: "intern.schedule_create", resourceId: row.id, workspaceId: row.workspaceId } as const
-    await insertAudit(c.env.DB, entryOf(c, event))
+    await auditIntern(c, row, "intern.schedule_create")
     return c.json(toSchedule(stored), 201)
   })
   .openapi(list, async (c) => {
@@ -120,16 +117,14 @@ export const internSchedules = newRouter()
     requireCron(changed.cron, changed.timezone, Date.now())
     const stored = await intern.putSchedule(identityOf(c, row), changed)
     if (stored === "too many") throw noSchedule()
-    const event = { action: "intern.schedule_update", resourceId: row.id, workspaceId: row.workspaceId } as const
-    await insertAudit(c.env.DB, entryOf(c, event))
+    await auditIntern(c, row, "intern.schedule_update")
     return c.json(toSchedule(stored), 200)
   })
   .openapi(remove, async (c) => {
     const { internId, scheduleId } = c.req.valid("param")
     const row = await controlledIntern(c, internId)
     if (!(await openIntern(c.env, row.id).deleteSchedule(scheduleId))) throw noSchedule()
-    const event = { action: "intern.schedule_delete", resourceId: row.id, workspaceId: row.workspaceId } as const
-    await insertAudit(c.env.DB, entryOf(c, event))
+    await auditIntern(c, row, "intern.schedule_delete")
     return c.json({ deleted: true } as const, 200)
   })
   .openapi(run, async (c) => {

@@ -1,26 +1,19 @@
 import { createRoute } from "@hono/zod-openapi"
-import type { Context } from "hono"
 import * as z from "zod"
-import type { App } from "../access/app.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, jsonBody, ok } from "../http/schema.ts"
 import { decodeBase64, toBase64Url } from "../support/encoding.ts"
-import { refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
-import { mayControl, notYours } from "./authority.ts"
 import { InternSteered } from "./chat-schemas.ts"
-import { addErrorReasons, ignoreEmptyBody, lifecycleTimeout, MAX_INTERN_BODY_BYTES } from "./guards.ts"
+import { CONTROL_FAILURES, CONTROL_RIGHTS, controlGuards, controlledIntern } from "./control.ts"
+import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES } from "./guards.ts"
 import { type SessionPosition, throwIfRejected } from "./hosts/rpc.ts"
 import { openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams } from "./routes.ts"
 import { NoFields } from "./schemas.ts"
 import { InternSessions, InternTranscript, toEntry, toSession } from "./session-schemas.ts"
-import type { InternRow } from "./table.ts"
 
 const tags = ["Interns"]
-const guards = [addErrorReasons("invalid_body"), lifecycleTimeout, requireProgramme, refuseInternKey] as const
-const common = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "timeout", "internal")
-const rights = "For the key that made the intern, keys of the same user and management keys."
 
 const sessionParams = internParams.extend({ sessionId: z.string().min(1).max(256) })
 const PAGE = "must be an integer from 1 to 200"
@@ -32,8 +25,8 @@ const list = createRoute({
   operationId: "listInternSessions",
   tags,
   summary: "The sessions of an intern, the most recently used first.",
-  description: rights,
-  middleware: [...guards] as const,
+  description: CONTROL_RIGHTS,
+  middleware: [...controlGuards] as const,
   request: {
     params: internParams,
     query: z.object({
@@ -41,7 +34,7 @@ const list = createRoute({
       starting_after: z.string().min(1).max(512).optional().meta({ description: "`next_cursor` of the page before." }),
     }),
   },
-  responses: { 200: ok(InternSessions), ...common },
+  responses: { 200: ok(InternSessions), ...CONTROL_FAILURES },
 })
 
 const read = createRoute({
@@ -50,8 +43,8 @@ const read = createRoute({
   operationId: "getInternTranscript",
   tags,
   summary: "A session and what happened in it, oldest first.",
-  description: `${rights} To follow a turn, ask again with \`after\` of the last entry. At most 5,000 entries are kept.`,
-  middleware: [...guards] as const,
+  description: `${CONTROL_RIGHTS} To follow a turn, ask again with \`after\` of the last entry. At most 5,000 entries are kept.`,
+  middleware: [...controlGuards] as const,
   request: {
     params: sessionParams,
     query: z.object({
@@ -59,7 +52,7 @@ const read = createRoute({
       limit: limit.default(100),
     }),
   },
-  responses: { 200: ok(InternTranscript), ...common },
+  responses: { 200: ok(InternTranscript), ...CONTROL_FAILURES },
 })
 
 const remove = createRoute({
@@ -68,10 +61,10 @@ const remove = createRoute({
   operationId: "deleteInternSession",
   tags,
   summary: "Deletes a session and its transcript.",
-  description: rights,
-  middleware: [...guards] as const,
+  description: CONTROL_RIGHTS,
+  middleware: [...controlGuards] as const,
   request: { params: sessionParams },
-  responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...common, ...failures("conflict") },
+  responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...CONTROL_FAILURES, ...failures("conflict") },
 })
 
 const cancel = createRoute({
@@ -80,12 +73,12 @@ const cancel = createRoute({
   operationId: "cancelInternTurn",
   tags,
   summary: "Cancels the turn that is in progress in a session.",
-  description: rights,
-  middleware: [...guards, ignoreEmptyBody, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
+  description: CONTROL_RIGHTS,
+  middleware: [...controlGuards, ignoreEmptyBody, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: { params: sessionParams, body: { content: json(NoFields), required: false } },
   responses: {
     202: ok(z.object({ cancelling: z.literal(true) })),
-    ...common,
+    ...CONTROL_FAILURES,
     ...failures("conflict", "payload_too_large", "unsupported_media_type"),
   },
 })
@@ -96,8 +89,8 @@ const answer = createRoute({
   operationId: "answerInternQuestion",
   tags,
   summary: "Answers an open question, as GET /questions lists it. The turn goes on in the background.",
-  description: `${rights} The answer is the text that a \`tool\` message of a chat has.`,
-  middleware: [...guards, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
+  description: `${CONTROL_RIGHTS} The answer is the text that a \`tool\` message of a chat has.`,
+  middleware: [...controlGuards, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: {
     params: internParams.extend({ questionId: z.string().min(1).max(128) }),
     body: jsonBody(
@@ -111,7 +104,7 @@ const answer = createRoute({
   },
   responses: {
     202: ok(InternSteered, "The turn goes on."),
-    ...common,
+    ...CONTROL_FAILURES,
     ...failures("conflict", "gone", "payload_too_large", "unsupported_media_type", "intern_unreachable"),
   },
 })
@@ -161,13 +154,6 @@ export const internSessions = newRouter()
     const response = await throwIfRejected(await openIntern(c.env, id).fetch(request))
     return c.json(await response.json<z.infer<typeof InternSteered>>(), 202)
   })
-
-/** An intern whose conversations, files and schedules the caller may see and change. */
-export async function controlledIntern(c: Context<App>, id: string): Promise<InternRow> {
-  const row = await visibleIntern(c, id)
-  if (!mayControl(c.var.principal, row)) throw notYours("made this intern")
-  return row
-}
 
 function noSession() {
   return internError("not_found", "This intern has no session with this id.")

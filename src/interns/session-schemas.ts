@@ -25,9 +25,7 @@ export const InternSession = z
       .nullable()
       .meta({ description: "The agent's id, with which an editor loads the session." }),
     title: z.string().meta({ description: "The beginning of the first prompt." }),
-    origin: z
-      .string()
-      .meta({ description: "`chat`, `background`, `editor`, or `schedule:` and the id of a schedule." }),
+    origin: z.string().meta({ description: "`chat`, `background`, or `schedule:` and the id of a schedule." }),
     status: z
       .enum(["running", "waiting", "idle"])
       .meta({ description: "`waiting`: a question is open. `idle`: no turn is in progress." }),

@@ -9,18 +9,14 @@ import { hostsIn } from "../outbound/settings.ts"
 import { newSigningSecret } from "../outbound/standard-webhook.ts"
 import { newId } from "../support/ids.ts"
 import { toTimestamp } from "../support/time.ts"
-import { refuseInternKey, requireProgramme } from "./access.ts"
-import { addErrorReasons, lifecycleTimeout, MAX_INTERN_BODY_BYTES } from "./guards.ts"
+import { auditIntern, CONTROL_FAILURES, CONTROL_RIGHTS, controlGuards, controlledIntern } from "./control.ts"
+import { MAX_INTERN_BODY_BYTES } from "./guards.ts"
 import { identityOf, openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams } from "./routes.ts"
-import { controlledIntern } from "./session-routes.ts"
 import { type InternWebhook, sealSigningSecret, WEBHOOK_EVENTS } from "./webhook.ts"
 
 const tags = ["Interns"]
-const guards = [addErrorReasons("invalid_body"), lifecycleTimeout, requireProgramme, refuseInternKey] as const
-const common = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "timeout", "internal")
-const rights = "For the key that made the intern, keys of the same user and management keys."
 
 const Webhook = z
   .object({
@@ -39,16 +35,16 @@ const set = createRoute({
   tags,
   summary: "Where events of an intern are sent: questions that open or close, and turns that end.",
   description:
-    `${rights} Events: ${WEBHOOK_EVENTS.join(", ")}; JSON with \`type\`, \`timestamp\` and \`data\`, signed as Standard ` +
+    `${CONTROL_RIGHTS} Events: ${WEBHOOK_EVENTS.join(", ")}; JSON with \`type\`, \`timestamp\` and \`data\`, signed as Standard ` +
     "Webhooks are, in order and at least once, retried for 24 hours. Each call makes a new signing secret.",
-  middleware: [...guards, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
+  middleware: [...controlGuards, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: {
     params: internParams,
     body: jsonBody(z.strictObject({ url: z.url().max(2_048) }).meta({ id: "NewInternWebhook" })),
   },
   responses: {
     200: ok(z.object({ url: z.url(), signing_secret: z.string().meta({ description: "Shown once." }) })),
-    ...common,
+    ...CONTROL_FAILURES,
     ...failures("payload_too_large", "unsupported_media_type"),
   },
 })
@@ -59,10 +55,10 @@ const get = createRoute({
   operationId: "getInternWebhook",
   tags,
   summary: "The webhook of an intern and how its deliveries go.",
-  description: rights,
-  middleware: [...guards] as const,
+  description: CONTROL_RIGHTS,
+  middleware: [...controlGuards] as const,
   request: { params: internParams },
-  responses: { 200: ok(Webhook), ...common },
+  responses: { 200: ok(Webhook), ...CONTROL_FAILURES },
 })
 
 const remove = createRoute({
@@ -71,10 +67,10 @@ const remove = createRoute({
   operationId: "deleteInternWebhook",
   tags,
   summary: "Removes the webhook of an intern, with the events that wait.",
-  description: rights,
-  middleware: [...guards] as const,
+  description: CONTROL_RIGHTS,
+  middleware: [...controlGuards] as const,
   request: { params: internParams },
-  responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...common },
+  responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...CONTROL_FAILURES },
 })
 
 export const internWebhooks = newRouter()
@@ -103,8 +99,7 @@ export const internWebhooks = newRouter()
     const intern = openIntern(c.env, row.id)
     if (!(await intern.webhook())) throw noWebhook()
     await intern.setWebhook(identityOf(c, row), null)
-    const event = { action: "intern.webhook_delete", resourceId: row.id, workspaceId: row.workspaceId } as const
-    await insertAudit(c.env.DB, entryOf(c, event))
+    await auditIntern(c, row, "intern.webhook_delete")
     return c.json({ deleted: true } as const, 200)
   })
 

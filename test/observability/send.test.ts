@@ -7,20 +7,11 @@ import type { Configured, KindName } from "../../src/observability/kinds.ts"
 import { toOutbound } from "../../src/observability/send/request.ts"
 import type { CallContent } from "../../src/observability/call-content.ts"
 import { CONFIGS } from "./configs.ts"
+import { CALL } from "./generation.ts"
 import { runs } from "../support/runs.ts"
 
 const GENERATION: Settled = {
-  id: "gen-01a1fed6-f156-71f0-9e2f-d3a472f3d414",
-  organizationId: "o",
-  workspaceId: "w",
-  keyHash: "k",
-  createdAt: 1_763_000_000_000,
-  settledAt: 1_763_000_001_000,
-  requestId: "req-d368672b-ed2c-4093-aa8b-617b83da0c5c",
-  apiType: "completions",
-  requestedModel: "acme/chat",
-  streamed: true,
-  sessionId: "s-1",
+  ...CALL,
   appUrl: "https://shop.example",
   appTitle: "Shop",
   userAgent: "shop/1",

@@ -116,7 +116,7 @@ function mapField([key, value]: readonly [string, unknown], parent: Json, role: 
   return mapLeaves(value, role, visit)
 }
 
-/** Words of the protocol, which a pattern for texts must not take for one. */
+/** Keywords of the request format, which are not text and which no pattern reads. */
 const PROTOCOL = new Set("role type model models object detail status format media_type mime_type".split(" "))
 
 /** Looks at names and ids, and at the names of fields that are free. Returns the value as it is. */

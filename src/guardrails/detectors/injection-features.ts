@@ -109,7 +109,7 @@ const QUESTIONS = new Set([0x3f, 0xff1f, 0x61f])
 /**
  * The sentences of a text. Features are the sequences of three, four and five letters with the gaps between words, of
  * one and two ideographs, the concepts of a sentence and their pairs in order. `weigh` returns the
- * weight of a feature; `isConcept` tells it from a sequence of letters. Sentences whose concepts weigh less than `least`
+ * weight of a feature; `isConcept` is false for a letter n-gram. Sentences whose concepts weigh less than `least`
  * are left out.
  */
 export function sentencesOf(text: string, weigh: Weigh, least = Number.NEGATIVE_INFINITY): Sentence[] {

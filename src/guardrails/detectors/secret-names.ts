@@ -37,7 +37,7 @@ const KEYS = [
   "токен",
   "ключ",
 ]
-/** Words of scripts without spaces, for both. */
+/** Terms in scripts without spaces, for both. */
 const UNSPACED = [
   "密码",
   "密碼",
@@ -82,7 +82,7 @@ export const NAMED: readonly RegExp[] = [
 
 export const NAMES = new RegExp(anyOf([...PASSWORDS, ...KEYS, ...UNSPACED]), "giu")
 
-/** Last words of names that are about a secret: `token_count`, `keyboard`. */
+/** Suffixes of identifiers that mention a secret without holding one: `token_count`, `keyboard`. */
 const ABOUT = new Set(
   (
     "id ids name names count counts length len size type types limit limits url uri endpoint file files path paths dir " +
@@ -119,7 +119,7 @@ const PLAIN_KEY = /^keys?$/i
 const OTHER_WORD =
   /(?:monkey|turkey|donkey|hockey|jockey|whiskey|compass|bypass|surpass|trespass|overpass|underpass|encompass)s?$/i
 
-/** Words of an identifier, in snake, kebab or camel case. */
+/** Splits an identifier in snake, kebab or camel case. */
 function partsOf(name: string): string[] {
   const spaced = name.replaceAll(/([a-z\d])([A-Z])/g, "$1 $2").replaceAll(/([A-Z])([A-Z][a-z])/g, "$1 $2")
   return spaced

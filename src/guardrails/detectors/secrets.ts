@@ -161,7 +161,7 @@ function trimmed(value: string): string {
 const EXAMPLE_PASSWORDS =
   /^(?:pass(?:word|wd)?\d*|pwd|pw|secret|changeme|example|test|token|guest|admin|root|user|postgres|mysql|mongo|redis|dev|pass123|password123|xxx+|\*+|\.+|…|<.*>|\$.*|%.*|\{.*|\[.*)$/i
 
-/** Whether an address has a password that is none of an example. */
+/** Whether a URL has a password that is not a placeholder. */
 function hasPassword(url: string): boolean {
   const [, user = "", password = ""] = /^(?:[^/]*\/\/)?([^:/@]*):([^@]*)@/.exec(url) ?? []
   return password !== "" && password !== user && !EXAMPLE_PASSWORDS.test(password) && !isPlaceholder(password)

@@ -1,7 +1,7 @@
 import type { TurnUsage } from "./acp.ts"
 
 /** Who started a session. `schedule:<id>`: a schedule of the intern. */
-export type SessionOrigin = "chat" | "background" | "editor" | `schedule:${string}`
+export type SessionOrigin = "chat" | "background" | `schedule:${string}`
 
 /** How the last turn of a session ended. `error` is absent where it completed. */
 export type TurnEnd = { error?: { reason: string; message: string }; usage: TurnUsage | null }
@@ -18,7 +18,7 @@ export type TranscriptEntry =
 /** `n` grows within an intern, and is the cursor of a transcript. `at`: epoch milliseconds. `body`: JSON of the entry. */
 export type StoredEntry = { n: number; at: number; body: string }
 
-/** Instants are epoch milliseconds. `acp`: the agent's id of the session, null before it has one. */
+/** Instants are epoch milliseconds. */
 export type SessionRecord = {
   id: string
   title: string

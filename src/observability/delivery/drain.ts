@@ -33,7 +33,7 @@ export type BacklogPorts = {
 
 /** Deliveries at a time; a Worker has six connections. */
 const MAX_CONCURRENT = 6
-/** Batches that are tried between two writes: so many may be delivered twice after a crash. */
+/** Batches between two writes: the most that a crash can deliver twice. */
 const PAGE = 24
 const MAX_PAGES = 20
 const MAX_EXPIRED = 500

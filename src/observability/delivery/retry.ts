@@ -13,7 +13,7 @@ const FIRST_WAIT_MS = 2_000
 const LONGEST_WAIT_MS = 30_000
 export const LONGEST_RETRY_AFTER_MS = 3_600_000
 
-/** Wait of one batch after so many attempts of its own. It delays no other batch. */
+/** Backoff of one batch by the number of its attempts. It delays no other batch. */
 export function waitMs(attempts: number): number {
   return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempts - 1, 20))
 }

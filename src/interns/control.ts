@@ -1,0 +1,37 @@
+import type { Context } from "hono"
+import type { App } from "../access/app.ts"
+import { entryOf } from "../audit/actor.ts"
+import { insertAudit } from "../audit/store.ts"
+import { failures } from "../http/schema.ts"
+import { refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
+import { mayControl, notYours } from "./authority.ts"
+import { addErrorReasons, lifecycleTimeout } from "./guards.ts"
+import type { InternRow } from "./table.ts"
+
+/** What routes share that only those who control an intern may use: its sessions, schedules, files and webhook. */
+export const controlGuards = [
+  addErrorReasons("invalid_body"),
+  lifecycleTimeout,
+  requireProgramme,
+  refuseInternKey,
+] as const
+export const CONTROL_FAILURES = failures(
+  "invalid_request",
+  "unauthenticated",
+  "forbidden",
+  "not_found",
+  "timeout",
+  "internal",
+)
+export const CONTROL_RIGHTS = "For the key that made the intern, keys of the same user and management keys."
+
+/** The intern, if the caller controls it; otherwise 404 or 403. */
+export async function controlledIntern(c: Context<App>, id: string): Promise<InternRow> {
+  const row = await visibleIntern(c, id)
+  if (!mayControl(c.var.principal, row)) throw notYours("made this intern")
+  return row
+}
+
+export async function auditIntern(c: Context<App>, row: InternRow, action: `intern.${string}`): Promise<void> {
+  await insertAudit(c.env.DB, entryOf(c, { action, resourceId: row.id, workspaceId: row.workspaceId }))
+}
