@@ -95,7 +95,7 @@ test("every dependency is imported by the source", () => {
 
 test("HTTP stays at the edge", () => {
   const home =
-    /^src\/(http|access|app)\/|^src\/errors\/errors\.ts$|routes\.ts$|schemas\.ts$|^src\/inference\/context\.ts$|^src\/audit\/actor\.ts$|^src\/policy\/authenticate\.ts$|^src\/interns\/(access|guards|create|open-intern)\.ts$|^src\/models\/(schemas|search|admin)\.ts$/
+    /^src\/(http|access|app)\/|^src\/errors\/errors\.ts$|routes\.ts$|schemas\.ts$|^src\/inference\/context\.ts$|^src\/audit\/actor\.ts$|^src\/policy\/authenticate\.ts$|^src\/interns\/(access|control|guards|create|open-intern)\.ts$|^src\/models\/(schemas|search|admin)\.ts$/
   expect(strays(/from "(hono|@hono)(?!\/html")[/"]/, home)).toEqual([])
 })
 
