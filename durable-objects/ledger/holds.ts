@@ -3,6 +3,7 @@ import { workspaceScope } from "../../src/ledger/scopes.ts"
 import { ACCOUNT, keyScope, type Limit } from "../../src/ledger/limits.ts"
 import { type HoldRequest, isLeaseId } from "../../src/ledger/protocol.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/ledger/generation.ts"
+import type { HeldRates } from "./rates.ts"
 
 /** What is reserved: a call's own hold, or a lease, of which an isolate admits calls (src/ledger/lease.ts). */
 export type HoldRow = {
@@ -16,6 +17,8 @@ export type HoldRow = {
   scopes: string
   /** JSON of GenerationDraft. */
   draft: string
+  /** JSON of HeldRates; null for callers without rate limits. */
+  rates: string | null
 }
 
 const isLease = ({ id }: Pick<HoldRow, "id">) => isLeaseId(id)
@@ -24,6 +27,8 @@ const isLease = ({ id }: Pick<HoldRow, "id">) => isLeaseId(id)
 export class Holds {
   readonly #sql: SqlStorage
   readonly #held = new Map<string, number>()
+  /** Requests that run under rate limits, and what is leased of them. */
+  readonly #slots = new Map<string, number>()
   readonly #leases = new Map<string, HoldRow>()
   /** The number of the latest declaration of each lease. An isolate's reports do not outlive this object's memory. */
   readonly #sequences = new Map<string, number>()
@@ -33,17 +38,21 @@ export class Holds {
     this.#sql = sql
     sql.exec(`CREATE TABLE IF NOT EXISTS holds (
       id TEXT PRIMARY KEY, amount INTEGER NOT NULL, estimate INTEGER NOT NULL, expires_at INTEGER NOT NULL,
-      scopes TEXT NOT NULL, draft TEXT NOT NULL
+      scopes TEXT NOT NULL, draft TEXT NOT NULL, rates TEXT
     ) WITHOUT ROWID`)
+    const isOlder = sql.exec("SELECT 1 FROM pragma_table_info('holds') WHERE name = 'rates'").toArray().length === 0
+    if (isOlder) sql.exec("ALTER TABLE holds ADD COLUMN rates TEXT")
     this.reload()
   }
 
   /** What memory knows is what is stored: at the start, and after a transaction that was rolled back. */
   reload(): void {
     this.#held.clear()
+    this.#slots.clear()
     this.#leases.clear()
     for (const row of this.#sql.exec<HoldRow>("SELECT * FROM holds")) {
       this.#addHeld(row, row.amount)
+      this.#addSlots(heldRates(row))
       if (isLease(row)) this.#leases.set(row.id, row)
     }
   }
@@ -51,6 +60,11 @@ export class Holds {
   /** Nano-USD. */
   held(scope: string): number {
     return this.#held.get(scope) ?? 0
+  }
+
+  /** Requests that run under a scope, and slots that are leased of it. */
+  slots(scope: string): number {
+    return this.#slots.get(scope) ?? 0
   }
 
   get isEmpty(): boolean {
@@ -68,16 +82,18 @@ export class Holds {
   /** False where it is there already. */
   add(row: HoldRow): boolean {
     const added = this.#sql.exec(
-      "INSERT INTO holds (id, amount, estimate, expires_at, scopes, draft) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
+      "INSERT INTO holds (id, amount, estimate, expires_at, scopes, draft, rates) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
       row.id,
       row.amount,
       row.estimate,
       row.expires_at,
       row.scopes,
       row.draft,
+      row.rates,
     )
     if (added.toArray().length === 0) return false
     this.#addHeld(row, row.amount)
+    this.#addSlots(heldRates(row))
     if (isLease(row)) this.#leases.set(row.id, row)
     return true
   }
@@ -87,6 +103,7 @@ export class Holds {
     const [row] = this.#sql.exec<HoldRow>("DELETE FROM holds WHERE id = ? RETURNING *", id).toArray()
     if (!row) return undefined
     this.#addHeld(row, -row.amount)
+    this.#addSlots(heldRates(row), -1)
     this.#leases.delete(id)
     this.#sequences.delete(id)
     return row
@@ -123,6 +140,17 @@ export class Holds {
     this.#leases.set(id, next)
   }
 
+  /** Changes how many slots a lease has. What goes to a call that is registered comes back with its settlement. */
+  changeSlots(id: string, slots: number): void {
+    const lease = this.#leases.get(id)
+    const held = lease && heldRates(lease)
+    if (!held || slots === 0) return
+    const rates = JSON.stringify({ ...held, slots: held.slots + slots })
+    this.#sql.exec("UPDATE holds SET rates = ? WHERE id = ?", rates, id)
+    this.#addSlots({ ...held, slots })
+    this.#leases.set(id, { ...lease, rates })
+  }
+
   expired(now: number): HoldRow[] {
     return this.#sql.exec<HoldRow>("SELECT * FROM holds WHERE expires_at <= ?", now).toArray()
   }
@@ -144,6 +172,15 @@ export class Holds {
     }))
   }
 
+  #addSlots(held: HeldRates | undefined, sign = 1): void {
+    if (!held || held.slots === 0) return
+    for (const scope of held.scopes) {
+      const slots = this.slots(scope) + sign * held.slots
+      if (slots === 0) this.#slots.delete(scope)
+      else this.#slots.set(scope, slots)
+    }
+  }
+
   #addHeld({ scopes }: HoldRow, amount: number): void {
     if (amount === 0) return
     for (const scope of parseStored<string[]>(scopes)) {
@@ -154,11 +191,14 @@ export class Holds {
   }
 }
 
+export function heldRates({ rates }: Pick<HoldRow, "rates">): HeldRates | undefined {
+  return rates === null ? undefined : parseStored<HeldRates>(rates)
+}
+
+type Granted = { id: string; amount: number; limits: readonly Limit[]; rates?: HeldRates | undefined; now: number }
+
 /** The row of a granted request; `amount` is in nano-USD. */
-export function toHold(
-  request: HoldRequest,
-  { id, amount, limits, now }: { id: string; amount: number; limits: readonly Limit[]; now: number },
-): HoldRow {
+export function toHold(request: HoldRequest, { id, amount, limits, rates, now }: Granted): HoldRow {
   return {
     id,
     amount,
@@ -166,6 +206,7 @@ export function toHold(
     expires_at: now + request.ttlMs,
     scopes: JSON.stringify([...new Set(limits.map((limit) => limit.scope))]),
     draft: JSON.stringify(request.draft),
+    rates: rates ? JSON.stringify(rates) : null,
   }
 }
 

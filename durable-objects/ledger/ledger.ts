@@ -1,13 +1,11 @@
 import { DurableObject } from "cloudflare:workers"
-import { currentFree, dailyLimit, type FreeLimits, countFreeRequest } from "../../src/ledger/free-requests.ts"
-import { sliceOf } from "../../src/ledger/lease.ts"
-import { ACCOUNT, type Counters, decideHold, keyScope, type Limit, type Verdict } from "../../src/ledger/limits.ts"
+import { currentFree, dailyLimit, type FreeLimits } from "../../src/ledger/free-requests.ts"
+import { ACCOUNT, type Counters, keyScope, type Limit, type Verdict } from "../../src/ledger/limits.ts"
 import {
   type Balance,
   type FlushResult,
   type HoldAnswer,
   type HoldRequest,
-  type HoldVerdict,
   type LedgerRpc,
   NOTHING_TO_REPORT,
   type Registration,
@@ -19,12 +17,15 @@ import type { Env } from "../../src/config/env.ts"
 import { cappedAt, type Generation } from "../../src/ledger/generation.ts"
 import type { Reconciliation } from "../../src/ledger/reconciliation.ts"
 import { logError, logWarning } from "../../src/support/log.ts"
+import { tokensUsed } from "../../src/ledger/rates.ts"
+import { Admission } from "./admission.ts"
 import { CounterStore } from "./counters.ts"
 import { Credits } from "./credits.ts"
-import { expiredGeneration, type HoldRow, Holds, scopesOf, toHold } from "./holds.ts"
+import { expiredGeneration, heldRates, type HoldRow, Holds, scopesOf } from "./holds.ts"
 import { Outbox } from "./outbox.ts"
 import { Overruns } from "./overruns.ts"
 import { ANY_CALL, Waiters } from "./waiters.ts"
+import { ofOneCall, RateCounts } from "./rates.ts"
 import { reconcileCounters } from "./reconcile.ts"
 import { roomUnder, standingsUnder, withAccount } from "./room.ts"
 
@@ -47,6 +48,8 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   readonly #counters: CounterStore
   readonly #outbox: Outbox
   readonly #overruns: Overruns
+  readonly #rates: RateCounts
+  readonly #admission: Admission
   readonly #waiters = new Waiters()
   #alarmAt: number | null = null
 
@@ -58,6 +61,9 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     this.#counters = new CounterStore(this.#sql)
     this.#outbox = new Outbox(this.#sql)
     this.#overruns = new Overruns(this.#sql)
+    this.#rates = new RateCounts(this.#sql)
+    const books = { credits: this.#credits, counters: this.#counters, outbox: this.#outbox, rates: this.#rates }
+    this.#admission = new Admission({ ...books, holds: this.#holds })
     void ctx.blockConcurrencyWhile(async () => {
       this.#alarmAt = await ctx.storage.getAlarm()
     })
@@ -69,7 +75,11 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
    */
   hold(request: HoldRequest, report: FlushRequest = NOTHING_TO_REPORT): HoldAnswer {
     const received = this.report(report)
-    return { verdict: this.#decide(request, Date.now()), ...received }
+    const now = Date.now()
+    const decide = () => this.#admission.decide(request, now)
+    const verdict = request.rates ? this.#atomically(decide) : decide()
+    if (verdict.ok) this.#wakeBy(now + request.ttlMs)
+    return { verdict, ...received }
   }
 
   /** Whether anything is left under these limits. Writes nothing. */
@@ -80,51 +90,6 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   /** The balance, then each of these limits. */
   standings(limits: readonly Limit[]): ReturnType<typeof standingsUnder> {
     return standingsUnder(withAccount(limits, this.#credits.total()), this.#counters, this.#holds)
-  }
-
-  #decide(request: HoldRequest, now: number): HoldVerdict {
-    const free = request.free && countFreeRequest(this.#counters.free, request.free, this.#credits.total(), now)
-    if (free && "refusal" in free) return { ok: false, free: free.refusal }
-    const limits = request.chargesAccount ? withAccount(request.limits, this.#credits.total()) : request.limits
-    const countersOf = (scope: string) => this.#counters.at(scope, now)
-    const heldOf = (scope: string) => this.#holds.held(scope)
-    const { lease } = request
-    const isLeasable = lease !== undefined && this.#isLeasable(lease)
-    const leasedNano = isLeasable ? sliceOf(request.wanted, lease.wantNano, limits, { countersOf, heldOf }) : 0
-    if (isLeasable && leasedNano > 0) {
-      this.#lease(request, lease, { nano: leasedNano, limits, now })
-      return { ok: true, grantedNano: request.wanted.mostNano, leasedNano }
-    }
-    const verdict = decideHold(request.wanted, limits, countersOf, heldOf)
-    if (!verdict.ok) return verdict
-    if (free) this.#counters.saveFree(free.count)
-    this.#hold(toHold(request, { id: request.draft.id, amount: verdict.grantedNano, limits, now }))
-    return verdict
-  }
-
-  /** A lease that the isolate has must still be held; a new one must not be charged already, which closes its id. */
-  #isLeasable({ id, isHeld }: NonNullable<HoldRequest["lease"]>): boolean {
-    if (this.#holds.lease(id) !== undefined) return true
-    return !isHeld && !this.#outbox.has(id)
-  }
-
-  #lease(
-    request: HoldRequest,
-    { id, estimateNano, sequence }: NonNullable<HoldRequest["lease"]>,
-    { nano, limits, now }: { nano: number; limits: readonly Limit[]; now: number },
-  ): void {
-    const lease = this.#holds.lease(id)
-    const isNewer = this.#holds.isNewer(id, sequence)
-    const amount = (lease?.amount ?? 0) + nano
-    const estimate = Math.min(isNewer || !lease ? estimateNano : lease.estimate, amount)
-    const fresh = { ...toHold(request, { id, amount: nano, limits, now }), estimate }
-    if (lease) this.#holds.changeLease(id, { amount, estimate, expires_at: fresh.expires_at })
-    else this.#hold(fresh)
-  }
-
-  #hold(row: HoldRow): void {
-    this.#holds.add(row)
-    this.#wakeBy(row.expires_at)
   }
 
   /** Charges and records calls and ends their holds; registers and renews others; renews leases. All or nothing. */
@@ -153,6 +118,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     } catch (cause) {
       this.#holds.reload()
       this.#counters.reload()
+      this.#rates.reload()
       throw cause
     }
   }
@@ -163,6 +129,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     const change = changes.get(leaseId) ?? 0
     // A call that cost more than its bound may have used up what was meant for this one.
     const amount = Math.max(0, Math.min(hold.amountNano, lease.amount + change))
+    const rates = ofOneCall(heldRates(lease))
     const isNew = this.#holds.add({
       id: draft.id,
       amount,
@@ -170,8 +137,12 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
       expires_at: now + hold.ttlMs,
       scopes: lease.scopes,
       draft: JSON.stringify(draft),
+      rates: rates ? JSON.stringify(rates) : null,
     })
-    if (isNew) changes.set(leaseId, change - amount)
+    if (isNew) {
+      changes.set(leaseId, change - amount)
+      this.#holds.changeSlots(leaseId, -(rates?.slots ?? 0))
+    }
     this.#wakeBy(now + hold.ttlMs)
   }
 
@@ -195,14 +166,25 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     const costs = amount.spent + amount.byok
     if (costs > 0) this.#counters.add(scopesOf(generation, cover), amount, now)
     if (generation.overrunNano) this.#overruns.add(generation, generation.overrunNano, now)
-    if (lease) changes.set(lease.id, (changes.get(lease.id) ?? 0) + (hold?.amount ?? 0) - costs)
+    const rates = hold && heldRates(hold)
+    if (rates) this.#rates.correct(rates, tokensUsed(generation.tokens), now)
+    if (lease) {
+      changes.set(lease.id, (changes.get(lease.id) ?? 0) + (hold?.amount ?? 0) - costs)
+      this.#holds.changeSlots(lease.id, rates?.slots ?? 0)
+    }
     return true
   }
 
-  #renewLease({ id, estimateNano, sequence, ttlMs, isReturned }: LeaseUpdate, change: number, now: number): void {
+  #renewLease(
+    { id, estimateNano, sequence, ttlMs, isReturned, rates }: LeaseUpdate,
+    change: number,
+    now: number,
+  ): void {
     const lease = this.#holds.lease(id)
-    if (isReturned) this.#holds.take(id)
-    else if (lease) {
+    if (isReturned) {
+      const held = heldRates(this.#holds.take(id) ?? { rates: null })
+      if (held && rates) this.#rates.returned(held, rates, now)
+    } else if (lease) {
       const amount = lease.amount + change
       const declared = this.#holds.isNewer(id, sequence) ? estimateNano : lease.estimate
       this.#holds.changeLease(id, {

@@ -1,4 +1,5 @@
 import type { ResetInterval } from "../money/windows.ts"
+import type { RateLimits } from "../money/rate-limits.ts"
 
 export const KEY_KINDS = ["normal", "management", "provisioning", "free_tier"] as const
 export type KeyKind = (typeof KEY_KINDS)[number]
@@ -28,6 +29,8 @@ export type Principal = {
   limitNano: number | null
   limitReset: ResetInterval | null
   includeByokInLimit: boolean
+  /** Null for none. */
+  rates: RateLimits | null
   /** Epoch milliseconds: when the key or an ancestor that it stops with expires. */
   expiresAt: number | null
   /** Of an intern's own key. */
@@ -37,4 +40,7 @@ export type Principal = {
   canWriteVaults: boolean
 }
 /** A key that created this one, directly or not (keys/lineage.ts). */
-export type Ancestor = Pick<Principal, "keyHash" | "label" | "limitNano" | "limitReset" | "includeByokInLimit">
+export type Ancestor = Pick<
+  Principal,
+  "keyHash" | "label" | "limitNano" | "limitReset" | "includeByokInLimit" | "rates"
+>

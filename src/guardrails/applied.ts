@@ -1,4 +1,6 @@
 import type { Limit } from "../ledger/limits.ts"
+import { toRateLimits } from "../ledger/rate-schemas.ts"
+import type { RateLimit } from "../ledger/rates.ts"
 import type { Filter } from "../models/endpoint-filter.ts"
 import { combineRules, type OwnedRule } from "./content/rules.ts"
 import { type GuardrailRules, rulesOf } from "./guardrail.ts"
@@ -16,6 +18,7 @@ export type Applied = {
   scope: "key" | "member" | "workspace"
   rules: GuardrailRules
   limits: readonly Limit[]
+  rates: readonly RateLimit[]
 }
 
 /** All guardrails of a principal. Loaded with the key, so the expensive parts are computed on first use and cached. */
@@ -53,18 +56,28 @@ function toApplied(rows: readonly AppliedRow[]): Applied {
   const { id, name } = row
   const scope = row.byKey ? "key" : row.byMember ? "member" : "workspace"
   const limits = new Map(rows.flatMap(limitsOf).map((limit) => [limit.scope, limit]))
-  return { id, name, scope, rules: rulesOf(row), limits: [...limits.values()] }
+  const rules = rulesOf(row)
+  const rates = toRateLimits(rules)
+  const scopes = rates ? new Set(rows.flatMap(scopesOf)) : []
+  return {
+    ...{ id, name, scope, rules },
+    limits: [...limits.values()],
+    rates: rates ? [...scopes].map((one) => ({ ...rates, scope: one })) : [],
+  }
 }
 
 /** One counter for each key and for each member it is assigned to; a workspace's own is assigned to all of both. */
 function limitsOf(row: AppliedRow): Limit[] {
-  const { id, limitNano, resetInterval: interval, includeByokInBudgets: includeByok, keyHash, userId } = row
+  const { limitNano, resetInterval: interval, includeByokInBudgets: includeByok } = row
   if (limitNano === null) return []
-  const scopes = [
-    ...(row.isDefault || row.byKey ? [`guardrail:${id}:key:${keyHash}`] : []),
-    ...((row.isDefault || row.byMember) && userId !== null ? [`guardrail:${id}:user:${userId}`] : []),
+  return scopesOf(row).map((scope) => ({ scope, limitNano, interval, includeByok }))
+}
+
+function scopesOf({ id, isDefault, byKey, byMember, keyHash, userId }: AppliedRow): string[] {
+  return [
+    ...(isDefault || byKey ? [`guardrail:${id}:key:${keyHash}`] : []),
+    ...((isDefault || byMember) && userId !== null ? [`guardrail:${id}:user:${userId}`] : []),
   ]
-  return scopes.map((scope) => ({ scope, limitNano, interval, includeByok }))
 }
 
 /** Regional hostnames that calls of this principal may use: those that all of its guardrails allow. */

@@ -1,4 +1,6 @@
+import { RATE_NAMES, type RateFields, toRateFields, toRateLimits } from "../ledger/rate-schemas.ts"
 import { nanoToUsd, usdToNano } from "../money/money.ts"
+import { NO_RATES } from "../money/rate-limits.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { toTimestamp } from "../support/time.ts"
 import { detectorOf } from "./detectors/builtins.ts"
@@ -9,6 +11,7 @@ import { parseStored } from "../support/json.ts"
 
 /** Rules of a guardrail in API field names; absent or null fields restrict nothing. */
 export type GuardrailRules = Partial<Pick<Guardrail, ListName>> &
+  Partial<RateFields> &
   Partial<Record<FlagName, boolean | null>> & {
     allowed_data_regions?: Guardrail["allowed_data_regions"]
     content_filters?: readonly ContentFilter[] | null
@@ -28,7 +31,14 @@ const FLAGS = [
   "enable_free_model_publication",
 ] as const
 type FlagName = (typeof FLAGS)[number]
-const RULE_NAMES = [...LISTS, ...FLAGS, "allowed_data_regions", "content_filters", "content_filter_builtins"] as const
+const RULE_NAMES = [
+  ...LISTS,
+  ...FLAGS,
+  ...RATE_NAMES,
+  "allowed_data_regions",
+  "content_filters",
+  "content_filter_builtins",
+] as const
 
 /**
  * Fields whose values the audit log records. A pattern may contain what it searches for, so filters are logged by name
@@ -116,6 +126,7 @@ export function toGuardrail(row: GuardrailRow): Guardrail {
     limit_usd: row.limitNano === null ? null : nanoToUsd(row.limitNano),
     reset_interval: row.resetInterval,
     include_byok_in_budgets: row.includeByokInBudgets,
+    ...toRateFields(toRateLimits(rules) ?? NO_RATES),
     ...(shared as Pick<Guardrail, ListName | FlagName>),
     allowed_data_regions: rules.allowed_data_regions ?? null,
     content_filters: rules.content_filters?.map((one) => ({ ...one, label: one.label ?? null })) ?? null,

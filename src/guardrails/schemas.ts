@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { PageQuery } from "../http/schema.ts"
 
@@ -73,6 +74,7 @@ const settings = {
     .meta({ description: "What each assigned key and member may spend in a window; needs reset_interval." }),
   reset_interval: z.enum(RESET_INTERVALS, { error: `accepts ${RESET_INTERVALS.join(", ")} or null` }).nullish(),
   include_byok_in_budgets: flag.optional(),
+  ...rateInput,
   allowed_providers: names("provider slugs"),
   ignored_providers: names("provider slugs"),
   allowed_models: names("models").meta({ description: "Models, or patterns such as author/*." }),
@@ -128,6 +130,7 @@ export const Guardrail = z
     limit_usd: z.number().nullable(),
     reset_interval: z.enum(RESET_INTERVALS).nullable(),
     include_byok_in_budgets: z.boolean(),
+    ...rateOutput,
     allowed_providers: list,
     ignored_providers: list,
     allowed_models: list,

@@ -118,8 +118,8 @@ export function wantedFor(
   targets: readonly Target[],
   bounds: CostBounds,
   expectedOf: (target: Target) => number | undefined,
-): Wanted & { estimateNano: number } {
-  const wanted = { leastNano: 0, mostNano: 0, estimateNano: 0 }
+): Wanted & { estimateNano: number; estimateTokens: number } {
+  const wanted = { leastNano: 0, mostNano: 0, estimateNano: 0, estimateTokens: 0 }
   const { choices, pieces } = bounds
   for (const target of targets) {
     const prompt = promptBoundFor(target, bounds)
@@ -137,6 +137,7 @@ export function wantedFor(
     wanted.leastNano = Math.max(wanted.leastNano, least)
     wanted.mostNano = Math.max(wanted.mostNano, most)
     wanted.estimateNano = Math.max(wanted.estimateNano, costOf(tokens, pricing))
+    wanted.estimateTokens = Math.max(wanted.estimateTokens, tokens.prompt + tokens.completion)
   }
   return wanted
 }

@@ -3,9 +3,10 @@ import { newMeter } from "../formats/chat/meter.ts"
 import type { FreeLimitExceeded, FreeLimits } from "../ledger/free-requests.ts"
 import type { GenerationDraft } from "../ledger/generation.ts"
 import type { Wanted } from "../ledger/limits.ts"
+import type { RateRequest } from "../ledger/rates.ts"
 import { MAX_NANO } from "../money/money.ts"
 import type { Caller } from "../policy/call-policy.ts"
-import { limitsOf } from "../policy/limits.ts"
+import { limitsOf, rateLimitsOf } from "../policy/limits.ts"
 import { routingMetadata } from "../routing/metadata.ts"
 import { type Target, targetKey } from "../routing/target.ts"
 import type { HeldCall, PlannedCall } from "./call.ts"
@@ -16,6 +17,7 @@ import type { CallContext } from "./inference-request.ts"
 import { DispatchAbort } from "./dispatch-abort.ts"
 import { HoldHeartbeat } from "./heartbeat.ts"
 import { limitError } from "./limit-error.ts"
+import { rateLimitError } from "./rate-limit-error.ts"
 import { requestedModelOf } from "./plan.ts"
 
 /** Step 4: reserves the most that the call can cost, under every limit at once. Fails with 402, 403 or 429. */
@@ -47,14 +49,16 @@ type Grant = { heldNano: number; estimateNano: number; targets: readonly Target[
  */
 async function holdFor({ targets, request, caller }: PlannedCall, draft: GenerationDraft, deps: Deps): Promise<Grant> {
   const tryHold = async (covered: readonly Target[], isByok: boolean): Promise<Grant> => {
-    const { estimateNano, ...wanted } = wantedFor(covered, request.bounds, (target) =>
+    const { estimateNano, estimateTokens, ...wanted } = wantedFor(covered, request.bounds, (target) =>
       deps.health.expectedCompletion(targetKey(target)),
     )
     const [first] = covered
     const isFree = first !== undefined && !first.byok && isFreeVariant(first, draft.requestedModel)
     if (isFree) await deps.throttleFreeModels()
     const free = isFree ? deps.freeLimits() : undefined
-    const heldNano = await hold({ draft: draftFor(draft, isByok), wanted, estimateNano, caller, free }, deps)
+    const limits = rateLimitsOf(caller)
+    const rates = limits.length > 0 ? { limits, tokens: estimateTokens } : undefined
+    const heldNano = await hold({ draft: draftFor(draft, isByok), wanted, estimateNano, caller, free, rates }, deps)
     return { heldNano, estimateNano, targets: covered, isByok }
   }
   const byok = targets.filter((target) => target.byok)
@@ -75,11 +79,12 @@ type HoldInput = {
   estimateNano: number
   caller: Caller
   free?: FreeLimits | undefined
+  rates?: RateRequest | undefined
 }
 
 /** Places one hold with the ledger. Returns the nano-USD granted; fails with the error of the limit that rejects it. */
 export async function hold(
-  { draft, wanted, estimateNano, caller, free }: HoldInput,
+  { draft, wanted, estimateNano, caller, free, rates }: HoldInput,
   { ledger, timers }: Pick<Deps, "ledger" | "timers">,
 ): Promise<number> {
   const limits = limitsOf(caller)
@@ -91,10 +96,12 @@ export async function hold(
     // A call that does not charge the account counts only for limits that include BYOK.
     limits: draft.isByok ? limits.filter(({ includeByok }) => includeByok) : limits,
     ...(free && { free }),
+    ...(rates && { rates }),
     ttlMs: timers.holdTtlMs,
   })
-  if (!verdict.ok) throw "free" in verdict ? freeLimitError(verdict.free) : limitError(verdict, caller)
-  return verdict.grantedNano
+  if (verdict.ok) return verdict.grantedNano
+  if ("free" in verdict) throw freeLimitError(verdict.free)
+  throw "rate" in verdict ? rateLimitError(verdict.rate, caller) : limitError(verdict, caller)
 }
 
 /** Nano-USD that a target may use of a grant: a BYOK credential is bound by it only where a limit includes BYOK. */

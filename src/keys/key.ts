@@ -2,6 +2,7 @@ import type * as z from "zod"
 import { hashKey, newKey, toLabel } from "../access/key.ts"
 import type { Principal, KeyKind } from "../access/principal.ts"
 import { type Counters, keyScope, type Limit, newCounters, remaining } from "../ledger/limits.ts"
+import { RATE_NAMES, toRateFields } from "../ledger/rate-schemas.ts"
 import { formatUsd, nanoToUsd, usdToNano } from "../money/money.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { toTimestamp } from "../support/time.ts"
@@ -60,6 +61,9 @@ export function mintKey(
       limitNano,
       limitReset,
       includeByokInLimit: input.include_byok_in_limit ?? false,
+      requestsPerMinute: input.requests_per_minute ?? null,
+      tokensPerMinute: input.tokens_per_minute ?? null,
+      concurrentRequests: input.concurrent_requests ?? null,
       expiresAt,
       createdAt: now,
       parentHash: parentOf(minter),
@@ -122,6 +126,7 @@ export const AUDITED_FIELDS = [
   "limit",
   "limit_reset",
   "include_byok_in_limit",
+  ...RATE_NAMES,
   "expires_at",
   "creator_user_id",
 ]
@@ -137,6 +142,9 @@ export function toKeyChange(input: ApiKeyChange, principal: Principal, row: KeyR
   if (input.disabled !== undefined && !stays) change.disabledBy = input.disabled ? by : null
   if (input.include_byok_in_limit !== undefined) change.includeByokInLimit = input.include_byok_in_limit
   if (input.limit_reset !== undefined) change.limitReset = input.limit_reset
+  if (input.requests_per_minute !== undefined) change.requestsPerMinute = input.requests_per_minute
+  if (input.tokens_per_minute !== undefined) change.tokensPerMinute = input.tokens_per_minute
+  if (input.concurrent_requests !== undefined) change.concurrentRequests = input.concurrent_requests
   if (input.limit !== undefined) change.limitNano = input.limit === null ? null : usdToNano(input.limit)
   return change
 }
@@ -182,6 +190,7 @@ export function toApiKey(row: KeyRow, counters: Counters = newCounters(row.creat
     ...limitFields(limit, counters),
     limit_reset: row.limitReset,
     include_byok_in_limit: row.includeByokInLimit,
+    ...toRateFields(row),
     ...usageFields(counters),
     workspace_id: row.workspaceId,
     creator_user_id: row.creatorUserId,

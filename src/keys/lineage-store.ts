@@ -22,6 +22,7 @@ export function ancestorsStatement(db: D1Database, hash: string): D1PreparedStat
     .prepare(
       `WITH RECURSIVE ${LINEAGE}
        SELECT k.hash, k.label, k.kind, k.limit_nano, k.limit_reset, k.include_byok_in_limit, k.expires_at,
+         k.requests_per_minute, k.tokens_per_minute, k.concurrent_requests,
          (k.disabled = 1 OR k.deleted_at IS NOT NULL) AS is_revoked
        FROM lineage l JOIN api_keys k ON k.hash = l.hash WHERE l.depth > 0 ORDER BY l.depth`,
     )
@@ -36,6 +37,9 @@ const ancestorColumns = {
   limitReset: apiKeys.limitReset,
   includeByokInLimit: apiKeys.includeByokInLimit,
   expiresAt: apiKeys.expiresAt,
+  requestsPerMinute: apiKeys.requestsPerMinute,
+  tokensPerMinute: apiKeys.tokensPerMinute,
+  concurrentRequests: apiKeys.concurrentRequests,
 }
 
 /** A row of `ancestorsStatement`. */

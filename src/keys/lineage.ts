@@ -1,4 +1,5 @@
 import type { Ancestor, Principal, KeyKind } from "../access/principal.ts"
+import { type RateLimits, rateLimitsOf } from "../money/rate-limits.ts"
 import type { KeyRow } from "./table.ts"
 
 /**
@@ -23,7 +24,7 @@ export function revokesChildren(kind: KeyKind): boolean {
 /** An ancestor of a key. `isRevoked`: it is disabled or deleted. */
 export type AncestorRow = Pick<
   KeyRow,
-  "hash" | "label" | "kind" | "limitNano" | "limitReset" | "includeByokInLimit" | "expiresAt"
+  "hash" | "label" | "kind" | "limitNano" | "limitReset" | "includeByokInLimit" | "expiresAt" | keyof RateLimits
 > & { isRevoked: boolean }
 
 export type Lineage = {
@@ -43,6 +44,7 @@ export function toLineage(rows: readonly AncestorRow[]): Lineage {
       limitNano: row.limitNano,
       limitReset: row.limitReset,
       includeByokInLimit: row.includeByokInLimit,
+      rates: rateLimitsOf(row),
     })),
     isRevoked: binding.some(({ isRevoked }) => isRevoked),
     expiresAt: earliest(binding.map(({ expiresAt }) => expiresAt)),

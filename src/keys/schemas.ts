@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 
 const count = z.int().min(0)
@@ -26,6 +27,7 @@ export const CurrentKey = z
     limit_remaining: z.number().nullable(),
     limit_reset: z.string().nullable(),
     include_byok_in_limit: z.boolean(),
+    ...rateOutput,
     ...usage,
     creator_user_id: z.string().nullable(),
     organization_id: z.string().nullable(),
@@ -54,6 +56,7 @@ export const ApiKey = z
     limit_remaining: z.number().nullable(),
     limit_reset: z.string().nullable(),
     include_byok_in_limit: z.boolean(),
+    ...rateOutput,
     ...usage,
     workspace_id: z.string(),
     creator_user_id: z.string().nullable(),
@@ -91,6 +94,7 @@ export const NewApiKey = z
     limit: limit.nullish(),
     limit_reset: LimitReset.nullish(),
     include_byok_in_limit: z.boolean().optional(),
+    ...rateInput,
     expires_at: z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" }).nullish(),
     workspace_id: z.uuid("must be the UUID of a workspace").optional(),
     creator_user_id: z.string().min(1).max(256).nullish(),
@@ -124,6 +128,7 @@ export const ApiKeyChange = z
     limit: limit.nullish(),
     limit_reset: LimitReset.nullish(),
     include_byok_in_limit: z.boolean().optional(),
+    ...rateInput,
   })
   .meta({ id: "ApiKeyChange" })
 

@@ -2,6 +2,7 @@ import { and, count, desc, eq, isNull, not, type SQL, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import { scimLeavers } from "../members/table.ts"
+import type { RateLimits } from "../money/rate-limits.ts"
 import { type Db, openDb, selectRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
 import { apiKeys, type KeyRow, type NewKeyRow } from "./table.ts"
@@ -70,7 +71,10 @@ export async function listKeys(
 
 /** A column that is not named here cannot be changed by a request. */
 export type KeyChange = Partial<
-  Pick<KeyRow, "name" | "limitNano" | "limitReset" | "includeByokInLimit" | "disabled" | "disabledBy">
+  Pick<
+    KeyRow,
+    "name" | "limitNano" | "limitReset" | "includeByokInLimit" | "disabled" | "disabledBy" | keyof RateLimits
+  >
 >
 
 /** Keeps the last working management key of an organization: only the operator could replace it. */

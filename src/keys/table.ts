@@ -23,6 +23,10 @@ export const apiKeys = sqliteTable("api_keys", {
   parentHash: text("parent_hash"),
   source: text("source", { enum: KEY_SOURCES }).notNull().default("created"),
   disabledBy: text("disabled_by", { enum: ["management", "provisioning"] }),
+  requestsPerMinute: integer("requests_per_minute"),
+  tokensPerMinute: integer("tokens_per_minute"),
+  concurrentRequests: integer("concurrent_requests"),
+  overBudgetModels: text("over_budget_models", { mode: "json" }).$type<string[]>(),
 })
 /** A key. Money is nano-USD, instants are epoch milliseconds. */
 export type KeyRow = typeof apiKeys.$inferSelect

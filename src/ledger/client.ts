@@ -7,6 +7,7 @@ import { realTimer, type Timer } from "../support/time.ts"
 import type { FreeLimits } from "./free-requests.ts"
 import { IDLE_MS, type Lease, type Leases } from "./leases.ts"
 import type { Counters, Limit, Standing, Verdict } from "./limits.ts"
+import { tokensUsed } from "./rates.ts"
 import {
   type Balance,
   type FlushResult,
@@ -80,10 +81,9 @@ export class LedgerClient {
     if (this.#leases.admit(lease, request, now)) return { ok: true, grantedNano: request.wanted.mostNano }
     const leaseRequest = this.#leases.requestFor(lease, request, now)
     const verdict = await this.#hold(leaseRequest ? { ...request, lease: leaseRequest } : request)
-    if (leaseRequest)
-      this.#leases.granted(lease, leaseRequest.sequence, verdict.ok ? verdict.leasedNano : undefined, now)
+    if (leaseRequest) this.#leases.granted(lease, leaseRequest.sequence, verdict, now)
     // What this isolate leased is held against the very limits that refused.
-    if (verdict.ok && !verdict.leasedNano) return verdict
+    if (verdict.ok && verdict.leasedNano === undefined) return verdict
     const isAdmitted = this.#leases.admit(lease, request, Date.now())
     if (isAdmitted) return { ok: true, grantedNano: request.wanted.mostNano }
     return verdict.ok ? this.#hold(request) : verdict
@@ -164,7 +164,7 @@ export class LedgerClient {
     try {
       if (current.state !== "known") await this.#alone(current)
     } finally {
-      this.#leases.close(generation.id, costOf(capped), false)
+      this.#leases.close(generation.id, usedBy(capped), false)
     }
     if (lease && this.#leases.watch(lease, Date.now())) this.#later?.(this.#returnWhenIdle(lease))
   }
@@ -176,9 +176,9 @@ export class LedgerClient {
   async #returnWhenIdle(lease: Lease): Promise<void> {
     while (lease.open.size === 0 && Date.now() < lease.watchedUntil) {
       if (this.#leases.retire(lease, Date.now())) {
-        const { id, ttlMs, declarations } = lease
+        const { id, ttlMs, declarations, rates } = lease
         for (let tries = 0; tries < RETURN_TRIES; tries++) {
-          const leases = [{ id, ttlMs, isReturned: true, ...declarations.next(0) }]
+          const leases = [{ id, ttlMs, isReturned: true, ...(rates && { rates }), ...declarations.next(0) }]
           const received = await this.#report({ ...NOTHING_TO_REPORT, leases }).catch(() => undefined)
           if (received) return
           await this.#timer.wait(IDLE_MS)
@@ -270,7 +270,7 @@ export class LedgerClient {
     for (const one of settlements) {
       one.state = "known"
       const { generation } = one
-      this.#leases.close(generation.id, costOf(generation), charged.has(generation.id))
+      this.#leases.close(generation.id, usedBy(generation), charged.has(generation.id))
     }
     return answer
   }
@@ -281,6 +281,6 @@ type Progress = Pick<FlushRequest, "registrations" | "renewals">
 
 const NOTHING_ELSE: Progress = { registrations: [], renewals: [] }
 
-function costOf({ costNano, byokCostNano }: Generation): number {
-  return costNano + byokCostNano
+function usedBy({ costNano, byokCostNano, tokens }: Generation): { costNano: number; tokens: number } {
+  return { costNano: costNano + byokCostNano, tokens: tokensUsed(tokens) }
 }

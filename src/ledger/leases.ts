@@ -2,7 +2,8 @@ import type { GenerationDraft } from "./generation.ts"
 import { Declarations } from "./declarations.ts"
 import type { Limit } from "./limits.ts"
 import { closed, declarationFor, NO_SLICE, opened, refill, type Slice, wantOf } from "./lease.ts"
-import { type HoldRequest, type LeaseUpdate, newLeaseId, type Registration } from "./protocol.ts"
+import { type HoldRequest, type HoldVerdict, type LeaseUpdate, newLeaseId, type Registration } from "./protocol.ts"
+import { giveBack, type RateLimit, type RateSlice, type RateTaken, refillSlice, takeOf } from "./rates.ts"
 
 /** A caller too near a limit for a lease is asked about again after so long. */
 const REFUSED_FOR_MS = 1_000
@@ -22,6 +23,8 @@ export type Lease = {
   readonly signature: string
   readonly ttlMs: number
   slice: Slice
+  /** Its share of rate limits; undefined where none apply, and before it is granted. */
+  rates: RateSlice | undefined
   /** The ledger no longer holds it. */
   isOver: boolean
   /** Calls admitted of it that are not charged yet. */
@@ -47,18 +50,27 @@ export type OpenCall = {
   readonly mostNano: number
   readonly estimateNano: number
   isRegistered: boolean
+  readonly rates: RateTaken | undefined
 }
 
 /** By list of limits: a caller has the same list for all of its calls. */
-const signatures = new WeakMap<readonly Limit[], string>()
+const signatures = new WeakMap<readonly (Limit | RateLimit)[], string>()
 
-function signatureOf({ chargesAccount, limits }: Pick<HoldRequest, "chargesAccount" | "limits">): string {
-  let signature = signatures.get(limits)
-  if (signature === undefined) {
-    signature = JSON.stringify(limits)
-    signatures.set(limits, signature)
-  }
+/** The callers that may share a lease. */
+export type LimitedBy = Pick<HoldRequest, "chargesAccount" | "limits" | "rates">
+
+function signatureOf({ chargesAccount, limits, rates }: LimitedBy): string {
+  const signature = rates ? textOf(limits) + textOf(rates.limits) : textOf(limits)
   return chargesAccount ? signature : `own key ${signature}`
+}
+
+function textOf(limits: readonly (Limit | RateLimit)[]): string {
+  let text = signatures.get(limits)
+  if (text === undefined) {
+    text = JSON.stringify(limits)
+    signatures.set(limits, text)
+  }
+  return text
 }
 
 /**
@@ -80,6 +92,7 @@ export class Leases {
       signature,
       ttlMs: request.ttlMs,
       slice: NO_SLICE,
+      rates: undefined,
       isOver: false,
       open: new Map(),
       unknownNano: 0,
@@ -97,21 +110,24 @@ export class Leases {
   }
 
   /** Whether there is a lease for calls under these limits with something left of it. */
-  hasRoom(limited: Pick<HoldRequest, "chargesAccount" | "limits">, now: number): boolean {
+  hasRoom(limited: LimitedBy, now: number): boolean {
     const lease = this.#leases.get(signatureOf(limited))
     return lease !== undefined && isUsable(lease, now) && opened(lease.slice, 1) !== undefined
   }
 
   /** True where the lease has room for the call, and a declaration that covers it; the call then runs under it. */
-  admit(lease: Lease, { draft, wanted: { mostNano }, estimateNano }: HoldRequest, now: number): boolean {
+  admit(lease: Lease, { draft, wanted: { mostNano }, estimateNano, rates }: HoldRequest, now: number): boolean {
     lease.typicalNano = Math.max(estimateNano, Math.floor(lease.typicalNano * TYPICAL_DECAY))
     const isDeclared = lease.unknownNano + estimateNano <= lease.declarations.inForceNano
     const slice = isDeclared && isUsable(lease, now) ? opened(lease.slice, mostNano) : undefined
-    if (!slice) return false
+    const left = rates && lease.rates && takeOf(lease.rates, rates.tokens, now)
+    if (!slice || (rates && !left)) return false
     lease.slice = slice
+    lease.rates = left
     lease.unknownNano += estimateNano
     lease.usedAt = now
-    const call: OpenCall = { lease, draft, mostNano, estimateNano, isRegistered: false }
+    const taken = rates && left && { minute: left.minute, tokens: rates.tokens }
+    const call: OpenCall = { lease, draft, mostNano, estimateNano, isRegistered: false, rates: taken }
     lease.open.set(draft.id, call)
     this.#open.set(draft.id, call)
     return true
@@ -123,15 +139,19 @@ export class Leases {
     lease.askAgainAt = now + REQUEST_TIMEOUT_MS
     lease.requestedAt ||= now
     const declaration = lease.declarations.next(declarationFor(lease.unknownNano + estimateNano, lease.typicalNano))
-    return { id: lease.id, wantNano: wantOf(lease.slice, wanted), isHeld: lease.slice !== NO_SLICE, ...declaration }
+    // Where the slice has room for the call, what it lacks are requests, tokens or slots.
+    const lacksRates = lease.rates !== undefined && opened(lease.slice, wanted.mostNano) !== undefined
+    const wantNano = lacksRates ? 0 : wantOf(lease.slice, wanted)
+    return { id: lease.id, wantNano, isHeld: lease.slice !== NO_SLICE, ...declaration }
   }
 
   /** `askedAt`: the lease's life counts from before the ledger wrote it down, so that it ends here first. */
-  granted(lease: Lease, sequence: number, leasedNano: number | undefined, askedAt: number): void {
+  granted(lease: Lease, sequence: number, verdict: HoldVerdict, askedAt: number): void {
     lease.requestedAt = 0
-    if (leasedNano) {
+    if (verdict.ok && verdict.leasedNano !== undefined) {
       lease.declarations.accepted(sequence)
-      lease.slice = refill(lease.slice, leasedNano)
+      lease.slice = refill(lease.slice, verdict.leasedNano)
+      if (verdict.leasedRates) lease.rates = refillSlice(lease.rates, verdict.leasedRates)
       lease.askAgainAt = 0
       this.#extend(lease, askedAt)
     } else {
@@ -145,7 +165,7 @@ export class Leases {
   }
 
   /** Closes a call with its charge. Without a confirmation of the ledger, the lease loses the most that the call could cost. */
-  close(id: string, costNano: number, isCertain: boolean): void {
+  close(id: string, { costNano, tokens }: { costNano: number; tokens: number }, isCertain: boolean): void {
     const call = this.#open.get(id)
     if (!call) return
     const { lease, mostNano } = call
@@ -153,6 +173,7 @@ export class Leases {
     lease.open.delete(id)
     if (!call.isRegistered) lease.unknownNano -= call.estimateNano
     lease.slice = closed(lease.slice, mostNano, isCertain ? costNano : Math.max(costNano, mostNano))
+    if (lease.rates && call.rates) lease.rates = giveBack(lease.rates, call.rates, tokens)
   }
 
   /** How to register a call that goes on, at what it has cost so far; undefined where that is done, or needs not be. */

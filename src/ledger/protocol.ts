@@ -1,11 +1,16 @@
 import type { Generation, GenerationDraft } from "./generation.ts"
 import type { FreeLimits, FreeLimitExceeded } from "./free-requests.ts"
 import type { Counters, Limit, Standing, Verdict, Wanted } from "./limits.ts"
+import type { RateRefusal, RateRequest, RateSlice } from "./rates.ts"
 import type { Reconciliation } from "./reconciliation.ts"
 
 /** What isolates and the ledger say to each other. Money is nano-USD. */
 
-export type HoldVerdict = (Verdict & { leasedNano?: number }) | { ok: false; free: FreeLimitExceeded }
+/** `leasedNano`: the call is part of a lease, to which so much was added; `leasedRates`: with this share of its rates. */
+export type HoldVerdict =
+  | (Verdict & { leasedNano?: number; leasedRates?: RateSlice })
+  | { ok: false; free: FreeLimitExceeded }
+  | { ok: false; rate: RateRefusal }
 
 /**
  * What became of a report. `charged`: the generations that were charged by it; one that is missing was charged before,
@@ -23,11 +28,14 @@ export type HoldRequest = {
   limits: readonly Limit[]
   /** The call is one of those that cost nothing, of which an account has so many. */
   free?: FreeLimits
+  /** Absent for callers without rate limits. */
+  rates?: RateRequest
   /** Nano-USD to charge if nobody ever settles this hold. */
   estimateNano: number
   ttlMs: number
   /**
-   * The lease that the call, and others after it, would rather be admitted of; nano-USD to add to it. `isHeld`: the
+   * The lease that the call, and others after it, would rather be admitted of; nano-USD to add to it, 0 where only its
+   * rates are used up. `isHeld`: the
    * isolate has something of it already, which would be worth nothing if the lease had expired meanwhile. With it comes
    * a declaration, as in LeaseNews.
    */
@@ -63,8 +71,8 @@ export function isLeaseId(id: string): boolean {
  */
 export type Declaration = { estimateNano: number; sequence: number }
 
-/** A lease as its isolate reports it; `isReturned`: nothing runs under it, and it goes back. */
-export type LeaseUpdate = { id: string; ttlMs: number; isReturned: boolean } & Declaration
+/** A lease as its isolate reports it; `isReturned`: nothing runs under it, and it goes back, with what its rates have left. */
+export type LeaseUpdate = { id: string; ttlMs: number; isReturned: boolean; rates?: RateSlice } & Declaration
 
 /** A running call with a hold of its own: what it has cost so far. */
 export type Renewal = { id: string; estimateNano: number; ttlMs: number }

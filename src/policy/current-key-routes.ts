@@ -8,6 +8,8 @@ import { CurrentKey } from "../keys/schemas.ts"
 import { openLedger } from "../ledger/client.ts"
 import { freeLimits } from "../ledger/free-requests.ts"
 import { type Counters, newCounters, remaining } from "../ledger/limits.ts"
+import { toRateFields } from "../ledger/rate-schemas.ts"
+import { NO_RATES } from "../money/rate-limits.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { toTimestamp } from "../support/time.ts"
 import { type Caller, callerOf } from "./call-policy.ts"
@@ -50,6 +52,7 @@ function toCurrentKey(
     ...limitFields(limitOf(caller), counters),
     limit_remaining: rooms.length === 0 ? null : nanoToUsd(Math.max(0, Math.min(...rooms))),
     include_byok_in_limit: caller.includeByokInLimit,
+    ...toRateFields(caller.rates ?? NO_RATES),
     ...usageFields(counters),
     creator_user_id: caller.creatorUserId,
     organization_id: caller.organizationId || null,

@@ -10,6 +10,7 @@ import { apiKeys } from "../keys/table.ts"
 import { members } from "../members/table.ts"
 import { type HeadRow, toHead } from "../observability/coverage.ts"
 import { listActiveDestinations, headsStatement } from "../observability/store.ts"
+import { rateLimitsOf } from "../money/rate-limits.ts"
 import { organizations } from "../organizations/table.ts"
 import { openDb, readColumns } from "../support/db.ts"
 import { workspaces } from "../workspaces/table.ts"
@@ -67,6 +68,7 @@ export async function loadAccess(
       limitNano: row.limitNano,
       limitReset: row.limitReset,
       includeByokInLimit: row.includeByokInLimit,
+      rates: rateLimitsOf(row),
       expiresAt: earliest([row.expiresAt, lineage.expiresAt]),
       internId: row.internId,
       hasInternsAccess: row.internsProgramme,
@@ -124,6 +126,7 @@ export async function loadOperator(db: D1Database, keyHash: string): Promise<Pri
     limitNano: null,
     limitReset: null,
     includeByokInLimit: false,
+    rates: null,
     expiresAt: null,
     internId: null,
     hasInternsAccess: home?.hasInternsAccess ?? false,

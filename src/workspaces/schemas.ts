@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
 import { PROVIDER_SORTS } from "./settings.ts"
 
 const text = (rule: string) => z.string({ error: rule })
@@ -47,6 +48,7 @@ const settings = {
   is_data_discount_logging_enabled: flag.optional(),
   is_observability_broadcast_enabled: flag.optional(),
   is_observability_io_logging_enabled: flag.optional(),
+  ...rateInput,
 }
 
 export const NewWorkspace = z.strictObject({ name, slug, ...settings }).meta({ id: "NewWorkspace" })
@@ -87,6 +89,7 @@ export const Workspace = z
     is_data_discount_logging_enabled: z.boolean(),
     is_observability_broadcast_enabled: z.boolean(),
     is_observability_io_logging_enabled: z.boolean(),
+    ...rateOutput,
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime().nullable(),
   })

@@ -1,4 +1,7 @@
+import { type RateFields, toRateLimits } from "../ledger/rate-schemas.ts"
+import type { RateLimits } from "../money/rate-limits.ts"
 import { keysOf } from "../support/arrays.ts"
+
 /** Settings of a workspace for calls and records, in API field names. Absent fields have the defaults below. */
 export type WorkspaceSettings = {
   default_text_model: string | null
@@ -10,7 +13,7 @@ export type WorkspaceSettings = {
   is_data_discount_logging_enabled: boolean
   is_observability_broadcast_enabled: boolean
   is_observability_io_logging_enabled: boolean
-}
+} & RateFields
 
 export const PROVIDER_SORTS = ["price", "throughput", "latency", "exacto"] as const
 export type ProviderSort = (typeof PROVIDER_SORTS)[number]
@@ -25,6 +28,9 @@ const DEFAULTS: WorkspaceSettings = {
   is_data_discount_logging_enabled: false,
   is_observability_broadcast_enabled: false,
   is_observability_io_logging_enabled: false,
+  requests_per_minute: null,
+  tokens_per_minute: null,
+  concurrent_requests: null,
 }
 export const SETTING_NAMES = keysOf(DEFAULTS)
 
@@ -47,6 +53,8 @@ export type CallDefaults = {
   disabledTools: readonly string[]
   /** Which calls' content is kept: a share of those of all keys, or of some by their numbers; null for none. */
   contentLogging: { rate: number; keyNumbers: readonly number[] | null } | null
+  /** Of all keys of the workspace together; null for none. */
+  rates: RateLimits | null
 }
 
 export const NO_DEFAULTS: CallDefaults = {
@@ -55,6 +63,7 @@ export const NO_DEFAULTS: CallDefaults = {
   providerSort: null,
   disabledTools: [],
   contentLogging: null,
+  rates: null,
 }
 
 export function toCallDefaults(json: string | null): CallDefaults {
@@ -67,6 +76,7 @@ export function toCallDefaults(json: string | null): CallDefaults {
     contentLogging: settings.is_observability_io_logging_enabled
       ? { rate: settings.io_logging_sampling_rate, keyNumbers: settings.io_logging_api_key_ids }
       : null,
+    rates: toRateLimits(settings),
     disabledTools: (settings.disabled_server_tools ?? []).map((tool) => tool.slice(tool.indexOf(":") + 1)),
   }
 }

@@ -11,6 +11,8 @@ import { newShared } from "../../src/ledger/shared.ts"
 import type { Counters, Limit } from "../../src/ledger/limits.ts"
 import { type ResetInterval, windowStart } from "../../src/money/windows.ts"
 import { type GenerationDraft, type Settled, unsettledGeneration } from "../../src/ledger/generation.ts"
+import { minuteOf, type RateLimit } from "../../src/ledger/rates.ts"
+import type { RateLimits } from "../../src/money/rate-limits.ts"
 import type { Timer } from "../../src/support/time.ts"
 import { runs } from "../support/runs.ts"
 
@@ -89,6 +91,13 @@ type Call = {
   isKnown: boolean
   /** Its lease ended before the ledger heard of it: it is among what was charged as unattributed. */
   mayVanish: boolean
+  wasAdmitted: boolean
+  /** The minute that it was admitted in, the tokens it was counted with then, and those that it used. */
+  minute: number
+  tokens: number
+  usedTokens: number
+  /** Its hold may have expired while it ran. */
+  hasLeapt: boolean
 }
 
 class World {
@@ -100,6 +109,7 @@ class World {
   credited = 0
   keyLimit: { nano: number; interval: ResetInterval | null } = { nano: 50_000, interval: null }
   budgetNano = 60_000
+  rates: readonly RateLimit[] = []
   /** settled + held of each scope in its window, as of the last look. */
   before = new Map<string, number>()
   credits = 0
@@ -160,6 +170,7 @@ class World {
       wanted: { leastNano: mostNano, mostNano },
       chargesAccount: true,
       limits: this.limits(),
+      ...(this.rates.length > 0 && { rates: { limits: this.rates, tokens: mostNano } }),
       estimateNano,
       ttlMs: TTL_MS,
     }
@@ -179,6 +190,11 @@ class World {
       costNano: 0,
       isKnown: false,
       mayVanish: false,
+      wasAdmitted: verdict?.ok ?? false,
+      minute: minuteOf(Date.now()),
+      tokens: mostNano,
+      usedTokens: mostNano,
+      hasLeapt: false,
     })
     return verdict
   }
@@ -189,7 +205,10 @@ class World {
     // What it cost above what was held is not charged.
     call.costNano = Math.min(costNano, call.mostNano)
     call.state = "settling"
-    const generation = { ...unsettledGeneration(this.draft(call.id, false), costNano), ending: "complete" as const }
+    call.usedTokens = costNano
+    const settled = unsettledGeneration(this.draft(call.id, false), costNano)
+    const tokens = { ...settled.tokens, completion: costNano }
+    const generation = { ...settled, tokens, ending: "complete" as const }
     call.isolate.client.settle(generation).then(
       () => (call.state = "settled"),
       () => (call.state = "orphan"),
@@ -263,7 +282,10 @@ class World {
   /** The clock of the windows and of expiry alone: nothing that an isolate waits for comes due. */
   leap(ms: number): void {
     this.note()
-    for (const call of this.calls.values()) call.mayVanish ||= !call.isKnown && call.state !== "settled"
+    for (const call of this.calls.values()) {
+      call.mayVanish ||= !call.isKnown && call.state !== "settled"
+      call.hasLeapt = true
+    }
     vi.setSystemTime(Date.now() + ms)
   }
 
@@ -301,7 +323,22 @@ class World {
       expect(committed).toBeLessThanOrEqual(step.held ? Math.max(limitNano, before) : before + step.grown)
       this.before.set(scope, committed)
     }
+    this.checkRates(now)
     await this.checkLeases()
+  }
+
+  /** However many isolates give out of it: no rate limit is passed. */
+  checkRates(now: number): void {
+    const admitted = [...this.calls.values()].filter(({ wasAdmitted }) => wasAdmitted)
+    const ofMinute = admitted.filter(({ minute }) => minute === minuteOf(now))
+    const running = admitted.filter(({ state, hasLeapt }) => state === "open" && !hasLeapt)
+    // A call that used more than it was counted with takes the difference from those after it.
+    const tokens = ofMinute.reduce((all, call) => all + Math.min(call.tokens, call.usedTokens), 0)
+    for (const { requestsPerMinute, tokensPerMinute, concurrentRequests } of this.rates) {
+      expect(ofMinute.length).toBeLessThanOrEqual(requestsPerMinute ?? Infinity)
+      expect(tokens).toBeLessThanOrEqual(tokensPerMinute ?? Infinity)
+      expect(running.length).toBeLessThanOrEqual(concurrentRequests ?? Infinity)
+    }
   }
 
   /** What an isolate gives out is held at the ledger: of its leases, or by the calls' own holds. */
@@ -531,6 +568,35 @@ test("no schedule overspends, charges twice, loses a charge or lets a balance dr
       await fc.asyncModelRun(() => ({ model: { calls: 0 }, real: world }), schedule)
       await windUp(world)
     }),
+    { numRuns: runs(0.4) },
+  )
+})
+
+const some = (...values: number[]) => fc.constantFrom(null, ...values)
+/** Few enough that calls meet them, or many enough that isolates lease of them. */
+const rateLimits: fc.Arbitrary<RateLimits> = fc.record({
+  requestsPerMinute: some(1, 3, 20, 140, 1_000),
+  tokensPerMinute: some(300, 2_000, 100_000),
+  concurrentRequests: some(1, 2, 10, 140, 1_000),
+})
+
+test("no schedule passes a rate limit, of a key or of its workspace", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      rateLimits,
+      rateLimits,
+      fc.commands(commands, { maxCommands: 45, size: "max" }),
+      async (key, workspace, schedule) => {
+        const world = new World()
+        world.rates = [
+          { ...key, scope: "key:k" },
+          { ...workspace, scope: SCOPES[2] },
+        ]
+        await world.credit(80_000)
+        await fc.asyncModelRun(() => ({ model: { calls: 0 }, real: world }), schedule)
+        await windUp(world)
+      },
+    ),
     { numRuns: runs(0.4) },
   )
 })

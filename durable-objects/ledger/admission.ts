@@ -1,0 +1,83 @@
+import { countFreeRequest } from "../../src/ledger/free-requests.ts"
+import { sliceOf } from "../../src/ledger/lease.ts"
+import { decideHold, type Limit } from "../../src/ledger/limits.ts"
+import type { HoldRequest, HoldVerdict } from "../../src/ledger/protocol.ts"
+import { rateShareOf, type RateShare, refusalOf } from "../../src/ledger/rates.ts"
+import type { CounterStore } from "./counters.ts"
+import type { Credits } from "./credits.ts"
+import { type Holds, toHold } from "./holds.ts"
+import type { Outbox } from "./outbox.ts"
+import type { RateCounts } from "./rates.ts"
+import { withAccount } from "./room.ts"
+
+type Books = { credits: Credits; counters: CounterStore; holds: Holds; outbox: Outbox; rates: RateCounts }
+type LeaseRequest = NonNullable<HoldRequest["lease"]>
+type Granted = { nano: number; share: RateShare | undefined; limits: readonly Limit[]; now: number }
+
+/** Which calls and leases the ledger admits. Runs within a transaction of the ledger. */
+export class Admission {
+  readonly #books: Books
+
+  constructor(books: Books) {
+    this.#books = books
+  }
+
+  decide(request: HoldRequest, now: number): HoldVerdict {
+    const { credits, counters, holds, rates } = this.#books
+    const free = request.free && countFreeRequest(counters.free, request.free, credits.total(), now)
+    if (free && "refusal" in free) return { ok: false, free: free.refusal }
+    const limits = request.chargesAccount ? withAccount(request.limits, credits.total()) : request.limits
+    const leased = request.lease && this.#leaseFor(request, request.lease, limits, now)
+    if (leased) return leased
+    const refusal = request.rates && refusalOf(request.rates, rates.useOf(holds, now))
+    if (refusal) return { ok: false, rate: refusal }
+    const verdict = decideHold(
+      request.wanted,
+      limits,
+      (scope) => counters.at(scope, now),
+      (scope) => holds.held(scope),
+    )
+    if (!verdict.ok) return verdict
+    if (free) counters.saveFree(free.count)
+    const held = request.rates && rates.countCall(request.rates, now)
+    holds.add(toHold(request, { id: request.draft.id, amount: verdict.grantedNano, limits, rates: held, now }))
+    return verdict
+  }
+
+  /** Undefined where the caller is too near a limit: the call then needs a hold of its own. */
+  #leaseFor(request: HoldRequest, lease: LeaseRequest, limits: readonly Limit[], now: number): HoldVerdict | undefined {
+    if (!this.#isLeasable(lease)) return undefined
+    const { counters, holds, rates } = this.#books
+    const state = {
+      countersOf: (scope: string) => counters.at(scope, now),
+      heldOf: (scope: string) => holds.held(scope),
+    }
+    const nano = lease.wantNano === 0 ? 0 : sliceOf(request.wanted, lease.wantNano, limits, state)
+    const share = request.rates && rateShareOf(request.rates, rates.useOf(holds, now))
+    if ((lease.wantNano > 0 && nano === 0) || (request.rates && !share)) return undefined
+    const leasedRates = this.#lease(request, lease, { nano, share, limits, now })
+    return { ok: true, grantedNano: request.wanted.mostNano, leasedNano: nano, ...(leasedRates && { leasedRates }) }
+  }
+
+  /** A lease that the isolate has must still be held; a new one must not be charged already, which closes its id. */
+  #isLeasable({ id, isHeld }: LeaseRequest): boolean {
+    const { holds, outbox } = this.#books
+    if (holds.lease(id) !== undefined) return true
+    return !isHeld && !outbox.has(id)
+  }
+
+  #lease(request: HoldRequest, { id, estimateNano, sequence }: LeaseRequest, { nano, share, limits, now }: Granted) {
+    const { holds, rates } = this.#books
+    const lease = holds.lease(id)
+    const isNewer = holds.isNewer(id, sequence)
+    const amount = (lease?.amount ?? 0) + nano
+    const estimate = Math.min(isNewer || !lease ? estimateNano : lease.estimate, amount)
+    const counted = request.rates && share && rates.countShare(request.rates, share, now)
+    const fresh = { ...toHold(request, { id, amount: nano, limits, rates: counted?.held, now }), estimate }
+    if (lease) {
+      holds.changeLease(id, { amount, estimate, expires_at: fresh.expires_at })
+      holds.changeSlots(id, counted?.held.slots ?? 0)
+    } else holds.add(fresh)
+    return counted?.slice
+  }
+}

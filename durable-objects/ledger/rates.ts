@@ -1,0 +1,109 @@
+import {
+  counted,
+  currentCount,
+  type RateCount,
+  type RateRequest,
+  type RateShare,
+  type RateSlice,
+  type RateUse,
+} from "../../src/ledger/rates.ts"
+import type { Holds } from "./holds.ts"
+
+/**
+ * What is reserved of rate limits by a call or a lease; a column of the ledger's table of holds, as JSON. Slots are held
+ * as long as the row is there. `tokens`: estimated for a call in this minute, corrected by its settlement; absent where
+ * the isolate of a lease does that.
+ */
+export type HeldRates = { scopes: readonly string[]; slots: number; minute: number; tokens?: number }
+
+/** Requests and tokens of the current minute, per scope: read once and kept in memory. */
+export class RateCounts {
+  readonly #sql: SqlStorage
+  readonly #known = new Map<string, RateCount>()
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(`CREATE TABLE IF NOT EXISTS rates (
+      scope TEXT PRIMARY KEY, minute INTEGER NOT NULL, requests INTEGER NOT NULL, tokens INTEGER NOT NULL
+    ) WITHOUT ROWID`)
+  }
+
+  /** After a transaction that was rolled back. */
+  reload(): void {
+    this.#known.clear()
+  }
+
+  useOf(holds: Holds, now: number): RateUse {
+    return { countOf: (scope) => this.#at(scope, now), slotsOf: (scope) => holds.slots(scope) }
+  }
+
+  /** Counts a call that has a hold of its own. */
+  countCall({ limits, tokens }: RateRequest, now: number): HeldRates {
+    const scopes = limits.map(({ scope }) => scope)
+    const minute = this.#add(scopes, { requests: 1, tokens }, now)
+    return { scopes, slots: 1, minute, tokens }
+  }
+
+  /** Counts a share that an isolate leases. */
+  countShare({ limits }: RateRequest, share: RateShare, now: number): { held: HeldRates; slice: RateSlice } {
+    const scopes = limits.map(({ scope }) => scope)
+    const minute = this.#add(scopes, { requests: counted(share.requests), tokens: counted(share.tokens) }, now)
+    return { held: { scopes, slots: counted(share.slots), minute }, slice: { ...share, minute } }
+  }
+
+  /** The tokens of a call that ended: what it did not use counts no longer in its minute, what it used beyond, in this. */
+  correct({ scopes, minute, tokens }: HeldRates, usedTokens: number, now: number): void {
+    if (tokens !== undefined) this.#change(scopes, minute, { requests: 0, tokens: usedTokens - tokens }, now)
+  }
+
+  /** What an isolate returns of a lease. */
+  returned({ scopes }: HeldRates, { minute, requests, tokens }: RateSlice, now: number): void {
+    this.#change(scopes, minute, { requests: -counted(requests), tokens: -counted(tokens) }, now)
+  }
+
+  #change(
+    scopes: readonly string[],
+    minute: number,
+    { requests, tokens }: { requests: number; tokens: number },
+    now: number,
+  ): void {
+    const isCurrent = scopes.some((scope) => this.#at(scope, now).minute === minute)
+    const change = isCurrent ? { requests, tokens } : { requests: 0, tokens: Math.max(0, tokens) }
+    if (change.requests !== 0 || change.tokens !== 0) this.#add(scopes, change, now)
+  }
+
+  /** Returns the minute in which it counts. */
+  #add(scopes: readonly string[], { requests, tokens }: { requests: number; tokens: number }, now: number): number {
+    let minute = 0
+    for (const scope of scopes) {
+      const count = this.#at(scope, now)
+      minute = count.minute
+      const next = { minute, requests: count.requests + requests, tokens: count.tokens + tokens }
+      this.#known.set(scope, next)
+      this.#sql.exec(
+        "INSERT OR REPLACE INTO rates (scope, minute, requests, tokens) VALUES (?, ?, ?, ?)",
+        scope,
+        next.minute,
+        next.requests,
+        next.tokens,
+      )
+    }
+    return minute
+  }
+
+  #at(scope: string, now: number): RateCount {
+    let count = this.#known.get(scope)
+    if (!count) {
+      const rows = this.#sql.exec<RateCount>("SELECT minute, requests, tokens FROM rates WHERE scope = ?", scope)
+      count = rows.toArray()[0]
+    }
+    const current = currentCount(count, now)
+    this.#known.set(scope, current)
+    return current
+  }
+}
+
+/** What a call takes along when it gets a hold of its own out of a lease: its slot, where slots are limited. */
+export function ofOneCall(lease: HeldRates | undefined): HeldRates | undefined {
+  return lease && { scopes: lease.scopes, minute: lease.minute, slots: Math.min(1, lease.slots) }
+}

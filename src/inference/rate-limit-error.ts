@@ -1,0 +1,49 @@
+import { GatewayError } from "../errors/errors.ts"
+import { keyScope } from "../ledger/limits.ts"
+import type { RateRefusal } from "../ledger/rates.ts"
+import { workspaceScope } from "../ledger/scopes.ts"
+import type { Caller } from "../policy/call-policy.ts"
+
+/** A client that finds all slots taken may try again after this. */
+const CONCURRENT_RETRY_SECONDS = 1
+
+/** 429 for a rate limit. The message names the limit, what was used of it, and when to retry. */
+export function rateLimitError(refusal: RateRefusal, caller: Caller): GatewayError {
+  const { limit, remaining, needed, resetAt } = refusal
+  const { holder, reason } = holderOf(refusal.scope, caller)
+  const isTooLarge = needed > limit
+  const seconds = resetAt === null ? CONCURRENT_RETRY_SECONDS : Math.max(1, Math.ceil((resetAt - Date.now()) / 1_000))
+  const advice = isTooLarge
+    ? "It can never fit: send a shorter prompt, or raise the limit."
+    : `Retry in ${seconds} ${seconds === 1 ? "second" : "seconds"}, or raise the limit.`
+  return new GatewayError("rate_limited", `${holder} ${sentenceFor(refusal)} ${advice}`, {
+    metadata: { reason, retryable: !isTooLarge },
+    headers: {
+      "x-ratelimit-limit": String(limit),
+      "x-ratelimit-remaining": String(remaining),
+      ...(resetAt !== null && { "x-ratelimit-reset": String(resetAt) }),
+      ...(!isTooLarge && { "retry-after": String(seconds) }),
+    },
+  })
+}
+
+function sentenceFor({ kind, limit, remaining, needed }: RateRefusal): string {
+  if (kind === "concurrent") return `may run ${limit} requests at the same time, and ${limit - remaining} are running.`
+  if (kind === "requests") return `may start ${limit} requests per minute, and has started ${limit - remaining}.`
+  return `may use ${limit} tokens per minute, of which ${remaining} are left. This request needs about ${needed}.`
+}
+
+function holderOf(scope: string, caller: Caller): { holder: string; reason: string } {
+  if (scope === keyScope(caller.keyHash)) return { holder: "This key", reason: "key_rate_limit" }
+  const ancestor = caller.ancestors.find(({ keyHash }) => scope === keyScope(keyHash))
+  if (ancestor) return { holder: `The key ${ancestor.label}, which created this key,`, reason: "key_rate_limit" }
+  if (scope === workspaceScope(caller.workspaceId)) {
+    return { holder: "The workspace", reason: "workspace_rate_limit" }
+  }
+  const guardrail = caller.guardrails?.list.find(({ rates }) => rates.some((rate) => rate.scope === scope))
+  const member = scope.includes(":key:") ? "this key" : "this member"
+  return {
+    holder: `Under the guardrail "${guardrail?.name ?? ""}", ${member}`,
+    reason: "guardrail_rate_limit",
+  }
+}

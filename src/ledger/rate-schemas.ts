@@ -1,0 +1,47 @@
+import * as z from "zod"
+import { type RateLimits, rateLimitsOf } from "../money/rate-limits.ts"
+
+const MAX_RATE = 1_000_000_000
+const rule = `must be a whole number from 1 to ${MAX_RATE}, or null for no limit`
+const rate = (description: string) =>
+  z.int({ error: rule }).min(1, rule).max(MAX_RATE, rule).nullish().meta({ description })
+
+/** Rate limits in a request. Each is optional; null removes it. */
+export const rateInput = {
+  requests_per_minute: rate(
+    "Requests that may start in a calendar minute. An agent loop counts each upstream request.",
+  ),
+  tokens_per_minute: rate(
+    "Prompt and completion tokens of a calendar minute. A request is counted with an estimate when it starts and with its real tokens when it ends.",
+  ),
+  concurrent_requests: rate("Requests that may run at the same time."),
+}
+
+const shown = (description: string) => z.int().nullable().meta({ description })
+
+/** Rate limits in an answer; null where none is set. */
+export const rateOutput = {
+  requests_per_minute: shown("Requests that may start in a calendar minute."),
+  tokens_per_minute: shown("Prompt and completion tokens of a calendar minute."),
+  concurrent_requests: shown("Requests that may run at the same time."),
+}
+
+export const RATE_NAMES = ["requests_per_minute", "tokens_per_minute", "concurrent_requests"] as const
+export type RateFields = { [name in (typeof RATE_NAMES)[number]]: number | null }
+
+export function toRateFields(rates: RateLimits): RateFields {
+  return {
+    requests_per_minute: rates.requestsPerMinute,
+    tokens_per_minute: rates.tokensPerMinute,
+    concurrent_requests: rates.concurrentRequests,
+  }
+}
+
+/** Null where no limit is set. */
+export function toRateLimits(fields: { [name in keyof RateFields]?: number | null | undefined }): RateLimits | null {
+  return rateLimitsOf({
+    requestsPerMinute: fields.requests_per_minute ?? null,
+    tokensPerMinute: fields.tokens_per_minute ?? null,
+    concurrentRequests: fields.concurrent_requests ?? null,
+  })
+}

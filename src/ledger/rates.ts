@@ -1,0 +1,145 @@
+import type { Tokens } from "../money/money.ts"
+import type { RateLimits } from "../money/rate-limits.ts"
+
+/**
+ * Rate limits: requests and tokens of a calendar minute, and requests that run at the same time. Pure; the ledger counts
+ * (durable-objects/ledger/rates.ts), and isolates give out of what they leased (leases.ts).
+ *
+ * A call takes one request, its estimated tokens and one slot under every limit at once, or nothing. At its end the slot
+ * comes back, and the tokens become those that it used. What is leased counts as used from the moment it is leased, so
+ * that isolates together pass no limit.
+ */
+
+/** One set of limits a call must fit under, and what counts against it: a key, a workspace or a guardrail. */
+export type RateLimit = RateLimits & { scope: string }
+
+/** What a call is held for. `tokens`: estimated, prompt and completion. */
+export type RateRequest = { limits: readonly RateLimit[]; tokens: number }
+
+/** What was admitted under a scope in the minute that begins at `minute`, in epoch milliseconds. */
+export type RateCount = { minute: number; requests: number; tokens: number }
+
+/** What is taken of every limit of a caller. Infinity where no limit of that kind applies. */
+export type RateShare = { requests: number; tokens: number; slots: number }
+
+/** A share that an isolate leased. Requests and tokens are worth something in one minute only. */
+export type RateSlice = RateShare & { minute: number }
+
+export type RateRefusal = {
+  scope: string
+  kind: "requests" | "tokens" | "concurrent"
+  limit: number
+  remaining: number
+  /** What the call needs: 1, or its estimated tokens. */
+  needed: number
+  /** Epoch milliseconds at which the minute ends; null for concurrent requests. */
+  resetAt: number | null
+}
+
+export type RateUse = { countOf: (scope: string) => RateCount; slotsOf: (scope: string) => number }
+
+export const MINUTE_MS = 60_000
+
+/** A slice is at most this share of what any limit has left. */
+const SHARE_OF_ROOM = 32
+/** A slice for fewer calls than this is not worth it: near a limit every call is counted by the ledger. */
+const LEAST_CALLS = 4
+
+export function minuteOf(now: number): number {
+  return now - (now % MINUTE_MS)
+}
+
+/** The count with a minute that is over emptied. A clock that steps back opens no minute twice. */
+export function currentCount(count: RateCount | undefined, now: number): RateCount {
+  const minute = Math.max(count?.minute ?? 0, minuteOf(now))
+  return count?.minute === minute ? count : { minute, requests: 0, tokens: 0 }
+}
+
+/** The first limit that has no room for one more call; undefined where all have. */
+export function refusalOf({ limits, tokens }: RateRequest, { countOf, slotsOf }: RateUse): RateRefusal | undefined {
+  for (const { scope, requestsPerMinute, tokensPerMinute, concurrentRequests } of limits) {
+    const count = countOf(scope)
+    const resetAt = count.minute + MINUTE_MS
+    const refuse = (kind: RateRefusal["kind"], limit: number, used: number, needed: number): RateRefusal => ({
+      ...{ scope, kind, limit, needed },
+      remaining: Math.max(0, limit - used),
+      resetAt: kind === "concurrent" ? null : resetAt,
+    })
+    const running = slotsOf(scope)
+    if (concurrentRequests !== null && running + 1 > concurrentRequests)
+      return refuse("concurrent", concurrentRequests, running, 1)
+    if (requestsPerMinute !== null && count.requests + 1 > requestsPerMinute)
+      return refuse("requests", requestsPerMinute, count.requests, 1)
+    if (tokensPerMinute !== null && count.tokens + tokens > tokensPerMinute)
+      return refuse("tokens", tokensPerMinute, count.tokens, tokens)
+  }
+  return undefined
+}
+
+/** What to lease with a call, which it is part of; undefined where the caller is too near a limit. */
+export function rateShareOf({ limits, tokens }: RateRequest, { countOf, slotsOf }: RateUse): RateShare | undefined {
+  const room = { requests: Infinity, tokens: Infinity, slots: Infinity }
+  for (const { scope, requestsPerMinute, tokensPerMinute, concurrentRequests } of limits) {
+    const count = countOf(scope)
+    if (requestsPerMinute !== null) room.requests = Math.min(room.requests, requestsPerMinute - count.requests)
+    if (tokensPerMinute !== null) room.tokens = Math.min(room.tokens, tokensPerMinute - count.tokens)
+    if (concurrentRequests !== null) room.slots = Math.min(room.slots, concurrentRequests - slotsOf(scope))
+  }
+  const part = (amount: number) => (amount === Infinity ? Infinity : Math.floor(amount / SHARE_OF_ROOM))
+  const share = { requests: part(room.requests), tokens: part(room.tokens), slots: part(room.slots) }
+  const isWorthIt =
+    share.requests >= LEAST_CALLS && share.slots >= LEAST_CALLS && share.tokens >= LEAST_CALLS * Math.max(1, tokens)
+  return isWorthIt ? share : undefined
+}
+
+/** What a call counts for under a limit of tokens. */
+export function tokensUsed({ prompt, completion }: Pick<Tokens, "prompt" | "completion">): number {
+  return prompt + completion
+}
+
+/** What counts at the ledger: nothing where no limit of the kind applies. */
+export function counted(amount: number): number {
+  return amount === Infinity ? 0 : amount
+}
+
+/** In a new minute nothing is left of the last one but what was used beyond it. */
+export function currentSlice(slice: RateSlice, now: number): RateSlice {
+  const minute = minuteOf(now)
+  if (minute <= slice.minute) return slice
+  const kept = (left: number) => (left === Infinity ? Infinity : Math.min(0, left))
+  return { minute, requests: kept(slice.requests), tokens: kept(slice.tokens), slots: slice.slots }
+}
+
+/** A slice after another share of the minute `minute` was leased. */
+export function refillSlice(slice: RateSlice | undefined, share: RateSlice): RateSlice {
+  if (!slice) return share
+  // Of two grants that cross, the one for the earlier minute brings slots only.
+  const [late, early] = slice.minute >= share.minute ? [slice, share] : [share, slice]
+  const left = currentSlice(early, late.minute)
+  return {
+    minute: late.minute,
+    requests: late.requests + left.requests,
+    tokens: late.tokens + left.tokens,
+    slots: late.slots + left.slots,
+  }
+}
+
+/** One more call; undefined where the slice has no room for it. */
+export function takeOf(slice: RateSlice, tokens: number, now: number): RateSlice | undefined {
+  const { minute, ...left } = currentSlice(slice, now)
+  if (left.requests < 1 || left.slots < 1 || left.tokens < tokens) return undefined
+  return { minute, requests: left.requests - 1, tokens: left.tokens - tokens, slots: left.slots - 1 }
+}
+
+/** What a call took of a slice beside one request and one slot. */
+export type RateTaken = { minute: number; tokens: number }
+
+/** A call ended after so many tokens. What it did not use comes back within its minute. */
+export function giveBack(slice: RateSlice, taken: RateTaken, usedTokens: number): RateSlice {
+  const unused = taken.tokens - usedTokens
+  return {
+    ...slice,
+    tokens: slice.tokens + (taken.minute === slice.minute ? unused : Math.min(0, unused)),
+    slots: slice.slots + 1,
+  }
+}
