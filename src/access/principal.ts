@@ -31,6 +31,8 @@ export type Principal = {
   includeByokInLimit: boolean
   /** Null for none. */
   rates: RateLimits | null
+  /** Models to try where a limit refuses the requested ones; null for those of the workspace. */
+  overBudgetModels: readonly string[] | null
   /** Epoch milliseconds: when the key or an ancestor that it stops with expires. */
   expiresAt: number | null
   /** Of an intern's own key. */

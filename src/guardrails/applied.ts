@@ -60,7 +60,10 @@ function toApplied(rows: readonly AppliedRow[]): Applied {
   const rates = toRateLimits(rules)
   const scopes = rates ? new Set(rows.flatMap(scopesOf)) : []
   return {
-    ...{ id, name, scope, rules },
+    id,
+    name,
+    scope,
+    rules,
     limits: [...limits.values()],
     rates: rates ? [...scopes].map((one) => ({ ...rates, scope: one })) : [],
   }

@@ -27,7 +27,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   chatWithIntern: { messages: [{ role: "user", content: "List the files." }], stream: true },
   copyVaultSecretsToIntern: { names: ["github_token"] },
   countMessageTokens: { model: "sim/echo", messages: MESSAGES },
-  createApiKey: { name: "Search service", limit: 25, limit_reset: "monthly" },
+  createApiKey: { name: "Search service", limit: 25, limit_reset: "monthly", requests_per_minute: 600 },
   createAuthorizationCode: { callback_url: "https://app.example.com/callback", key_label: "Example app" },
   createByokCredential: { provider: "openai", key: "sk-your-own-key-0123456789", name: "Team key" },
   createChatCompletion: CHAT,

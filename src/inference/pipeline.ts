@@ -5,6 +5,7 @@ import { runAgent } from "./agent/run-agent.ts"
 import { dispatch } from "./dispatch.ts"
 import { placeHold } from "./hold.ts"
 import { outputFilterFor } from "./output-guardrails.ts"
+import { holdCheaper } from "./over-budget.ts"
 import { planTargets } from "./plan.ts"
 import type { Preparable } from "./prepare/needs.ts"
 import { prepareCall } from "./prepare/prepare-call.ts"
@@ -45,7 +46,8 @@ export async function handlePlainInference<Body extends object>(
 /** One upstream call: held before anything is sent, settled exactly once whatever happens. */
 export async function callUpstream(prepared: PreparedCall, deps: Deps): Promise<Response> {
   const planned = planTargets(prepared, deps) //            3. ordered targets, or the reason why there is none
-  const held = await placeHold(planned, deps) //            4. reserve the upper bound under every limit: 402, 403 or 429
+  //                                                        4. reserve the upper bound under every limit: 402, 403 or 429
+  const held = await placeHold(planned, deps).catch((refusal: unknown) => holdCheaper(prepared, refusal, deps))
   const upstream = dispatch(held, deps) //                  5. failover until one target shows content; not awaited here
   const reply = relay({
     call: held,

@@ -28,8 +28,12 @@ export function rateLimitError(refusal: RateRefusal, caller: Caller): GatewayErr
 }
 
 function sentenceFor({ kind, limit, remaining, needed }: RateRefusal): string {
-  if (kind === "concurrent") return `may run ${limit} requests at the same time, and ${limit - remaining} are running.`
-  if (kind === "requests") return `may start ${limit} requests per minute, and has started ${limit - remaining}.`
+  const requests = limit === 1 ? "1 request" : `${limit} requests`
+  const used = limit - remaining
+  if (kind === "concurrent") {
+    return `may run ${requests} at the same time, and ${used} ${used === 1 ? "is" : "are"} running.`
+  }
+  if (kind === "requests") return `may start ${requests} per minute, and has started ${used}.`
   return `may use ${limit} tokens per minute, of which ${remaining} are left. This request needs about ${needed}.`
 }
 

@@ -64,6 +64,7 @@ export function mintKey(
       requestsPerMinute: input.requests_per_minute ?? null,
       tokensPerMinute: input.tokens_per_minute ?? null,
       concurrentRequests: input.concurrent_requests ?? null,
+      overBudgetModels: input.over_budget_models ?? null,
       expiresAt,
       createdAt: now,
       parentHash: parentOf(minter),
@@ -127,6 +128,7 @@ export const AUDITED_FIELDS = [
   "limit_reset",
   "include_byok_in_limit",
   ...RATE_NAMES,
+  "over_budget_models",
   "expires_at",
   "creator_user_id",
 ]
@@ -145,6 +147,7 @@ export function toKeyChange(input: ApiKeyChange, principal: Principal, row: KeyR
   if (input.requests_per_minute !== undefined) change.requestsPerMinute = input.requests_per_minute
   if (input.tokens_per_minute !== undefined) change.tokensPerMinute = input.tokens_per_minute
   if (input.concurrent_requests !== undefined) change.concurrentRequests = input.concurrent_requests
+  if (input.over_budget_models !== undefined) change.overBudgetModels = input.over_budget_models
   if (input.limit !== undefined) change.limitNano = input.limit === null ? null : usdToNano(input.limit)
   return change
 }
@@ -191,6 +194,7 @@ export function toApiKey(row: KeyRow, counters: Counters = newCounters(row.creat
     limit_reset: row.limitReset,
     include_byok_in_limit: row.includeByokInLimit,
     ...toRateFields(row),
+    over_budget_models: row.overBudgetModels,
     ...usageFields(counters),
     workspace_id: row.workspaceId,
     creator_user_id: row.creatorUserId,

@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
+import { overBudgetInput, overBudgetOutput } from "../money/over-budget.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 
 const count = z.int().min(0)
@@ -57,6 +58,7 @@ export const ApiKey = z
     limit_reset: z.string().nullable(),
     include_byok_in_limit: z.boolean(),
     ...rateOutput,
+    over_budget_models: overBudgetOutput,
     ...usage,
     workspace_id: z.string(),
     creator_user_id: z.string().nullable(),
@@ -95,6 +97,7 @@ export const NewApiKey = z
     limit_reset: LimitReset.nullish(),
     include_byok_in_limit: z.boolean().optional(),
     ...rateInput,
+    over_budget_models: overBudgetInput,
     expires_at: z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" }).nullish(),
     workspace_id: z.uuid("must be the UUID of a workspace").optional(),
     creator_user_id: z.string().min(1).max(256).nullish(),
@@ -129,6 +132,7 @@ export const ApiKeyChange = z
     limit_reset: LimitReset.nullish(),
     include_byok_in_limit: z.boolean().optional(),
     ...rateInput,
+    over_budget_models: overBudgetInput,
   })
   .meta({ id: "ApiKeyChange" })
 

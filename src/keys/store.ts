@@ -73,7 +73,14 @@ export async function listKeys(
 export type KeyChange = Partial<
   Pick<
     KeyRow,
-    "name" | "limitNano" | "limitReset" | "includeByokInLimit" | "disabled" | "disabledBy" | keyof RateLimits
+    | "name"
+    | "limitNano"
+    | "limitReset"
+    | "includeByokInLimit"
+    | "disabled"
+    | "disabledBy"
+    | "overBudgetModels"
+    | keyof RateLimits
   >
 >
 

@@ -61,7 +61,10 @@ export function refusalOf({ limits, tokens }: RateRequest, { countOf, slotsOf }:
     const count = countOf(scope)
     const resetAt = count.minute + MINUTE_MS
     const refuse = (kind: RateRefusal["kind"], limit: number, used: number, needed: number): RateRefusal => ({
-      ...{ scope, kind, limit, needed },
+      scope,
+      kind,
+      limit,
+      needed,
       remaining: Math.max(0, limit - used),
       resetAt: kind === "concurrent" ? null : resetAt,
     })

@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
+import { overBudgetInput, overBudgetOutput } from "../money/over-budget.ts"
 import { PROVIDER_SORTS } from "./settings.ts"
 
 const text = (rule: string) => z.string({ error: rule })
@@ -49,6 +50,7 @@ const settings = {
   is_observability_broadcast_enabled: flag.optional(),
   is_observability_io_logging_enabled: flag.optional(),
   ...rateInput,
+  over_budget_models: overBudgetInput,
 }
 
 export const NewWorkspace = z.strictObject({ name, slug, ...settings }).meta({ id: "NewWorkspace" })
@@ -90,6 +92,7 @@ export const Workspace = z
     is_observability_broadcast_enabled: z.boolean(),
     is_observability_io_logging_enabled: z.boolean(),
     ...rateOutput,
+    over_budget_models: overBudgetOutput,
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime().nullable(),
   })

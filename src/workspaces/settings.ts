@@ -7,6 +7,7 @@ export type WorkspaceSettings = {
   default_text_model: string | null
   default_image_model: string | null
   default_provider_sort: ProviderSort | null
+  over_budget_models: string[] | null
   disabled_server_tools: string[] | null
   io_logging_api_key_ids: number[] | null
   io_logging_sampling_rate: number
@@ -22,6 +23,7 @@ const DEFAULTS: WorkspaceSettings = {
   default_text_model: null,
   default_image_model: null,
   default_provider_sort: null,
+  over_budget_models: null,
   disabled_server_tools: null,
   io_logging_api_key_ids: null,
   io_logging_sampling_rate: 1,
@@ -49,6 +51,8 @@ export type CallDefaults = {
   textModel: string | null
   imageModel: string | null
   providerSort: ProviderSort | null
+  /** Models to try where a limit refuses the requested ones. */
+  overBudgetModels: readonly string[]
   /** Names of server tools without a prefix. */
   disabledTools: readonly string[]
   /** Which calls' content is kept: a share of those of all keys, or of some by their numbers; null for none. */
@@ -61,6 +65,7 @@ export const NO_DEFAULTS: CallDefaults = {
   textModel: null,
   imageModel: null,
   providerSort: null,
+  overBudgetModels: [],
   disabledTools: [],
   contentLogging: null,
   rates: null,
@@ -73,6 +78,7 @@ export function toCallDefaults(json: string | null): CallDefaults {
     textModel: settings.default_text_model,
     imageModel: settings.default_image_model,
     providerSort: settings.default_provider_sort,
+    overBudgetModels: settings.over_budget_models ?? [],
     contentLogging: settings.is_observability_io_logging_enabled
       ? { rate: settings.io_logging_sampling_rate, keyNumbers: settings.io_logging_api_key_ids }
       : null,

@@ -12,7 +12,7 @@ import type { Counters, Limit } from "../../src/ledger/limits.ts"
 import { type ResetInterval, windowStart } from "../../src/money/windows.ts"
 import { type GenerationDraft, type Settled, unsettledGeneration } from "../../src/ledger/generation.ts"
 import { minuteOf, type RateLimit } from "../../src/ledger/rates.ts"
-import type { RateLimits } from "../../src/money/rate-limits.ts"
+import { NO_RATES, type RateLimits } from "../../src/money/rate-limits.ts"
 import type { Timer } from "../../src/support/time.ts"
 import { runs } from "../support/runs.ts"
 
@@ -597,6 +597,69 @@ test("no schedule passes a rate limit, of a key or of its workspace", async () =
         await windUp(world)
       },
     ),
+    { numRuns: runs(0.4) },
+  )
+})
+
+/** Crowds: enough calls of two isolates to use up what they lease. */
+const crowds = [
+  fc.tuple(isolate, fc.integer({ min: 20, max: 90 })).map(([at, many]) =>
+    command(`open ${many} in ${at}`, async (world) => {
+      const one = world.isolates[at]
+      if (one) await Promise.all(Array.from({ length: many }, () => world.open(one, 2, false)))
+      return { held: true }
+    }),
+  ),
+  fc.tuple(isolate, fc.constantFrom(0, 1, 2, 9)).map(([at, tokens]) =>
+    command(`half of ${at} settles with ${tokens} tokens`, async (world) => {
+      const open = [...world.calls.values()].filter((call) => call.state === "open")
+      const own = open.filter((call) => call.isolate === world.isolates[at])
+      for (const call of own.slice(0, Math.ceil(own.length / 2))) world.settle(call, tokens)
+      await world.advance(40)
+      return { grown: Infinity }
+    }),
+  ),
+  fc.constantFrom(100, 2_500, 20_000).map((ms) =>
+    command(`${ms} ms pass`, async (world) => {
+      await world.advance(ms)
+      return undefined
+    }),
+  ),
+  isolate.map((at) =>
+    command(`answer lost of ${at}`, async (world) => {
+      world.isolates[at]?.wire.next.push("answer lost")
+      return undefined
+    }),
+  ),
+  isolate.map((at) =>
+    command(`crash ${at}`, async (world) => {
+      world.crash(at)
+      return undefined
+    }),
+  ),
+  fc.constant(
+    command("the ledger restarts", async (world) => {
+      await evictDurableObject(world.ledger)
+      return undefined
+    }),
+  ),
+]
+
+test("crowds that lease of a rate limit do not pass it", async () => {
+  const limits = fc.constantFrom<RateLimits>(
+    { ...NO_RATES, requestsPerMinute: 200 },
+    { ...NO_RATES, tokensPerMinute: 400 },
+    { ...NO_RATES, concurrentRequests: 160 },
+    { requestsPerMinute: 260, tokensPerMinute: 500, concurrentRequests: 200 },
+  )
+  await fc.assert(
+    fc.asyncProperty(limits, fc.commands(crowds, { maxCommands: 25, size: "max" }), async (key, schedule) => {
+      const world = new World()
+      world.rates = [{ ...key, scope: "key:k" }]
+      await world.credit(80_000)
+      await fc.asyncModelRun(() => ({ model: { calls: 0 }, real: world }), schedule)
+      await windUp(world)
+    }),
     { numRuns: runs(0.4) },
   )
 })

@@ -17,7 +17,14 @@ const RESETS = [
   { value: "monthly", label: "on the 1st, 00:00 UTC" },
 ]
 
-export type KeyInput = { name: string; limit: string; reset: string; byok: boolean }
+const RATES = [
+  { name: "requests_per_minute", label: "Requests per minute" },
+  { name: "tokens_per_minute", label: "Tokens per minute", hint: "Prompt and completion" },
+  { name: "concurrent_requests", label: "Requests at the same time" },
+] as const
+type Rates = Record<(typeof RATES)[number]["name"], string>
+
+export type KeyInput = { name: string; limit: string; reset: string; byok: boolean; rates: Rates }
 
 export function inputOf(key: ApiKey | undefined): KeyInput {
   return {
@@ -25,23 +32,38 @@ export function inputOf(key: ApiKey | undefined): KeyInput {
     limit: key?.limit === null || key === undefined ? "" : String(key.limit),
     reset: key?.limit_reset ?? "",
     byok: key?.include_byok_in_limit ?? false,
+    rates: ratesOf((name) => String(key?.[name] ?? "")),
   }
 }
 
-function faultsOf({ name, limit }: KeyInput): { name?: string; limit?: string } {
+function ratesOf<T>(value: (name: keyof Rates) => T): Record<keyof Rates, T> {
+  return {
+    requests_per_minute: value("requests_per_minute"),
+    tokens_per_minute: value("tokens_per_minute"),
+    concurrent_requests: value("concurrent_requests"),
+  }
+}
+
+function rateFault(value: string): string | undefined {
+  return value === "" || /^[1-9]\d{0,8}$/.test(value) ? undefined : "must be a whole number from 1"
+}
+
+function faultsOf({ name, limit, rates }: KeyInput): { name?: string; limit?: string; rates?: string } {
   const amount = Number(limit)
   return {
     ...(name.trim() === "" && { name: "must not be empty" }),
+    ...(RATES.some((rate) => rateFault(rates[rate.name]) !== undefined) && { rates: "must be whole numbers from 1" }),
     ...(limit !== "" && !(amount >= 0 && amount <= 1_000_000) && { limit: "must be from 0 to 1000000 USD" }),
   }
 }
 
-function toBody({ name, limit, reset, byok }: KeyInput) {
+function toBody({ name, limit, reset, byok, rates }: KeyInput) {
   return {
     name: name.trim(),
     limit: limit === "" ? null : Number(limit),
     limit_reset: limit === "" || reset === "" ? null : reset,
     include_byok_in_limit: byok,
+    ...ratesOf((rate) => (rates[rate] === "" ? null : Number(rates[rate]))),
   }
 }
 
@@ -84,6 +106,25 @@ function Fields({ input, onChange }: { input: KeyInput; onChange: (input: KeyInp
           />
         </>
       )}
+      <details class="fold" open={RATES.some((rate) => input.rates[rate.name] !== "")}>
+        <summary>Rate limits</summary>
+        <div class="stack">
+          {RATES.map((rate) => (
+            <TextField
+              key={rate.name}
+              label={rate.label}
+              type="number"
+              min={1}
+              step={1}
+              placeholder="no limit"
+              value={input.rates[rate.name]}
+              onChange={(value) => onChange({ ...input, rates: { ...input.rates, [rate.name]: value } })}
+              fault={rateFault(input.rates[rate.name])}
+              {...("hint" in rate && { hint: rate.hint })}
+            />
+          ))}
+        </div>
+      </details>
     </>
   )
 }

@@ -1,0 +1,15 @@
+import * as z from "zod"
+
+const MAX_MODELS = 8
+const rule = "must be an array of models, author/slug, or null"
+const description = "Models to try, in this order, where a budget, a limit or the balance refuses the requested ones."
+
+export const overBudgetInput = z
+  .array(z.string({ error: rule }).min(1, "must not be empty").max(256, "must be at most 256 characters"), {
+    error: rule,
+  })
+  .max(MAX_MODELS, `must be at most ${MAX_MODELS} models`)
+  .nullish()
+  .meta({ description })
+
+export const overBudgetOutput = z.array(z.string()).nullable().meta({ description })

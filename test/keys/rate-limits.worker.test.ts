@@ -1,0 +1,193 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { client, expectJson, newKey, newMember, newWorkspace, readStream, type TestClient } from "../support/world.ts"
+
+type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
+type Rates = Record<"requests_per_minute" | "tokens_per_minute" | "concurrent_requests", number | null>
+
+/** The clock of the windows: a minute passes only where a test says so. */
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - (Date.now() % 60_000) + 15_000 })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const say = (as: TestClient, more = {}) => as.chat("sim/echo", "Hello there.", { max_tokens: 20, ...more })
+
+async function refused(answer: Promise<Response>) {
+  const response = await answer
+  const { error } = await expectJson<Failure>(429, response)
+  return { error, headers: response.headers }
+}
+
+describe("requests per minute", () => {
+  test("of a key are refused beyond the limit, until the minute is over", async () => {
+    const workspace = await newWorkspace()
+    const { as } = await newKey(workspace, { requests_per_minute: 3 })
+    for (let turn = 0; turn < 3; turn++) await expectJson(200, say(as))
+    const { error, headers } = await refused(say(as))
+    expect(error.message).toBe(
+      "This key may start 3 requests per minute, and has started 3. Retry in 45 seconds, or raise the limit.",
+    )
+    expect(error.metadata).toEqual({ reason: "key_rate_limit", retryable: true })
+    expect(headers.get("retry-after")).toBe("45")
+    expect(headers.get("x-ratelimit-limit")).toBe("3")
+    expect(headers.get("x-ratelimit-remaining")).toBe("0")
+    expect(headers.get("x-ratelimit-reset")).toBe(String(Date.now() + 45_000))
+    vi.setSystemTime(Date.now() + 45_000)
+    await expectJson(200, say(as))
+  })
+
+  test("are counted exactly when all requests come at once", async () => {
+    const workspace = await newWorkspace()
+    const { as } = await newKey(workspace, { requests_per_minute: 300 })
+    const statuses: number[] = []
+    for (let round = 0; round < 8; round++) {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => say(as)))
+      for (const answer of answers) {
+        await answer.text()
+        statuses.push(answer.status)
+      }
+    }
+    expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(300)
+    // What a lease has left when the last requests come is at most a share of the limit.
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(290)
+    expect(new Set(statuses)).toEqual(new Set([200, 429]))
+  })
+
+  test("of a workspace count all of its keys, and those of a guardrail each key by itself", async () => {
+    const workspace = await newWorkspace()
+    const [first, second] = [await newKey(workspace), await newKey(workspace)]
+    await expectJson(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, { requests_per_minute: 2 }))
+    await expectJson(200, say(first.as))
+    await expectJson(200, say(second.as))
+    const { error } = await refused(say(first.as))
+    expect(error.metadata?.["reason"]).toBe("workspace_rate_limit")
+    expect(error.message).toContain("The workspace may start 2 requests per minute")
+    await expectJson(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, { requests_per_minute: null }))
+    const guardrail = { name: "Slow", requests_per_minute: 1 }
+    const { data } = await expectJson<{ data: { id: string } & Rates }>(
+      201,
+      workspace.manage.post("/guardrails", guardrail),
+    )
+    expect(data).toMatchObject({ requests_per_minute: 1, tokens_per_minute: null, concurrent_requests: null })
+    const hashes = { key_hashes: [first.hash, second.hash] }
+    await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, hashes))
+    await expectJson(200, say(first.as))
+    const refusal = await refused(say(first.as))
+    expect(refusal.error.message).toContain('Under the guardrail "Slow", this key may start 1 request per minute')
+    expect(refusal.error.metadata?.["reason"]).toBe("guardrail_rate_limit")
+    await expectJson(200, say(second.as))
+  })
+
+  test("of a member's guardrail count all keys of the member", async () => {
+    const workspace = await newWorkspace()
+    const user = await newMember(workspace, `user-${crypto.randomUUID()}`)
+    const { data } = await expectJson<{ data: { id: string } }>(
+      201,
+      workspace.manage.post("/guardrails", { name: "Member", requests_per_minute: 1 }),
+    )
+    await expectJson(
+      200,
+      workspace.manage.post(`/guardrails/${data.id}/assignments/members`, { member_user_ids: [user] }),
+    )
+    const [first, second] = [
+      await newKey(workspace, { creator_user_id: user }),
+      await newKey(workspace, { creator_user_id: user }),
+    ]
+    await expectJson(200, say(first.as))
+    expect((await refused(say(second.as))).error.message).toContain("this member may start 1 request per minute")
+  })
+
+  test("of a key apply to the keys that it created", async () => {
+    const workspace = await newWorkspace()
+    const parent = await newKey(workspace, { kind: "provisioning", requests_per_minute: 1 })
+    const { key } = await expectJson<{ key: string }>(201, parent.as.post("/keys", { name: "child" }))
+    await expectJson(200, say(client(key)))
+    expect((await refused(say(client(key)))).error.message).toMatch(/^The key \S+, which created this key, may start 1/)
+  })
+
+  test("are not used up by requests that are refused for money", async () => {
+    const workspace = await newWorkspace()
+    const { as, hash } = await newKey(workspace, { requests_per_minute: 1, limit: 0 })
+    for (let turn = 0; turn < 3; turn++) await expectJson(402, say(as))
+    await expectJson(200, workspace.manage.patch(`/keys/${hash}`, { limit: 1 }))
+    await expectJson(200, say(as))
+  })
+
+  test("count requests on models that cost nothing", async () => {
+    const workspace = await newWorkspace()
+    const { as } = await newKey(workspace, { requests_per_minute: 1 })
+    await expectJson(200, as.chat("sim/echo:free", "Hello."))
+    await refused(as.chat("sim/echo:free", "Hello."))
+  })
+})
+
+describe("tokens per minute", () => {
+  test("are those that calls used, in the end", async () => {
+    const workspace = await newWorkspace()
+    const { as } = await newKey(workspace, { tokens_per_minute: 500 })
+    type Usage = { usage: { total_tokens: number } }
+    let used = 0
+    let last: Response
+    for (;;) {
+      last = await say(as)
+      if (last.status !== 200) break
+      const { usage }: Usage = await last.json()
+      used += usage.total_tokens
+    }
+    const { error, headers } = await refused(Promise.resolve(last))
+    expect(Number(headers.get("x-ratelimit-remaining"))).toBe(500 - used)
+    expect(error.message).toContain(`This key may use 500 tokens per minute, of which ${500 - used} are left.`)
+    vi.setSystemTime(Date.now() + 60_000)
+    await expectJson(200, say(as))
+  })
+
+  test("that one request alone needs are refused without advice to retry", async () => {
+    const workspace = await newWorkspace()
+    const { as } = await newKey(workspace, { tokens_per_minute: 40 })
+    const { error, headers } = await refused(as.chat("sim/echo", "word ".repeat(200)))
+    expect(error.message).toContain("It can never fit: send a shorter prompt, or raise the limit.")
+    expect(error.metadata).toEqual({ reason: "key_rate_limit", retryable: false })
+    expect(headers.has("retry-after")).toBe(false)
+  })
+})
+
+describe("concurrent requests", () => {
+  test("beyond the limit are refused while others run, and admitted once one has ended", async () => {
+    const workspace = await newWorkspace()
+    const { as } = await newKey(workspace, { concurrent_requests: 1 })
+    const running = await as.chat("sim/echo", "A long story about a river.", { stream: true })
+    const { error, headers } = await refused(say(as))
+    expect(error.message).toBe(
+      "This key may run 1 request at the same time, and 1 is running. Retry in 1 second, or raise the limit.",
+    )
+    expect(headers.get("retry-after")).toBe("1")
+    expect(headers.has("x-ratelimit-reset")).toBe(false)
+    expect((await readStream(running)).done).toBe(true)
+    for (let turn = 0; turn < 5; turn++) await expectJson(200, say(as))
+  })
+})
+
+describe("rate limits", () => {
+  test("are shown where they are set, changed and removed", async () => {
+    const workspace = await newWorkspace()
+    const rates: Rates = { requests_per_minute: 10, tokens_per_minute: 1_000, concurrent_requests: 2 }
+    const { as, hash } = await newKey(workspace, rates)
+    expect(await expectJson(200, as.get("/key"))).toMatchObject({ data: rates })
+    const changed = await expectJson(200, workspace.manage.patch(`/keys/${hash}`, { tokens_per_minute: null }))
+    expect(changed).toMatchObject({ data: { ...rates, tokens_per_minute: null } })
+    const path = `/workspaces/${workspace.workspaceId}`
+    expect(await expectJson(200, workspace.manage.patch(path, rates))).toMatchObject({ data: rates })
+    expect(await expectJson(200, workspace.manage.get(path))).toMatchObject({ data: rates })
+  })
+
+  test.each([0, -1, 1.5, "ten", 1e12])("accept only whole numbers from 1: %s", async (value) => {
+    const workspace = await newWorkspace()
+    const { error } = await expectJson<Failure>(
+      400,
+      workspace.manage.post("/keys", { name: "k", requests_per_minute: value }),
+    )
+    expect(error.message).toContain("requests_per_minute: must be a whole number from 1 to 1000000000")
+  })
+})
