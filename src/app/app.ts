@@ -3,6 +3,7 @@ import { cors } from "hono/cors"
 import { requireManagement } from "../access/guards.ts"
 import { audit } from "../audit/routes.ts"
 import { budgets } from "../budgets/routes.ts"
+import { aliases } from "../workspaces/alias-routes.ts"
 import { byok } from "../byok/routes.ts"
 import { keyLimits } from "../calls/ladder-routes.ts"
 import { calls } from "../calls/routes.ts"
@@ -98,6 +99,7 @@ for (const router of [
   keys,
   credits,
   budgets,
+  aliases,
   usage,
   datasets,
   audit,

@@ -11,10 +11,15 @@ export function routeFilters({ name, rules }: Pick<Applied, "name" | "rules">): 
     filters.push({ name: `the guardrail "${name}" ${rule}`, keeps, isGuardrail: true })
   const { allowed_models: models, ignored_models: ignoredModels } = rules
   const { allowed_providers: providers, ignored_providers: ignoredProviders, allowed_data_regions: regions } = rules
-  if (models) add("does not allow the model (allowed_models)", named(models))
+  if (models) {
+    const isAllowed = named(models)
+    add("does not allow the model (allowed_models)", (endpoint, _provider, _region, alias) =>
+      isAllowed(endpoint, alias),
+    )
+  }
   if (ignoredModels) {
     const isIgnored = named(ignoredModels)
-    add("excludes the model (ignored_models)", (endpoint) => !isIgnored(endpoint))
+    add("excludes the model (ignored_models)", (endpoint, _provider, _region, alias) => !isIgnored(endpoint, alias))
   }
   if (providers) {
     add("does not allow them (allowed_providers)", (endpoint, provider) =>
@@ -64,10 +69,13 @@ function dataFilters(name: string, rules: Applied["rules"]): Filter[] {
   return filters
 }
 
-/** A model name includes its variants. */
-function named(patterns: readonly string[]): (endpoint: Endpoint) => boolean {
+/** Whether rules name a model or the alias that stands for it. A model name includes its variants. */
+function named(patterns: readonly string[]): (endpoint: Endpoint, alias: string | undefined) => boolean {
   const isMatch = matcher(patterns)
-  return ({ model }) => isMatch(model) || (model.includes(":") && isMatch(model.slice(0, model.lastIndexOf(":"))))
+  return ({ model }, alias) =>
+    (alias !== undefined && isMatch(alias)) ||
+    isMatch(model) ||
+    (model.includes(":") && isMatch(model.slice(0, model.lastIndexOf(":"))))
 }
 
 const FAMILIES: Readonly<Record<string, (typeof ZDR_FAMILIES)[number]>> = {

@@ -90,6 +90,13 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   rotateSecrets: {},
   setInternWebhook: { url: "https://hooks.example.com/interns" },
   setWorkspaceBudget: { limit_usd: 500 },
+  setAlias: {
+    description: "The fast model of the team, in transition",
+    arms: [
+      { model: "openai/gpt-5-mini", weight: 9 },
+      { model: "anthropic/claude-haiku-4.5", weight: 1 },
+    ],
+  },
   storeInternVaultSecret: { hosts: ["api.github.com"], value: "ghp_example" },
   storeVaultSecret: { hosts: ["api.github.com"], value: "ghp_example" },
   submitGenerationFeedback: { generation_id: `gen-${UUID}`, category: "incorrect_response", comment: "Wrong river" },

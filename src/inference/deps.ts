@@ -25,6 +25,8 @@ export type RequestMeta = {
   region: string | null
   /** Id of the preset that the request names. */
   presetId?: string
+  /** Name of the alias that the request names. */
+  alias?: string
 }
 
 /** Dependencies of the pipeline, built once per request by the route. Steps do not import Hono or read `env`. */

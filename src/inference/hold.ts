@@ -123,7 +123,7 @@ function draftFieldsOf({ request, meta }: PlannedCall) {
   return {
     apiType,
     ...(preparation?.strategy === "auto" && { router: preparation.requestedModel }),
-    requestedModel: requestedModelOf(request),
+    requestedModel: requestedModelOf(request, meta),
     streamed: upstream.streamed,
     sessionId: sessionId ?? meta.sessionId,
     promptEstimate: bounds.promptEstimate,

@@ -41,7 +41,7 @@ function withModels(prepared: PreparedCall, models: readonly string[], refusal: 
     summary: `${refusal.metadata?.reason ?? ""}: ${models.join(", ")} instead`,
     data: { reason: refusal.metadata?.reason, models },
   }
-  const before = request.preparation ?? { requestedModel: requestedModelOf(request), stages: [] }
+  const before = request.preparation ?? { requestedModel: requestedModelOf(request, prepared.meta), stages: [] }
   const [model, ...others] = models
   return {
     ...prepared,

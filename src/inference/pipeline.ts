@@ -9,6 +9,7 @@ import { holdCheaper } from "./over-budget.ts"
 import { planTargets } from "./plan.ts"
 import type { Preparable } from "./prepare/needs.ts"
 import { prepareCall } from "./prepare/prepare-call.ts"
+import { type NamedModels, resolveAliases } from "./presets/alias.ts"
 import { applyPreset } from "./presets/apply.ts"
 import { relay } from "./relay/relay.ts"
 import { screenInput, type UnscreenedCall, screenPlain } from "./screen.ts"
@@ -35,12 +36,12 @@ export async function handleInference<Body extends Preparable>(
 }
 
 /** Handles a request that has no preset and no tools: embeddings and media. */
-export async function handlePlainInference<Body extends object>(
+export async function handlePlainInference<Body extends NamedModels>(
   call: UnscreenedCall<Body>,
   toRequest: (body: Body) => InferenceRequest,
   deps: Deps,
 ): Promise<Response> {
-  return callUpstream(await screenPlain(call, toRequest), deps)
+  return callUpstream(await screenPlain(resolveAliases<Body, UnscreenedCall<Body>>(call), toRequest), deps)
 }
 
 /** One upstream call: held before anything is sent, settled exactly once whatever happens. */

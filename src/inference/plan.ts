@@ -4,7 +4,7 @@ import { plan, type PlanInput, seededRandom } from "../routing/plan.ts"
 import type { Target } from "../routing/target.ts"
 import type { PlannedCall, PreparedCall } from "./call.ts"
 import { requireTier } from "./cost-bound.ts"
-import type { Deps } from "./deps.ts"
+import type { Deps, RequestMeta } from "./deps.ts"
 import type { InferenceRequest } from "./inference-request.ts"
 
 /** Step 3: the targets of a call, in the order of failover. Fails where no endpoint can take the call. */
@@ -23,7 +23,7 @@ function routableTargets(prepared: PreparedCall, deps: Deps): Target[] {
     if (!(refusal instanceof GatewayError) || !meta.wantsMetadata) throw refusal
     const { code, message, metadata } = refusal
     const stages = [...(request.preparation?.stages ?? []), ...(request.screening?.stages() ?? [])]
-    const extraFields = unroutable(requestedModelOf(request), meta.region, message, stages)
+    const extraFields = unroutable(requestedModelOf(request, meta), meta.region, message, stages)
     throw new GatewayError(code, message, { ...(metadata && { metadata }), extraFields })
   }
 }
@@ -45,6 +45,7 @@ function planInputOf({ request, meta, caller }: PreparedCall, deps: Deps): PlanI
     providers,
     byok,
     region: meta.region,
+    alias: meta.alias,
     defaultSort: caller.defaults.providerSort ?? undefined,
     guardrails: caller.guardrails?.routeFilters() ?? [],
     isCooling: (target) => health.isCooling(target, now),
@@ -73,6 +74,6 @@ function supportedTargets(targets: readonly Target[], { upstream }: InferenceReq
 }
 
 /** The model as the client named it. */
-export function requestedModelOf({ preparation, routing }: InferenceRequest): string {
-  return preparation?.requestedModel ?? routing.model ?? routing.models?.[0] ?? ""
+export function requestedModelOf({ preparation, routing }: InferenceRequest, { alias }: RequestMeta): string {
+  return alias ?? preparation?.requestedModel ?? routing.model ?? routing.models?.[0] ?? ""
 }

@@ -5,8 +5,8 @@ import type { Endpoint } from "./catalogue.ts"
 /** What takes an endpoint out of the running. `name` completes "No endpoint can take this request: …". */
 export type Filter = {
   name: string
-  /** `region`: the one that the call must stay in, or null. */
-  keeps: (endpoint: Endpoint, provider: Provider, region: string | null) => boolean
+  /** `region`: the one that the call must stay in, or null. `alias`: the name by which the caller reached the model. */
+  keeps: (endpoint: Endpoint, provider: Provider, region: string | null, alias?: string) => boolean
   /** Set for the caller by their organization. */
   isGuardrail?: true
 }

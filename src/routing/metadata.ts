@@ -9,7 +9,7 @@ export type RoutingFacts = {
   targets: readonly Target[]
   /** The target that answered; undefined where none did. */
   servingTarget: Target | undefined
-  meta: { region: string | null }
+  meta: { region: string | null; alias?: string }
   request: {
     preparation?: PreparationReport
     screening?: { stages: () => readonly PipelineStage[] }
@@ -43,7 +43,8 @@ export function routingMetadata(call: RoutingFacts, attempts: readonly Attempt[]
 }
 
 /** How the models to try were found; the names are the field's. */
-function strategyOf({ draft, request }: RoutingFacts): string {
+function strategyOf({ draft, request, meta }: RoutingFacts): string {
+  if (meta.alias !== undefined) return "alias"
   if (request.preparation?.strategy !== undefined) return request.preparation.strategy
   if (request.routing.models?.length) return "fallback"
   if (draft.requestedModel.startsWith("~")) return "latest"

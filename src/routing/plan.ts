@@ -30,6 +30,8 @@ export type PlanInput = {
   byok?: ByokRoutes | undefined
   /** The region that the call must stay in, or null. */
   region?: string | null
+  /** The alias that the request names in place of the model: rules about models judge it as well. */
+  alias?: string | undefined
   /** Used where neither the request nor the model name selects a sort. */
   defaultSort?: Sort | undefined
   /** Applied last, so that an exclusion by the request itself is reported as the request's. */
@@ -148,10 +150,10 @@ export function makes({ outputModalities }: Pick<Model, "outputModalities">, out
 function narrow(
   model: Model,
   filters: readonly Filter[],
-  deps: Pick<PlanInput, "providers" | "byok" | "region">,
+  deps: Pick<PlanInput, "providers" | "byok" | "region" | "alias">,
   removed: Removal[],
 ): Target[] {
-  const { region = null } = deps
+  const { region = null, alias } = deps
   let offers = model.endpoints.flatMap((endpoint) => offersAt(endpoint, model, deps))
   if (offers.length === 0) {
     const isKept = model.endpoints.some(({ provider }) => deps.providers.has(provider))
@@ -162,7 +164,7 @@ function narrow(
   }
   for (const filter of filters) {
     const before = offers
-    offers = offers.filter(({ endpoint, provider }) => filter.keeps(endpoint, provider, region))
+    offers = offers.filter(({ endpoint, provider }) => filter.keeps(endpoint, provider, region, alias))
     if (before.length > 0 && offers.length === 0) {
       const names = new Set(before.map(({ endpoint }) => endpoint.provider))
       removed.push({ reason: `${filter.name} (${[...names].join(", ")})`, isGuardrail: filter.isGuardrail === true })

@@ -1,5 +1,6 @@
 import { type RateFields, toRateLimits } from "../ledger/rate-schemas.ts"
 import type { RateLimits } from "../money/rate-limits.ts"
+import type { Aliases } from "./alias.ts"
 import { keysOf } from "../support/arrays.ts"
 
 /** Settings of a workspace for calls and records, in API field names. Absent fields have the defaults below. */
@@ -38,7 +39,16 @@ export const SETTING_NAMES = keysOf(DEFAULTS)
 
 /** The settings that a row keeps as JSON. */
 export function toSettings(json: string | null): WorkspaceSettings {
-  return { ...DEFAULTS, ...(JSON.parse(json ?? "{}") as Partial<WorkspaceSettings>) }
+  const { aliases: _, ...settings } = JSON.parse(json ?? "{}") as Stored
+  return { ...DEFAULTS, ...settings }
+}
+
+type Stored = Partial<WorkspaceSettings> & { aliases?: Aliases }
+
+/** The model aliases that a row keeps beside its settings; null for none. */
+export function aliasesOf(json: string | null): Aliases | null {
+  const { aliases } = JSON.parse(json ?? "{}") as Stored
+  return aliases && Object.keys(aliases).length > 0 ? aliases : null
 }
 
 /** The settings in a body, as JSON to merge with what is kept; null takes a setting back to its default. */
@@ -53,6 +63,7 @@ export type CallDefaults = {
   providerSort: ProviderSort | null
   /** Models to try where a limit refuses the requested ones. */
   overBudgetModels: readonly string[]
+  aliases: Aliases | null
   /** Names of server tools without a prefix. */
   disabledTools: readonly string[]
   /** Which calls' content is kept: a share of those of all keys, or of some by their numbers; null for none. */
@@ -66,6 +77,7 @@ export const NO_DEFAULTS: CallDefaults = {
   imageModel: null,
   providerSort: null,
   overBudgetModels: [],
+  aliases: null,
   disabledTools: [],
   contentLogging: null,
   rates: null,
@@ -78,6 +90,7 @@ export function toCallDefaults(json: string | null): CallDefaults {
     textModel: settings.default_text_model,
     imageModel: settings.default_image_model,
     providerSort: settings.default_provider_sort,
+    aliases: aliasesOf(json),
     overBudgetModels: settings.over_budget_models ?? [],
     contentLogging: settings.is_observability_io_logging_enabled
       ? { rate: settings.io_logging_sampling_rate, keyNumbers: settings.io_logging_api_key_ids }

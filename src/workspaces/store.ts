@@ -4,6 +4,7 @@ import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
 import { openDb, toStatement } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
+import type { Alias } from "./alias.ts"
 import type { NewWorkspace, WorkspaceChange } from "./schemas.ts"
 import { toSettingsPatch } from "./settings.ts"
 import { type WorkspaceRow, workspaces } from "./table.ts"
@@ -114,6 +115,32 @@ export async function updateWorkspace(
     auditIfChanged(db, entry),
   ])
   return updated[0]
+}
+
+type AliasUpdate = {
+  organizationId: string
+  id: string
+  /** Null removes the alias. */
+  patch: Record<string, Alias | null>
+  now: number
+  entry: AuditEntry
+}
+
+export async function patchAliases(
+  binding: D1Database,
+  { organizationId, id, patch, now, entry }: AliasUpdate,
+): Promise<void> {
+  const db = openDb(binding)
+  await db.batch([
+    db
+      .update(workspaces)
+      .set({
+        settings: sql`json_patch(${workspaces.settings}, ${JSON.stringify({ aliases: patch })})`,
+        updatedAt: now,
+      })
+      .where(and(ofOrganization(organizationId), eq(workspaces.id, id))),
+    auditIfChanged(db, entry),
+  ])
 }
 
 /** A key that works: not deleted, not disabled and not expired. */

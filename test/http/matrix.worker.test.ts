@@ -193,6 +193,7 @@ describe("what belongs to another organization", () => {
   const BODIES: Record<string, (made: Made) => unknown> = {
     "PATCH /keys/{hash}": () => ({ name: "Taken" }),
     "PUT /workspaces/{workspaceRef}/budgets/{interval}": () => ({ limit_usd: 1 }),
+    "PUT /workspaces/{workspaceRef}/aliases/{name}": () => ({ arms: [{ model: "sim/echo" }] }),
     "PATCH /workspaces/{workspaceRef}": () => ({ name: "Taken" }),
     "POST /workspaces/{workspaceRef}/members/add": ({ user }) => ({ user_ids: [user] }),
     "POST /workspaces/{workspaceRef}/members/remove": ({ user }) => ({ user_ids: [user] }),

@@ -57,7 +57,7 @@ describe("answers", () => {
       ask(await newWorkspace(), "/rerank", { documents: ["a dog", { text: "the cat" }] }),
     )
     expect(answer).toMatchObject({
-      model: "rerank",
+      model: "sim/rerank",
       provider: "Embedded",
       results: [
         { index: 1, relevance_score: 1, document: { text: "the cat" } },

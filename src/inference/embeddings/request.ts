@@ -55,7 +55,7 @@ function embeddingsEncoder(call: CallContext): ResponseEncoder {
         ...rest,
         object: "list",
         data: objectsOf(rest["data"]).map((one, index) => ({ index, ...one, object: "embedding" })),
-        model: typeof result["model"] === "string" ? result["model"] : answering.model,
+        model: answering.model,
         ...(known && {
           usage: {
             ...usage,

@@ -100,7 +100,7 @@ function plainEncoder(call: CallContext, complete: NonNullable<Kind["complete"]>
       const usage = isObject(answer["usage"]) ? answer["usage"] : {}
       return {
         ...answer,
-        model: typeof answer["model"] === "string" ? answer["model"] : reported.model,
+        model: reported.model,
         usage: { ...usage, ...costFields(charge) },
         provider: reported.provider,
         ...(call.meta.wantsMetadata && call.metadata(reported.attempts)),

@@ -4,6 +4,7 @@ import { type ActivePreset, requireActive } from "../../presets/preset.ts"
 import type { InferenceCall } from "../call.ts"
 import { withDefaults } from "../defaults.ts"
 import type { Deps } from "../deps.ts"
+import { resolveAliases } from "./alias.ts"
 import { namesOf, type Preparable } from "../prepare/needs.ts"
 import type { ApiFormat } from "../endpoints/api-format.ts"
 
@@ -35,17 +36,18 @@ export function presetOf<Request extends Preparable>(request: Request): { slug: 
   return { slug, request: bare }
 }
 
-/** Step 1: the fields of the preset that the request names, then the defaults of the workspace. */
+/** Step 1: aliases of models, the fields of the preset that the request names, then the defaults of the workspace. */
 export async function applyPreset<Body extends Preparable>(
   call: InferenceCall<Body>,
   deps: Pick<Deps, "presetOf">,
 ): Promise<InferenceCall<Body>> {
-  const { format, body, bodyBytes, caller, meta } = call
+  const resolved = resolveAliases<Body, InferenceCall<Body>>(call)
+  const { format, body, bodyBytes, caller, meta } = resolved
   const reference = presetOf(body)
   const preset = reference && requireActive(reference.slug, await deps.presetOf(reference.slug))
-  if (!preset) return { ...call, body: withDefaults(body, caller.defaults) }
+  if (!preset) return { ...resolved, body: withDefaults(body, caller.defaults) }
   return {
-    ...call,
+    ...resolved,
     body: withDefaults(withPreset(format, reference.request, preset), caller.defaults),
     bodyBytes: bodyBytes + preset.bytes,
     meta: { ...meta, presetId: preset.id },

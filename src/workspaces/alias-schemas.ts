@@ -1,0 +1,72 @@
+import * as z from "zod"
+
+export const MAX_ALIASES = 50
+const MAX_ARMS = 10
+const MAX_KEYS = 100
+const REGIONS = ["global", "europe", "us"] as const
+const weightRule = "must be a number above 0, at most 1000000"
+const tokensRule = "must be a whole number of tokens"
+
+const arm = z
+  .strictObject({
+    model: z
+      .string({ error: "must be a model, author/slug" })
+      .min(1, "must not be empty")
+      .max(256, "must be at most 256 characters")
+      .meta({ description: "Model, with variants and @preset/slug where wanted. Not resolved as an alias again." }),
+    weight: z
+      .number({ error: weightRule })
+      .gt(0, weightRule)
+      .max(1_000_000, weightRule)
+      .default(1)
+      .meta({ description: "Share among the arms whose conditions hold." }),
+    regions: z
+      .array(z.enum(REGIONS, { error: `accepts ${REGIONS.join(", ")}` }))
+      .min(1, "must not be empty")
+      .optional()
+      .meta({ description: "Only for calls by the hostnames of these regions." }),
+    key_hashes: z
+      .array(z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hex digits, as GET /keys lists them"))
+      .min(1, "must not be empty")
+      .max(MAX_KEYS, `must be at most ${MAX_KEYS}`)
+      .optional()
+      .meta({ description: "Only for calls of these keys." }),
+    min_prompt_tokens: z.int({ error: tokensRule }).min(0, tokensRule).optional(),
+    max_prompt_tokens: z.int({ error: tokensRule }).min(0, tokensRule).optional(),
+  })
+  .meta({ id: "AliasArm" })
+
+/** Conditions that a stored arm may name; those of a later release are left out. */
+export function isRegion(name: string): name is (typeof REGIONS)[number] {
+  return REGIONS.some((region) => region === name)
+}
+
+const name = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)?$/,
+    "must be a name such as team/fast: letters, digits, '.', '_', '-' and at most one '/', sent as %2F",
+  )
+  .max(128, "must be at most 128 characters")
+
+export const WorkspaceAliases = z.object({
+  workspaceRef: z.string().min(1).max(128).meta({ description: "The workspace's id or slug." }),
+})
+export const AliasPath = WorkspaceAliases.extend({ name })
+
+export const AliasInput = z
+  .strictObject({
+    description: z.string().max(2_000, "must be at most 2000 characters").nullish(),
+    arms: z
+      .array(arm, { error: "must be an array of arms" })
+      .min(1, "must have at least one arm")
+      .max(MAX_ARMS, `must be at most ${MAX_ARMS} arms`),
+  })
+  .meta({ id: "AliasInput" })
+
+const Alias = z
+  .object({ name: z.string(), workspace_id: z.uuid(), description: z.string().nullable(), arms: z.array(arm) })
+  .meta({ id: "Alias" })
+export const AliasAnswer = z.object({ data: Alias }).meta({ id: "AliasAnswer" })
+export const AliasList = z.object({ data: z.array(Alias) }).meta({ id: "AliasList" })
+export const AliasDeleted = z.object({ deleted: z.literal(true) }).meta({ id: "AliasDeleted" })

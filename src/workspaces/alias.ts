@@ -1,0 +1,44 @@
+/** One of the models that an alias stands for, and when it may be chosen. Absent conditions always hold. */
+export type AliasArm = {
+  /** `author/slug`, with variants and `@preset/slug` where wanted. */
+  model: string
+  /** Its share among the arms whose conditions hold. */
+  weight: number
+  regions?: readonly string[] | undefined
+  key_hashes?: readonly string[] | undefined
+  min_prompt_tokens?: number | undefined
+  max_prompt_tokens?: number | undefined
+}
+
+export type Alias = { description?: string | null | undefined; arms: readonly AliasArm[] }
+
+/** By name. */
+export type Aliases = Readonly<Record<string, Alias>>
+
+/** What conditions are about. `region`: of the hostname, or `global`; `promptTokens`: estimated. */
+export type ArmFacts = { region: string; keyHash: string; promptTokens: number }
+
+/** The arm for a call; undefined where no arm's conditions hold. `chance`: above 0, at most 1. */
+export function chooseArm({ arms }: Alias, facts: ArmFacts, chance: number): AliasArm | undefined {
+  const open = arms.filter((arm) => holds(arm, facts))
+  let left = chance * open.reduce((all, { weight }) => all + weight, 0)
+  for (const arm of open) {
+    left -= arm.weight
+    if (left <= 0) return arm
+  }
+  return open.at(-1)
+}
+
+function holds(arm: AliasArm, { region, keyHash, promptTokens }: ArmFacts): boolean {
+  return (
+    (arm.regions?.includes(region) ?? true) &&
+    (arm.key_hashes?.includes(keyHash) ?? true) &&
+    promptTokens >= (arm.min_prompt_tokens ?? 0) &&
+    promptTokens <= (arm.max_prompt_tokens ?? Infinity)
+  )
+}
+
+/** The alias with this name; undefined where there is none. Names such as `constructor` are names like any other. */
+export function findAlias(aliases: Aliases | null, name: string): Alias | undefined {
+  return aliases !== null && Object.hasOwn(aliases, name) ? aliases[name] : undefined
+}

@@ -1,0 +1,40 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { type AliasArm, chooseArm, findAlias } from "../../src/workspaces/alias.ts"
+
+const facts = { region: "global", keyHash: "a", promptTokens: 100 }
+const arm = (model: string, more: Partial<AliasArm> = {}): AliasArm => ({ model, weight: 1, ...more })
+
+test("an arm is chosen by its share", () => {
+  const alias = { arms: [arm("x/a", { weight: 3 }), arm("x/b")] }
+  const chosen = Array.from({ length: 1_000 }, (_, at) => chooseArm(alias, facts, (at + 1) / 1_000)?.model)
+  expect(chosen.filter((model) => model === "x/a").length).toBe(750)
+})
+
+test("conditions on region, key and prompt length exclude an arm", () => {
+  for (const more of [
+    { regions: ["europe"] },
+    { key_hashes: ["b"] },
+    { min_prompt_tokens: 101 },
+    { max_prompt_tokens: 99 },
+  ]) {
+    expect(chooseArm({ arms: [arm("x/a", more)] }, facts, 0.5)).toBeUndefined()
+    expect(chooseArm({ arms: [arm("x/a", more), arm("x/b")] }, facts, 0.001)?.model).toBe("x/b")
+  }
+  const open = { regions: ["global"], key_hashes: ["a"], min_prompt_tokens: 100, max_prompt_tokens: 100 }
+  expect(chooseArm({ arms: [arm("x/a", open)] }, facts, 1)?.model).toBe("x/a")
+})
+
+test("whatever the weights, some open arm is chosen", () => {
+  const weights = fc.array(fc.double({ min: 0.001, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 10 })
+  fc.assert(
+    fc.property(weights, fc.double({ min: 0.000_001, max: 1, noNaN: true }), (all, chance) => {
+      const arms = all.map((weight, at) => arm(`x/${at}`, { weight }))
+      expect(arms).toContain(chooseArm({ arms }, facts, chance))
+    }),
+  )
+})
+
+test("names of object members are no aliases", () => {
+  for (const name of ["constructor", "__proto__", "toString"]) expect(findAlias({}, name)).toBeUndefined()
+})

@@ -1,0 +1,180 @@
+import { runDurableObjectAlarm } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { eventually } from "../support/eventually.ts"
+import { expectJson, newKey, newWorkspace, readStream, type TestClient, type Workspace } from "../support/world.ts"
+
+type Failure = { error: { message: string; metadata?: { reason?: string } } }
+type Answer = { id: string; model: string; openrouter_metadata?: Record<string, unknown> }
+
+const path = ({ workspaceId }: Workspace, name: string) =>
+  `/workspaces/${workspaceId}/aliases/${encodeURIComponent(name)}`
+const set = (workspace: Workspace, name: string, ...arms: Record<string, unknown>[]) =>
+  expectJson(200, workspace.manage.put(path(workspace, name), { arms }))
+const ask = (as: TestClient, model: string, more = {}) => as.chat(model, "Hello there.", { max_tokens: 20, ...more })
+
+describe("aliases of a workspace", () => {
+  test("are set, read, listed, replaced and removed", async () => {
+    const workspace = await newWorkspace()
+    await set(workspace, "team/fast", { model: "sim/echo" }, { model: "sim/long", weight: 3, regions: ["europe"] })
+    const shown = await expectJson(200, workspace.manage.get(path(workspace, "team/fast")))
+    expect(shown).toEqual({
+      data: {
+        name: "team/fast",
+        workspace_id: workspace.workspaceId,
+        description: null,
+        arms: [
+          { model: "sim/echo", weight: 1 },
+          { model: "sim/long", weight: 3, regions: ["europe"] },
+        ],
+      },
+    })
+    await set(workspace, "team/fast", { model: "sim/paced" })
+    await set(workspace, "slow", { model: "sim/slow" })
+    const { data } = await expectJson<{ data: { name: string; arms: unknown[] }[] }>(
+      200,
+      workspace.manage.get(`/workspaces/${workspace.workspaceId}/aliases`),
+    )
+    expect(data.map(({ name }) => name)).toEqual(["slow", "team/fast"])
+    expect(data[1]?.arms).toEqual([{ model: "sim/paced", weight: 1 }])
+    for (let turn = 0; turn < 2; turn++) {
+      expect(await expectJson(200, workspace.manage.delete(path(workspace, "slow")))).toEqual({ deleted: true })
+    }
+    await expectJson(404, workspace.manage.get(path(workspace, "slow")))
+    // The settings of the workspace stay what they were.
+    const settings = await expectJson<{ data: object }>(
+      200,
+      workspace.manage.get(`/workspaces/${workspace.workspaceId}`),
+    )
+    expect(settings.data).not.toHaveProperty("aliases")
+  })
+
+  test.each([
+    ["no arms", "a", { arms: [] }, "arms"],
+    ["a weight of 0", "a", { arms: [{ model: "sim/echo", weight: 0 }] }, "weight"],
+    ["an unknown field", "a", { arms: [{ model: "sim/echo" }], extra: 1 }, "extra"],
+    ["a name with a space", "a b", { arms: [{ model: "sim/echo" }] }, "name"],
+    ["a name with two slashes", "a/b/c", { arms: [{ model: "sim/echo" }] }, "name"],
+  ])("with %s are refused", async (_, name, body, field) => {
+    const workspace = await newWorkspace()
+    const { error } = await expectJson<Failure>(400, workspace.manage.put(path(workspace, name), body))
+    expect(error.message).toContain(field)
+  })
+
+  test("are limited to fifty", async () => {
+    const workspace = await newWorkspace()
+    for (let at = 0; at < 50; at++) await set(workspace, `a${at}`, { model: "sim/echo" })
+    const { error } = await expectJson<Failure>(
+      400,
+      workspace.manage.put(path(workspace, "one-more"), { arms: [{ model: "sim/echo" }] }),
+    )
+    expect(error.message).toContain("at most 50 aliases")
+    await set(workspace, "a7", { model: "sim/long" })
+  })
+
+  test("cannot be set with a key that makes calls", async () => {
+    const workspace = await newWorkspace()
+    await expectJson(403, workspace.as.put(path(workspace, "a"), { arms: [{ model: "sim/echo" }] }))
+  })
+})
+
+describe("a call to an alias", () => {
+  test("goes to one of its arms, on every API format, and is recorded with both names", async () => {
+    const workspace = await newWorkspace()
+    await set(workspace, "team/fast", { model: "sim/echo" })
+    const { as } = await newKey(workspace)
+    const headers = { "x-openrouter-metadata": "enabled" }
+    const answer = await expectJson<Answer>(200, as.chat("team/fast", "Hello.", { max_tokens: 20 }, headers))
+    expect(answer.model).toBe("sim/echo")
+    expect(answer.openrouter_metadata).toMatchObject({ requested: "team/fast", strategy: "alias" })
+    expect((await readStream(ask(as, "team/fast", { stream: true }))).chunks[0]?.model).toBe("sim/echo")
+    const input = { model: "team/fast", input: "Hello." }
+    expect(await expectJson(200, as.post("/responses", input))).toMatchObject({ model: "sim/echo" })
+    const messages = [{ role: "user", content: "Hello." }]
+    const asked = as.post("/messages", { model: "team/fast", max_tokens: 20, messages })
+    expect(await expectJson(200, asked)).toMatchObject({ model: "sim/echo" })
+    const recorded = () =>
+      eventually(async () => {
+        await runDurableObjectAlarm(workspace.object)
+        const { data } = await expectJson<{ data: unknown[] }>(200, workspace.manage.get("/calls"))
+        expect(data).toHaveLength(4)
+        return data
+      })
+    for (const call of await recorded()) expect(call).toMatchObject({ requested_model: "team/fast", model: "sim/echo" })
+  })
+
+  test("for embeddings goes to an embedding model", async () => {
+    const workspace = await newWorkspace()
+    await set(workspace, "team/vectors", { model: "sim/embed" })
+    const { as } = await newKey(workspace)
+    const answer = await expectJson(200, as.post("/embeddings", { model: "team/vectors", input: "Hello." }))
+    expect(answer).toMatchObject({ model: "sim/embed" })
+  })
+
+  test("can replace a model of the catalogue, and its arm means the model itself", async () => {
+    const workspace = await newWorkspace()
+    await set(workspace, "sim/long", { model: "sim/echo" })
+    await set(workspace, "sim/echo", { model: "sim/echo" })
+    const { as } = await newKey(workspace)
+    expect(await expectJson(200, ask(as, "sim/long"))).toMatchObject({ model: "sim/echo" })
+    expect(await expectJson(200, ask(as, "sim/echo"))).toMatchObject({ model: "sim/echo" })
+  })
+
+  test("with a session id keeps its arm; without one, both arms answer", async () => {
+    const workspace = await newWorkspace()
+    await set(workspace, "team/both", { model: "sim/echo" }, { model: "sim/echo:free" })
+    const { as } = await newKey(workspace)
+    const models = new Set<string>()
+    for (let turn = 0; turn < 12; turn++) {
+      models.add((await expectJson<Answer>(200, ask(as, "team/both", { session_id: "one" }))).model)
+    }
+    expect(models.size).toBe(1)
+    const all = new Set<string>()
+    for (let at = 0; at < 60 && all.size < 2; at++) all.add((await expectJson<Answer>(200, ask(as, "team/both"))).model)
+    expect(all).toEqual(new Set(["sim/echo", "sim/echo:free"]))
+  })
+
+  test("applies the preset that its arm names", async () => {
+    const workspace = await newWorkspace()
+    const preset = { model: "sim/echo", max_tokens: 3 }
+    await expectJson(200, workspace.manage.post("/presets/short/chat/completions", preset))
+    await set(workspace, "team/short", { model: "@preset/short" })
+    const { as } = await newKey(workspace)
+    const answer = await expectJson<{ usage: { completion_tokens: number } }>(
+      200,
+      as.chat("team/short", "one two three four five six seven eight"),
+    )
+    expect(answer.usage.completion_tokens).toBeLessThanOrEqual(3)
+  })
+
+  test("that no arm takes is refused with the reason", async () => {
+    const workspace = await newWorkspace()
+    await set(workspace, "team/eu", { model: "sim/echo", regions: ["europe"] })
+    const { as } = await newKey(workspace)
+    const { error } = await expectJson<Failure>(404, ask(as, "team/eu"))
+    expect(error.message).toContain("No arm of the alias team/eu takes this request")
+  })
+
+  test("is allowed by guardrails that allow the alias, and refused by those that exclude either name", async () => {
+    const workspace = await newWorkspace()
+    await set(workspace, "team/fast", { model: "sim/echo" })
+    const under = async (rules: object) => {
+      const { as, hash } = await newKey(workspace)
+      const made = workspace.manage.post("/guardrails", { name: "Models", ...rules })
+      const { data } = await expectJson<{ data: { id: string } }>(201, made)
+      await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
+      return as
+    }
+    const allowed = await under({ allowed_models: ["team/*"] })
+    await expectJson(200, ask(allowed, "team/fast"))
+    await expectJson(403, ask(allowed, "sim/echo"))
+    await expectJson(403, ask(await under({ allowed_models: ["other/*"] }), "team/fast"))
+    await expectJson(403, ask(await under({ ignored_models: ["team/fast"] }), "team/fast"))
+    await expectJson(403, ask(await under({ ignored_models: ["sim/echo"] }), "team/fast"))
+  })
+
+  test("of another workspace is an unknown model", async () => {
+    const [one, other] = [await newWorkspace(), await newWorkspace()]
+    await set(one, "team/fast", { model: "sim/echo" })
+    await expectJson(404, ask((await newKey(other)).as, "team/fast"))
+  })
+})
