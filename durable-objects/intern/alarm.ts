@@ -18,7 +18,10 @@ export class Alarm {
     this.#at = null
   }
 
-  set(at: number | null): void {
+  /** An instant in the past rings at once. */
+  set(due: number | null): void {
+    // The runtime refuses an alarm at 0.
+    const at = due === null ? null : Math.max(due, 1)
     if (at === this.#at) return
     this.#at = at
     const work = at === null ? this.#storage.deleteAlarm() : this.#storage.setAlarm(at)

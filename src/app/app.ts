@@ -17,7 +17,7 @@ import { healthHandler, readyHandler } from "./health.ts"
 import { refuseRegional } from "../http/region.ts"
 import { BASE_PATH } from "../http/paths.ts"
 import { newRequestId } from "../http/request-id.ts"
-import { EXPOSED_HEADERS } from "../http/response-headers.ts"
+import { addBaseHeaders, EXPOSED_HEADERS } from "../http/response-headers.ts"
 import { newRouter } from "../http/router.ts"
 import { authenticate, mountKeyed } from "./mount.ts"
 import { recordingRejections } from "./rejections.ts"
@@ -149,10 +149,7 @@ api.get("/openapi.json", (c) => c.json(describeApi(api)))
 const identify: MiddlewareHandler<App> = async function identify(c, next) {
   c.set("requestId", newRequestId())
   await next()
-  const { headers } = c.res
-  headers.set("x-request-id", c.var.requestId)
-  // Nearly everything here is about one account.
-  if (!headers.has("cache-control")) headers.set("cache-control", "private, no-store")
+  addBaseHeaders(c.res.headers, c.var.requestId)
 }
 
 /** At the hostnames of interns, where nothing else of the gateway is. */

@@ -23,6 +23,7 @@ export function describeApi(api: OpenAPIHono<App>): Document {
       security: [{ apiKey: [] }],
     })
     addExamples(document)
+    addBodyFailures(document)
   }
   return document
 }
@@ -37,11 +38,27 @@ function addExamples({ paths = {} }: Document): void {
   }
 }
 
+/** Any route that may have a body refuses one that is too large or of another type, before it is read. */
+function addBodyFailures({ paths = {} }: Document): void {
+  for (const operations of Object.values(paths)) {
+    for (const [method, operation] of Object.entries(operations as Record<string, Described>)) {
+      if (!["post", "put", "patch"].includes(method)) continue
+      operation.responses["413"] ??= failure("The body is too large.")
+      operation.responses["415"] ??= failure("The body is not declared as a type that the route takes.")
+    }
+  }
+}
+
+function failure(description: string): object {
+  return { description, content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } } }
+}
+
 function describedOf(operations: object): Described[] {
   return Object.values(operations)
 }
 
 type Described = {
   operationId?: string
+  responses: Record<string, object>
   requestBody?: { content?: Record<string, { example?: unknown }> }
 }

@@ -22,7 +22,7 @@ import { loadPreset } from "../presets/active.ts"
 import { configuredProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
 import { toolDepsOf } from "../server-tools/settings.ts"
-import { pseudonym } from "../support/pseudonym.ts"
+import { userPseudonym } from "../secrets/signature.ts"
 import { keepsContent } from "../workspaces/settings.ts"
 import { EndpointHealth } from "../routing/health.ts"
 import { MAX_SESSION_ID_LENGTH } from "../formats/schemas.ts"
@@ -114,7 +114,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Incomin
     }),
     logCall: (generation) => logCall(configOf(env).LOG_CALLS, generation, caller.label),
     ...(metrics && { recordMetric: (generation: Generation) => metrics.writeDataPoint(toDataPoint(generation)) }),
-    pseudonymOf: (user) => pseudonym(env.MASTER_KEY ?? "", user),
+    pseudonymOf: (user) => userPseudonym(env.MASTER_KEY ?? "", caller.organizationId, user),
     waitUntil: later,
     signal: request.signal,
   }

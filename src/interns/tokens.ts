@@ -31,14 +31,23 @@ const encoder = new TextEncoder()
  * Access token of a running intern: the same until the next provision, derived and never stored. Undefined for an
  * intern that was never provisioned.
  */
-export async function accessTokenOf(env: Env, row: Pick<InternRow, "id" | "accessNonce">): Promise<string | undefined> {
+export function accessTokenOf(env: Env, row: Pick<InternRow, "id" | "accessNonce">): Promise<string | undefined> {
+  return deriveAccessToken(mastersOf(env).current, row)
+}
+
+async function deriveAccessToken(master: string, row: Pick<InternRow, "id" | "accessNonce">) {
   if (row.accessNonce === null) return undefined
-  const key = await signingKey(mastersOf(env).current, "intern-access")
+  const key = await signingKey(master, "intern-access")
   const signature = await crypto.subtle.sign("HMAC", key, encoder.encode(`${row.id}:${row.accessNonce}`))
   return `intern-access-${toBase64Url(new Uint8Array(signature))}`
 }
 
+/** During a rotation of the master key, a token that was read before it is valid as well. */
 export async function isAccessToken(env: Env, row: InternRow, token: string): Promise<boolean> {
-  const expected = await accessTokenOf(env, row)
-  return expected !== undefined && isSame(sha256Hex(expected), sha256Hex(token))
+  const { current, previous } = mastersOf(env)
+  for (const master of previous === undefined ? [current] : [current, previous]) {
+    const expected = await deriveAccessToken(master, row)
+    if (expected !== undefined && isSame(sha256Hex(expected), sha256Hex(token))) return true
+  }
+  return false
 }

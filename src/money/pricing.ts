@@ -61,10 +61,14 @@ export const Pricing = z.strictObject(
 export const PRICE_NAMES = Object.keys(Pricing.shape) as readonly (keyof Pricing)[]
 
 /** null: no price is known, and no call goes there. */
-export const PricingOrNull = Pricing.nullable().meta({ id: "EndpointPricing" })
+export const PricingOrNull = Pricing.nullable().meta({ id: "EndpointPricing", required: ["prompt", "completion"] })
 
 /** Prices as clients see them. */
-export const ModelPrices = Pricing.extend({ request: perRequest, image: perImage }).meta({ id: "ModelPricing" })
+export const ModelPrices = Pricing.extend({ request: perRequest, image: perImage }).meta({
+  id: "ModelPricing",
+  // The generator of the document takes exactOptional() for required.
+  required: ["prompt", "completion", "request", "image"],
+})
 
 /** For order and filters only, never for charging. */
 export function approximatePrice(pricing: Pricing): number {

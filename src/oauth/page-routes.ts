@@ -5,6 +5,7 @@ import { principalByHash } from "../policy/authenticate.ts"
 import type { Principal } from "../access/principal.ts"
 import { hashKey } from "../access/key.ts"
 import { asGatewayError, GatewayError } from "../errors/errors.ts"
+import { hostCookieName, isSecure } from "../http/host-cookie.ts"
 import { validate } from "../http/validate.ts"
 import type { App } from "../access/app.ts"
 import { logError } from "../support/log.ts"
@@ -83,17 +84,18 @@ function masterOf(c: Context<App>): string {
 }
 
 async function sessionOf(c: Context<App>): Promise<Session | undefined> {
-  const value = getCookie(c, COOKIE)
+  const value = getCookie(c, hostCookieName(COOKIE, c.req.url))
   return value === undefined ? undefined : readCookie(value, masterOf(c), Date.now())
 }
 
 async function keepSession(c: Context<App>, session: Session): Promise<void> {
-  setCookie(c, COOKIE, await toCookie(session, masterOf(c)), {
-    path: "/auth",
+  setCookie(c, hostCookieName(COOKIE, c.req.url), await toCookie(session, masterOf(c)), {
+    // The prefix `__Host-` requires this path.
+    path: "/",
     httpOnly: true,
     sameSite: "Lax",
     maxAge: Math.max(0, Math.floor((session.expiresAt - Date.now()) / 1_000)),
-    secure: new URL(c.req.url).protocol === "https:",
+    secure: isSecure(c.req.url),
   })
 }
 
@@ -128,7 +130,15 @@ async function showConsent(c: Context<App>, { request, query }: AppRequest, sess
   const { label: signedInAs } = principal
   const keyName = request.key_label ?? app
   const facts = describeKey(request, principal)
-  const consent = { workspace: workspace.name, signedInAs, keyName, callbackUrl: request.callback_url, facts }
+  const hasChallenge = request.code_challenge !== undefined
+  const consent = {
+    workspace: workspace.name,
+    signedInAs,
+    keyName,
+    callbackUrl: request.callback_url,
+    facts,
+    hasChallenge,
+  }
   return show(c, 200, (nonce) => consentPage({ app, query, token, nonce, ...consent }), "http: https:")
 }
 

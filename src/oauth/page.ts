@@ -76,6 +76,9 @@ function alert(message: string): Html {
   return html`<p class="fault" role="alert">${message}</p>`
 }
 
+const NO_CHALLENGE =
+  "This app sent no code challenge (PKCE): whoever sees the address that it returns to can take the key. Allow it only if you trust the app and this device."
+
 type Approval = { app: string; query: string; token: string; nonce: string }
 
 export function signInPage({ app, query, token, nonce }: Approval, fault: string | undefined): Html {
@@ -98,6 +101,8 @@ export type Consent = Approval & {
   keyName: string
   callbackUrl: string
   facts: string[]
+  /** Whether the app sent a PKCE challenge, without which anyone who reads the code can exchange it. */
+  hasChallenge: boolean
 }
 
 export function consentPage({ app, query, token, nonce, ...consent }: Consent): Html {
@@ -115,7 +120,7 @@ export function consentPage({ app, query, token, nonce, ...consent }: Consent): 
       It is sent to <code>${consent.callbackUrl}</code>. You are signed in with the key
       <code>${consent.signedInAs}</code>.
     </p>
-    ${form(query, token, buttons)}`
+    ${consent.hasChallenge ? "" : alert(NO_CHALLENGE)} ${form(query, token, buttons)}`
   return document(`Give ${app} a key?`, nonce, content)
 }
 

@@ -28,13 +28,14 @@ async function importMaster(master: string): Promise<CryptoKey> {
 }
 
 /** Values derived from a master key alone, since every sealed value needs them. */
-const derived = new Map<string, { id?: string; wrapping?: CryptoKey }>()
+type Derived = { id?: string; wrapping?: CryptoKey; signing: Map<string, CryptoKey> }
+const derived = new Map<string, Derived>()
 /** The current and the previous key, twice, in case they change while the isolate runs. */
 const MAX_MASTERS = 4
 
 /** Stores values, not promises: a promise belongs to the request that made it. */
-function derivedOf(master: string): { id?: string; wrapping?: CryptoKey } {
-  const known = derived.get(master) ?? {}
+function derivedOf(master: string): Derived {
+  const known = derived.get(master) ?? { signing: new Map<string, CryptoKey>() }
   if (!derived.has(master) && derived.size >= MAX_MASTERS) derived.clear()
   derived.set(master, known)
   return known
@@ -51,10 +52,18 @@ async function deriveWrappingKey(master: string): Promise<CryptoKey> {
   return crypto.subtle.deriveKey(purposeOf("data-keys"), secret, algorithm, false, ["encrypt", "decrypt"])
 }
 
-/** A key that signs values which clients return, for one purpose. */
+/** A key that signs values which clients return, for one purpose. `purpose`: a constant of the code. */
 export async function signingKey(master: string, purpose: string): Promise<CryptoKey> {
+  const { signing } = derivedOf(master)
+  const known = signing.get(purpose)
+  if (known) return known
   const algorithm = { name: "HMAC", hash: "SHA-256", length: 256 }
-  return crypto.subtle.deriveKey(purposeOf(purpose), await importMaster(master), algorithm, false, ["sign", "verify"])
+  const key = await crypto.subtle.deriveKey(purposeOf(purpose), await importMaster(master), algorithm, false, [
+    "sign",
+    "verify",
+  ])
+  signing.set(purpose, key)
+  return key
 }
 
 /** Identifies a master key without revealing it: 32 hex digits. */

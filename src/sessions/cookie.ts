@@ -1,4 +1,5 @@
 import { EncryptJWT, jwtDecrypt } from "jose"
+import { hostCookieName } from "../http/host-cookie.ts"
 import { derivedBytes, type Masters } from "../secrets/master-key.ts"
 
 /** A console session: the key it acts for, by its hash, and its end in epoch milliseconds. */
@@ -8,18 +9,9 @@ export const SESSION_MS = 12 * 3_600_000
 
 const PURPOSE = "console-session"
 const MAX_COOKIE_LENGTH = 1_024
-const COOKIE_NAME = "gateway_console"
 
-/**
- * Browsers accept the `__Host-` prefix and `Secure` only where they take the connection for secure. On plain http not
- * all of them do so for the loopback address, so the cookie has neither there.
- */
 export function cookieNameFor(url: string): string {
-  return isSecure(url) ? `__Host-${COOKIE_NAME}` : COOKIE_NAME
-}
-
-export function isSecure(url: string): boolean {
-  return url.startsWith("https:")
+  return hostCookieName("gateway_console", url)
 }
 
 /** The value of the cookie: encrypted with a key that is derived for it alone. It does not contain the API key. */

@@ -265,6 +265,16 @@ describe("the authorization page", () => {
     expect(await (await visit(cookieOf(allowed))).text()).toContain("Sign in")
   })
 
+  test("says when an app sends no code challenge", async () => {
+    const workspace = await newWorkspace()
+    const { html, cookie } = await signedIn(workspace.key)
+    expect(html).not.toContain("code challenge")
+    const unprotected = new URLSearchParams({ callback_url: CALLBACK }).toString()
+    const consent = await (await visit(cookie, unprotected)).text()
+    expect(consent).toContain("This app sent no code challenge (PKCE)")
+    expect(consent).toContain('value="approve"')
+  })
+
   test("tells the app of a refusal, and makes nothing", async () => {
     const workspace = await newWorkspace()
     const { cookie, token } = await signedIn(workspace.managementKey)
@@ -280,11 +290,13 @@ describe("the authorization page", () => {
     expect(policy).toMatch(/^default-src 'none'; style-src 'nonce-\w{32}'; form-action 'self' ; frame-ancestors 'none'/)
     expect(first.headers.get("x-frame-options")).toBe("DENY")
     expect(first.headers.get("cache-control")).toBe("no-store")
-    expect(first.headers.get("set-cookie")).toMatch(/; Max-Age=\d{1,3}; Path=\/auth; HttpOnly; SameSite=Lax$/)
+    expect(first.headers.get("set-cookie")).toMatch(/; Max-Age=\d{1,3}; Path=\/; HttpOnly; SameSite=Lax$/)
     const secured = await (exports as unknown as { default: Fetcher }).default.fetch(
       `https://gateway.test/auth?${QUERY}`,
     )
-    expect(secured.headers.get("set-cookie")).toContain("; Secure")
+    expect(secured.headers.get("set-cookie")).toMatch(
+      /^__Host-gateway_auth=[^;]+;.* Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    )
     expect(await first.text()).not.toMatch(/<script|onclick|javascript:/i)
   })
 

@@ -4,12 +4,11 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { readD1Migrations } from "@cloudflare/vitest-pool-workers"
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
-import { expect } from "vitest"
 import { root } from "../../src/dev/options.ts"
 import { bundle } from "./bundle.ts"
 import { PRICES } from "./upstream.ts"
 
-const BOOTSTRAP = "sk-gw-boot-of-the-runtime-suite-0123456789"
+export const BOOTSTRAP = "sk-gw-boot-of-the-runtime-suite-0123456789"
 
 export type Row = { id: string; key_hash: string; cost_nano: number; ending: string; tokens: number }
 
@@ -17,6 +16,8 @@ export type Gateway = {
   url: string
   /** What the gateway has logged. */
   logs: readonly string[]
+  /** What the runtime has printed: exceptions that nothing handled. */
+  runtimeLogs: readonly string[]
   post: (key: string, resource: string, body: unknown) => Promise<Response>
   get: <T>(key: string, resource: string) => Promise<T>
   newOrganization: () => Promise<Organization>
@@ -41,11 +42,16 @@ type Ledgers = {
 export type Organization = { id: string; apiKey: string; managementKey: string }
 
 /** The deployed bundle in workerd, with real D1, KV and Durable Objects in a folder, reached by a socket of its own. */
-export async function startGateway(upstreamUrl: string, bindings: Record<string, string> = {}): Promise<Gateway> {
+export async function startGateway(
+  upstreamUrl: string,
+  bindings: Record<string, string> = {},
+  isConfined = false,
+): Promise<Gateway> {
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-runtime-"))
   const logs: string[] = []
+  const runtimeLogs: string[] = []
   const providers = { CUSTOM_PROVIDERS: toProviders(upstreamUrl) }
-  const miniflare = new Miniflare(toOptions(folder, { ...bindings, ...providers }, logs))
+  const miniflare = new Miniflare(toOptions(folder, { ...bindings, ...providers }, { logs, runtimeLogs, isConfined }))
   await miniflare.ready
   await migrate(miniflare)
   // The runtime comes back on the same port.
@@ -54,7 +60,7 @@ export async function startGateway(upstreamUrl: string, bindings: Record<string,
   const get = async <T>(key: string, resource: string): Promise<T> => {
     const response = await fetch(`${url}/api/v1${resource}`, { headers: { authorization: `Bearer ${key}` } })
     const text = await response.text()
-    expect(response.status, text).toBe(200)
+    if (response.status !== 200) throw new Error(`GET ${resource}: ${response.status} ${text}`)
     return (JSON.parse(text) as { data: T }).data
   }
   const post = (key: string, resource: string, body: unknown) =>
@@ -66,11 +72,12 @@ export async function startGateway(upstreamUrl: string, bindings: Record<string,
   return {
     url,
     logs,
+    runtimeLogs,
     get,
     post,
     newOrganization: async () => {
       const response = await post(BOOTSTRAP, "/organizations", { name: "Test", starting_balance_usd: 100 })
-      expect(response.status).toBe(201)
+      if (response.status !== 201) throw new Error(`POST /organizations: ${response.status} ${await response.text()}`)
       type Made = { data: { id: string; api_key: string; management_key: string } }
       const { data } = (await response.json()) as Made
       return { id: data.id, apiKey: data.api_key, managementKey: data.management_key }
@@ -104,7 +111,17 @@ export async function startGateway(upstreamUrl: string, bindings: Record<string,
   }
 }
 
-function toOptions(folder: string, bindings: Record<string, string>, logs: string[]) {
+/** `isConfined`: nothing leaves this machine, whatever URL a client configures. */
+type Outputs = { logs: string[]; runtimeLogs: string[]; isConfined: boolean }
+
+const CONFINED = `export default {
+  fetch(request) {
+    const { hostname } = new URL(request.url)
+    return hostname === "127.0.0.1" ? fetch(request) : new Response("No such host", { status: 502 })
+  },
+}`
+
+function toOptions(folder: string, bindings: Record<string, string>, { logs, runtimeLogs, isConfined }: Outputs) {
   const config = readFileSync(path.join(root, "wrangler.toml"), "utf8")
   return convertV4MiniflareOptions({
     host: "127.0.0.1",
@@ -113,7 +130,9 @@ function toOptions(folder: string, bindings: Record<string, string>, logs: strin
     log: new Log(LogLevel.NONE),
     handleStructuredLogs: ({ message }) => {
       // The gateway's own lines are JSON; the runtime's are not.
-      if (message.startsWith("{")) logs.push(message)
+      const isGateways = message.startsWith("{")
+      if (isGateways) logs.push(message)
+      else runtimeLogs.push(message)
     },
     resourcePersistencePath: folder,
     workers: [
@@ -131,6 +150,7 @@ function toOptions(folder: string, bindings: Record<string, string>, logs: strin
           INTERN: { className: "Intern", useSQLite: true },
           DELIVERY: { className: "Delivery", useSQLite: true },
         },
+        ...(isConfined && { outboundService: "confined", queueProducers: { BROADCAST: "broadcast" } }),
         unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
         bindings: {
           STAGE: "production",
@@ -140,6 +160,7 @@ function toOptions(folder: string, bindings: Record<string, string>, logs: strin
           ...bindings,
         },
       },
+      ...(isConfined ? [{ name: "confined", modules: true, script: CONFINED }] : []),
     ],
   })
 }

@@ -12,6 +12,7 @@ function masterOf(byte: number): string {
   return btoa(String.fromCharCode(...new Uint8Array(32).fill(byte)))
 }
 
+const nonceOf = (sealed: string) => sealed.slice(0, 16)
 const newKey = () => crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"])
 const about = fc.record({
   kind: fc.string(),
@@ -68,6 +69,49 @@ describe("a sealed value", () => {
     const key = (await newKey()) as CryptoKey
     const all = await Promise.all(Array.from({ length: 50 }, () => sealText(key, ABOUT, "secret")))
     expect(new Set(all.map((one) => one.slice(0, 16))).size).toBe(50)
+  })
+
+  test("has a new nonce for every value, version and owner, also across data keys", async () => {
+    const owner = { id: "w", workspaceId: "w" }
+    const masters = { current: MASTER, previous: undefined }
+    const nonces = new Set<string>()
+    const count = runs(5)
+    for (let at = 0; at < count; at++) {
+      const wrapped = await newDataKey(owner, masters)
+      const key = (await openDataKey(wrapped, masters)) as CryptoKey
+      nonces.add(nonceOf(wrapped.wrapped))
+      nonces.add(nonceOf((await rewrap(wrapped, masters))?.wrapped ?? ""))
+      nonces.add(nonceOf(await sealText(key, ABOUT, "secret")))
+      nonces.add(nonceOf(await sealText(key, { ...ABOUT, version: String(at) }, "secret")))
+    }
+    expect(nonces.size).toBe(count * 4)
+  })
+
+  test("does not open with the nonce of another value of the same key", async () => {
+    const key = (await newKey()) as CryptoKey
+    const [one, other] = [await sealText(key, ABOUT, "one"), await sealText(key, ABOUT, "two")].map(
+      (sealed) => decodeBase64(sealed) ?? new Uint8Array(),
+    )
+    const swapped = Uint8Array.from(one ?? [])
+    swapped.set((other ?? new Uint8Array()).slice(0, 12))
+    expect(await openText(key, ABOUT, toBase64Url(swapped))).toBeUndefined()
+  })
+
+  test("does not open in the place of another one: every pair of kind, owner, workspace, name and version", async () => {
+    const key = (await newKey()) as CryptoKey
+    const places = (["a", "b"] as const).flatMap((kind) =>
+      ["o", "p"].flatMap((ownerId) =>
+        ["v", "w"].flatMap((workspaceId) =>
+          ["n", "m"].flatMap((name) => ["1", "2"].map((version) => ({ kind, ownerId, workspaceId, name, version }))),
+        ),
+      ),
+    )
+    const sealed = await Promise.all(places.map((place) => sealText(key, place, JSON.stringify(place))))
+    for (const [at, value] of sealed.entries()) {
+      for (const [to, place] of places.entries()) {
+        expect(await openText(key, place, value)).toBe(at === to ? JSON.stringify(place) : undefined)
+      }
+    }
   })
 })
 

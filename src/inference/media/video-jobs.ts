@@ -3,8 +3,8 @@ import { credentialHeader } from "../../providers/upstream-request.ts"
 import type { Provider } from "../../providers/provider.ts"
 import { redacted } from "../../providers/refusal.ts"
 import type { Masters } from "../../secrets/master-key.ts"
-import { decodeBase64, isSame, toBase64Url } from "../../support/encoding.ts"
-import { pseudonym } from "../../support/pseudonym.ts"
+import { shortSignature } from "../../secrets/signature.ts"
+import { decodeBase64, isSame, toBase64Url, toHex } from "../../support/encoding.ts"
 import { isObject, parseStored } from "../../support/json.ts"
 
 /**
@@ -21,6 +21,7 @@ export type Order = {
 
 const encoder = new TextEncoder()
 const PREFIX = "vid_"
+const SIGNATURE_LENGTH = 32
 
 export async function toJobId(
   { provider, upstreamId, workspaceId, ownKeyId }: Order,
@@ -46,13 +47,24 @@ export async function readJobId(id: string, workspaceId: string, masters: Master
 /** An order outlives the master key under which it was made, while that one is read. */
 async function isSigned(result: string, workspaceId: string, { current, previous }: Masters, signature: string) {
   for (const master of previous === undefined ? [current] : [current, previous]) {
-    if (isSame(await sign(result, workspaceId, master), signature)) return true
+    for (const expected of [sign(result, workspaceId, master), signBefore03(result, workspaceId, master)]) {
+      if (isSame(await expected, signature)) return true
+    }
   }
   return false
 }
 
 function sign(result: string, workspaceId: string, masterKey: string): Promise<string> {
-  return pseudonym(masterKey, `video:${workspaceId}:${result}`)
+  return shortSignature(masterKey, "video-job", JSON.stringify([workspaceId, result]))
+}
+
+/** The signature of ids from releases before 0.3, which only verifies. Providers keep videos for days. */
+async function signBefore03(result: string, workspaceId: string, masterKey: string): Promise<string> {
+  const algorithm = { name: "HMAC", hash: "SHA-256" }
+  const secret = encoder.encode(`pseudonym:${masterKey}`)
+  const key = await crypto.subtle.importKey("raw", secret, algorithm, false, ["sign"])
+  const signature = await crypto.subtle.sign("HMAC", key, encoder.encode(`video:${workspaceId}:${result}`))
+  return toHex(signature).slice(0, SIGNATURE_LENGTH)
 }
 
 /** What providers call the states of an order. */

@@ -1,0 +1,55 @@
+import http from "node:http"
+import type { FuzzRequest } from "./requests.ts"
+
+export type Answer = {
+  status: number
+  headers: http.IncomingHttpHeaders
+  text: string
+  /** The body ended by itself; a stream that goes on is left after a while. */
+  isComplete: boolean
+}
+
+const STREAM_MS = 4_000
+const PATIENCE_MS = 30_000
+const MOST_BYTES = 4_000_000
+
+/** Sends as it is, without the corrections that `fetch` makes. Undefined where no answer came in time. */
+export function send(url: string, request: FuzzRequest, agent: http.Agent): Promise<Answer | undefined> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve) => {
+    const { method, path, headers, body } = request
+    const length = body === undefined ? {} : { "content-length": String(body.byteLength) }
+    const outgoing = http.request({ hostname, port, method, path, agent, headers: { ...headers, ...length } })
+    const patience = setTimeout(() => outgoing.destroy(), PATIENCE_MS)
+    outgoing.on("response", (response) => {
+      const parts: Buffer[] = []
+      let size = 0
+      const end = (isComplete: boolean) => {
+        clearTimeout(patience)
+        clearTimeout(left)
+        const { statusCode = 0, headers: received } = response
+        resolve({ status: statusCode, headers: received, text: Buffer.concat(parts).toString(), isComplete })
+        if (!isComplete) outgoing.destroy()
+      }
+      const isStream = response.headers["content-type"]?.includes("event-stream") ?? false
+      const left = setTimeout(() => end(false), isStream ? STREAM_MS : PATIENCE_MS)
+      response.on("data", (part: Buffer) => {
+        size += part.byteLength
+        if (size < MOST_BYTES) parts.push(part)
+      })
+      response.on("end", () => end(true))
+      response.on("error", () => end(false))
+      response.on("close", () => end(response.complete))
+    })
+    outgoing.on("upgrade", (response, socket) => {
+      socket.destroy()
+      clearTimeout(patience)
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, text: "", isComplete: true })
+    })
+    outgoing.on("error", () => {
+      clearTimeout(patience)
+      resolve(undefined)
+    })
+    outgoing.end(body)
+  })
+}
