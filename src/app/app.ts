@@ -3,6 +3,7 @@ import { cors } from "hono/cors"
 import { requireManagement } from "../access/guards.ts"
 import { audit } from "../audit/routes.ts"
 import { budgets } from "../budgets/routes.ts"
+import { responseCache } from "../response-cache/routes.ts"
 import { aliases } from "../workspaces/alias-routes.ts"
 import { byok } from "../byok/routes.ts"
 import { keyLimits } from "../calls/ladder-routes.ts"
@@ -100,6 +101,7 @@ for (const router of [
   credits,
   budgets,
   aliases,
+  responseCache,
   usage,
   datasets,
   audit,

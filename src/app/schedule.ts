@@ -10,6 +10,7 @@ import { CALL_CONTENT_DAYS, CALL_CONTENT_PREFIX } from "../observability/call-co
 import { pruneOauth } from "../oauth/store.ts"
 import { clearFiles } from "../files/bytes.ts"
 import { reconcileStalest } from "../reconciliation/reconcile.ts"
+import { pruneResponses } from "../response-cache/store.ts"
 import { resumeSyncJobs } from "../scim/sync.ts"
 import { logError } from "../support/log.ts"
 import { generationRetentionDays } from "../usage/retention.ts"
@@ -32,6 +33,7 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
       name: "prune-broadcasts",
       run: (env, now) => pruneContents(env.FILES, now, CALL_CONTENT_DAYS, CALL_CONTENT_PREFIX),
     },
+    { name: "prune-response-cache", run: (env, now) => pruneResponses(env.FILES, now) },
     { name: "prune-oauth", run: (env, now) => pruneOauth(env.DB, now) },
     { name: "prune-files", run: (env, now) => clearFiles(env, now) },
     { name: "prune-audit", run: (env, now) => pruneAudit(env.DB, now, auditRetentionDays(env)) },

@@ -119,6 +119,10 @@ export const CallStory = Call.extend({
         status: z.int().nullable().meta({ description: "HTTP status of the provider; null without a response." }),
         duration_ms: z.number(),
         is_byok: z.boolean(),
+        cache: z
+          .enum(["hit", "miss"])
+          .nullable()
+          .meta({ description: "Whether a stored response answered; null where the cache was not used." }),
         error: Failure.nullable(),
       }),
     )

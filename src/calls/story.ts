@@ -71,12 +71,13 @@ export function heldOf({ heldNano, limits = [] }: Generation, names: ReadonlyMap
 }
 
 export function trailOf({ attempts }: Generation): Story["trail"] {
-  return attempts.map(({ provider, model, status, latencyMs, isByok = false, error = null }) => ({
+  return attempts.map(({ provider, model, status, latencyMs, isByok = false, cache = null, error = null }) => ({
     provider,
     model,
     status,
     duration_ms: latencyMs,
     is_byok: isByok,
+    cache,
     error,
   }))
 }

@@ -14,6 +14,8 @@ export type Attempt = {
   status: number | null
   latencyMs: number
   isByok?: boolean
+  /** Whether a stored response answered; absent where the response cache was not used. */
+  cache?: "hit" | "miss"
   /** Absent where the provider accepted the call. */
   error?: Failure
 }

@@ -21,6 +21,8 @@ import { configuredModeration } from "../plugins/moderation.ts"
 import { loadPreset } from "../presets/active.ts"
 import { configuredProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
+import { CACHE_HEADER, cacheRequestOf } from "../response-cache/request.ts"
+import { ResponseStore } from "../response-cache/store.ts"
 import { toolDepsOf } from "../server-tools/settings.ts"
 import { userPseudonym } from "../secrets/signature.ts"
 import { keepsContent } from "../workspaces/settings.ts"
@@ -64,6 +66,10 @@ export const ROUTING_HEADERS = [
     "`enabled` adds how the call was routed. `X-Service-Experimental-Metadata` is read too.",
   ),
   headerParameter("X-Service-Timing", "`enabled` adds `Server-Timing`: what the answer waited for, in milliseconds."),
+  headerParameter(
+    "X-Response-Cache",
+    "`on`, `off`, `refresh`, `ttl=<seconds>` and `tools`, separated by commas: whether a stored response may answer.",
+  ),
   headerParameter("X-Session-Id", "The session, where the body names none."),
 ]
 
@@ -112,12 +118,17 @@ export async function createDeps({ request, env, executionCtx, caller }: Incomin
     ...(caller.destinations.length > 0 && {
       saveCallContent: (id: string, text: CallText) => saveCallContent(env.FILES, id, toCallContent(text)),
     }),
+    ...(usesCache(request, caller) && { responses: new ResponseStore(env.FILES) }),
     logCall: (generation) => logCall(configOf(env).LOG_CALLS, generation, caller.label),
     ...(metrics && { recordMetric: (generation: Generation) => metrics.writeDataPoint(toDataPoint(generation)) }),
     pseudonymOf: (user) => userPseudonym(env.MASTER_KEY ?? "", caller.organizationId, user),
     waitUntil: later,
     signal: request.signal,
   }
+}
+
+function usesCache({ headers }: Request, { defaults }: Caller): boolean {
+  return defaults.responseCacheSeconds !== null || headers.has(CACHE_HEADER)
 }
 
 function send(url: string, init: RequestInit, { embedded }: Provider, { EMBEDDED }: Env): Promise<Response> {
@@ -137,7 +148,7 @@ const METADATA_HEADERS = [
 ]
 const MAX_ATTRIBUTION_LENGTH = 512
 
-export function requestMetaOf({ request, env, requestId }: IncomingCall): RequestMeta {
+export function requestMetaOf({ request, env, requestId, caller }: IncomingCall): RequestMeta {
   const { headers } = request
   const header = (...names: string[]) => {
     for (const name of names) {
@@ -150,7 +161,9 @@ export function requestMetaOf({ request, env, requestId }: IncomingCall): Reques
   if (sessionId !== null && sessionId.length > MAX_SESSION_ID_LENGTH) {
     throw new GatewayError("invalid_request", `x-session-id: must be at most ${MAX_SESSION_ID_LENGTH} characters.`)
   }
+  const cache = cacheRequestOf(headers.get(CACHE_HEADER), caller.defaults.responseCacheSeconds, caller.guardrails)
   return {
+    ...(cache && { cache }),
     requestId,
     sessionId,
     appUrl: header("http-referer", "referer"),

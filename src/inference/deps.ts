@@ -8,6 +8,8 @@ import type { Generation } from "../ledger/generation.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ModerationSettings } from "../plugins/moderation.ts"
 import type { ToolDeps } from "../server-tools/tool.ts"
+import type { CacheRequest } from "../response-cache/request.ts"
+import type { ResponseStore } from "../response-cache/store.ts"
 import type { EndpointHealth } from "../routing/health.ts"
 import type { PlanInput } from "../routing/plan.ts"
 import type { Timers } from "../config/timers.ts"
@@ -27,6 +29,8 @@ export type RequestMeta = {
   presetId?: string
   /** Name of the alias that the request names. */
   alias?: string
+  /** Absent where the response cache is not used. */
+  cache?: CacheRequest
 }
 
 /** Dependencies of the pipeline, built once per request by the route. Steps do not import Hono or read `env`. */
@@ -55,6 +59,8 @@ export type Deps = {
   }
   /** Saves the content of a call for its destinations; absent where the workspace has none. */
   saveCallContent?: (id: string, text: CallText) => Promise<void>
+  /** Stored responses; absent where the call uses none. */
+  responses?: ResponseStore
   /** Pseudonym of an end user's id, which no provider receives. */
   pseudonymOf: (user: string) => Promise<string>
   /** Writes the call's line to the log. */

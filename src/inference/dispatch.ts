@@ -5,8 +5,10 @@ import type { Provider } from "../providers/provider.ts"
 import { upstreamInit } from "../providers/upstream-request.ts"
 import { healthKey, type Target } from "../routing/target.ts"
 import { logError } from "../support/log.ts"
+import { Capture } from "../response-cache/capture.ts"
 import { AttemptTimer } from "./attempt-timer.ts"
 import { type HeldCall, logFieldsOf } from "./call.ts"
+import { cacheKeyOf, findCached, type Pending } from "./cached-response.ts"
 import type { Deps } from "./deps.ts"
 import { type Content, failure, readRejection, readResponse } from "./upstream-response.ts"
 
@@ -21,6 +23,10 @@ export type AcceptedResponse = {
   answeredAt: number
   /** The usage that the provider has counted so far, for a response that ends early. */
   counted: (() => unknown) | undefined
+  /** Where the response cache is used. */
+  cache?: "hit" | "miss"
+  /** To be stored once it is complete. */
+  pending?: Pending
 } & Content
 
 /** `wasReached`: a provider answered 200, so it may have begun to work, even if the attempt failed afterwards. */
@@ -64,6 +70,7 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
       latencyMs: Date.now() - startedAt,
       isByok: target.byok !== undefined,
       ...(isRejected && { error: toFailure(result) }),
+      ...(!isRejected && result.cache && { cache: result.cache }),
     })
     if (!isRejected) {
       deps.health.warm(healthKey(target))
@@ -146,13 +153,23 @@ async function send(
   const timer = new AttemptTimer(abort, call.heartbeat, isHurried ? firstByteMs : firstFrameMs)
   try {
     const init = upstreamInit(request, upstream.streamed, provider, signal)
-    const response = await sendWithOneResend(() => deps.send(provider.baseUrl + request.path, init, provider), signal)
+    const key = cacheKeyOf(call, target, request)
+    const stored = key && (await findCached(call, key))
+    const response =
+      stored ?? (await sendWithOneResend(() => deps.send(provider.baseUrl + request.path, init, provider), signal))
     timer.extendTo(firstFrameMs)
     if (!response.ok) return await readRejection(provider, response, Date.now())
-    onReached()
-    const content = await readResponse(response, { request, isStreamed: upstream.streamed, provider, signal })
-    if ("code" in content) return content
+    if (!stored) onReached()
+    const pending = key && !stored && response.body ? { key, capture: new Capture(response, response.body) } : undefined
+    const expected = { request, isStreamed: upstream.streamed, provider, signal }
+    const content = await readResponse(pending?.capture.response ?? response, expected)
+    if ("code" in content) {
+      pending?.capture.drop()
+      return content
+    }
     return {
+      ...(key && { cache: stored ? "hit" : "miss" }),
+      ...(pending && { pending }),
       ...content,
       target,
       provider,

@@ -1,5 +1,6 @@
 import type { Attempt } from "../formats/attempt.ts"
 import { timing } from "../http/timing.ts"
+import { CACHE_HEADER } from "../response-cache/request.ts"
 import type { RequestMeta } from "./deps.ts"
 
 /**
@@ -13,6 +14,12 @@ export function answerHeaders(generationId: string): Record<string, string> {
 export function streamHeaders(generationId: string): Record<string, string> {
   // nginx buffers a stream without this header.
   return { ...answerHeaders(generationId), "content-type": "text/event-stream", "x-accel-buffering": "no" }
+}
+
+/** Whether a stored response answered, where the response cache is used. */
+export function cacheHeaders(attempts: readonly Attempt[]): Record<string, string> {
+  const cache = attempts.at(-1)?.cache
+  return cache ? { [CACHE_HEADER]: cache } : {}
 }
 
 /** `Server-Timing` with the latency of each attempt, where the client requested it. */

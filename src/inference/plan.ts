@@ -36,7 +36,9 @@ function planInputOf({ request, meta, caller }: PreparedCall, deps: Deps): PlanI
   let chance: PlanInput["chance"] | undefined
   const newChance = () => {
     if (session !== null) return seededRandom(session)
-    return conversation ? seededRandom(`${caller.keyHash} ${conversation()}`) : () => 1 - Math.random()
+    if (!conversation) return () => 1 - Math.random()
+    // Equal requests of all keys go to the provider whose response is stored.
+    return seededRandom(meta.cache ? conversation() : `${caller.keyHash} ${conversation()}`)
   }
   const now = Date.now()
   return {

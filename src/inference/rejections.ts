@@ -4,6 +4,7 @@ import { toFailure } from "../formats/attempt.ts"
 import type { Generation, GenerationDraft } from "../ledger/generation.ts"
 import { NO_TOKENS } from "../money/money.ts"
 import { newId } from "../support/ids.ts"
+import { CACHE_HEADER } from "../response-cache/request.ts"
 import { isObject } from "../support/json.ts"
 import { logError, logWarning } from "../support/log.ts"
 import { MinuteGate } from "../support/minute-gate.ts"
@@ -85,6 +86,7 @@ function metaOf(incoming: IncomingCall) {
     const { request, ...rest } = incoming
     const headers = new Headers(request.headers)
     headers.delete("x-session-id")
+    headers.delete(CACHE_HEADER)
     return requestMetaOf({ ...rest, request: new Request(request.url, { headers }) })
   }
 }

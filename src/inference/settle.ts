@@ -7,6 +7,7 @@ import { type Target, targetKey } from "../routing/target.ts"
 import { listOf } from "../support/json.ts"
 import { logError } from "../support/log.ts"
 import { type HeldCall, logFieldsOf, type RelayResult } from "./call.ts"
+import { storeCached } from "./cached-response.ts"
 import { chargeFor, NO_CHARGE } from "./charge.ts"
 
 /** `charge` is known at once, for the last frame; `recorded` resolves when the ledger has the generation. */
@@ -17,18 +18,22 @@ export function settle(call: HeldCall, result: RelayResult): Settlement {
   const charge = result.accepted ? chargeForResponse(call, result.accepted, result.ending) : chargeWithout(call, result)
   const generation = toGeneration(call, result, charge)
   // A 403 comes from a guardrail, never from a provider: it says nothing about the endpoint.
-  if (result.accepted && result.ending !== "cancelled" && result.status !== 403) {
-    updateEndpointHealth(call, result.accepted, result.attempts, charge, result.ending)
+  const { accepted } = result
+  if (accepted?.pending) storeCached(call, accepted.pending, result)
+  if (accepted && accepted.cache !== "hit" && result.ending !== "cancelled" && result.status !== 403) {
+    updateEndpointHealth(call, accepted, result.attempts, charge, result.ending)
   }
   return { charge, recorded: record(call, generation) }
 }
 
 type Accepted = NonNullable<RelayResult["accepted"]>
 
-function chargeForResponse(call: HeldCall, { target, counted }: Accepted, ending: Ending): Charge {
+function chargeForResponse(call: HeldCall, { target, counted, cache }: Accepted, ending: Ending): Charge {
   const { meter } = call
   meter.tokens ??= toTokens(counted?.())
-  return chargeOf(call, target, ending === "complete")
+  const charge = chargeOf(call, target, ending === "complete")
+  // Nothing was sent to a provider.
+  return cache === "hit" ? { ...NO_CHARGE, tokens: charge.tokens, tokensFrom: charge.tokensFrom } : charge
 }
 
 /** Free, unless a provider had begun to work when the client disconnected: what it did is estimated. */
@@ -49,7 +54,8 @@ function toGeneration(call: HeldCall, result: RelayResult, charge: Charge): Gene
     ...draft,
     model: accepted?.target.model.id ?? draft.requestedModel,
     provider: accepted?.target.provider.name ?? attempts.at(-1)?.provider ?? null,
-    upstreamId: accepted ? meter.id : null,
+    // A stored response has the id of the call that it was stored for.
+    upstreamId: accepted && accepted.cache !== "hit" ? meter.id : null,
     isByok: charge.byok !== null,
     tokens: charge.tokens,
     tokensFrom: charge.tokensFrom,

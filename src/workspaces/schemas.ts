@@ -27,6 +27,7 @@ const serverTool = z
     error: `accepts, each after openrouter: or service:, ${SERVER_TOOLS.join(", ")}`,
   })
 
+const cacheRule = "must be a whole number of seconds from 1 to 604800, or null"
 const rateRule = "must be a number from 0.0001 to 1"
 const settings = {
   description: text("must be a string or null").max(2_000, "must be at most 2000 characters").nullish(),
@@ -51,6 +52,12 @@ const settings = {
   is_observability_io_logging_enabled: flag.optional(),
   ...rateInput,
   over_budget_models: overBudgetInput,
+  response_cache_seconds: z
+    .int({ error: cacheRule })
+    .min(1, cacheRule)
+    .max(604_800, cacheRule)
+    .nullish()
+    .meta({ description: "How long responses are cached; null: only where a request has X-Response-Cache." }),
 }
 
 export const NewWorkspace = z.strictObject({ name, slug, ...settings }).meta({ id: "NewWorkspace" })
@@ -93,6 +100,7 @@ export const Workspace = z
     is_observability_io_logging_enabled: z.boolean(),
     ...rateOutput,
     over_budget_models: overBudgetOutput,
+    response_cache_seconds: z.int().nullable(),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime().nullable(),
   })

@@ -9,6 +9,7 @@ export type WorkspaceSettings = {
   default_image_model: string | null
   default_provider_sort: ProviderSort | null
   over_budget_models: string[] | null
+  response_cache_seconds: number | null
   disabled_server_tools: string[] | null
   io_logging_api_key_ids: number[] | null
   io_logging_sampling_rate: number
@@ -25,6 +26,7 @@ const DEFAULTS: WorkspaceSettings = {
   default_image_model: null,
   default_provider_sort: null,
   over_budget_models: null,
+  response_cache_seconds: null,
   disabled_server_tools: null,
   io_logging_api_key_ids: null,
   io_logging_sampling_rate: 1,
@@ -64,6 +66,8 @@ export type CallDefaults = {
   /** Models to try where a limit refuses the requested ones. */
   overBudgetModels: readonly string[]
   aliases: Aliases | null
+  /** How long responses are kept in the cache; null where only requests that ask for it use it. */
+  responseCacheSeconds: number | null
   /** Names of server tools without a prefix. */
   disabledTools: readonly string[]
   /** Which calls' content is kept: a share of those of all keys, or of some by their numbers; null for none. */
@@ -78,6 +82,7 @@ export const NO_DEFAULTS: CallDefaults = {
   providerSort: null,
   overBudgetModels: [],
   aliases: null,
+  responseCacheSeconds: null,
   disabledTools: [],
   contentLogging: null,
   rates: null,
@@ -91,6 +96,7 @@ export function toCallDefaults(json: string | null): CallDefaults {
     imageModel: settings.default_image_model,
     providerSort: settings.default_provider_sort,
     aliases: aliasesOf(json),
+    responseCacheSeconds: settings.response_cache_seconds,
     overBudgetModels: settings.over_budget_models ?? [],
     contentLogging: settings.is_observability_io_logging_enabled
       ? { rate: settings.io_logging_sampling_rate, keyNumbers: settings.io_logging_api_key_ids }

@@ -18,6 +18,7 @@ import observability from "../../../docs/observability.md"
 import operations from "../../../docs/operations.md"
 import providers from "../../../docs/providers.md"
 import quickStart from "../../../docs/quick-start.md"
+import responseCache from "../../../docs/response-cache.md"
 import routing from "../../../docs/routing.md"
 import scim from "../../../docs/scim.md"
 import selfHosting from "../../../docs/self-hosting.md"
@@ -47,6 +48,7 @@ export const documents: readonly { path: string; text: string }[] = [
   { path: "docs/operations.md", text: operations },
   { path: "docs/providers.md", text: providers },
   { path: "docs/quick-start.md", text: quickStart },
+  { path: "docs/response-cache.md", text: responseCache },
   { path: "docs/routing.md", text: routing },
   { path: "docs/scim.md", text: scim },
   { path: "docs/self-hosting.md", text: selfHosting },

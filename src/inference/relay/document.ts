@@ -1,7 +1,7 @@
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
 import type { Attempt } from "../../formats/attempt.ts"
 import type { HeldCall } from "../call.ts"
-import { answerHeaders, timingHeaders } from "../headers.ts"
+import { answerHeaders, cacheHeaders, timingHeaders } from "../headers.ts"
 import { dispatchError, rejectedResult, toServingInfo } from "./failure.ts"
 import type { RelayJob, Reply } from "./job.ts"
 
@@ -35,7 +35,7 @@ async function finish({ call, upstream, filter, settle }: RelayJob): Promise<Fin
   const error = passed instanceof GatewayError ? passed : undefined
   const status = error?.status ?? 200
   const { charge, recorded } = settle({ ending: "complete", status, attempts, accepted, wasReached, error })
-  const headers = { ...answerHeaders(call.draft.id), ...timingHeaders(call.meta, attempts) }
+  const headers = { ...answerHeaders(call.draft.id), ...cacheHeaders(attempts), ...timingHeaders(call.meta, attempts) }
   if (accepted.kind === "bytes") {
     const response = new Response(accepted.body, { headers: { ...headers, "content-type": accepted.contentType } })
     return { result: response, recorded }

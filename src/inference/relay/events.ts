@@ -6,7 +6,7 @@ import { wait } from "../../support/time.ts"
 import { type HeldCall, logFieldsOf, requestedMetadata } from "../call.ts"
 import type { DispatchResult } from "../dispatch.ts"
 import { defaultsOf } from "../endpoints/chat/encoder.ts"
-import { streamHeaders, timingHeaders } from "../headers.ts"
+import { cacheHeaders, streamHeaders, timingHeaders } from "../headers.ts"
 import { dispatchError, rejectedResult, toServingInfo } from "./failure.ts"
 import type { RelayJob, Reply } from "./job.ts"
 import { relayFrames } from "./stream.ts"
@@ -40,7 +40,11 @@ async function open(job: RelayJob): Promise<Opened> {
   const channel = new IdentityTransformStream()
   const work = early ? relayAccepted(job, early, channel.writable) : relayAfterEarlyCommit(job, channel.writable)
   const result = new Response(channel.readable, {
-    headers: { ...streamHeaders(call.draft.id), ...timingHeaders(call.meta, early?.attempts ?? []) },
+    headers: {
+      ...streamHeaders(call.draft.id),
+      ...cacheHeaders(early?.attempts ?? []),
+      ...timingHeaders(call.meta, early?.attempts ?? []),
+    },
   })
   const finished = work.catch(async (cause: unknown) => {
     // A bug: the client receives a broken stream, and the ledger's alarm settles the hold.

@@ -1,0 +1,53 @@
+import { GatewayError } from "../errors/errors.ts"
+import type { CallerGuardrails } from "../guardrails/applied.ts"
+
+export const CACHE_HEADER = "x-response-cache"
+export const MAX_TTL_SECONDS = 604_800
+const DEFAULT_TTL_SECONDS = 3_600
+
+/** How a call uses the response cache. */
+export type CacheRequest = {
+  ttlSeconds: number
+  /** Does not read the cache, and replaces what it has. */
+  isRefresh: boolean
+  /** Also for requests with tools: a stored response can make the client run a tool again. */
+  includesTools: boolean
+}
+
+const RULE = `${CACHE_HEADER}: accepts on, off, refresh, tools and ttl=<seconds, 1 to ${MAX_TTL_SECONDS}>, separated by commas.`
+
+/**
+ * What the header asks for, or else the workspace, whose setting is a number of seconds; undefined for no caching. No
+ * call under a guardrail that enforces zero data retention is cached.
+ */
+export function cacheRequestOf(
+  header: string | null,
+  workspaceSeconds: number | null,
+  guardrails: CallerGuardrails | null,
+): CacheRequest | undefined {
+  if (header === null && workspaceSeconds === null) return undefined
+  const request = parse(header ?? "on", workspaceSeconds ?? DEFAULT_TTL_SECONDS)
+  return request && !enforcesZeroRetention(guardrails) ? request : undefined
+}
+
+function parse(header: string, defaultSeconds: number): CacheRequest | undefined {
+  const directives = header.split(",").map((one) => one.trim().toLowerCase())
+  const request = { ttlSeconds: defaultSeconds, isRefresh: false, includesTools: false }
+  let isOff = false
+  for (const directive of directives) {
+    const seconds = /^ttl=(\d{1,6})$/.exec(directive)?.[1]
+    if (directive === "off") isOff = true
+    else if (directive === "refresh") request.isRefresh = true
+    else if (directive === "tools") request.includesTools = true
+    else if (seconds !== undefined && Number(seconds) >= 1 && Number(seconds) <= MAX_TTL_SECONDS) {
+      request.ttlSeconds = Number(seconds)
+    } else if (directive !== "on") throw new GatewayError("invalid_request", RULE)
+  }
+  return isOff ? undefined : request
+}
+
+function enforcesZeroRetention(guardrails: CallerGuardrails | null): boolean {
+  const enforced = ({ rules }: CallerGuardrails["list"][number]) =>
+    Object.entries(rules).some(([name, value]) => name.startsWith("enforce_zdr") && value === true)
+  return guardrails?.list.some(enforced) ?? false
+}

@@ -1,0 +1,94 @@
+import { sha256Hex } from "../support/encoding.ts"
+import { isObject } from "../support/json.ts"
+import { MAX_TTL_SECONDS } from "./request.ts"
+
+const PREFIX = "response-cache/"
+/** R2 lists and deletes so many objects at once. */
+const BATCH = 1_000
+const MOST_A_RUN = 20_000
+
+/** What a response is stored for: everything that decides it. */
+export type CacheKey = {
+  organizationId: string
+  workspaceId: string
+  /** Slug of the provider, with the id of the BYOK credential where one is used. */
+  provider: string
+  /** Path and body of the upstream request. */
+  path: string
+  body: Readonly<Record<string, unknown>>
+}
+
+export type CachedResponse = { body: ReadableStream<Uint8Array>; contentType: string }
+
+function objectKeyOf({ organizationId, workspaceId, provider, path, body }: CacheKey): string {
+  return `${prefixOf(organizationId, workspaceId)}${sha256Hex(JSON.stringify([provider, path, sorted(body)]))}`
+}
+
+function prefixOf(organizationId: string, workspaceId: string): string {
+  return `${PREFIX}${organizationId}/${workspaceId}/`
+}
+
+/** The same value whatever the order in which a client writes the fields. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isObject(value)) return value
+  const entries = Object.entries(value).map(([name, one]): [string, unknown] => [name, sorted(one)])
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** Bodies of complete responses of providers in R2, by organization and workspace. */
+export class ResponseStore {
+  readonly #files: R2Bucket
+
+  constructor(files: R2Bucket) {
+    this.#files = files
+  }
+
+  /** Undefined where there is none, or it has expired. */
+  async find(key: CacheKey, now: number): Promise<CachedResponse | undefined> {
+    const object = await this.#files.get(objectKeyOf(key))
+    if (!object) return undefined
+    if (Number(object.customMetadata?.["expiresAt"]) <= now) {
+      await object.body.cancel()
+      return undefined
+    }
+    return { body: object.body, contentType: object.httpMetadata?.contentType ?? "application/json" }
+  }
+
+  /** `expiresAt`: epoch milliseconds. */
+  async put(key: CacheKey, bytes: Uint8Array, meta: { contentType: string; expiresAt: number }): Promise<void> {
+    await this.#files.put(objectKeyOf(key), bytes, {
+      httpMetadata: { contentType: meta.contentType },
+      customMetadata: { expiresAt: String(meta.expiresAt) },
+    })
+  }
+}
+
+/** Deletes what a workspace has stored. `isComplete`: false where more is left than one request deletes. */
+export async function purgeResponses(
+  files: R2Bucket,
+  organizationId: string,
+  workspaceId: string,
+): Promise<{ deleted: number; isComplete: boolean }> {
+  const prefix = prefixOf(organizationId, workspaceId)
+  let deleted = 0
+  while (deleted < MOST_A_RUN) {
+    const { objects } = await files.list({ prefix, limit: BATCH })
+    if (objects.length === 0) return { deleted, isComplete: true }
+    await files.delete(objects.map(({ key }) => key))
+    deleted += objects.length
+  }
+  return { deleted, isComplete: false }
+}
+
+/** Deletes what is older than any response may become. */
+export async function pruneResponses(files: R2Bucket, now: number): Promise<void> {
+  let cursor: string | undefined
+  for (let seen = 0; seen < MOST_A_RUN; seen += BATCH) {
+    const page: R2Objects = await files.list({ prefix: PREFIX, limit: BATCH, ...(cursor !== undefined && { cursor }) })
+    const expired = page.objects.filter(({ uploaded }) => uploaded.getTime() + MAX_TTL_SECONDS * 1_000 <= now)
+    if (expired.length > 0) await files.delete(expired.map(({ key }) => key))
+    if (!page.truncated) return
+    cursor = page.cursor
+  }
+}
