@@ -57,7 +57,7 @@ async function run(row: BatchRow, deps: AdvanceDeps): Promise<number | null> {
   const save = async () => {
     await saveProgress(env.DB, row.id, { progress: lines.progress(), now: Date.now() })
   }
-  await runLines({
+  const resumeAt = await runLines({
     queue: lines,
     run: (line) => runRequest(line, { row, env, executionCtx }),
     now: Date.now,
@@ -77,7 +77,9 @@ async function run(row: BatchRow, deps: AdvanceDeps): Promise<number | null> {
   await save()
   const now = Date.now()
   if (isWoken()) return now
-  if (lines.unfinished() > 0 && now < row.expiresAt) return Math.min(lines.nextDueAt() ?? now, row.expiresAt)
+  if (lines.unfinished() > 0 && now < row.expiresAt) {
+    return Math.min(Math.max(lines.nextDueAt() ?? now, resumeAt), row.expiresAt)
+  }
   const moved = await moveBatch(env.DB, row.id, { from: ["in_progress"], to: "finalizing", now })
   return finish(moved ?? { ...row, status: "cancelling" }, deps)
 }

@@ -68,6 +68,14 @@ export class LineStore implements LineQueue {
     this.#sql.exec("UPDATE lines SET state = 'pending', due_at = ? WHERE line = ? AND state = 'running'", dueAt, line)
   }
 
+  defer({ line }: LineRun, dueAt: number): void {
+    this.#sql.exec(
+      "UPDATE lines SET state = 'pending', due_at = ?, attempts = attempts - 1 WHERE line = ? AND state = 'running'",
+      dueAt,
+      line,
+    )
+  }
+
   finish({ line, customId }: InputLine, result: LineResult): void {
     const bytes = new TextEncoder().encode(`${toOutputLine(this.#requestId(line), customId, result)}\n`)
     this.#storage.transactionSync(() => {

@@ -7,6 +7,8 @@ export type LineResult = {
   response: { status_code: number; request_id: string; body: unknown } | null
   error: { code: string; message: string } | null
   retryAfterMs?: number
+  /** A rate limit of the key, workspace or a guardrail was reached: it holds for the whole batch. */
+  isRateLimited?: true
 }
 
 /** Statuses of faults that pass. */
@@ -16,8 +18,15 @@ export function toLineResult(status: number, headers: Headers, text: string): Li
   const body = parseJson(text) ?? null
   const response = { status_code: status, request_id: headers.get("x-request-id") ?? "", body }
   if (status < 300) return { isSuccess: true, response, error: null }
-  const delay = retryDelayOf(status, headers, body)
-  return { isSuccess: false, response, error: null, ...(delay !== undefined && { retryAfterMs: delay }) }
+  const metadata = metadataOf(body)
+  const delay = retryDelayOf(status, headers, metadata)
+  return {
+    isSuccess: false,
+    response,
+    error: null,
+    ...(delay !== undefined && { retryAfterMs: delay }),
+    ...(delay !== undefined && RATE_LIMITS.has(metadata["reason"]) && { isRateLimited: true }),
+  }
 }
 
 /** A request that has no response. */
@@ -25,9 +34,15 @@ export function withoutResponse(code: string, message: string): LineResult {
   return { isSuccess: false, response: null, error: { code, message } }
 }
 
-function retryDelayOf(status: number, headers: Headers, body: unknown): number | undefined {
+/** Reasons of the gateway's own limits. */
+const RATE_LIMITS: ReadonlySet<unknown> = new Set(["key_rate_limit", "workspace_rate_limit", "guardrail_rate_limit"])
+
+function metadataOf(body: unknown): Json {
   const error = isObject(body) && isObject(body["error"]) ? body["error"] : {}
-  const metadata = isObject(error["metadata"]) ? error["metadata"] : {}
+  return isObject(error["metadata"]) ? error["metadata"] : {}
+}
+
+function retryDelayOf(status: number, headers: Headers, metadata: Json): number | undefined {
   if (!RETRYABLE.has(status) || metadata["retryable"] === false) return undefined
   const seconds = Number(headers.get("retry-after") ?? 0)
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 0

@@ -15,6 +15,8 @@ export type LineQueue = {
   /** Marks a due line as running. */
   take: (now: number) => LineRun | undefined
   retry: (line: LineRun, dueAt: number) => void
+  /** The same, and this run does not count as an attempt. */
+  defer: (line: LineRun, dueAt: number) => void
   finish: (line: InputLine, result: LineResult) => void
   /** Lines that were marked as running by an isolate that died. */
   interrupted: () => LineRun[]
@@ -34,25 +36,35 @@ export type RunPorts = {
 /**
  * Runs due lines, at most CONCURRENCY at a time, until none is due or none may start, and waits for those in flight. A
  * line is marked before it runs and finished with its result in one step, so a finished line never runs again; a line
- * that was in flight when the isolate died does.
+ * that was in flight when the isolate died does. Returns when the next line may start: a rate limit pauses all of them.
  */
-export async function runLines(ports: RunPorts): Promise<void> {
+export async function runLines(ports: RunPorts): Promise<number> {
+  let pausedUntil = 0
   const worker = async () => {
-    while (ports.mayStart()) {
+    while (ports.mayStart() && ports.now() >= pausedUntil) {
       const line = ports.queue.take(ports.now())
       if (!line) return
-      settleLine(line, await ports.run(line), ports)
+      const result = await ports.run(line)
+      pausedUntil = Math.max(pausedUntil, settleLine(line, result, ports))
       await ports.onStep()
     }
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, worker))
+  return pausedUntil
 }
 
-function settleLine(line: LineRun, result: LineResult, { queue, now, expiresAt }: RunPorts): void {
+/** Returns until when the batch pauses; 0 for no pause. */
+function settleLine(line: LineRun, result: LineResult, { queue, now, expiresAt }: RunPorts): number {
   const { retryAfterMs } = result
+  if (result.isRateLimited) {
+    const resumeAt = now() + Math.max(retryAfterMs ?? 0, FIRST_BACKOFF_MS)
+    queue.defer(line, resumeAt)
+    return resumeAt
+  }
   const dueAt = now() + Math.max(retryAfterMs ?? 0, backoffMs(line.attempt))
   if (retryAfterMs === undefined || line.attempt >= MAX_ATTEMPTS || dueAt >= expiresAt) queue.finish(line, result)
   else queue.retry(line, dueAt)
+  return 0
 }
 
 export function backoffMs(attempt: number): number {

@@ -4,7 +4,7 @@ import { wakeBatch, wakeStalledBatches } from "../../src/batches/open-batch.ts"
 import { hashKey } from "../../src/access/key.ts"
 import { eventually } from "../support/eventually.ts"
 import { mockProvider } from "../support/played.ts"
-import { expectJson, newWorkspace } from "../support/world.ts"
+import { expectJson, newKey, newWorkspace } from "../support/world.ts"
 import { type Batch, createBatch, insertBatch, reaches, readLines, request, toJsonl, upload } from "./world.ts"
 
 afterEach(() => vi.restoreAllMocks())
@@ -52,6 +52,14 @@ test("a request that a provider rejects for now runs again", async () => {
   const batch = await reaches(workspace.as, await createBatch(workspace.as, [played("a", 61)]), "completed")
   expect(calls).toBe(2)
   expect(batch.request_counts).toEqual({ total: 1, completed: 1, failed: 0 })
+})
+
+test("a batch keeps to the rate limits of its key: each request succeeds in the end", async () => {
+  const workspace = await newWorkspace()
+  const { as } = await newKey(workspace, { concurrent_requests: 1 })
+  const lines = Array.from({ length: 6 }, (_, at) => request(`r${at}`, "Hello"))
+  const batch = await reaches(as, await createBatch(as, lines), "completed")
+  expect(batch.request_counts).toEqual({ total: 6, completed: 6, failed: 0 })
 })
 
 test("a batch whose window has ended runs nothing more", async () => {

@@ -51,6 +51,7 @@ class Disk {
         return Object.assign(entry, { state: "running", attempt: entry.attempt + 1 })
       },
       retry: ({ line }, dueAt) => write(() => set(line, { state: "pending", dueAt })),
+      defer: ({ line, attempt }, dueAt) => write(() => set(line, { state: "pending", dueAt, attempt: attempt - 1 })),
       finish: ({ line }, result) =>
         write(() => {
           set(line, { state: "done" })
@@ -131,6 +132,26 @@ describe("the requests of a batch", () => {
   })
 })
 
+test("a rate limit pauses the batch and costs no attempt", async () => {
+  const disk = new Disk(20)
+  let now = 0
+  let runs = 0
+  // Two requests a minute.
+  const started: number[] = []
+  const run = (): Promise<LineResult> => {
+    runs++
+    const recent = started.filter((at) => at > now - 60_000)
+    const limited = { ...withoutResponse("rate", "Wait."), retryAfterMs: 60_000, isRateLimited: true } as const
+    if (recent.length >= 2) return Promise.resolve(limited)
+    started.push(now)
+    return Promise.resolve(SUCCESS)
+  }
+  const ports = { run, now: () => now, mayStart: () => true, onStep: () => Promise.resolve(), expiresAt: 1e9 }
+  while (disk.results.size < 20) now = Math.max(now + 1, await runLines({ ...ports, queue: disk.queue() }))
+  expect([...disk.results.values()].every((results) => results[0]?.isSuccess)).toBe(true)
+  expect(runs).toBeLessThanOrEqual(20 + 10 * CONCURRENCY)
+})
+
 describe("a result", () => {
   test.each([
     [429, {}, 0],
@@ -146,6 +167,13 @@ describe("a result", () => {
   test("that the gateway marks as final is not repeated", () => {
     const body = JSON.stringify({ error: { metadata: { retryable: false } } })
     expect(toLineResult(503, new Headers(), body).retryAfterMs).toBeUndefined()
+  })
+
+  test("of a rate limit pauses the batch, unless the request can never fit", () => {
+    const body = (retryable: boolean) =>
+      JSON.stringify({ error: { metadata: { reason: "key_rate_limit", retryable } } })
+    expect(toLineResult(429, new Headers(), body(true)).isRateLimited).toBe(true)
+    expect(toLineResult(429, new Headers(), body(false)).isRateLimited).toBeUndefined()
   })
 
   test.each([
