@@ -4,6 +4,7 @@ import { consumeBroadcasts } from "./observability/delivery/consume.ts"
 import type { BroadcastMessage } from "./config/messages.ts"
 import { runSchedule } from "./app/schedule.ts"
 
+export { Batch } from "../durable-objects/batch/batch.ts"
 export { Delivery } from "../durable-objects/delivery/delivery.ts"
 export { Intern } from "../durable-objects/intern/intern.ts"
 export { Ledger } from "../durable-objects/ledger/ledger.ts"

@@ -3,6 +3,7 @@ import type { Env } from "../../src/config/env.ts"
 import { EmbeddedHost } from "../../src/interns/embedded/host.ts"
 import type { HostEvents } from "../../src/interns/hosts/host.ts"
 import type { InternIdentity } from "../../src/interns/hosts/rpc.ts"
+import { executionContextOf } from "../../src/app/execution-context.ts"
 import { ContainerHost } from "./container.ts"
 import { DaemonLink } from "./daemon.ts"
 import type { RunStore } from "./run-store.ts"
@@ -12,7 +13,7 @@ type HostDeps = { ctx: DurableObjectState; env: Env; runs: RunStore }
 /** The host of an intern's agent. A host that was open before the object slept is found as it was. */
 export function openHost(identity: InternIdentity | undefined, { ctx, env, runs }: HostDeps, events: HostEvents) {
   if (!identity || identity.host === "embedded") {
-    const callGateway = async (request: Request) => app.fetch(request, env, executionContext(ctx))
+    const callGateway = async (request: Request) => app.fetch(request, env, executionContextOf(ctx))
     return new EmbeddedHost(ctx, env, { runs, events, callGateway })
   }
   const link = new DaemonLink(ctx, env, runs, events)
@@ -27,12 +28,4 @@ export function isDaemonAttached(host: ReturnType<typeof openHost>): boolean {
 /** The host that a daemon dials in to; undefined for an agent inside the gateway. */
 export function daemonOf(host: ReturnType<typeof openHost>): DaemonLink | ContainerHost | undefined {
   return host instanceof EmbeddedHost ? undefined : host
-}
-
-function executionContext(ctx: DurableObjectState): ExecutionContext {
-  return {
-    waitUntil: (work: Promise<unknown>) => ctx.waitUntil(work),
-    passThroughOnException: () => undefined,
-    props: {},
-  } as ExecutionContext
 }

@@ -2,6 +2,7 @@ import { Hono, type MiddlewareHandler } from "hono"
 import { cors } from "hono/cors"
 import { requireManagement } from "../access/guards.ts"
 import { audit } from "../audit/routes.ts"
+import { batches } from "../batches/routes.ts"
 import { budgets } from "../budgets/routes.ts"
 import { responseCache } from "../response-cache/routes.ts"
 import { aliases } from "../workspaces/alias-routes.ts"
@@ -118,6 +119,7 @@ for (const router of [
   metricsRoutes,
   oauthCodes,
   files,
+  batches,
   exports,
   scimDirectories,
   scimMappings,

@@ -1,6 +1,7 @@
 import { auditRetentionDays } from "../audit/retention.ts"
 import { pruneAudit } from "../audit/store.ts"
 import { pruneRejectedCalls } from "../calls/rejected-store.ts"
+import { wakeStalledBatches } from "../batches/open-batch.ts"
 import { refreshSessionCost } from "../datasets/store.ts"
 import type { Env } from "../config/env.ts"
 import { pruneContents } from "../generations/content.ts"
@@ -39,6 +40,7 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
     { name: "prune-audit", run: (env, now) => pruneAudit(env.DB, now, auditRetentionDays(env)) },
   ],
   "30 * * * *": [
+    { name: "wake-batches", run: (env, now) => wakeStalledBatches(env, now) },
     { name: "sweep-broadcasts", run: (env, now) => sweepBatches(env, now) },
     { name: "discover-models", run: (env) => refreshDiscovered(env) },
     { name: "resume-directory-syncs", run: (env, now) => resumeSyncJobs(env, now) },

@@ -11,6 +11,8 @@ export interface Bindings {
   INTERN: DurableObjectNamespace
   /** One object per destination with a backlog (observability/delivery). */
   DELIVERY: DurableObjectNamespace
+  /** One object per unfinished batch (batches). */
+  BATCH: DurableObjectNamespace
   /** Calls on their way to destinations (observability/delivery). */
   BROADCAST: Queue<BroadcastMessage>
   /** The outer guard against floods (access/flood.ts). */

@@ -1,5 +1,5 @@
 import type { Env } from "../config/env.ts"
-import gateway, { Intern as InternObject } from "../index.ts"
+import gateway, { Batch as BatchObject, Intern as InternObject } from "../index.ts"
 import embedded from "./index.ts"
 import { ensureDevelopment } from "./provision.ts"
 
@@ -7,6 +7,13 @@ export { Delivery, Ledger } from "../index.ts"
 
 /** Its agents call models, too. */
 export class Intern extends InternObject {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, withEmbedded(env))
+  }
+}
+
+/** Its requests do so, too. */
+export class Batch extends BatchObject {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, withEmbedded(env))
   }

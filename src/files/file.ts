@@ -32,9 +32,14 @@ export function toFileRecord(row: FileRow): z.infer<typeof FileRecord> {
     filename: row.filename,
     mime_type: row.mimeType,
     size_bytes: row.sizeBytes,
-    downloadable: row.source !== "upload",
+    downloadable: isDownloadable(row),
     created_at: toTimestamp(row.createdAt),
   }
+}
+
+/** Whether the gateway made the file. Uploads are not given back. */
+export function isDownloadable({ source, batchId }: FileRow): boolean {
+  return source !== "upload" || batchId !== null
 }
 
 /** `rows`: one more than the page where there is more. */

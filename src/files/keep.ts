@@ -12,7 +12,7 @@ type Place = { organizationId: string; workspaceId: string }
 
 export function newRow(
   { organizationId, workspaceId }: Place,
-  about: Pick<FileRow, "filename" | "mimeType" | "source" | "internId">,
+  about: Pick<NewFileRow, "filename" | "mimeType" | "source" | "internId" | "batchId">,
 ): NewFileRow {
   const scope = { organizationId, workspaceId }
   return { id: `file_${newId()}`, ...scope, ...about, sizeBytes: 0, isReady: false, createdAt: Date.now() }

@@ -8,7 +8,7 @@ import { failures, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { workspaceOf } from "../workspaces/requested.ts"
 import { atMost } from "./bytes.ts"
-import { MAX_FILE_BYTES, objectKey, toFilename, toFilePage, toFileRecord } from "./file.ts"
+import { isDownloadable, MAX_FILE_BYTES, objectKey, toFilename, toFilePage, toFileRecord } from "./file.ts"
 import { keepFile, newRow } from "./keep.ts"
 import { boundaryOf, readFilePart } from "./multipart.ts"
 import { FileDeleted, FilePage, FilePath, FileRecord, FilesQuery, PlaceQuery, VendorAnswer } from "./schemas.ts"
@@ -172,7 +172,7 @@ export const files = newRouter()
     }
     const row = await findFile(c.env.DB, await placeOf(c, requested), id)
     if (!row) throw noSuchFile()
-    if (row.source === "upload") {
+    if (!isDownloadable(row)) {
       throw new GatewayError(
         "invalid_request",
         "This file was uploaded: only files that the gateway made are given back.",

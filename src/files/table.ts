@@ -12,7 +12,8 @@ export const files = sqliteTable("files", {
   createdAt: integer("created_at").notNull(),
   deletedAt: integer("deleted_at"),
   internId: text("intern_id"),
+  batchId: text("batch_id"),
 })
-/** `internId`: the intern that made it, or brought it with its own key. */
+/** `internId`: the intern that made it, or brought it with its own key. `batchId`: the batch that wrote it. */
 export type FileRow = typeof files.$inferSelect
 export type NewFileRow = typeof files.$inferInsert

@@ -15,6 +15,7 @@ const QUERY = {
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   addCredits: { amount_usd: 50, id: "invoice-2026-11-0042", organization_id: UUID },
   answerInternQuestion: { session_id: "release-notes", content: "allow_once" },
+  cancelBatch: {},
   cancelInternTurn: {},
   createInternSchedule: { cron: "0 8 * * 1-5", timezone: "Europe/Berlin", prompt: "Summarize the open pull requests." },
   publishInternFile: { path: "report.md" },
@@ -29,6 +30,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   countMessageTokens: { model: "sim/echo", messages: MESSAGES },
   createApiKey: { name: "Search service", limit: 25, limit_reset: "monthly", requests_per_minute: 600 },
   createAuthorizationCode: { callback_url: "https://app.example.com/callback", key_label: "Example app" },
+  createBatch: { input_file_id: `file_${UUID}`, endpoint: "/v1/chat/completions", completion_window: "24h" },
   createByokCredential: { provider: "openai", key: "sk-your-own-key-0123456789", name: "Team key" },
   createChatCompletion: CHAT,
   createConsoleSession: { key: "sk-gw-v1-…" },

@@ -72,6 +72,7 @@ test("the Worker reads no variable that is not defined in variables.ts", () => {
     "LEDGER",
     "INTERN",
     "DELIVERY",
+    "BATCH",
     "BROADCAST",
     "RATE",
     "METRICS",

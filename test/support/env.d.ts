@@ -1,4 +1,5 @@
 import type { D1Migration } from "cloudflare:test"
+import type { Batch } from "../../durable-objects/batch/batch.ts"
 import type { Delivery } from "../../durable-objects/delivery/delivery.ts"
 import type { Intern } from "../../durable-objects/intern/intern.ts"
 import type { Ledger } from "../../durable-objects/ledger/ledger.ts"
@@ -12,10 +13,11 @@ declare global {
     glob<T>(patterns: string[], options: { eager: true }): Record<string, T>
   }
   namespace Cloudflare {
-    interface Env extends Omit<GatewayEnv, "LEDGER" | "INTERN" | "DELIVERY"> {
+    interface Env extends Omit<GatewayEnv, "LEDGER" | "INTERN" | "DELIVERY" | "BATCH"> {
       LEDGER: DurableObjectNamespace<Ledger>
       INTERN: DurableObjectNamespace<Intern>
       DELIVERY: DurableObjectNamespace<Delivery>
+      BATCH: DurableObjectNamespace<Batch>
       TEST_MIGRATIONS: D1Migration[]
     }
   }

@@ -3,6 +3,7 @@ import docsIndex from "../../../docs/README.md"
 import adding from "../../../docs/adding.md"
 import architecture from "../../../docs/architecture.md"
 import authority from "../../../docs/authority.md"
+import batches from "../../../docs/batches.md"
 import billing from "../../../docs/billing.md"
 import byok from "../../../docs/byok.md"
 import calls from "../../../docs/calls.md"
@@ -33,6 +34,7 @@ export const documents: readonly { path: string; text: string }[] = [
   { path: "docs/adding.md", text: adding },
   { path: "docs/architecture.md", text: architecture },
   { path: "docs/authority.md", text: authority },
+  { path: "docs/batches.md", text: batches },
   { path: "docs/billing.md", text: billing },
   { path: "docs/byok.md", text: byok },
   { path: "docs/calls.md", text: calls },

@@ -1,0 +1,90 @@
+import { isFinal } from "../../src/batches/batch.ts"
+import { parseInput } from "../../src/batches/input.ts"
+import { moveBatch, readBatch, saveProgress } from "../../src/batches/progress-store.ts"
+import { recoverInterrupted, runLines } from "../../src/batches/run.ts"
+import type { BatchRow } from "../../src/batches/table.ts"
+import type { Env } from "../../src/config/env.ts"
+import { logError } from "../../src/support/log.ts"
+import { wait } from "../../src/support/time.ts"
+import type { LineStore } from "./lines.ts"
+import { finishBatch } from "./output.ts"
+import { inputKeyOf, runRequest } from "./request.ts"
+
+/** Lines start within this time of an alarm: with the longest call it is less than an alarm may take (15 minutes). */
+const SLICE_MS = 120_000
+const SAVE_EVERY_MS = 2_000
+
+export type AdvanceDeps = {
+  lines: LineStore
+  env: Env
+  executionCtx: ExecutionContext
+  /** True once the row of the batch was changed: it is read again before another line starts. */
+  isWoken: () => boolean
+}
+
+/** Moves a batch on. Returns when to go on; null once the batch has ended. */
+export async function advanceBatch(id: string, deps: AdvanceDeps): Promise<number | null> {
+  const { env } = deps
+  const row = await readBatch(env.DB, id)
+  if (!row || isFinal(row.status)) return null
+  const current = row.status === "validating" ? await validate(row, deps) : row
+  if (isFinal(current.status)) return null
+  if (current.status === "in_progress") return run(current, deps)
+  return finish(current, deps)
+}
+
+async function validate(row: BatchRow, { env, lines }: AdvanceDeps): Promise<BatchRow> {
+  const { id, endpoint } = row
+  const stored = await env.FILES.get(inputKeyOf(row))
+  const missing = { code: "input_file_unavailable", message: "The input file was deleted.", param: null, line: null }
+  const input = stored ? await parseInput(stored.body, endpoint) : { lines: [], errors: [missing] }
+  const now = Date.now()
+  const from = ["validating"] as const
+  if (input.errors.length === 0) lines.fill(input.lines)
+  const moved =
+    input.errors.length > 0
+      ? await moveBatch(env.DB, id, { from, to: "failed", now, errors: input.errors })
+      : await moveBatch(env.DB, id, { from, to: "in_progress", now, progress: lines.progress() })
+  // Cancelled meanwhile.
+  return moved ?? { ...row, status: "cancelling" }
+}
+
+async function run(row: BatchRow, deps: AdvanceDeps): Promise<number | null> {
+  const { env, lines, executionCtx, isWoken } = deps
+  recoverInterrupted(lines, Date.now())
+  const sliceEnd = Math.min(Date.now() + SLICE_MS, row.expiresAt)
+  let [savedAt, saving] = [Date.now(), Promise.resolve()]
+  const save = async () => {
+    await saveProgress(env.DB, row.id, { progress: lines.progress(), now: Date.now() })
+  }
+  const resumeAt = await runLines({
+    queue: lines,
+    run: (line) => runRequest(line, { row, env, executionCtx }),
+    now: Date.now,
+    mayStart: () => !isWoken() && Date.now() < sliceEnd,
+    onStep: () => {
+      if (Date.now() - savedAt >= SAVE_EVERY_MS) {
+        savedAt = Date.now()
+        const saved = saving.then(save)
+        saving = saved.catch((cause: unknown) => logError("batch progress was not saved", { batch: row.id }, cause))
+      }
+      // workerd accepts no request while work inside of it is ready, as with simulated models. A timer waits for that.
+      return wait(0)
+    },
+    expiresAt: row.expiresAt,
+  })
+  await saving
+  await save()
+  const now = Date.now()
+  if (isWoken()) return now
+  if (lines.unfinished() > 0 && now < row.expiresAt) {
+    return Math.min(Math.max(lines.nextDueAt() ?? now, resumeAt), row.expiresAt)
+  }
+  const moved = await moveBatch(env.DB, row.id, { from: ["in_progress"], to: "finalizing", now })
+  return finish(moved ?? { ...row, status: "cancelling" }, deps)
+}
+
+async function finish(row: BatchRow, deps: AdvanceDeps): Promise<number | null> {
+  const ending = row.status === "cancelling" ? "cancelled" : deps.lines.unfinished() > 0 ? "expired" : "completed"
+  return finishBatch(ending, { row, lines: deps.lines, env: deps.env })
+}

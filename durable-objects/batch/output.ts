@@ -1,0 +1,74 @@
+import type { BatchError, FinalStatus } from "../../src/batches/batch.ts"
+import { moveBatch, saveProgress } from "../../src/batches/progress-store.ts"
+import type { BatchRow } from "../../src/batches/table.ts"
+import type { Env } from "../../src/config/env.ts"
+import { GatewayError } from "../../src/errors/errors.ts"
+import { keepFile, newRow } from "../../src/files/keep.ts"
+import { findFile } from "../../src/files/store.ts"
+import { DAY_MS } from "../../src/support/time.ts"
+import type { LineStore } from "./lines.ts"
+
+type Ending = Exclude<FinalStatus, "failed">
+type OutputDeps = { row: BatchRow; lines: LineStore; env: Env }
+
+const QUOTA_RETRY_MS = 60_000
+
+/** Why a request has no result, by how the batch ends. */
+const NOT_RUN: Readonly<Record<Ending, readonly [code: string, message: string]>> = {
+  cancelled: ["batch_cancelled", "The batch was cancelled before this request ran."],
+  expired: ["batch_expired", "The completion window of the batch ended before this request was complete."],
+  completed: ["internal", "Something went wrong inside the gateway."],
+}
+
+/** Writes the files of a batch and ends it. Returns when to try again; null once it has ended. */
+export async function finishBatch(ending: Ending, deps: OutputDeps): Promise<number | null> {
+  const { row, lines, env } = deps
+  try {
+    const { completed, failed } = lines.progress()
+    const outputFileId = completed > 0 ? await writeFile("output", lines.results("completed"), deps) : null
+    const hasErrors = failed + lines.unfinished() > 0
+    const errorFileId = hasErrors ? await writeFile("error", errorLines(ending, lines), deps) : null
+    const files = { outputFileId, errorFileId, errors: [], progress: lines.progress() }
+    await moveBatch(env.DB, row.id, { from: ["finalizing", "cancelling"], to: ending, now: Date.now(), ...files })
+    return null
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return afterRefusal(thrown, deps)
+    throw thrown
+  }
+}
+
+async function* errorLines(ending: Ending, lines: LineStore): AsyncGenerator<Uint8Array> {
+  yield* lines.results("failed")
+  yield* lines.withoutResult(...NOT_RUN[ending])
+}
+
+/** The id of the file. An isolate that died after the file was complete has left its id. */
+async function writeFile(
+  kind: "output" | "error",
+  content: AsyncIterable<Uint8Array>,
+  { row, lines, env }: OutputDeps,
+): Promise<string> {
+  const { organizationId, workspaceId, internId } = row
+  const written = lines.fact(`${kind}_file`)
+  const scope = { organizationId, workspaceId, internId, mayExport: false }
+  if (written !== undefined && (await findFile(env.DB, scope, written))) return written
+  const mimeType = "application/x-ndjson"
+  const about = { filename: `${row.id}_${kind}.jsonl`, mimeType, source: "upload", internId, batchId: row.id } as const
+  const file = newRow({ organizationId, workspaceId }, about)
+  lines.setFileId(kind, file.id)
+  const actor = { organizationId, keyHash: row.keyHash, ...row.origin.actor, ip: null, userAgent: null, at: Date.now() }
+  return (await keepFile(env, { actor, row: file, content, mimeType: () => mimeType })).id
+}
+
+/** The workspace is deleted, or its organization has no room for the files: the results wait for a day. */
+async function afterRefusal({ code, message }: GatewayError, { row, lines, env }: OutputDeps): Promise<number | null> {
+  const now = Date.now()
+  const progress = lines.progress()
+  const errors: BatchError[] = [{ code: "output_not_stored", message, param: null, line: null }]
+  if (code === "payload_too_large" && now < row.expiresAt + DAY_MS) {
+    await saveProgress(env.DB, row.id, { progress, errors, now })
+    return now + QUOTA_RETRY_MS
+  }
+  await moveBatch(env.DB, row.id, { from: ["finalizing", "cancelling"], to: "failed", now, errors, progress })
+  return null
+}

@@ -1,0 +1,52 @@
+import { callWithKey } from "../../src/app/key-calls.ts"
+import { pathOfEndpoint } from "../../src/batches/batch.ts"
+import { bodyOf } from "../../src/batches/input.ts"
+import { type LineResult, toLineResult, withoutResponse } from "../../src/batches/result.ts"
+import type { LineRun } from "../../src/batches/run.ts"
+import type { BatchRow } from "../../src/batches/table.ts"
+import type { Env } from "../../src/config/env.ts"
+import { objectKey } from "../../src/files/file.ts"
+import { BASE_PATH } from "../../src/http/paths.ts"
+import { regionOf } from "../../src/http/region.ts"
+import { readAtMost } from "../../src/support/bytes.ts"
+import { logError } from "../../src/support/log.ts"
+
+/** Several responses are in memory at a time. */
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
+
+export type RequestDeps = { row: BatchRow; env: Env; executionCtx: ExecutionContext }
+
+/** Runs one request of a batch as an ordinary call of its key. Never throws. */
+export async function runRequest(line: LineRun, deps: RequestDeps): Promise<LineResult> {
+  try {
+    return await send(line, deps)
+  } catch (cause) {
+    logError("request of a batch failed", { batch: deps.row.id, line: line.line }, cause)
+    return { ...withoutResponse("internal", "Something went wrong inside the gateway."), retryAfterMs: 0 }
+  }
+}
+
+async function send(line: LineRun, { row, env, executionCtx }: RequestDeps): Promise<LineResult> {
+  const { offset, length } = line
+  const stored = await env.FILES.get(inputKeyOf(row), { range: { offset, length } })
+  const body = stored && bodyOf(await stored.text())
+  if (!body) return withoutResponse("input_file_unavailable", "The input file was deleted before this request ran.")
+  const request = new Request(`https://${row.origin.host}${BASE_PATH}${pathOfEndpoint(row.endpoint)}`, {
+    method: "POST",
+    headers: { ...row.origin.headers, "content-type": "application/json", "x-session-id": row.id },
+    body: JSON.stringify(body),
+  })
+  if (regionOf(request, env) !== row.origin.region) {
+    return withoutResponse("region_changed", "The hostname that the batch was created at has another region now.")
+  }
+  const response = await callWithKey({ keyHash: row.keyHash, request, env, executionCtx })
+  const bytes = response.body ? await readAtMost(response.body, MAX_RESPONSE_BYTES) : new Uint8Array()
+  if (!bytes) {
+    return withoutResponse("response_too_large", `The response has more than ${MAX_RESPONSE_BYTES} bytes.`)
+  }
+  return toLineResult(response.status, response.headers, new TextDecoder().decode(bytes))
+}
+
+export function inputKeyOf({ inputFileId: id, organizationId, workspaceId }: BatchRow): string {
+  return objectKey({ id, organizationId, workspaceId })
+}

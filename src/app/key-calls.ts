@@ -1,0 +1,41 @@
+import { Hono, type MiddlewareHandler } from "hono"
+import type { App } from "../access/app.ts"
+import type { Env } from "../config/env.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { BASE_PATH } from "../http/paths.ts"
+import { newRequestId } from "../http/request-id.ts"
+import { inference } from "../inference/routes.ts"
+import { principalByHash } from "../policy/authenticate.ts"
+import { recordingRejections } from "./rejections.ts"
+
+const keys = new WeakMap<Request, string>()
+
+const identify: MiddlewareHandler<App> = async function identify(c, next) {
+  c.set("requestId", newRequestId())
+  await next()
+  c.res.headers.set("x-request-id", c.var.requestId)
+}
+
+/** The routes of inference for requests that carry no key, because the gateway itself sends them with a stored one. */
+const calls = new Hono<App>()
+  .use(identify)
+  .use(async function authenticateStored(c, next) {
+    const hash = keys.get(c.req.raw)
+    const principal = hash === undefined ? undefined : await principalByHash(hash, c.env, Date.now())
+    if (!principal) throw new GatewayError("unauthenticated", "The API key of this request is no longer valid.")
+    c.set("principal", principal)
+    await next()
+  })
+  .route(BASE_PATH, inference)
+calls.onError(recordingRejections)
+
+type StoredCall = { keyHash: string; request: Request; env: Env; executionCtx: ExecutionContext }
+
+/**
+ * An inference call of a stored key, through the same routes as the calls of clients. The key is looked up now: a key
+ * that is disabled, deleted or expired is answered with 401.
+ */
+export async function callWithKey({ keyHash, request, env, executionCtx }: StoredCall): Promise<Response> {
+  keys.set(request, keyHash)
+  return calls.fetch(request, env, executionCtx)
+}

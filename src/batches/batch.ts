@@ -1,0 +1,68 @@
+import { DAY_MS } from "../support/time.ts"
+
+export const BATCH_STATUSES = [
+  "validating",
+  "failed",
+  "in_progress",
+  "finalizing",
+  "completed",
+  "expired",
+  "cancelling",
+  "cancelled",
+] as const
+export type BatchStatus = (typeof BATCH_STATUSES)[number]
+
+/** Statuses that never change again. */
+export type FinalStatus = "failed" | "completed" | "expired" | "cancelled"
+const FINAL: ReadonlySet<BatchStatus> = new Set<FinalStatus>(["failed", "completed", "expired", "cancelled"])
+
+export function isFinal(status: BatchStatus): status is FinalStatus {
+  return FINAL.has(status)
+}
+
+export const COMPLETION_WINDOW = "24h"
+export const COMPLETION_WINDOW_MS = DAY_MS
+export const MAX_LINES = 50_000
+export const MAX_LINE_BYTES = 4 * 1024 * 1024
+/** Unfinished batches of a workspace. */
+export const MAX_UNFINISHED = 50
+
+/** The endpoints of requests in a batch, without the prefix of the API. */
+export const BATCH_PATHS = ["/chat/completions", "/responses", "/messages", "/embeddings"] as const
+/** As clients of the OpenAI API write them, and with the path of this API. */
+export const BATCH_ENDPOINTS = BATCH_PATHS.flatMap((path) => [`/v1${path}` as const, `/api/v1${path}` as const])
+
+/** The path below the root of the API; the URL itself where it is not one of the API. */
+export function pathOfEndpoint(endpoint: string): string {
+  return endpoint.replace(/^(?:\/api)?\/v1(?=\/)/, "")
+}
+
+export type BatchError = { code: string; message: string; param: string | null; line: number | null }
+
+/** Where the batch was created: the host decides on the region of its requests; headers are recorded with them. */
+export type BatchOrigin = {
+  host: string
+  region: string | null
+  headers: Readonly<Record<string, string>>
+  actor: { label: string; creatorUserId: string | null; requestId: string }
+}
+
+export type BatchProgress = {
+  total: number
+  completed: number
+  failed: number
+  inputTokens: number
+  cachedTokens: number
+  outputTokens: number
+  reasoningTokens: number
+}
+
+export const NO_PROGRESS: BatchProgress = {
+  total: 0,
+  completed: 0,
+  failed: 0,
+  inputTokens: 0,
+  cachedTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+}

@@ -1,0 +1,22 @@
+import type { Env } from "../config/env.ts"
+import { listStalledBatches } from "./progress-store.ts"
+
+/** The Durable Object of a batch: the lines of its input, their results, and the alarm that runs them. */
+export interface BatchRpc extends Rpc.DurableObjectBranded {
+  /** Starts the batch or goes on with it, after its row was written or changed. */
+  wake(id: string): Promise<void>
+}
+
+export async function wakeBatch(env: Env, id: string): Promise<void> {
+  const object = env.BATCH.get(env.BATCH.idFromName(id)) as DurableObjectStub<BatchRpc>
+  await object.wake(id)
+}
+
+/** A batch saves its progress more often. */
+const STALLED_AFTER_MS = 3_600_000
+const MOST_A_RUN = 500
+
+/** Wakes batches whose alarm was never set: the Worker that created them died. */
+export async function wakeStalledBatches(env: Env, now: number): Promise<void> {
+  for (const id of await listStalledBatches(env.DB, now - STALLED_AFTER_MS, MOST_A_RUN)) await wakeBatch(env, id)
+}

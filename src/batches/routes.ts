@@ -1,0 +1,178 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import { actorOf, entryOf } from "../audit/actor.ts"
+import { changesOf } from "../audit/entry.ts"
+import type { App } from "../access/app.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { findFile } from "../files/store.ts"
+import { regionOf } from "../http/region.ts"
+import { acceptJson, newRouter } from "../http/router.ts"
+import { failures, json, jsonBody, ok } from "../http/schema.ts"
+import { newId } from "../support/ids.ts"
+import { logError } from "../support/log.ts"
+import { workspaceNotFound, workspaceOf } from "../workspaces/requested.ts"
+import { findWorkspace } from "../workspaces/store.ts"
+import { type BatchOrigin, COMPLETION_WINDOW_MS, isFinal, MAX_UNFINISHED } from "./batch.ts"
+import { wakeBatch } from "./open-batch.ts"
+import { toBatchRecord } from "./record.ts"
+import { BatchesQuery, BatchPage, BatchPath, BatchRecord, NewBatch, NoFields, WorkspaceQuery } from "./schemas.ts"
+import { type BatchScope, cancelBatch, findBatch, insertBatch, listBatches } from "./store.ts"
+import type { BatchRow } from "./table.ts"
+
+const MAX_BODY_BYTES = 65_536
+const AUDITED_FIELDS = ["input_file_id", "endpoint", "completion_window", "metadata"]
+
+const tags = ["Batches"]
+const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
+
+const create = createRoute({
+  method: "post",
+  path: "/batches",
+  operationId: "createBatch",
+  tags,
+  summary: "Runs the requests of a JSONL file in the background, with this key.",
+  description:
+    'Each line is `{custom_id, method: "POST", url, body}`; `url` equals `endpoint`. Each request is one call with its ' +
+    "own hold and charge. Responses are a file: `output_file_id`, at `GET /files/{file_id}/content`.",
+  middleware: [acceptJson(MAX_BODY_BYTES)] as const,
+  request: { body: jsonBody(NewBatch) },
+  responses: {
+    200: ok(BatchRecord, "The batch, which is validated next."),
+    ...FAILURES,
+    ...failures("payload_too_large", "unsupported_media_type", "rate_limited"),
+  },
+})
+
+const list = createRoute({
+  method: "get",
+  path: "/batches",
+  operationId: "listBatches",
+  tags,
+  summary: "The batches of a workspace, newest first.",
+  request: { query: BatchesQuery },
+  responses: { 200: ok(BatchPage), ...FAILURES },
+})
+
+const retrieve = createRoute({
+  method: "get",
+  path: "/batches/{batch_id}",
+  operationId: "retrieveBatch",
+  tags,
+  summary: "A batch with its progress.",
+  request: { params: BatchPath, query: WorkspaceQuery },
+  responses: { 200: ok(BatchRecord), ...FAILURES },
+})
+
+const cancel = createRoute({
+  method: "post",
+  path: "/batches/{batch_id}/cancel",
+  operationId: "cancelBatch",
+  tags,
+  summary: "Starts no further request of a batch. Requests in flight end, and what is done is in the output.",
+  middleware: [acceptJson(MAX_BODY_BYTES)] as const,
+  request: { params: BatchPath, query: WorkspaceQuery, body: { content: json(NoFields) } },
+  responses: {
+    200: ok(BatchRecord),
+    ...FAILURES,
+    ...failures("conflict", "payload_too_large", "unsupported_media_type"),
+  },
+})
+
+export const batches = newRouter()
+  .openapi(create, async (c) => {
+    const { organizationId, workspaceId, keyHash, internId, kind } = c.var.principal
+    const input = c.req.valid("json")
+    const scope = { organizationId, workspaceId, internId }
+    const file = await findFile(c.env.DB, { ...scope, mayExport: kind === "management" }, input.input_file_id)
+    if (!file) throw new GatewayError("not_found", "input_file_id: There is no file with this id in this workspace.")
+    const now = Date.now()
+    const row: BatchRow = {
+      ...scope,
+      id: `batch_${newId()}`,
+      keyHash,
+      status: "validating",
+      endpoint: input.endpoint,
+      inputFileId: file.id,
+      outputFileId: null,
+      errorFileId: null,
+      metadata: input.metadata ?? null,
+      origin: originOf(c),
+      errors: [],
+      progress: {},
+      reached: {},
+      createdAt: now,
+      updatedAt: now,
+      expiresAt: now + COMPLETION_WINDOW_MS,
+    }
+    const changed = changesOf(input, AUDITED_FIELDS)
+    const entry = entryOf(c, { action: "batch.create", resourceId: row.id, workspaceId, changed })
+    if (!(await insertBatch(c.env.DB, row, entry))) {
+      throw (await findWorkspace(c.env.DB, organizationId, workspaceId)) ? tooMany() : workspaceNotFound()
+    }
+    await wake(c, row.id)
+    return c.json(toBatchRecord(row), 200)
+  })
+  .openapi(list, async (c) => {
+    const { limit, after, workspace_id: requested } = c.req.valid("query")
+    const rows = await listBatches(c.env.DB, await scopeOf(c, requested), after, limit)
+    const data = rows.slice(0, limit).map(toBatchRecord)
+    const page = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: rows.length > limit }
+    return c.json({ object: "list" as const, data, ...page }, 200)
+  })
+  .openapi(retrieve, async (c) => {
+    const { batch_id: id } = c.req.valid("param")
+    const scope = await scopeOf(c, c.req.valid("query").workspace_id)
+    return c.json(toBatchRecord(await find(c, scope, id)), 200)
+  })
+  .openapi(cancel, async (c) => {
+    const { batch_id: id } = c.req.valid("param")
+    const scope = await scopeOf(c, c.req.valid("query").workspace_id)
+    const entry = entryOf(c, { action: "batch.cancel", resourceId: id, workspaceId: scope.workspaceId })
+    const cancelled = await cancelBatch(c.env.DB, { scope, id, now: Date.now(), entry })
+    if (cancelled) await wake(c, id)
+    const row = cancelled ?? (await find(c, scope, id))
+    if (isFinal(row.status) || row.status === "finalizing") {
+      throw new GatewayError("conflict", `The batch is ${row.status}: only a running batch can be cancelled.`)
+    }
+    return c.json(toBatchRecord(row), 200)
+  })
+
+async function scopeOf(c: Context<App>, requested: string | undefined): Promise<BatchScope> {
+  const { organizationId, internId } = c.var.principal
+  return { organizationId, workspaceId: await workspaceOf(c.env.DB, c.var.principal, requested), internId }
+}
+
+async function find(c: Context<App>, scope: BatchScope, id: string): Promise<BatchRow> {
+  const row = await findBatch(c.env.DB, scope, id)
+  if (!row) throw new GatewayError("not_found", "There is no batch with this id in this workspace.")
+  return row
+}
+
+/** The row is written: an object that cannot be reached now is woken by the clock. */
+async function wake(c: Context<App>, id: string): Promise<void> {
+  await wakeBatch(c.env, id).catch((cause: unknown) => logError("batch was not woken", { batch: id }, cause))
+}
+
+/** Headers that are recorded with every call of the batch, or that change what its requests mean. */
+const RECORDED_HEADERS = ["http-referer", "referer", "x-title", "user-agent", "anthropic-beta"]
+const MAX_HEADER_LENGTH = 512
+
+function originOf(c: Context<App>): BatchOrigin {
+  const { headers, url } = c.req.raw
+  const recorded = RECORDED_HEADERS.flatMap((name) => {
+    const value = headers.get(name)
+    return value === null ? [] : [[name, value.slice(0, MAX_HEADER_LENGTH)] as const]
+  })
+  const { label, creatorUserId, requestId } = actorOf(c)
+  return {
+    host: new URL(url).hostname,
+    region: regionOf(c.req.raw, c.env),
+    headers: Object.fromEntries(recorded),
+    actor: { label, creatorUserId, requestId },
+  }
+}
+
+function tooMany(): GatewayError {
+  const message = `This workspace has ${MAX_UNFINISHED} unfinished batches, the maximum. Wait for one, or cancel one.`
+  return new GatewayError("rate_limited", message, { metadata: { reason: "batch_limit", retryable: true } })
+}

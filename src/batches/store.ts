@@ -1,0 +1,76 @@
+import { and, desc, eq, inArray, lt, sql } from "drizzle-orm"
+import type { AuditEntry } from "../audit/entry.ts"
+import { auditIfChanged } from "../audit/store.ts"
+import { openDb, selectRow } from "../support/db.ts"
+import { MAX_UNFINISHED } from "./batch.ts"
+import { batches, type BatchRow, type NewBatchRow } from "./table.ts"
+
+/** `internId`: of a key that sees only the batches of its intern; null for every other key. */
+export type BatchScope = { organizationId: string; workspaceId: string; internId: string | null }
+
+const inScope = ({ organizationId, workspaceId, internId }: BatchScope) =>
+  and(
+    eq(batches.organizationId, organizationId),
+    eq(batches.workspaceId, workspaceId),
+    internId === null ? undefined : eq(batches.internId, internId),
+  )
+
+/** False where the workspace no longer exists or has as many unfinished batches as it may have. */
+export async function insertBatch(binding: D1Database, row: NewBatchRow, entry: AuditEntry): Promise<boolean> {
+  const db = openDb(binding)
+  const { organizationId, workspaceId } = row
+  const hasRoom = sql`EXISTS (SELECT 1 FROM workspaces
+      WHERE organization_id = ${organizationId} AND id = ${workspaceId} AND deleted_at IS NULL)
+    AND (SELECT count(*) FROM batches
+      WHERE organization_id = ${organizationId} AND workspace_id = ${workspaceId}
+      AND status IN ('validating', 'in_progress', 'finalizing', 'cancelling')) < ${MAX_UNFINISHED}`
+  const [{ meta }] = await db.batch([
+    db.insert(batches).select(selectRow(batches, row, hasRoom)),
+    auditIfChanged(db, entry),
+  ])
+  return meta.changes > 0
+}
+
+export async function findBatch(db: D1Database, scope: BatchScope, id: string): Promise<BatchRow | undefined> {
+  const [row] = await openDb(db)
+    .select()
+    .from(batches)
+    .where(and(inScope(scope), eq(batches.id, id)))
+  return row
+}
+
+/** Newest first; one more than `limit` if there are more. */
+export async function listBatches(
+  db: D1Database,
+  scope: BatchScope,
+  after: string | undefined,
+  limit: number,
+): Promise<BatchRow[]> {
+  return openDb(db)
+    .select()
+    .from(batches)
+    .where(and(inScope(scope), after === undefined ? undefined : lt(batches.id, after)))
+    .orderBy(desc(batches.id))
+    .limit(limit + 1)
+}
+
+/** Undefined where the batch is not running. */
+export async function cancelBatch(
+  binding: D1Database,
+  { scope, id, now, entry }: { scope: BatchScope; id: string; now: number; entry: AuditEntry },
+): Promise<BatchRow | undefined> {
+  const db = openDb(binding)
+  const [cancelled] = await db.batch([
+    db
+      .update(batches)
+      .set({
+        status: "cancelling",
+        reached: sql`json_set(${batches.reached}, '$.cancelling', ${now})`,
+        updatedAt: now,
+      })
+      .where(and(inScope(scope), eq(batches.id, id), inArray(batches.status, ["validating", "in_progress"])))
+      .returning(),
+    auditIfChanged(db, entry),
+  ])
+  return cancelled[0]
+}
