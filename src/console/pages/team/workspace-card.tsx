@@ -8,6 +8,8 @@ import { Button } from "../../ui/button.tsx"
 import { Check, TextField } from "../../ui/field.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { Money } from "../../ui/values.tsx"
+import { Aliases } from "./aliases.tsx"
+import { WorkspaceLimits } from "./workspace-limits.tsx"
 
 type Budget = { limit_usd: number; reset_interval: string | null }
 type WorkspaceMember = { user_id: string; role: string }
@@ -37,6 +39,8 @@ export function WorkspaceCard({ workspace, isOnly }: { workspace: Workspace; isO
         <span class="quiet">{members.data?.data.length ?? 0} members</span>
       </div>
       <BudgetStrip path={path} />
+      {may("workspaces:write") && <WorkspaceLimits workspace={workspace} />}
+      <Aliases workspace={workspace} />
       <div class="row between">
         <Check
           label="Log prompts and completions of its calls"
