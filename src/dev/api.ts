@@ -14,18 +14,36 @@ export class Failure extends Error {
   }
 }
 
-/** Client of the gateway's public API with the two keys that commands use. */
+type Keys = Readonly<Record<"operator" | "manager" | "caller", string | undefined>>
+
+/** Client of the gateway's public API with the keys that commands use. */
 export class Api {
   readonly #url: string
-  readonly #keys: Readonly<Record<"operator" | "manager", string | undefined>>
+  readonly #keys: Keys
 
-  constructor(url: string, keys: Readonly<Record<"operator" | "manager", string | undefined>>) {
+  constructor(url: string, keys: Keys) {
     this.#url = url
     this.#keys = keys
   }
 
   get url(): string {
     return this.#url
+  }
+
+  get hasOperatorKey(): boolean {
+    return Boolean(this.#keys.operator)
+  }
+
+  /** The key for calls of models. */
+  get callerKey(): string {
+    const { caller } = this.#keys
+    if (caller) return caller
+    throw new Failure("Set GATEWAY_API_KEY in the environment, or pass --key-file FILE.", 2)
+  }
+
+  /** As a key that the user named. */
+  async with<T>(key: string, method: string, resource: string, body?: unknown): Promise<T> {
+    return this.#read<T>(await this.#ask(key, method, resource, body))
   }
 
   /** As the deployment's own key, or as the management key of an organization. */
@@ -91,5 +109,6 @@ export function openApi(url: string | undefined): Api {
   return new Api(base.endsWith("/api/v1") ? base : `${base}/api/v1`, {
     operator: keyOf("BOOTSTRAP_MANAGEMENT_KEY"),
     manager: keyOf("GATEWAY_MANAGEMENT_KEY"),
+    caller: keyOf("GATEWAY_API_KEY"),
   })
 }

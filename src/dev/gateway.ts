@@ -1,6 +1,7 @@
 import { Failure, openApi } from "./api.ts"
 import { creditsAdd, keysCreate, keysList, keysRevoke } from "./commands/accounts.ts"
 import { type Command, readArguments, usageOf } from "./commands/command.ts"
+import { connect } from "./commands/connect.ts"
 import { doctor, models, providerTest } from "./commands/models.ts"
 import { tail } from "./commands/tail.ts"
 import { catalogueUpdate, cataloguePrice, init, providers } from "./commands/setup.ts"
@@ -13,6 +14,7 @@ const COMMANDS: readonly Command[] = [
   keysCreate,
   keysRevoke,
   creditsAdd,
+  connect,
   doctor,
   providers,
   providerTest,

@@ -49,6 +49,7 @@ test("says what there is, and of each command how it is written", async () => {
     "keys create",
     "keys revoke",
     "credits add",
+    "connect",
     "doctor",
     "providers",
     "provider test",

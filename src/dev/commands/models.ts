@@ -1,5 +1,7 @@
+import { homedir } from "node:os"
 import { Failure } from "../api.ts"
-import { type Command, print, table } from "./command.ts"
+import { checkClients, checkClock, checkKey } from "../connect/check.ts"
+import { type Command, print, table, text } from "./command.ts"
 
 type Price = { prompt: string; completion: string } | null
 type Row = {
@@ -85,16 +87,33 @@ type Readiness = { status: string; fault?: string; components?: Record<string, s
 
 export const doctor: Command = {
   name: "doctor",
-  summary: "Checks what a call needs: configuration, dependencies, the keys and lists of providers, and prices.",
+  summary:
+    "Checks what a call needs: configuration, dependencies, providers, prices, the API key, the clock, coding tools.\nChecks of providers and prices need BOOTSTRAP_MANAGEMENT_KEY.",
   takes: [],
-  options: {},
+  options: {
+    stream: { type: "string", description: "a model: one short call checks that no proxy buffers streams" },
+  },
   async run(given) {
     const { api } = given
-    const ready = await fetch(new URL("/ready", api.url)).then(
-      (response) => response.json() as Promise<Readiness>,
+    const answer = await fetch(new URL("/ready", api.url)).catch(() => undefined)
+    const ready = await answer?.json().then(
+      (body) => body as Readiness,
       () => undefined,
     )
-    if (!ready) throw new Failure(`There is no gateway at ${api.url}.`, 2)
+    if (!answer || !ready)
+      throw new Failure(`There is no gateway at ${api.url}. Check the address and that it runs.`, 2)
+    const checks = [
+      checkClock(answer.headers, Date.now()),
+      ...(await checkKey(api, text(given, "stream"))),
+      ...checkClients(homedir(), api.url),
+    ]
+    const seen = checks.map(({ is, about, message }) => `${MARKS[is]} ${about.padEnd(11)} ${message}`)
+    const isSound = checks.every(({ is }) => is !== "broken")
+    if (!api.hasOperatorKey) {
+      const gateway = `${mark(ready.status === "ready")} gateway     ${ready.fault ?? ready.status}`
+      print(given, { ready, checks }, [gateway, ...seen].join("\n"))
+      return isSound && ready.status === "ready" ? 0 : 1
+    }
     const { data: discoveries } = await api.as<{ data: Discovery[] }>("operator", "POST", "/catalogue/discover", {})
     const rows = await rowsOf(api)
     const endpoints = rows.flatMap((row) => row.endpoints)
@@ -107,10 +126,12 @@ export const doctor: Command = {
       ...discoveries.map((found) => `${mark(found.error === null)} provider    ${describeDiscovery(found)}`),
       ...(discoveries.length === 0 ? ["- provider    none is configured: set a key, such as OPENAI_API_KEY"] : []),
       `${mark(callable > 0)} catalogue   ${rows.length} models, ${callable} endpoints can be called`,
+      ...seen,
     ]
-    print(given, { ready, providers: discoveries, models: rows.length, callable }, lines.join("\n"))
-    return isGood ? 0 : 1
+    print(given, { ready, providers: discoveries, models: rows.length, callable, checks }, lines.join("\n"))
+    return isGood && isSound ? 0 : 1
   },
 }
 
-const mark = (isGood: boolean) => (isGood ? "ok  " : "FAIL")
+const MARKS = { good: "ok  ", broken: "FAIL", absent: "-   " } as const
+const mark = (isGood: boolean) => MARKS[isGood ? "good" : "broken"]

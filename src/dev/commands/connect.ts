@@ -1,0 +1,85 @@
+import { homedir } from "node:os"
+import { readFileSync } from "node:fs"
+import { Failure } from "../api.ts"
+import { type ClientName, CLIENTS, setupOf } from "../connect/clients.ts"
+import { modelsOf } from "../connect/check.ts"
+import { diffLines } from "../connect/diff.ts"
+import { readText, undo, writeFiles } from "../connect/files.ts"
+import { type Command, type Given, print, text } from "./command.ts"
+
+const MOST_MODELS = 200
+/** The family that a client is made for, if the gateway has it. */
+const PREFERRED: Partial<Record<ClientName, string>> = { codex: "openai/", claude: "anthropic/", qwen: "qwen/" }
+
+export const connect: Command = {
+  name: "connect",
+  summary:
+    "Points a coding tool at the gateway: writes its configuration, with a backup.\nThe key is GATEWAY_API_KEY, or that of --key-file.",
+  takes: [CLIENTS.join("|")],
+  options: {
+    model: { type: "string", description: "the model to use (default: one that the key may call)" },
+    "key-file": { type: "string", description: "a file with the API key; - reads standard input" },
+    key: { type: "string", description: "the API key itself, with --insecure-key: other users see arguments" },
+    "insecure-key": { type: "boolean", description: "accept --key" },
+    print: { type: "boolean", description: "print the configuration without the key, and write nothing" },
+    "dry-run": { type: "boolean", description: "print what would change, and write nothing" },
+    undo: { type: "boolean", description: "restore what was there before" },
+    force: { type: "boolean", description: "with --undo: also files that were changed since" },
+  },
+  async run(given) {
+    const client = CLIENTS.find((name) => name === given.positionals[0])
+    if (!client) throw new Failure(`connect takes ${CLIENTS.join(", ")}.`, 2)
+    const home = homedir()
+    if (given.values["undo"] === true) {
+      const restored = undo(home, client, given.values["force"] === true)
+      return print(given, restored, restored.map(({ path }) => `restored  ${path}`).join("\n"))
+    }
+    const key = keyOf(given)
+    const models = await modelsOf(given.api, key)
+    const model = text(given, "model") ?? defaultModel(client, models)
+    if (!models.includes(model)) throw new Failure(`${model} is not among the ${models.length} models of this key.`)
+    const connection = { home, base: given.api.url, key, model, models: models.slice(0, MOST_MODELS) }
+    const { files, steps } = setupOf(client, connection)
+    const edits = files.map(({ path, edit }) => ({ path, before: readText(path), edit }))
+    const hidden = (value: string) => value.replaceAll(key, "<GATEWAY_API_KEY>")
+    if (given.values["print"] === true) {
+      const blocks = edits.map(({ path, edit }) => `# ${path}\n${edit(undefined).trimEnd()}`)
+      return console.log(hidden([...blocks, ...steps].join("\n\n")))
+    }
+    const texts = edits.map(({ path, before, edit }) => ({ path, before, text: edit(before) }))
+    if (given.values["dry-run"] === true) {
+      const blocks = texts.map((one) => `# ${one.path}\n${diffLines(one.before ?? "", one.text).join("\n")}`)
+      return console.log(hidden([...blocks, ...steps].join("\n\n")))
+    }
+    const written = writeFiles(home, client, texts)
+    const lines = written.map(({ path, backup }) => `wrote  ${path}${backup === null ? "" : `, backup: ${backup}`}`)
+    print(given, { client, model, files: written }, [...lines, `model  ${model}`, ...steps].join("\n"))
+  },
+}
+
+function keyOf(given: Given): string {
+  const [argument, file] = [text(given, "key"), text(given, "key-file")]
+  if (argument !== undefined) {
+    if (given.values["insecure-key"] === true) return argument
+    throw new Failure("--key shows the key to other users of this machine. Use --key-file, or add --insecure-key.", 2)
+  }
+  if (file === undefined) return given.api.callerKey
+  const key = readKey(file).trim()
+  if (key === "" || /\s/.test(key)) throw new Failure(`${file} must have one API key and nothing else.`, 2)
+  return key
+}
+
+function readKey(file: string): string {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8")
+  } catch {
+    throw new Failure(`${file} cannot be read.`, 2)
+  }
+}
+
+function defaultModel(client: ClientName, models: readonly string[]): string {
+  const family = PREFERRED[client]
+  const model = models.find((id) => family !== undefined && id.startsWith(family)) ?? models[0]
+  if (model === undefined) throw new Failure("This key may call no model. Set a provider's key, or check guardrails.")
+  return model
+}
