@@ -22,6 +22,7 @@ import quickStart from "../../../docs/quick-start.md"
 import responseCache from "../../../docs/response-cache.md"
 import routing from "../../../docs/routing.md"
 import scim from "../../../docs/scim.md"
+import security from "../../../docs/security.md"
 import selfHosting from "../../../docs/self-hosting.md"
 import serverTools from "../../../docs/server-tools.md"
 import streaming from "../../../docs/streaming.md"
@@ -53,6 +54,7 @@ export const documents: readonly { path: string; text: string }[] = [
   { path: "docs/response-cache.md", text: responseCache },
   { path: "docs/routing.md", text: routing },
   { path: "docs/scim.md", text: scim },
+  { path: "docs/security.md", text: security },
   { path: "docs/self-hosting.md", text: selfHosting },
   { path: "docs/server-tools.md", text: serverTools },
   { path: "docs/streaming.md", text: streaming },

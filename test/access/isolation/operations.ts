@@ -147,6 +147,9 @@ const REQUESTS: Record<string, (ids: Ids) => Request> = {
     query: { resource_id: guardrail, key_hash: key, workspace_id: workspace },
   }),
   "PATCH /workspaces/{workspaceRef}": () => ({ body: { name: "Written" } }),
+  "PUT /workspaces/{workspaceRef}/aliases/{name}": ({ key }) => ({
+    body: { arms: [{ model: "sim/echo", weight: 1, key_hashes: [key] }] },
+  }),
   "POST /workspaces/{workspaceRef}/members/add": ({ user }) => ({ body: { user_ids: [user] } }),
   "POST /workspaces/{workspaceRef}/members/remove": ({ user }) => ({ body: { user_ids: [user] } }),
   "PUT /workspaces/{workspaceRef}/budgets/{interval}": () => ({ body: { limit_usd: 50 } }),
