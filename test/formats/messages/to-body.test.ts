@@ -81,11 +81,38 @@ describe("a request", () => {
     ["a tier", { service_tier: "auto" }, { service_tier: "auto" }],
     ["the default tier", { service_tier: "default" }, { service_tier: "standard_only" }],
     ["another tier", { service_tier: "flex" }, {}],
-    ["a cache mark", { cache_control: { type: "ephemeral" } }, { cache_control: { type: "ephemeral" } }],
     ["verbosity, where there is no effort", { verbosity: "low" }, {}],
   ] as [string, Json, Json][])("%s", (_, fields, expected) => {
     const { model: _m, max_tokens: _t, messages: _s, stream: _b, ...rest } = bodyOf(fields)
     expect(rest).toEqual(expected)
+  })
+
+  const mark = { type: "ephemeral" }
+  test.each([
+    [
+      "the last block of the conversation",
+      [{ role: "user", content: "Hi" }],
+      [{ type: "text", text: "Hi", cache_control: mark }],
+    ],
+    [
+      "a block that has a breakpoint of its own, which it keeps",
+      [{ role: "user", content: [{ type: "text", text: "Hi", cache_control: { type: "ephemeral", ttl: "1h" } }] }],
+      [{ type: "text", text: "Hi", cache_control: { type: "ephemeral", ttl: "1h" } }],
+    ],
+  ] as [string, Json[], Json[]][])("with cache_control at the top marks %s", (_, messages, content) => {
+    const body = bodyOf({ cache_control: mark, messages })
+    expect(body["messages"]).toEqual([{ role: "user", content }])
+    expect(body).not.toHaveProperty("cache_control")
+  })
+
+  test("with cache_control at the top and four breakpoints of the client's adds none", () => {
+    const content = ["a", "b", "c", "d", "e"].map((text, at) => ({
+      type: "text",
+      text,
+      ...(at < 4 && { cache_control: mark }),
+    }))
+    const body = bodyOf({ cache_control: mark, messages: [{ role: "user", content }] })
+    expect(body["messages"]).toEqual([{ role: "user", content }])
   })
 
   test("to a stranger may have both a temperature and a top_p", () => {

@@ -2,6 +2,7 @@ import { isArray, isObject, type Json } from "../../../support/json.ts"
 import type { UpstreamFields } from "../../upstream.ts"
 import { withoutNulls } from "../../responses/content.ts"
 import type { ChatRequest } from "../../schemas.ts"
+import { markLastBlock } from "./breakpoint.ts"
 import { type Block, refuse } from "./content.ts"
 import { type Traits, traitsOf } from "./models.ts"
 import { toEffort, toMaxTokens, toThinking, wishOf } from "./thinking.ts"
@@ -39,19 +40,19 @@ export function toMessagesBody(
   const maxTokens = toMaxTokens(request, wish, traits, outgoing.maxCompletionTokens)
   const canBudget = canThink(turns) && !isForced(tools["tool_choice"])
   const { thinking, effort } = toThinking(wish, maxTokens, traits, canBudget)
+  const marked = markLastBlock({ system: instructions, turns }, request.cache_control, tools["tools"])
   const config = withoutNulls({ effort: effort ?? toVerbosity(request, traits), format })
   return {
     model: outgoing.upstreamId,
     max_tokens: maxTokens,
-    ...(instructions.length > 0 && { system: instructions }),
-    messages: turns,
+    ...(instructions.length > 0 && { system: marked.system }),
+    messages: marked.turns,
     ...tools,
     ...withoutNulls({
       thinking,
       ...toSampling(request, traits, thinking !== undefined && thinking["type"] !== "disabled"),
       stop_sequences: toStops(request.stop),
       service_tier: toServiceTier(request.service_tier),
-      cache_control: request.cache_control,
       metadata: outgoing.pseudonym === undefined ? undefined : { user_id: outgoing.pseudonym },
       output_config: Object.keys(config).length > 0 ? config : undefined,
     }),

@@ -1,0 +1,30 @@
+import { isObject, type Json } from "../../../support/json.ts"
+import type { Block } from "./content.ts"
+import type { Turn } from "./turns.ts"
+
+/** The API refuses a request with more. */
+const MAX_BREAKPOINTS = 4
+const UNCACHEABLE = ["thinking", "redacted_thinking"]
+
+type Marked = { system: readonly Block[]; turns: readonly Turn[] }
+
+/**
+ * `cache_control` of the whole request: a breakpoint on its last cacheable block, in the conversation or else in the
+ * instructions. A block that has one keeps its own, and where the client set as many as the API takes, none is added.
+ */
+export function markLastBlock({ system, turns }: Marked, mark: Json | null | undefined, tools: unknown): Marked {
+  if (!mark) return { system, turns }
+  const blocks = [...system, ...turns.flatMap(({ content }) => content)]
+  const marks = [...blocks, ...(Array.isArray(tools) ? tools : [])].filter(
+    (block) => isObject(block) && block["cache_control"] !== undefined,
+  )
+  if (marks.length >= MAX_BREAKPOINTS) return { system, turns }
+  const last = blocks.findLast(isCacheable)
+  const markIn = (list: readonly Block[]) =>
+    list.map((block) => (block === last ? { cache_control: mark, ...block } : block))
+  return { system: markIn(system), turns: turns.map((turn) => ({ ...turn, content: markIn(turn.content) })) }
+}
+
+function isCacheable({ type, text }: Block): boolean {
+  return !UNCACHEABLE.includes(type) && !(type === "text" && text === "")
+}
