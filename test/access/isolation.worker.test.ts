@@ -177,6 +177,7 @@ describe("the same request with the caller's own ids", () => {
     "POST /interns/{internId}/sessions/{sessionId}/cancel": /cancelling|No turn is in progress/,
     "POST /interns/{internId}/questions/{questionId}": /resumed|The run that asked has ended/,
     "DELETE /interns/{internId}/sessions/{sessionId}": /"deleted":true|A turn is in progress/,
+    "POST /batches/{batch_id}/cancel": /completed/,
     "DELETE /workspaces/{workspaceRef}": /has active API keys/,
   }
 

@@ -28,6 +28,7 @@ const PATH_IDS: [RegExp, keyof Ids | undefined][] = [
   [/\{workspaceRef\}/, "team"],
   [/^\/presets\/\{slug\}/, "preset"],
   [/\{userId\}/, "user"],
+  [/\{batch_id\}/, "batch"],
   [/\{file_id\}\/content/, "export"],
   [/\{file_id\}/, "file"],
   [/\{jobId\}/, "video"],
@@ -214,6 +215,12 @@ const REQUESTS: Record<string, (ids: Ids) => Request> = {
     ]),
   ),
   "POST /files": ({ workspace }) => ({ query: { workspace_id: workspace } }),
+  "GET /batches": ({ workspace, batch }) => ({ query: { workspace_id: workspace, after: batch } }),
+  "POST /batches": ({ batchInput }) => ({
+    body: { input_file_id: batchInput, endpoint: "/v1/chat/completions", completion_window: "24h" },
+  }),
+  "GET /batches/{batch_id}": ({ workspace }) => ({ query: { workspace_id: workspace } }),
+  "POST /batches/{batch_id}/cancel": ({ workspace }) => ({ query: { workspace_id: workspace }, body: {} }),
   "POST /exports": ({ workspace }) => ({
     body: { from: "2026-01-01T00:00:00Z", format: "csv", workspace_id: workspace },
   }),

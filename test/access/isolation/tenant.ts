@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto"
 import { insertIntern } from "../../support/interns.ts"
 import { internChat } from "../../support/intern-chat.ts"
+import { createBatch, reaches, request } from "../../batches/world.ts"
 import { addGroup, connect } from "../../scim/directory.ts"
 import { client, expectJson, newKey, newWorkspace, type TestClient, type Workspace } from "../../support/world.ts"
 
@@ -31,6 +32,8 @@ export type Ids = {
   mapping: string
   job: string
   destination: string
+  batch: string
+  batchInput: string
 }
 
 export type Tenant = {
@@ -69,6 +72,7 @@ export async function newTenant(): Promise<Tenant> {
   const video = await expectJson<{ id: string }>(202, as.post("/videos", { model: "sim/video", prompt: canary }))
   const secret = name.replace("-", "_")
   await expectJson(200, as.put(`/vault/secrets/${secret}`, { hosts: [`${canary}.example.com`], value: canary }))
+  const batch = await reaches(as, await createBatch(as, [request("one", canary)]), "completed")
   const otherKey = await newKey(workspace, { workspace_id: team, name: canary })
   const other = await insertIntern(workspace, { name: "other-intern" })
   return {
@@ -88,6 +92,8 @@ export async function newTenant(): Promise<Tenant> {
       export: (await expectJson<{ id: string }>(201, manage.post("/exports", { from: "2026-01-01T00:00:00Z" }))).id,
       generation: chat.headers.get("x-generation-id") ?? "",
       video: video.id,
+      batch: batch.id,
+      batchInput: batch.input_file_id,
       secret,
       directory: directory.id,
       group: group.id,
