@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { Trace } from "./trace.ts"
 
 /**
  * The chat request. What the gateway reads is checked against its stated range; what it does not know is forwarded.
@@ -282,7 +283,7 @@ export const ChatRequest = z
     session_id: text.max(MAX_SESSION_ID_LENGTH, `must be at most ${MAX_SESSION_ID_LENGTH} characters`).nullish(),
     user: text.max(256, "must be at most 256 characters").nullish(),
     metadata: metadata.nullish(),
-    trace: z.looseObject({}).nullish(),
+    trace: Trace.nullish(),
     usage: z.looseObject({ include: flag.nullish() }).nullish(),
     debug: z.looseObject({ echo_upstream_body: flag.nullish() }).nullish(),
   })

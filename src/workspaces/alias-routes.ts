@@ -19,7 +19,7 @@ import {
   WorkspaceAliases,
 } from "./alias-schemas.ts"
 import { aliasesOf } from "./settings.ts"
-import { findWorkspaceRow, patchAliases } from "./store.ts"
+import { findForeignKeys, findWorkspaceRow, patchAliases } from "./store.ts"
 
 const PATH = "/workspaces/{workspaceRef}/aliases"
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
@@ -87,6 +87,12 @@ export const aliases = newRouter()
     const row = await workspaceOf(c, workspaceRef)
     if (!findAlias(row.aliases, name) && Object.keys(row.aliases).length >= MAX_ALIASES) {
       throw new GatewayError("invalid_request", `A workspace has at most ${MAX_ALIASES} aliases. Delete one first.`)
+    }
+    const hashes = [...new Set(alias.arms.flatMap((arm) => arm.key_hashes ?? []))]
+    const { organizationId } = c.var.principal
+    const foreign = hashes.length > 0 ? await findForeignKeys(c.env.DB, organizationId, hashes) : []
+    if (foreign.length > 0) {
+      throw new GatewayError("not_found", `key_hashes: there is no key ${foreign.join(", ")}.`)
     }
     await change(c, row.id, name, { description: alias.description ?? null, arms: alias.arms })
     return c.json({ data: toAlias(row.id, name, alias) }, 200)

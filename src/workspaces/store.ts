@@ -117,6 +117,22 @@ export async function updateWorkspace(
   return updated[0]
 }
 
+/** Of these keys, those that are not of the organization. */
+export async function findForeignKeys(
+  db: D1Database,
+  organizationId: string,
+  hashes: readonly string[],
+): Promise<string[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT value AS hash FROM json_each(?2) WHERE NOT EXISTS (SELECT 1 FROM api_keys k
+         WHERE k.hash = value AND k.organization_id = ?1 AND k.deleted_at IS NULL)`,
+    )
+    .bind(organizationId, JSON.stringify(hashes))
+    .all<{ hash: string }>()
+  return results.map(({ hash }) => hash)
+}
+
 type AliasUpdate = {
   organizationId: string
   id: string

@@ -70,17 +70,13 @@ async function recordsOf({ workspace, ids }: Tenant): Promise<string[]> {
 /** Names that a client chooses: the same name of another tenant is another record. */
 const NAMES: ReadonlySet<string> = new Set(["preset", "secret", "internSecret", "session"])
 
-/**
- * Removals of what is not there, user ids, which an organization may name before it has the member, and conditions of
- * an alias, which hold for keys of its own workspace only.
- */
+/** Removals of what is not there, and user ids, which an organization may name before it has the member. */
 const WITHOUT_EFFECT = new Set([
   "POST /workspaces/{workspaceRef}/members/remove, user",
   "POST /guardrails/{id}/assignments/keys/remove, key",
   "POST /guardrails/{id}/assignments/members/remove, user",
   "POST /byok, user",
   "PATCH /byok/{id}, user",
-  "PUT /workspaces/{workspaceRef}/aliases/{name}, key",
 ])
 
 type Attack = { operation: Operation; place?: string; as: TestClient; ids: Ids }

@@ -71,6 +71,14 @@ describe("aliases of a workspace", () => {
     await set(workspace, "a7", { model: "sim/long" })
   })
 
+  test("refuse conditions on keys that the organization does not have", async () => {
+    const [workspace, other] = [await newWorkspace(), await newWorkspace()]
+    const { hash } = await newKey(other)
+    const body = { arms: [{ model: "sim/echo", key_hashes: [hash] }] }
+    const { error } = await expectJson<Failure>(404, workspace.manage.put(path(workspace, "a"), body))
+    expect(error.message).toBe(`key_hashes: there is no key ${hash}.`)
+  })
+
   test("cannot be set with a key that makes calls", async () => {
     const workspace = await newWorkspace()
     await expectJson(403, workspace.as.put(path(workspace, "a"), { arms: [{ model: "sim/echo" }] }))

@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { MAX_SESSION_ID_LENGTH, ProviderPreferences } from "../../formats/schemas.ts"
+import { Trace } from "../../formats/trace.ts"
 
 const INPUT_RULE = "must be a string, an array of strings, an array of token ids, or an array of such arrays"
 const filled = z.string().min(1, "must not be empty")
@@ -29,7 +30,7 @@ export const EmbeddingsRequest = z
     models: z.null({ error: "is not taken here; name one model" }).optional(),
     provider: ProviderPreferences.nullish(),
     session_id: z.string().max(MAX_SESSION_ID_LENGTH, `must be at most ${MAX_SESSION_ID_LENGTH} characters`).nullish(),
-    trace: z.looseObject({}).nullish(),
+    trace: Trace.nullish(),
     user: z.string().max(256, "must be at most 256 characters").nullish(),
   })
   .meta({ id: "EmbeddingsRequest" })

@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { MAX_SESSION_ID_LENGTH, ProviderPreferences } from "../../formats/schemas.ts"
+import { Trace } from "../../formats/trace.ts"
 
 /**
  * Requests of what is neither a conversation nor an embedding. What the gateway reads is checked; the rest is the
@@ -19,7 +20,7 @@ const shared = {
   models: z.null({ error: "is not taken here; name one model" }).optional(),
   provider: ProviderPreferences.nullish(),
   session_id: text.max(MAX_SESSION_ID_LENGTH, `must be at most ${MAX_SESSION_ID_LENGTH} characters`).nullish(),
-  trace: z.looseObject({}).nullish(),
+  trace: Trace.nullish(),
   user: text.max(256, "must be at most 256 characters").nullish(),
 }
 

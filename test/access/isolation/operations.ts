@@ -79,7 +79,7 @@ function namesOf(schema: Schema | undefined, depth: number): string[] {
   if (depth > 2) return []
   const below = [parts.allOf, parts.anyOf, parts.oneOf].flatMap((all) => all ?? [])
   const nested = Object.entries(properties).filter(
-    ([name]) => !/messages|tools|input|text|tool_choice|plugins|config|thinking|models|provider/.test(name),
+    ([name]) => !/messages|tools|input|text|tool_choice|plugins|config|thinking|models|provider|trace/.test(name),
   )
   return [
     ...Object.keys(properties),
