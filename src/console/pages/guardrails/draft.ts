@@ -17,6 +17,9 @@ export type Draft = {
   limit: string
   interval: string
   includesByok: boolean
+  requests: string
+  tokens: string
+  concurrent: string
 }
 
 export const DETECTORS: readonly { slug: string; name: string }[] = [
@@ -54,6 +57,9 @@ export function toDraft(guardrail: Guardrail): Draft {
     limit: guardrail.limit_usd === null ? "" : String(guardrail.limit_usd),
     interval: guardrail.reset_interval ?? "monthly",
     includesByok: guardrail.include_byok_in_budgets,
+    requests: String(guardrail.requests_per_minute ?? ""),
+    tokens: String(guardrail.tokens_per_minute ?? ""),
+    concurrent: String(guardrail.concurrent_requests ?? ""),
   }
 }
 
@@ -65,8 +71,10 @@ export function rulesOf({ builtins, filters }: Draft) {
   }
 }
 
+const numberOf = (text: string) => (text.trim() === "" ? null : Number(text))
+
 export function toChange(draft: Draft): Record<string, unknown> {
-  const limit = draft.limit.trim() === "" ? null : Number(draft.limit)
+  const limit = numberOf(draft.limit)
   return {
     name: draft.name,
     description: draft.description.trim() === "" ? null : draft.description,
@@ -78,5 +86,8 @@ export function toChange(draft: Draft): Record<string, unknown> {
     limit_usd: limit,
     reset_interval: limit === null ? null : draft.interval,
     include_byok_in_budgets: draft.includesByok,
+    requests_per_minute: numberOf(draft.requests),
+    tokens_per_minute: numberOf(draft.tokens),
+    concurrent_requests: numberOf(draft.concurrent),
   }
 }

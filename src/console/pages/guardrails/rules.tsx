@@ -79,9 +79,32 @@ export function Rules({ draft, onChange }: Props) {
           onChange={(includesByok) => set({ includesByok })}
         />
       </section>
+      <section class="stack" aria-label="Rate limits">
+        <h2>Rate limits of each key and member</h2>
+        <div class="pairs">
+          {RATES.map(({ field, label }) => (
+            <TextField
+              key={field}
+              label={label}
+              type="number"
+              min={1}
+              step={1}
+              placeholder="no limit"
+              value={draft[field]}
+              onChange={(value) => set({ [field]: value })}
+            />
+          ))}
+        </div>
+      </section>
     </div>
   )
 }
+
+const RATES = [
+  { field: "requests", label: "Requests per minute" },
+  { field: "tokens", label: "Tokens per minute" },
+  { field: "concurrent", label: "Requests at the same time" },
+] as const
 
 function Detectors({ draft, onChange }: Props) {
   const choose = (slug: string, value: string) => {
