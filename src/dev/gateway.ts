@@ -2,6 +2,7 @@ import { Failure, openApi } from "./api.ts"
 import { creditsAdd, keysCreate, keysList, keysRevoke } from "./commands/accounts.ts"
 import { type Command, readArguments, usageOf } from "./commands/command.ts"
 import { connect } from "./commands/connect.ts"
+import { apply, plan } from "./commands/declared.ts"
 import { doctor, models, providerTest } from "./commands/models.ts"
 import { tail } from "./commands/tail.ts"
 import { catalogueUpdate, cataloguePrice, init, providers } from "./commands/setup.ts"
@@ -14,6 +15,8 @@ const COMMANDS: readonly Command[] = [
   keysCreate,
   keysRevoke,
   creditsAdd,
+  plan,
+  apply,
   connect,
   doctor,
   providers,
@@ -47,7 +50,16 @@ async function main(argv: readonly string[]): Promise<number> {
   const command =
     COMMANDS.find(({ name }) => name === `${first} ${second}`) ?? COMMANDS.find(({ name }) => name === first)
   if (!command) throw new Failure(`There is no command ${first}.\n\n${help()}`, 2)
-  const given = readArguments(command, argv.slice(command.name.split(" ").length))
+  try {
+    return await run(command, argv.slice(command.name.split(" ").length))
+  } catch (error) {
+    if (!(error instanceof Failure) || command.failureCode === undefined) throw error
+    throw new Failure(error.message, command.failureCode)
+  }
+}
+
+async function run(command: Command, argv: readonly string[]): Promise<number> {
+  const given = readArguments(command, argv)
   if (given.values["help"] === true) {
     console.log(usageOf(command))
     return 0

@@ -49,6 +49,8 @@ test("says what there is, and of each command how it is written", async () => {
     "keys create",
     "keys revoke",
     "credits add",
+    "plan",
+    "apply",
     "connect",
     "doctor",
     "providers",

@@ -12,6 +12,8 @@ export type Command = {
   takes: readonly string[]
   /** By name, with what each does. */
   options: Readonly<Record<string, { type: "string" | "boolean"; description: string }>>
+  /** The exit code of every failure, where 2 means something else. */
+  failureCode?: number
   /** Returns the exit code if it is not 0. */
   run: (given: Given) => Promise<number | void>
 }
@@ -76,6 +78,14 @@ export function given(body: Record<string, unknown>): Record<string, unknown> {
  * text.
  */
 const CONTROL = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
+
+/** Text in several lines, without what could move the cursor. */
+export function printable(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => line.replaceAll(CONTROL, "\ufffd"))
+    .join("\n")
+}
 
 /** Rows under their names, in columns. */
 export function table(names: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string {

@@ -11,6 +11,7 @@ import clients from "../../../docs/clients.md"
 import configuration from "../../../docs/configuration.md"
 import console from "../../../docs/console.md"
 import daemon from "../../../docs/daemon.md"
+import declaredConfiguration from "../../../docs/declared-configuration.md"
 import deploy from "../../../docs/deploy.md"
 import guardrails from "../../../docs/guardrails.md"
 import interns from "../../../docs/interns.md"
@@ -43,6 +44,7 @@ export const documents: readonly { path: string; text: string }[] = [
   { path: "docs/configuration.md", text: configuration },
   { path: "docs/console.md", text: console },
   { path: "docs/daemon.md", text: daemon },
+  { path: "docs/declared-configuration.md", text: declaredConfiguration },
   { path: "docs/deploy.md", text: deploy },
   { path: "docs/guardrails.md", text: guardrails },
   { path: "docs/interns.md", text: interns },

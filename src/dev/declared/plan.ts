@@ -1,0 +1,162 @@
+import { isArray, type Json } from "../../support/json.ts"
+import { Failure } from "../api.ts"
+import {
+  addressOf,
+  canonicalJson,
+  fingerprintOf,
+  type Kind,
+  KINDS,
+  type LiveResource,
+  type Resource,
+} from "./resource.ts"
+import { type Declaration, sectionOf } from "./schema.ts"
+import type { Recorded } from "./state.ts"
+
+export type FieldChange = { field: string; from: unknown; to: unknown }
+export type Change = {
+  action: "create" | "update" | "remove"
+  kind: Kind
+  workspace: string
+  name: string
+  address: string
+  /** Of the resource to change or remove. */
+  id: string | null
+  fields: readonly FieldChange[]
+  /** All declared fields; empty for a removal. */
+  declared: Json
+  /** Changed or removed by somebody else since the last apply. */
+  drift: boolean
+}
+
+export type Plan = {
+  changes: readonly Change[]
+  /** Addresses of what the gateway has and the file does not, and `--prune` would remove. */
+  extra: readonly string[]
+}
+
+type Input = {
+  declaration: Declaration
+  live: readonly LiveResource[]
+  /** By address. Null without a state file: nothing is drift then. */
+  recorded: Readonly<Record<string, Recorded>> | null
+  prune: boolean
+}
+
+/** What to change so that the gateway has what the file declares, in the order to apply it. */
+export function planChanges({ declaration, live, recorded, prune }: Input): Plan {
+  const { resources } = declaration
+  const found = liveByAddress(live, resources)
+  const changes = resources.flatMap((resource) => {
+    const address = addressOf(resource)
+    const current = found.get(address)
+    const fields = differences(resource.fields, current?.fields ?? {}, current === undefined)
+    if (current && fields.length === 0) return []
+    refuseFixedFields(resource.kind, address, current ? fields : [])
+    const drift = isDrift(recorded?.[address], current)
+    const { kind, workspace, name, fields: declared } = resource
+    const action = current || kind === "guardrail_keys" ? ("update" as const) : ("create" as const)
+    return [{ action, kind, workspace, name, address, id: current?.id ?? null, fields, declared, drift }]
+  })
+  const extra = live.filter((resource) => isExtra(resource, declaration))
+  const removals = prune ? extra.map(toRemoval) : []
+  return {
+    changes: inOrder([...changes, ...removals]),
+    extra: prune ? [] : extra.map(addressOf),
+  }
+}
+
+/** Declared fields that the gateway has otherwise. */
+function differences(declared: Json, current: Json, isNew: boolean): FieldChange[] {
+  return Object.entries(declared)
+    .filter(([field, to]) => (isNew ? to !== null : canonicalJson(to) !== canonicalJson(current[field] ?? null)))
+    .map(([field, to]) => ({ field, from: isNew ? null : (current[field] ?? null), to }))
+}
+
+/** Called for resources that differ from the file: true if they also differ from what the last apply left. */
+export function isDrift(recorded: Recorded | undefined, current: Pick<Resource, "fields"> | undefined): boolean {
+  if (!recorded) return false
+  return !current || fingerprintOf(current.fields, recorded.fields) !== recorded.sha256
+}
+
+function isExtra(resource: LiveResource, { resources, sections }: Declaration): boolean {
+  if (resource.isProtected || resource.kind === "guardrail_keys") return false
+  const isDeclared = resource.kind === "workspace" || sections.has(sectionOf(resource))
+  const same = ({ kind, workspace, name }: Resource) =>
+    kind === resource.kind && workspace === resource.workspace && name === resource.name
+  return isDeclared && !resources.some(same)
+}
+
+function toRemoval(resource: LiveResource): Change {
+  const { kind, workspace, name, id } = resource
+  return {
+    action: "remove",
+    kind,
+    workspace,
+    name,
+    address: addressOf(resource),
+    id,
+    fields: [],
+    declared: {},
+    drift: false,
+  }
+}
+
+/** Fields that the API sets only when it creates. */
+const FIXED: Partial<Record<Kind, readonly string[]>> = { key: ["kind", "expires_at"] }
+
+function refuseFixedFields(kind: Kind, address: string, fields: readonly FieldChange[]): void {
+  const fixed = fields.find(({ field }) => FIXED[kind]?.includes(field))
+  if (!fixed) return
+  throw new Failure(
+    `${address}: ${fixed.field} of an existing key cannot change. Declare a key with a new name, and remove this one.`,
+  )
+}
+
+function liveByAddress(live: readonly LiveResource[], declared: readonly Resource[]): Map<string, LiveResource> {
+  const wanted = new Set(declared.map(addressOf))
+  const found = new Map<string, LiveResource>()
+  for (const resource of live) {
+    const address = addressOf(resource)
+    if (found.has(address) && wanted.has(address)) {
+      throw new Failure(`${address}: the gateway has more than one with this name. Rename or delete the others first.`)
+    }
+    found.set(address, resource)
+  }
+  return found
+}
+
+/**
+ * Kinds in their order, then removals in the reverse order. Budgets must strictly decrease from lifetime to daily after
+ * every step, so those that rise come first, the longest first, then those that fall, the shortest first. No budget is
+ * an infinite one.
+ */
+export function inOrder(changes: readonly Change[]): Change[] {
+  return changes.toSorted((a, b) => {
+    const [left, right] = [orderOf(a), orderOf(b)]
+    const at = left.findIndex((value, index) => value !== right[index])
+    return at === -1 ? 0 : (left[at] ?? 0) - (right[at] ?? 0)
+  })
+}
+
+const INTERVALS = ["lifetime", "monthly", "weekly", "daily"]
+
+function orderOf(change: Change): number[] {
+  const kind = KINDS.indexOf(change.kind)
+  if (change.kind === "budget") {
+    const length = INTERVALS.indexOf(change.name)
+    return [kind, ...(isRaised(change) ? [0, length] : [1, -length])]
+  }
+  if (change.action === "remove") return [2 * KINDS.length - kind]
+  return [kind, addsKeys(change) ? 0 : 1]
+}
+
+function isRaised({ action, fields }: Change): boolean {
+  if (action !== "update") return action === "remove"
+  const [limit] = fields
+  return Number(limit?.to) > Number(limit?.from)
+}
+
+/** A key that moves to another guardrail gets the new one before it loses the old one. */
+function addsKeys({ fields }: Change): boolean {
+  return fields.some(({ from, to }) => isArray(to) && to.some((key) => !isArray(from) || !from.includes(key)))
+}

@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto"
+import { isArray, isObject, type Json } from "../../support/json.ts"
+
+/** In the order in which changes are applied. */
+export const KINDS = ["workspace", "budget", "guardrail", "key", "guardrail_keys", "alias"] as const
+export type Kind = (typeof KINDS)[number]
+
+/** A part of the configuration, as a file declares it or the gateway has it. */
+export type Resource = {
+  kind: Kind
+  /** Slug. For a workspace the same as `name`. */
+  workspace: string
+  name: string
+  /** In API field names, normalized. A file declares some of them. */
+  fields: Json
+}
+
+export type LiveResource = Resource & {
+  id: string
+  /** Never removed: the default workspace, a workspace's default guardrail. */
+  isProtected: boolean
+}
+
+const SECTIONS = { budget: "budgets", guardrail: "guardrails", key: "keys", alias: "aliases" } as const
+
+/** Where a resource stands in the file: `workspaces.search.keys.ci`. */
+export function addressOf({ kind, workspace, name }: Pick<Resource, "kind" | "workspace" | "name">): string {
+  const base = `workspaces.${workspace}`
+  if (kind === "workspace") return base
+  if (kind === "guardrail_keys") return `${base}.guardrails.${name}.keys`
+  return `${base}.${SECTIONS[kind]}.${name}`
+}
+
+/** Fields in the form in which they are compared: instants in UTC, lists without the fields that the gateway fills. */
+export function normalizeFields(fields: Json): Json {
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(known.map(([name, value]) => [name, normalizeField(name, value)]))
+}
+
+function normalizeField(name: string, value: unknown): unknown {
+  if (name === "expires_at" && typeof value === "string") return new Date(Date.parse(value)).toISOString()
+  if (name === "content_filter_builtins" && isArray(value)) return value.map(normalizeDetector)
+  return withoutNulls(value)
+}
+
+/** The label of a detector is ignored by the gateway; the scope has a default. */
+function normalizeDetector(value: unknown): unknown {
+  if (!isObject(value)) return value
+  const { label: _, scan_scope: scope, ...rest } = value
+  return { ...rest, ...(rest["slug"] === "regex-prompt-injection" && { scan_scope: scope ?? "all_messages" }) }
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (isArray(value)) return value.map(withoutNulls)
+  if (!isObject(value)) return value
+  const given = Object.entries(value).filter(([, inner]) => inner !== undefined && inner !== null)
+  return Object.fromEntries(given.map(([name, inner]) => [name, withoutNulls(inner)]))
+}
+
+/** JSON with sorted names, so that equal values have equal texts. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(sorted(value))
+}
+
+function sorted(value: unknown): unknown {
+  if (isArray(value)) return value.map(sorted)
+  if (!isObject(value)) return value
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]))
+}
+
+/** SHA-256 of the named fields; those that are absent count as null. */
+export function fingerprintOf(fields: Json, names: readonly string[]): string {
+  const values = names.toSorted().map((name) => [name, fields[name] ?? null])
+  return createHash("sha256").update(canonicalJson(values)).digest("hex")
+}

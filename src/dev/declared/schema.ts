@@ -1,0 +1,164 @@
+import * as z from "zod"
+import { parse, YAMLParseError } from "yaml"
+import { BudgetChange } from "../../budgets/schemas.ts"
+import { NewGuardrail } from "../../guardrails/schemas.ts"
+import { explain } from "../../http/schema.ts"
+import { NewApiKey } from "../../keys/schemas.ts"
+import { AliasInput, AliasPath } from "../../workspaces/alias-schemas.ts"
+import { NewWorkspace, WorkspaceChange } from "../../workspaces/schemas.ts"
+import { Failure } from "../api.ts"
+import type { Json } from "../../support/json.ts"
+import { normalizeFields, type Kind, type Resource } from "./resource.ts"
+
+/** An empty value in YAML is null: a section without entries, an entry without fields. */
+const orEmpty = <T extends z.ZodType>(schema: T) => z.preprocess((value) => value ?? {}, schema)
+const section = <K extends z.core.$ZodRecordKey, V extends z.ZodType>(name: K, value: V) =>
+  orEmpty(z.record(name, value, { error: "must be an object of names" })).optional()
+
+const keyName = NewApiKey.shape.name
+const keyNames = z.array(keyName, { error: "must be an array of key names" })
+
+const Budget = BudgetChange.pick({ limit_usd: true })
+const Budgets = z.strictObject({
+  lifetime: Budget.optional(),
+  monthly: Budget.optional(),
+  weekly: Budget.optional(),
+  daily: Budget.optional(),
+})
+const Arm = AliasInput.shape.arms.element
+  .omit({ key_hashes: true })
+  .extend({ keys: keyNames.min(1, "must not be empty").optional() })
+const Alias = AliasInput.omit({ arms: true }).extend({
+  arms: z.array(Arm, { error: "must be an array of arms" }).min(1, "must have at least one arm"),
+})
+const Guardrail = NewGuardrail.omit({ name: true, workspace_id: true, enforce_zdr: true }).extend({
+  keys: keyNames.optional(),
+})
+/** Management keys are not declared: a file cannot lock its operator out. */
+const KEY_KINDS = ["normal", "provisioning", "free_tier"] as const
+const Key = NewApiKey.omit({ name: true, workspace_id: true, external: true, creator_user_id: true }).extend({
+  kind: z.enum(KEY_KINDS, { error: `accepts ${KEY_KINDS.join(", ")}` }).optional(),
+  disabled: z.boolean({ error: "must be true or false" }).optional(),
+})
+
+const Workspace = WorkspaceChange.omit({ slug: true }).extend({
+  budgets: orEmpty(Budgets).optional(),
+  aliases: section(AliasPath.shape.name, Alias),
+  guardrails: section(NewGuardrail.shape.name, orEmpty(Guardrail)),
+  keys: section(keyName, orEmpty(Key)),
+})
+type Workspace = z.infer<typeof Workspace>
+
+const DeclaredFile = z.strictObject({
+  version: z.literal(1, { error: "must be 1, the version of this format" }),
+  workspaces: orEmpty(
+    z.record(NewWorkspace.shape.slug, orEmpty(Workspace), { error: "must be an object of workspaces by slug" }),
+  ),
+})
+
+export type Declaration = {
+  resources: readonly Resource[]
+  /** `search/keys`: what the file declares whole, so that other resources of the gateway are not in it. */
+  sections: ReadonlySet<string>
+}
+
+/** Parses and validates the text of a file. Throws a message with every path and what it accepts. */
+export function readDeclaration(text: string, file: string): Declaration {
+  const parsed = DeclaredFile.safeParse(parseYaml(text, file))
+  if (!parsed.success) {
+    throw new Failure(parsed.error.issues.map((issue) => `${file}: ${explainIssue(issue)}`).join("\n"))
+  }
+  const workspaces = Object.entries(parsed.data.workspaces)
+  refuseSharedKeys(workspaces, file)
+  return {
+    resources: workspaces.flatMap(([slug, workspace]) => resourcesOf(slug, workspace)),
+    sections: new Set(workspaces.flatMap(([slug, workspace]) => sectionsOf(slug, workspace))),
+  }
+}
+
+export function sectionOf({ workspace, kind }: Pick<Resource, "workspace" | "kind">): string {
+  return `${workspace}/${kind}`
+}
+
+function sectionsOf(slug: string, { budgets, aliases, guardrails, keys }: Workspace): string[] {
+  const declared: [Kind, unknown][] = [
+    ["budget", budgets],
+    ["alias", aliases],
+    ["guardrail", guardrails],
+    ["key", keys],
+  ]
+  return declared.filter(([, value]) => value !== undefined).map(([kind]) => sectionOf({ workspace: slug, kind }))
+}
+
+function resourcesOf(workspace: string, declared: Workspace): Resource[] {
+  const { budgets = {}, aliases = {}, guardrails = {}, keys = {}, ...settings } = declared
+  const of = (kind: Kind, entries: Record<string, Json | undefined>) =>
+    Object.entries(entries).flatMap(([name, fields]): Resource[] =>
+      fields ? [{ kind, workspace, name, fields: normalizeFields(fields) }] : [],
+    )
+  const rules = Object.entries(guardrails).map(([name, rule]) => [name, { ...rule, keys: undefined }] as const)
+  const assigned = Object.entries(guardrails).flatMap(([name, rule]) =>
+    rule.keys ? [[name, { keys: [...new Set(rule.keys)].toSorted() }] as const] : [],
+  )
+  return [
+    ...of("workspace", { [workspace]: settings }),
+    ...of("budget", budgets),
+    ...of("guardrail", Object.fromEntries(rules)),
+    ...of("key", keys),
+    ...of("guardrail_keys", Object.fromEntries(assigned)),
+    ...of("alias", aliases),
+  ]
+}
+
+/** A key has at most one guardrail: two would take it from each other at every apply. */
+function refuseSharedKeys(workspaces: readonly [string, Workspace][], file: string): void {
+  for (const [slug, { guardrails = {} }] of workspaces) {
+    const owners = new Map<string, string>()
+    for (const [name, { keys = [] }] of Object.entries(guardrails)) {
+      for (const key of keys) {
+        const other = owners.get(key)
+        if (other !== undefined && other !== name) {
+          const rule = `the key ${key} is also in ${other}. A key has at most one guardrail.`
+          throw new Failure(`${file}: workspaces.${slug}.guardrails.${name}.keys: ${rule}`)
+        }
+        owners.set(key, name)
+      }
+    }
+  }
+}
+
+function parseYaml(text: string, file: string): unknown {
+  try {
+    const value: unknown = parse(text)
+    return value
+  } catch (error) {
+    if (error instanceof YAMLParseError) throw new Failure(`${file}: ${error.message.trimEnd()}`)
+    throw error
+  }
+}
+
+function explainIssue(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_key") {
+    const message = `this name ${issue.issues[0]?.message ?? issue.message}`
+    return explain({ issues: [{ ...issue, message }] })
+  }
+  if (issue.code !== "unrecognized_keys") return explain({ issues: [issue] })
+  const accepted = acceptedAt(DeclaredFile, issue.path)
+  const message = `has no ${issue.keys.join(", ")}. It accepts ${accepted.join(", ")}.`
+  return explain({ issues: [{ ...issue, path: issue.path.length > 0 ? issue.path : ["file"], message }] })
+}
+
+/** The names that the object at a path of the schema accepts. */
+function acceptedAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+  const { def } = (schema as z.core.$ZodTypes)._zod
+  if (def.type === "optional" || def.type === "nullable" || def.type === "default")
+    return acceptedAt(def.innerType, path)
+  if (def.type === "pipe") return acceptedAt(def.out, path)
+  const [first, ...rest] = path
+  if (def.type === "record") return acceptedAt(def.valueType, rest)
+  if (def.type === "array") return acceptedAt(def.element, rest)
+  if (def.type !== "object") return []
+  if (first === undefined) return Object.keys(def.shape)
+  const next = def.shape[String(first)]
+  return next ? acceptedAt(next, rest) : []
+}

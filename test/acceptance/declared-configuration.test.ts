@@ -1,0 +1,214 @@
+import { execFile } from "node:child_process"
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { beforeEach, describe, expect, inject, onTestFinished, test } from "vitest"
+import { root } from "../../src/dev/options.ts"
+import { gatewayUrl, newOrganization, openai, type Organization } from "./world.ts"
+
+type Ended = { code: number; out: string; errors: string }
+
+let organization: Organization
+let folder: string
+let file: string
+
+beforeEach(async () => {
+  organization = await newOrganization()
+  folder = mkdtempSync(path.join(tmpdir(), "gateway-declared-"))
+  file = path.join(folder, "gateway.yaml")
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+})
+
+function gateway(...args: readonly string[]): Promise<Ended> {
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    GATEWAY_URL: inject("gateway").url,
+    GATEWAY_MANAGEMENT_KEY: organization.managementKey,
+  }
+  return new Promise((resolve) => {
+    execFile(process.execPath, ["src/dev/gateway.ts", ...args], { cwd: root, env }, (error, out, errors) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, out, errors })
+    })
+  })
+}
+
+async function succeed(...args: readonly string[]): Promise<string> {
+  const { code, out, errors } = await gateway(...args)
+  expect(code, errors + out).toBe(0)
+  return out
+}
+
+async function api<T>(method: string, resource: string, body?: object): Promise<T> {
+  const response = await fetch(`${gatewayUrl}${resource}`, {
+    method,
+    headers: { authorization: `Bearer ${organization.managementKey}`, "content-type": "application/json" },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  expect(response.status, text).toBeLessThan(300)
+  return JSON.parse(text) as T
+}
+
+function write(workspaces: string): void {
+  writeFileSync(file, `version: 1\nworkspaces:\n${workspaces}`)
+}
+
+function secretsIn(name: string): { workspace: string; name: string; hash: string; key: string }[] {
+  const lines = readFileSync(path.join(folder, name), "utf8").trimEnd().split("\n")
+  return lines.map((line) => JSON.parse(line) as { workspace: string; name: string; hash: string; key: string })
+}
+
+const keysOut = (name = "keys.jsonl") => ["--keys-out", path.join(folder, name)]
+
+test("the example of the documentation is applied, and a second apply changes nothing", async () => {
+  const text = readFileSync(path.join(root, "docs/declared-configuration.md"), "utf8")
+  writeFileSync(file, /```yaml\n(.*?)```/s.exec(text)?.[1] ?? "")
+  const planned = await gateway("plan", file)
+  expect(planned.code, planned.errors).toBe(2)
+  expect(planned.out).toContain("+ workspaces.search.keys.backend\n    limit: 50\n")
+  expect(planned.out).toContain("drift is not checked")
+  expect(planned.out).toContain("9 to create, 1 to change, 0 to remove.")
+
+  expect(await succeed("apply", file, ...keysOut())).toContain("Applied 10 changes.")
+  expect(await succeed("plan", file)).toBe("No changes.\n")
+  expect(await succeed("apply", file)).toBe("No changes.\n")
+
+  const { data: workspace } = await api<{ data: Record<string, unknown> }>("GET", "/workspaces/search")
+  expect(workspace).toMatchObject({ requests_per_minute: 600, response_cache_seconds: 300 })
+  const secrets = secretsIn("keys.jsonl")
+  expect(secrets.map(({ workspace: slug, name }) => `${slug}/${name}`)).toEqual([
+    "search/backend",
+    "search/nightly-evaluation",
+  ])
+  expect(statSync(path.join(folder, "keys.jsonl")).mode & 0o777).toBe(0o600)
+  const [{ key, hash } = { key: "", hash: "" }] = secrets
+  const { choices } = await openai(key).chat.completions.create({
+    model: "team/fast",
+    messages: [{ role: "user", content: "Mail to jo@example.com" }],
+  })
+  expect(choices[0]?.message.content).toContain("Mail to")
+  expect(choices[0]?.message.content).not.toContain("jo@example.com")
+  const state = readFileSync(`${file}.state.json`, "utf8")
+  for (const secret of [key, organization.managementKey]) expect(state).not.toContain(secret)
+  const audit = await api<{ data: { action: string; resource_id: string }[] }>("GET", "/audit?limit=100")
+  expect(audit.data).toContainEqual(expect.objectContaining({ action: "api_key.create", resource_id: hash }))
+})
+
+describe("what somebody changed by hand", () => {
+  test("is drift: apply refuses to change it, and --force does", async () => {
+    write("  search: { requests_per_minute: 60, description: One }\n")
+    await succeed("apply", file)
+    await api("PATCH", "/workspaces/search", { requests_per_minute: 70 })
+    const planned = await gateway("plan", file)
+    expect(planned.code).toBe(2)
+    expect(planned.out).toContain(
+      "~ workspaces.search  (drift: changed since the last apply)\n    requests_per_minute: 70 → 60\n",
+    )
+    const refused = await gateway("apply", file)
+    expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining("Nothing was changed")])
+    const rate = async () => (await api<{ data: { requests_per_minute: number } }>("GET", "/workspaces/search")).data
+    expect(await rate()).toMatchObject({ requests_per_minute: 70 })
+    await succeed("apply", file, "--force")
+    expect(await rate()).toMatchObject({ requests_per_minute: 60 })
+    expect(await succeed("plan", file)).toBe("No changes.\n")
+  })
+
+  test("is no drift where the file does not declare the field, or declares the same", async () => {
+    write("  search: { requests_per_minute: 60 }\n")
+    await succeed("apply", file)
+    await api("PATCH", "/workspaces/search", { description: "By hand", requests_per_minute: 90 })
+    write("  search: { requests_per_minute: 90 }\n")
+    expect(await succeed("apply", file)).toBe("No changes.\n")
+    write("  search: { requests_per_minute: 100 }\n")
+    const { data } = JSON.parse(`{"data":${await succeed("apply", file, "--json")}}`) as {
+      data: { changes: object[]; applied: string[] }
+    }
+    expect(data.changes).toMatchObject([{ action: "update", drift: false }])
+    expect(data.applied).toEqual(["workspaces.search"])
+  })
+})
+
+test("--prune removes what the file does not have, of the kinds that it declares", async () => {
+  write(
+    "  search:\n    budgets: { daily: { limit_usd: 1 }, monthly: { limit_usd: 9 } }\n    keys: { ci: , old: }\n    guardrails: { strict: { keys: [ci] }, lax: { keys: [old] } }\n    aliases: { fast: { arms: [{ model: sim/echo }] } }\n  gone: {}\n",
+  )
+  await succeed("apply", file, ...keysOut())
+  write(
+    "  search:\n    budgets: { daily: { limit_usd: 10 } }\n    keys: { ci: }\n    guardrails: { strict: { keys: [] } }\n",
+  )
+  const kept = await gateway("plan", file)
+  expect(kept.code, kept.errors).toBe(2)
+  expect(kept.out).toContain("Not in the file, kept (--prune removes them):")
+  const pruned = await succeed("apply", file, "--prune")
+  for (const address of ["budgets.monthly", "keys.old", "guardrails.lax"]) {
+    expect(pruned).toContain(`- workspaces.search.${address}\n`)
+  }
+  expect(pruned).toContain("- workspaces.gone\n")
+  expect(pruned).not.toContain("aliases")
+  const { data: aliases } = await api<{ data: object[] }>("GET", "/workspaces/search/aliases")
+  expect(aliases).toHaveLength(1)
+  const { data: workspaces } = await api<{ data: { slug: string }[] }>("GET", "/workspaces")
+  expect(workspaces.map(({ slug }) => slug)).toHaveLength(2)
+  expect(await succeed("plan", file, "--prune")).toBe("No changes.\n")
+})
+
+describe("secrets of new keys", () => {
+  test("need a file before anything is changed", async () => {
+    write("  search:\n    keys: { ci: }\n")
+    const refused = await gateway("apply", file)
+    expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining("--keys-out FILE")])
+    const { total_count: count } = await api<{ total_count: number }>("GET", "/workspaces")
+    expect(count).toBe(1)
+  })
+
+  test("never replace a file, and leave none where no key is new", async () => {
+    writeFileSync(path.join(folder, "keys.jsonl"), "mine")
+    write("  search:\n    keys: { ci: { disabled: true } }\n")
+    const refused = await gateway("apply", file, ...keysOut())
+    expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining("exists already")])
+    expect(readFileSync(path.join(folder, "keys.jsonl"), "utf8")).toBe("mine")
+    await succeed("apply", file, ...keysOut("new.jsonl"))
+    await succeed("apply", file, ...keysOut("none.jsonl"))
+    expect(existsSync(path.join(folder, "none.jsonl"))).toBe(false)
+  })
+})
+
+test("a failure in the middle says what was applied, and the next apply continues", async () => {
+  const budgets = (daily: number) =>
+    `  search:\n    budgets: { daily: { limit_usd: ${daily} }, weekly: { limit_usd: 5 } }\n    keys: { ci: }\n`
+  write(budgets(7))
+  const failed = await gateway("apply", file, ...keysOut())
+  expect(failed.code).toBe(1)
+  expect(failed.out).toContain(
+    "Failed: workspaces.search.budgets.weekly: limit_usd: must be more than the daily budget",
+  )
+  expect(failed.out).toContain("Applied:\n  + workspaces.search\n  + workspaces.search.budgets.daily\n")
+  expect(failed.out).toContain("Not applied:\n  + workspaces.search.keys.ci\n")
+  expect(existsSync(path.join(folder, "keys.jsonl"))).toBe(false)
+  write(budgets(4))
+  expect(await succeed("apply", file, ...keysOut())).toContain("Applied 3 changes.")
+  expect(await succeed("plan", file)).toBe("No changes.\n")
+})
+
+test.each([
+  ["  Search: {}\n", "workspaces.Search: this name must be lowercase letters and digits"],
+  ["  search: { rpm: 5 }\n", "workspaces.search: has no rpm. It accepts name, description, default_text_model"],
+  ["  search: { requests_per_minute: fast }\n", "workspaces.search.requests_per_minute: must be a whole number"],
+  ["  search: { keys: { ci: { limit: many } } }\n", "workspaces.search.keys.ci.limit: must be a number of USD"],
+  ["  search: { budgets: { hourly: { limit_usd: 1 } } }\n", "It accepts lifetime, monthly, weekly, daily"],
+  ["  search: { keys: { ci: { kind: management } } }\n", "accepts normal, provisioning, free_tier"],
+  ["  search: { guardrails: { a: { keys: [ci] } }, keys: {} }\n", "a.keys: ci must be a name that the file declares"],
+  ["  search: { guardrails: { a: { keys: [ci] }, b: { keys: [ci] } } }\n", "A key has at most one guardrail"],
+  ["  search: {\n", "gateway.yaml: Flow map"],
+])("%j is refused with what is accepted", async (text, message) => {
+  write(text)
+  const { code, errors } = await gateway("plan", file)
+  expect([code, errors]).toEqual([1, expect.stringContaining(message)])
+})
+
+test("missing files and wrong arguments exit with 1, not 2", async () => {
+  const missing = await gateway("plan", "/nowhere.yaml")
+  expect([missing.code, missing.errors]).toEqual([1, "/nowhere.yaml cannot be read.\n"])
+  const wrong = await gateway("plan")
+  expect([wrong.code, wrong.errors]).toEqual([1, expect.stringContaining("plan takes FILE")])
+})
