@@ -7,9 +7,10 @@ import type { StoredOf } from "../support/db.ts"
 import { toTimestamp } from "../support/time.ts"
 import { outboundRefusalOf } from "../outbound/send.ts"
 import { type Config, type Configured, isSecret, type KindName, KINDS } from "./kinds.ts"
+import { isMask, masked } from "./mask.ts"
 import type { Destination, DestinationChange, FilterRules, NewDestination } from "./schemas.ts"
 import type { destinations } from "./table.ts"
-import { isObject, parseStored } from "../support/json.ts"
+import { parseStored } from "../support/json.ts"
 
 /** How its deliveries go: kept by the consumer of the queue, never by a request. */
 export const STATE_COLUMNS = ["last_success_at", "last_error_at", "last_error", "failures", "paused_until"] as const
@@ -44,21 +45,6 @@ export function splitConfig(type: KindName, config: Config): { open: Config; sec
   return { open: of(false), secret: of(true) }
 }
 
-/** Shorter secrets are masked completely: their ends would reveal too much. */
-const LEAST_MASKED = 20
-const MASKED = /^(.{4})?\.\.\.(.{4})?$/
-
-function toMask(secret: string): string {
-  return secret.length < LEAST_MASKED ? "..." : `${secret.slice(0, 4)}...${secret.slice(-4)}`
-}
-
-/** Masks the secrets of a configuration. */
-function masked(secret: Config): Config {
-  return Object.fromEntries(
-    Object.entries(secret).map(([name, value]) => [name, isObject(value) ? masked(value) : toMask(String(value))]),
-  )
-}
-
 /** Validates a configuration against its kind; throws 400 with the invalid field. */
 export function readConfig(type: KindName, config: Config, privateHosts: ReadonlySet<string>): Config {
   const parsed = z.object({ config: KINDS[type].config }).safeParse({ config })
@@ -74,7 +60,7 @@ export function readConfig(type: KindName, config: Config, privateHosts: Readonl
 function refuseMasked(path: string, value: unknown): void {
   if (typeof value === "object" && value !== null) {
     for (const [name, inner] of Object.entries(value)) refuseMasked(`${path}.${name}`, inner)
-  } else if (MASKED.test(String(value))) {
+  } else if (isMask(String(value))) {
     throw new GatewayError("invalid_request", `${path}: is masked. Send the value itself.`)
   }
 }
@@ -96,14 +82,14 @@ export function mergeConfig(type: KindName, before: Config, change: Config): Con
     if (value === null) delete merged[name]
     else if (name === "headers" && typeof value === "object") {
       merged[name] = keepMasked(before.headers ?? {}, value as Record<string, string>)
-    } else if (!isSecret(type, name) || typeof value !== "string" || !MASKED.test(value)) merged[name] = value
+    } else if (!isSecret(type, name) || typeof value !== "string" || !isMask(value)) merged[name] = value
   }
   return merged
 }
 
 function keepMasked(before: Record<string, string>, sent: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(sent).map(([name, value]) => [name, MASKED.test(value) ? (before[name] ?? value) : value]),
+    Object.entries(sent).map(([name, value]) => [name, isMask(value) ? (before[name] ?? value) : value]),
   )
 }
 

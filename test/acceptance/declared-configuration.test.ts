@@ -11,10 +11,12 @@ type Ended = { code: number; out: string; errors: string }
 let organization: Organization
 let folder: string
 let file: string
+let more: Record<string, string>
 
 beforeEach(async () => {
   organization = await newOrganization()
   folder = mkdtempSync(path.join(tmpdir(), "gateway-declared-"))
+  more = {}
   file = path.join(folder, "gateway.yaml")
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
 })
@@ -24,6 +26,7 @@ function gateway(...args: readonly string[]): Promise<Ended> {
     PATH: process.env["PATH"] ?? "",
     GATEWAY_URL: inject("gateway").url,
     GATEWAY_MANAGEMENT_KEY: organization.managementKey,
+    ...more,
   }
   return new Promise((resolve) => {
     execFile(process.execPath, ["src/dev/gateway.ts", ...args], { cwd: root, env }, (error, out, errors) => {
@@ -63,15 +66,24 @@ const keysOut = (name = "keys.jsonl") => ["--keys-out", path.join(folder, name)]
 test("the example of the documentation is applied, and a second apply changes nothing", async () => {
   const text = readFileSync(path.join(root, "docs/declared-configuration.md"), "utf8")
   writeFileSync(file, /```yaml\n(.*?)```/s.exec(text)?.[1] ?? "")
+  const unset = await gateway("plan", file)
+  expect([unset.code, unset.errors]).toEqual([1, expect.stringContaining("set HOOK_TOKEN in the environment")])
+  more = { HOOK_TOKEN: "0123456789abcdefghij" }
   const planned = await gateway("plan", file)
   expect(planned.code, planned.errors).toBe(2)
   expect(planned.out).toContain("+ workspaces.search.keys.backend\n    limit: 50\n")
   expect(planned.out).toContain("drift is not checked")
-  expect(planned.out).toContain("9 to create, 1 to change, 0 to remove.")
+  expect(planned.out).toContain("10 to create, 1 to change, 0 to remove.")
 
-  expect(await succeed("apply", file, ...keysOut())).toContain("Applied 10 changes.")
+  expect(await succeed("apply", file, ...keysOut())).toContain("Applied 11 changes.")
   expect(await succeed("plan", file)).toBe("No changes.\n")
   expect(await succeed("apply", file)).toBe("No changes.\n")
+
+  more = { HOOK_TOKEN: "0123456789abcdefgXYZ" }
+  expect(await succeed("apply", file)).toContain(
+    'config.headers: {"authorization":"Bear...ghij"} → {"authorization":"Bear...gXYZ"}',
+  )
+  expect(await succeed("plan", file)).toBe("No changes.\n")
 
   const { data: workspace } = await api<{ data: Record<string, unknown> }>("GET", "/workspaces/search")
   expect(workspace).toMatchObject({ requests_per_minute: 600, response_cache_seconds: 300 })
@@ -89,7 +101,8 @@ test("the example of the documentation is applied, and a second apply changes no
   expect(choices[0]?.message.content).toContain("Mail to")
   expect(choices[0]?.message.content).not.toContain("jo@example.com")
   const state = readFileSync(`${file}.state.json`, "utf8")
-  for (const secret of [key, organization.managementKey]) expect(state).not.toContain(secret)
+  for (const secret of [key, organization.managementKey, "0123456789"])
+    expect(state + planned.out).not.toContain(secret)
   const audit = await api<{ data: { action: string; resource_id: string }[] }>("GET", "/audit?limit=100")
   expect(audit.data).toContainEqual(expect.objectContaining({ action: "api_key.create", resource_id: hash }))
 })

@@ -144,12 +144,12 @@ function budgetChange(name: string, from: number | undefined, to: number | undef
   if (from === to) return []
   const action = from === undefined ? "create" : to === undefined ? "remove" : "update"
   const fields = [{ field: "limit_usd", from, to }]
-  const base = { kind: "budget" as const, workspace: "search", id: null, declared: {}, drift: false }
+  const base = { kind: "budget" as const, workspace: "search", id: null, declared: {}, secrets: {}, drift: false }
   return [{ ...base, action, name, address: name, fields }]
 }
 
 test("a key gets its new guardrail before it loses the old one, and aliases go before the keys they name", () => {
-  const base = { workspace: "search", id: null, declared: {}, drift: false, fields: [] }
+  const base = { workspace: "search", id: null, declared: {}, secrets: {}, drift: false, fields: [] }
   const keys = (name: string, from: string[], to: string[]) => ({
     ...base,
     kind: "guardrail_keys" as const,
@@ -187,6 +187,32 @@ describe("a file", () => {
     ["version: 1\nversion: 1\n", "Map keys must be unique at line 2"],
   ])("%j", (text, message) => {
     expect(() => readDeclaration(text, FILE)).toThrow(message)
+  })
+
+  test.each([
+    ["url: https://hooks.example.com, headers: { x-token: abc }", "d.config.headers.x-token: must refer to"],
+    ["url: https://hooks.example.com, signingSecret: whsec_abc", "d.config.signingSecret: must refer to"],
+    ["url: https://hooks.example.com, headers: { x-token: '${MISSING}' }", "d.config.headers.x-token: set MISSING"],
+    ["url: https://hooks.example.com, headers: { x-token: '${BAD}' }", "d.config.headers.x-token: must be printable"],
+    ["address: x", "d.config.url: must be"],
+  ])("has a destination with %s: refused, without the secret", (config, message) => {
+    const text = `version: 1\nworkspaces: { a: { destinations: { d: { type: webhook, config: { ${config} } } } } }\n`
+    const read = () => readDeclaration(text, FILE, { BAD: "se\u0001cret" })
+    expect(read).toThrow(message)
+    expect(read).not.toThrow('cret"')
+  })
+
+  test("keeps secrets of destinations out of what is compared, shown and recorded", () => {
+    const text =
+      "version: 1\nworkspaces: { a: { destinations: { d: { type: webhook, config: { url: https://h.example.com, headers: { authorization: 'Bearer ${TOKEN}' } } } } } }\n"
+    const { resources } = readDeclaration(text, FILE, { TOKEN: "0123456789abcdefghij" })
+    const destination = resources.find(({ kind }) => kind === "destination")
+    expect(destination?.fields).toEqual({
+      type: "webhook",
+      "config.url": "https://h.example.com",
+      "config.headers": { authorization: "Bear...ghij" },
+    })
+    expect(destination?.secrets).toEqual({ "config.headers": { authorization: "Bearer 0123456789abcdefghij" } })
   })
 
   test("reports each error with its path", () => {

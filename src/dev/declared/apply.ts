@@ -1,5 +1,6 @@
 import { type Json, listOf, objectsOf } from "../../support/json.ts"
 import { type Api, Failure } from "../api.ts"
+import { toDestinationBody } from "./destination.ts"
 import type { KeysOut } from "./keys-out.ts"
 import type { Live } from "./live.ts"
 import type { Change } from "./plan.ts"
@@ -50,6 +51,7 @@ class Writer {
       guardrail_keys: (one) => this.#guardrailKeys(one),
       alias: (one) =>
         this.#put(one, `/workspaces/${one.workspace}/aliases/${encodeURIComponent(one.name)}`, this.#aliasOf(one)),
+      destination: (one) => this.#destination(one),
     }
     await write[change.kind](change)
   }
@@ -110,6 +112,17 @@ class Writer {
     const removed = from.filter((key) => !to.includes(key)).map((key) => this.#hashOf(workspace, String(key)))
     if (added.length > 0) await this.#send("POST", path, { key_hashes: added })
     if (removed.length > 0) await this.#send("POST", `${path}/remove`, { key_hashes: removed })
+  }
+
+  async #destination({ action, id, workspace, name, declared, fields, secrets }: Change): Promise<void> {
+    const resource = "/observability/destinations"
+    if (action === "remove") await this.#send("DELETE", `${resource}/${id}`)
+    else if (action === "update") {
+      await this.#send("PATCH", `${resource}/${id}`, toDestinationBody(changed(fields), secrets))
+    } else {
+      const body = { ...toDestinationBody(declared, secrets), name, workspace_id: this.#workspaceId(workspace) }
+      await this.#send("POST", resource, body)
+    }
   }
 
   #aliasOf({ declared, workspace }: Change): Json {

@@ -1,5 +1,6 @@
 import { isArray, type Json, objectsOf } from "../../support/json.ts"
 import type { Api } from "../api.ts"
+import { toDestinationFields } from "./destination.ts"
 import { type Kind, type LiveResource, normalizeFields } from "./resource.ts"
 import { type Declaration, sectionOf } from "./schema.ts"
 
@@ -97,6 +98,10 @@ async function sectionsOf(
       const arms = objectsOf(alias["arms"]).map((arm) => toNamedArm(arm, (hash) => live.keys.nameOf(slug, hash)))
       found.push(toLive("alias", slug, { ...alias, arms }))
     }
+  }
+  if (has("destination")) {
+    const destinations = await listAll(api, `/observability/destinations?workspace_id=${id}&`)
+    found.push(...destinations.map((one) => toLive("destination", slug, toDestinationFields(one))))
   }
   return found
 }

@@ -24,6 +24,8 @@ export type Change = {
   fields: readonly FieldChange[]
   /** All declared fields; empty for a removal. */
   declared: Json
+  /** Values of fields that are shown masked. */
+  secrets: Json
   /** Changed or removed by somebody else since the last apply. */
   drift: boolean
 }
@@ -53,9 +55,9 @@ export function planChanges({ declaration, live, recorded, prune }: Input): Plan
     if (current && fields.length === 0) return []
     refuseFixedFields(resource.kind, address, current ? fields : [])
     const drift = isDrift(recorded?.[address], current)
-    const { kind, workspace, name, fields: declared } = resource
+    const { kind, workspace, name, fields: declared, secrets = {} } = resource
     const action = current || kind === "guardrail_keys" ? ("update" as const) : ("create" as const)
-    return [{ action, kind, workspace, name, address, id: current?.id ?? null, fields, declared, drift }]
+    return [{ action, kind, workspace, name, address, id: current?.id ?? null, fields, declared, secrets, drift }]
   })
   const extra = live.filter((resource) => isExtra(resource, declaration))
   const removals = prune ? extra.map(toRemoval) : []
@@ -97,18 +99,19 @@ function toRemoval(resource: LiveResource): Change {
     id,
     fields: [],
     declared: {},
+    secrets: {},
     drift: false,
   }
 }
 
 /** Fields that the API sets only when it creates. */
-const FIXED: Partial<Record<Kind, readonly string[]>> = { key: ["kind", "expires_at"] }
+const FIXED: Partial<Record<Kind, readonly string[]>> = { key: ["kind", "expires_at"], destination: ["type"] }
 
 function refuseFixedFields(kind: Kind, address: string, fields: readonly FieldChange[]): void {
   const fixed = fields.find(({ field }) => FIXED[kind]?.includes(field))
   if (!fixed) return
   throw new Failure(
-    `${address}: ${fixed.field} of an existing key cannot change. Declare a key with a new name, and remove this one.`,
+    `${address}: ${fixed.field} of an existing ${kind} cannot change. Declare one with a new name, and remove this one.`,
   )
 }
 

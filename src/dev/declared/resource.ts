@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { isArray, isObject, type Json } from "../../support/json.ts"
 
 /** In the order in which changes are applied. */
-export const KINDS = ["workspace", "budget", "guardrail", "key", "guardrail_keys", "alias"] as const
+export const KINDS = ["workspace", "budget", "guardrail", "key", "guardrail_keys", "alias", "destination"] as const
 export type Kind = (typeof KINDS)[number]
 
 /** A part of the configuration, as a file declares it or the gateway has it. */
@@ -13,6 +13,8 @@ export type Resource = {
   name: string
   /** In API field names, normalized. A file declares some of them. */
   fields: Json
+  /** Values of fields that are compared by their mask. Never printed or stored. */
+  secrets?: Json
 }
 
 export type LiveResource = Resource & {
@@ -21,7 +23,13 @@ export type LiveResource = Resource & {
   isProtected: boolean
 }
 
-const SECTIONS = { budget: "budgets", guardrail: "guardrails", key: "keys", alias: "aliases" } as const
+const SECTIONS = {
+  budget: "budgets",
+  guardrail: "guardrails",
+  key: "keys",
+  alias: "aliases",
+  destination: "destinations",
+} as const
 
 /** Where a resource stands in the file: `workspaces.search.keys.ci`. */
 export function addressOf({ kind, workspace, name }: Pick<Resource, "kind" | "workspace" | "name">): string {

@@ -4,10 +4,12 @@ import { BudgetChange } from "../../budgets/schemas.ts"
 import { NewGuardrail } from "../../guardrails/schemas.ts"
 import { explain } from "../../http/schema.ts"
 import { NewApiKey } from "../../keys/schemas.ts"
+import { NewDestination } from "../../observability/schemas.ts"
 import { AliasInput, AliasPath } from "../../workspaces/alias-schemas.ts"
 import { NewWorkspace, WorkspaceChange } from "../../workspaces/schemas.ts"
 import { Failure } from "../api.ts"
 import type { Json } from "../../support/json.ts"
+import { toDestination } from "./destination.ts"
 import { normalizeFields, type Kind, type Resource } from "./resource.ts"
 
 /** An empty value in YAML is null: a section without entries, an entry without fields. */
@@ -41,11 +43,14 @@ const Key = NewApiKey.omit({ name: true, workspace_id: true, external: true, cre
   disabled: z.boolean({ error: "must be true or false" }).optional(),
 })
 
+const Destination = NewDestination.omit({ name: true, workspace_id: true, api_key_hashes: true })
+
 const Workspace = WorkspaceChange.omit({ slug: true }).extend({
   budgets: orEmpty(Budgets).optional(),
   aliases: section(AliasPath.shape.name, Alias),
   guardrails: section(NewGuardrail.shape.name, orEmpty(Guardrail)),
   keys: section(keyName, orEmpty(Key)),
+  destinations: section(NewDestination.shape.name, Destination),
 })
 type Workspace = z.infer<typeof Workspace>
 
@@ -63,7 +68,7 @@ export type Declaration = {
 }
 
 /** Parses and validates the text of a file. Throws a message with every path and what it accepts. */
-export function readDeclaration(text: string, file: string): Declaration {
+export function readDeclaration(text: string, file: string, env = process.env): Declaration {
   const parsed = DeclaredFile.safeParse(parseYaml(text, file))
   if (!parsed.success) {
     throw new Failure(parsed.error.issues.map((issue) => `${file}: ${explainIssue(issue)}`).join("\n"))
@@ -71,7 +76,10 @@ export function readDeclaration(text: string, file: string): Declaration {
   const workspaces = Object.entries(parsed.data.workspaces)
   refuseSharedKeys(workspaces, file)
   return {
-    resources: workspaces.flatMap(([slug, workspace]) => resourcesOf(slug, workspace)),
+    resources: workspaces.flatMap(([slug, workspace]) => [
+      ...resourcesOf(slug, workspace),
+      ...destinationsOf(slug, workspace, env),
+    ]),
     sections: new Set(workspaces.flatMap(([slug, workspace]) => sectionsOf(slug, workspace))),
   }
 }
@@ -80,18 +88,19 @@ export function sectionOf({ workspace, kind }: Pick<Resource, "workspace" | "kin
   return `${workspace}/${kind}`
 }
 
-function sectionsOf(slug: string, { budgets, aliases, guardrails, keys }: Workspace): string[] {
+function sectionsOf(slug: string, { budgets, aliases, guardrails, keys, destinations }: Workspace): string[] {
   const declared: [Kind, unknown][] = [
     ["budget", budgets],
     ["alias", aliases],
     ["guardrail", guardrails],
     ["key", keys],
+    ["destination", destinations],
   ]
   return declared.filter(([, value]) => value !== undefined).map(([kind]) => sectionOf({ workspace: slug, kind }))
 }
 
 function resourcesOf(workspace: string, declared: Workspace): Resource[] {
-  const { budgets = {}, aliases = {}, guardrails = {}, keys = {}, ...settings } = declared
+  const { budgets = {}, aliases = {}, guardrails = {}, keys = {}, destinations: _, ...settings } = declared
   const of = (kind: Kind, entries: Record<string, Json | undefined>) =>
     Object.entries(entries).flatMap(([name, fields]): Resource[] =>
       fields ? [{ kind, workspace, name, fields: normalizeFields(fields) }] : [],
@@ -108,6 +117,10 @@ function resourcesOf(workspace: string, declared: Workspace): Resource[] {
     ...of("guardrail_keys", Object.fromEntries(assigned)),
     ...of("alias", aliases),
   ]
+}
+
+function destinationsOf(slug: string, { destinations = {} }: Workspace, env: NodeJS.ProcessEnv): Resource[] {
+  return Object.entries(destinations).map(([name, declared]) => toDestination(slug, name, declared, env))
 }
 
 /** A key has at most one guardrail: two would take it from each other at every apply. */
