@@ -53,7 +53,7 @@ export function pauseMs(failures: number): number {
 /** `retryAfterMs`: the destination's Retry-After, which can only lengthen the pause. */
 export function afterFailure({ failures }: Breaker, now: number, retryAfterMs: number): Breaker {
   const ms = Math.max(pauseMs(failures + 1), Math.min(LONGEST_RETRY_AFTER_MS, retryAfterMs))
-  return { failures: failures + 1, pausedUntil: ms > 0 ? now + ms : 0 }
+  return { failures: failures + 1, pausedUntil: ms > 0 ? now + Math.ceil(ms) : 0 }
 }
 
 export function afterSuccess({ failures }: Breaker): Breaker {
