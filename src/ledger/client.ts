@@ -27,8 +27,10 @@ export function openLedger(env: Env, organizationId: string, later?: (work: Prom
   return new LedgerClient(open, sharedOf(organizationId), later)
 }
 
-/** How long a settlement waits for another call to take it along. */
-const BATCH_WINDOW_MS = 15
+/** How long a settlement waits for others of its isolate, unless another request to the ledger takes it along. */
+const BATCH_WINDOW_MS = 100
+/** So many do not wait: a report has about 1 KB for each. */
+const MAX_BATCH = 100
 /** How long a call that took a settlement along may be silent before it is taken for dead. */
 const BATCH_CARRIER_TIMEOUT_MS = 1_000
 /** Most calls are over so soon that the ledger need not hear of them before: a call that lasts longer is registered. */
@@ -157,7 +159,7 @@ export class LedgerClient {
     const capped = call ? cappedAt(generation, call.mostNano) : generation
     const current: PendingSettlement = { generation: capped, leaseId: lease?.id ?? null, state: "waiting" }
     this.#waiting.push(current)
-    await this.#timer.wait(BATCH_WINDOW_MS)
+    if (this.#waiting.length < MAX_BATCH) await this.#timer.wait(BATCH_WINDOW_MS)
     if (current.state === "waiting") await this.#flush()
     else if (current.state === "taken") await this.#timer.wait(BATCH_CARRIER_TIMEOUT_MS)
     // By itself, if it was not taken along or came back. Charged once however often it is asked.

@@ -14,6 +14,8 @@ import { remaining, type Counters, type Limit, type Wanted } from "./limits.ts"
 const SHARE_OF_ROOM = 32
 /** Less than this many calls are not worth a lease: near a limit every call holds by itself. */
 const LEAST_CALLS = 4
+/** Calls hold by themselves while a lease is refilled: sixteen times what runs lasts a busy isolate about a second. */
+const BUSY_FACTOR = 16
 
 type LedgerState = {
   countersOf: (scope: string) => Counters
@@ -63,14 +65,15 @@ export function closed({ leftNano, openNano }: Slice, mostNano: number, costNano
   return { leftNano: leftNano - costNano, openNano: openNano - mostNano }
 }
 
-/** What to ask for: twice what runs, so that a busier hour asks seldom; never less than a lease is worth. */
+/** What to ask for: many times what runs, so that a busy isolate asks seldom; never less than a lease is worth. */
 export function wantOf(slice: Slice, { mostNano }: Wanted): number {
-  const wanted = Math.max(2 * LEAST_CALLS * mostNano, 2 * (slice.openNano + mostNano)) - Math.max(0, roomOf(slice))
+  const wanted =
+    Math.max(2 * LEAST_CALLS * mostNano, BUSY_FACTOR * (slice.openNano + mostNano)) - Math.max(0, roomOf(slice))
   return Math.max(LEAST_CALLS * mostNano, wanted)
 }
 
 /**
- * What to declare for the calls that may run until the next report: twice those that do, and two more. An isolate
+ * What to declare for the calls that may run until the next report: twice those that did of late, and two more. An isolate
  * admits no call beyond what it has declared, so that a lost one costs an estimate for every call that the ledger does
  * not know.
  */

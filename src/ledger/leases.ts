@@ -17,6 +17,8 @@ const SENTINEL_MS = 25_000
 const MAX_LEASES = 1_000
 /** Of the largest estimate so much is left after each further call. */
 const TYPICAL_DECAY = 0.9
+/** Of the peak of running calls so much is left after each further report. */
+const PEAK_DECAY = 0.9
 
 export type Lease = {
   readonly id: string
@@ -33,6 +35,8 @@ export type Lease = {
   unknownNano: number
   /** Nano-USD: the estimate of a call, as of late. */
   typicalNano: number
+  /** Nano-USD: the most that `unknownNano` was, as of late. */
+  peakNano: number
   readonly declarations: Declarations
   /** Epoch milliseconds, all of these. */
   usableUntil: number
@@ -97,6 +101,7 @@ export class Leases {
       open: new Map(),
       unknownNano: 0,
       typicalNano: 0,
+      peakNano: 0,
       declarations: new Declarations(),
       usableUntil: 0,
       usedAt: now,
@@ -125,6 +130,7 @@ export class Leases {
     lease.slice = slice
     lease.rates = left
     lease.unknownNano += estimateNano
+    lease.peakNano = Math.max(lease.peakNano, lease.unknownNano)
     lease.usedAt = now
     const taken = rates && left && { minute: left.minute, tokens: rates.tokens }
     const call: OpenCall = { lease, draft, mostNano, estimateNano, isRegistered: false, rates: taken }
@@ -195,13 +201,16 @@ export class Leases {
 
   /** The updates of these leases, once the calls in `reported` are charged or registered. */
   updates(leases: Iterable<Lease>, reported: ReadonlySet<string>): LeaseUpdate[] {
-    return [...leases].map(({ id, open, unknownNano, typicalNano, declarations, ttlMs }) => {
-      let leftNano = unknownNano
+    return [...leases].map((lease) => {
+      const { id, open, declarations, ttlMs } = lease
+      let leftNano = lease.unknownNano
       for (const one of reported) {
         const call = open.get(one)
         if (call && !call.isRegistered) leftNano -= call.estimateNano
       }
-      return { id, ttlMs, isReturned: false, ...declarations.next(declarationFor(leftNano, typicalNano)) }
+      // As many calls as ended in this report may begin before the next one.
+      lease.peakNano = Math.max(leftNano, Math.floor(lease.peakNano * PEAK_DECAY))
+      return { id, ttlMs, isReturned: false, ...declarations.next(declarationFor(lease.peakNano, lease.typicalNano)) }
     })
   }
 

@@ -5,9 +5,10 @@ export async function readText(message: Request | Response, maxBytes: number): P
   const declared = message.headers.get("content-length")
   if (declared !== null && Number(declared) <= maxBytes) return message.text()
   const bytes = message.body ? await readChunked(message.body, maxBytes) : EMPTY
-  return bytes && new TextDecoder().decode(bytes)
+  return bytes && decoder.decode(bytes)
 }
 
+const decoder = new TextDecoder()
 const SHORT_BYTES = 32 * 1024
 
 /** A short body in one read, which costs half of reading it chunk by chunk. */

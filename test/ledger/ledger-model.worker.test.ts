@@ -22,6 +22,8 @@ import { runs } from "../support/runs.ts"
  */
 
 const TTL_MS = 120_000
+/** Longer than a settlement waits for others. */
+const BATCH_MS = 120
 const DAY_MS = 86_400_000
 const SCOPES = ["account", "key:k", workspaceScope("w")] as const
 
@@ -33,6 +35,7 @@ class Wire {
   isDead = false
   readonly next: Fault[] = []
   inFlight = 0
+  sent = 0
 
   of(stub: Stub): Stub {
     const carry = async <T>(call: () => Promise<T>): Promise<T> => {
@@ -40,6 +43,7 @@ class Wire {
       const fault = this.next.shift()
       if (fault === "request lost") throw new Error("The request was lost.")
       this.inFlight += 1
+      this.sent += 1
       try {
         const answer = await call()
         if (this.isDead) return await new Promise(() => {})
@@ -424,7 +428,7 @@ const commands = [
     command(`settle at ${share.toFixed(2)}`, async (world) => {
       const call = chosen(world, at, "open")
       if (call) world.settle(call, Math.floor(call.mostNano * share))
-      await world.advance(20)
+      await world.advance(BATCH_MS)
       return undefined
     }),
   ),
@@ -432,7 +436,7 @@ const commands = [
     command("settle above the bound", async (world) => {
       const call = chosen(world, at, "open")
       if (call) world.settle(call, call.mostNano + 7)
-      await world.advance(20)
+      await world.advance(BATCH_MS)
       return undefined
     }),
   ),
@@ -441,7 +445,7 @@ const commands = [
       for (const call of world.calls.values()) {
         if (call.state === "open" && call.isolate === world.isolates[at]) world.settle(call, 0)
       }
-      await world.advance(20)
+      await world.advance(BATCH_MS)
       return undefined
     }),
   ),
@@ -681,13 +685,75 @@ test("a call whose hold expired under a lease that lives takes all that it could
     await world.open(isolate, 300, false)
     const short = [...world.calls.values()].at(-1)
     if (short) world.settle(short, 10)
-    await world.advance(20)
+    await world.advance(BATCH_MS)
   }
   await runDurableObjectAlarm(world.ledger)
   expect((await world.records()).find(({ id }) => id === long.id)?.ending).toBe("unsettled")
   world.settle(long, 10)
-  await world.advance(20)
+  await world.advance(BATCH_MS)
   await world.check(nothing)
+})
+
+/** How many calls a rate limit still admits where each has a hold of its own. */
+async function admitted(world: World): Promise<number> {
+  const isolate = world.newIsolate()
+  const client = new LedgerClient(() => isolate.wire.of(world.ledger), newShared(), undefined, world.timer)
+  for (let count = 0; ; count++) {
+    const verdict = await world.open({ ...isolate, client }, 2, false)
+    if (!verdict?.ok) return count
+  }
+}
+
+test("a leased call that is registered later takes its slot along, so that no other call loses one", async () => {
+  const world = new World()
+  const [leasing] = world.isolates
+  if (!leasing) throw new Error("There is no isolate.")
+  world.rates = [{ ...NO_RATES, scope: "key:k", concurrentRequests: 160 }]
+  await world.credit(80_000)
+  await world.open(leasing, 2, false)
+  const [lease] = leasesOf(leasing.book)
+  const slots = 1 + (lease?.rates?.slots ?? 0)
+  expect(slots).toBe(5)
+  await world.advance(3_000)
+  expect([...world.calls.keys()].map((id) => leasing.book.call(id)?.isRegistered)).toEqual([true])
+  expect(await admitted(world)).toBe(160 - slots)
+})
+
+test("a returned lease leaves the requests of its calls counted, and no others", async () => {
+  const world = new World()
+  const [leasing] = world.isolates
+  if (!leasing) throw new Error("There is no isolate.")
+  vi.setSystemTime(minuteOf(Date.now()) + 60_000)
+  world.rates = [{ ...NO_RATES, scope: "key:k", requestsPerMinute: 200 }]
+  await world.credit(80_000)
+  await world.open(leasing, 2, false)
+  for (const call of world.calls.values()) world.settle(call, 1)
+  await world.advance(5_000)
+  expect(await world.ledger.holds()).toEqual([])
+  expect(await admitted(world)).toBe(199)
+})
+
+test("steady calls go to the ledger in batches: one request for the calls of a tenth of a second", async () => {
+  const world = new World()
+  const [isolate] = world.isolates
+  if (!isolate) throw new Error("There is no isolate.")
+  await world.credit(80_000_000)
+  world.keyLimit = { nano: 80_000_000, interval: null }
+  world.budgetNano = 80_000_000
+  const rounds = 30
+  const round = async () => {
+    const before = new Set(world.calls.keys())
+    await Promise.all(Array.from({ length: 16 }, () => world.open(isolate, 300, false)))
+    for (const call of world.calls.values()) if (!before.has(call.id)) world.settle(call, 100)
+    await world.advance(10)
+  }
+  for (let at = 0; at < 20; at++) await round()
+  const before = isolate.wire.sent
+  for (let at = 0; at < rounds; at++) await round()
+  // 480 calls, at most 100 in a batch.
+  expect(isolate.wire.sent - before).toBeLessThanOrEqual(6)
+  await world.advance(BATCH_MS)
+  await world.check({ held: true, grown: 0 })
 })
 
 test("a call that could not be settled takes all that it could cost from its lease", async () => {
@@ -700,7 +766,7 @@ test("a call that could not be settled takes all that it could cost from its lea
   if (!call) throw new Error("There is no call.")
   isolate.wire.next.push("answer lost", "answer lost", "answer lost")
   world.settle(call, 300)
-  await world.advance(20)
+  await world.advance(BATCH_MS)
   await world.check({ held: true, grown: 0 })
 })
 
