@@ -1,7 +1,7 @@
 import { handleRequest } from "./app/hot-path.ts"
 import type { Env } from "./config/env.ts"
-import { consumeBroadcasts } from "./observability/delivery/consume.ts"
 import type { BroadcastMessage } from "./config/messages.ts"
+import { consumeQueue } from "./app/queue.ts"
 import { runSchedule } from "./app/schedule.ts"
 
 export { Batch } from "../durable-objects/batch/batch.ts"
@@ -11,6 +11,6 @@ export { Ledger } from "../durable-objects/ledger/ledger.ts"
 
 export default {
   fetch: handleRequest,
-  queue: (batch, env) => consumeBroadcasts(batch, env),
+  queue: (batch, env) => consumeQueue(batch, env),
   scheduled: (controller, env) => runSchedule(controller.cron, env, controller.scheduledTime),
 } satisfies ExportedHandler<Env, BroadcastMessage>

@@ -18,7 +18,9 @@ import { cappedAt, type Generation } from "../../src/ledger/generation.ts"
 import type { Reconciliation } from "../../src/ledger/reconciliation.ts"
 import { logError, logWarning } from "../../src/support/log.ts"
 import { tokensUsed } from "../../src/ledger/rates.ts"
+import { recordLimitAlerts } from "../../src/alerts/record.ts"
 import { Admission } from "./admission.ts"
+import { Alerts } from "./alerts.ts"
 import { CounterStore } from "./counters.ts"
 import { Credits } from "./credits.ts"
 import { expiredGeneration, heldRates, type HoldRow, Holds, scopesOf } from "./holds.ts"
@@ -49,9 +51,11 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   readonly #outbox: Outbox
   readonly #overruns: Overruns
   readonly #rates: RateCounts
+  readonly #alerts: Alerts
   readonly #admission: Admission
   readonly #waiters = new Waiters()
   #alarmAt: number | null = null
+  readonly #books = { of: (scope: string) => this.#counters.of(scope), creditedNano: () => this.#credits.total() }
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -62,6 +66,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     this.#outbox = new Outbox(this.#sql)
     this.#overruns = new Overruns(this.#sql)
     this.#rates = new RateCounts(this.#sql)
+    this.#alerts = new Alerts(this.#sql)
     const books = { credits: this.#credits, counters: this.#counters, outbox: this.#outbox, rates: this.#rates }
     this.#admission = new Admission({ ...books, holds: this.#holds })
     void ctx.blockConcurrencyWhile(async () => {
@@ -79,6 +84,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     const decide = () => this.#admission.decide(request, now)
     const verdict = request.rates ? this.#atomically(decide) : decide()
     if (verdict.ok) this.#wakeBy(now + request.ttlMs)
+    else if (this.#alerts.refused(request, verdict, this.#books)) this.#wakeBy(now + FLUSH_AFTER_MS)
     return { verdict, ...received }
   }
 
@@ -119,6 +125,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
       this.#holds.reload()
       this.#counters.reload()
       this.#rates.reload()
+      this.#alerts.reload()
       throw cause
     }
   }
@@ -164,7 +171,10 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     }
     const amount = { spent: generation.costNano, byok: generation.byokCostNano }
     const costs = amount.spent + amount.byok
-    if (costs > 0) this.#counters.add(scopesOf(generation, cover), amount, now)
+    if (costs > 0) {
+      this.#counters.add(scopesOf(generation, cover), amount, now)
+      this.#alerts.charged(generation, this.#books, now)
+    }
     if (generation.overrunNano) this.#overruns.add(generation, generation.overrunNano, now)
     const rates = hold && heldRates(hold)
     if (rates) this.#rates.correct(rates, tokensUsed(generation.tokens), now)
@@ -198,6 +208,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   /** Add credit, or take some away, once per `id`. */
   credit(id: string, amountNano: number): { ok: boolean; balance: Balance } {
     const ok = this.#credits.add(id, amountNano, Date.now())
+    this.#alerts.credited(this.#books)
     return { ok, balance: this.balance() }
   }
 
@@ -240,6 +251,10 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     }
   }
 
+  setAlertThresholds(thresholds: number[]): void {
+    this.#alerts.setThresholds(thresholds)
+  }
+
   confirmBroadcasts(ids: string[]): void {
     this.#outbox.confirmBroadcasts(ids)
   }
@@ -257,7 +272,11 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   override async alarm(): Promise<void> {
     this.#alarmAt = null
     for (const hold of this.#holds.expired(Date.now())) this.#settleExpired(hold)
-    const waits = [await this.#outbox.flush(this.env.DB), await this.#outbox.broadcast(this.env.BROADCAST, Date.now())]
+    const waits = [
+      await this.#outbox.flush(this.env.DB),
+      await this.#outbox.broadcast(this.env.BROADCAST, Date.now()),
+      await this.#alerts.record((alerts) => recordLimitAlerts(this.env, alerts)),
+    ]
     for (const waitMs of waits) if (waitMs !== null) this.#wakeBy(Date.now() + waitMs)
     const next = this.#holds.nextExpiry()
     if (next !== null) this.#wakeBy(next)

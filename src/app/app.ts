@@ -2,6 +2,8 @@ import { Hono, type MiddlewareHandler } from "hono"
 import { cors } from "hono/cors"
 import { requireManagement } from "../access/guards.ts"
 import { audit } from "../audit/routes.ts"
+import { alertChannels } from "../alerts/channel-routes.ts"
+import { alerts } from "../alerts/routes.ts"
 import { batches } from "../batches/routes.ts"
 import { budgets } from "../budgets/routes.ts"
 import { responseCache } from "../response-cache/routes.ts"
@@ -117,6 +119,8 @@ for (const router of [
   destinations,
   destinationActions,
   metricsRoutes,
+  alerts,
+  alertChannels,
   oauthCodes,
   files,
   batches,

@@ -1,3 +1,6 @@
+import { requeueAlerts } from "../alerts/record.ts"
+import { pruneAlerts } from "../alerts/store.ts"
+import { watchDestinations, watchProviders, watchSpend } from "../alerts/watch.ts"
 import { auditRetentionDays } from "../audit/retention.ts"
 import { pruneAudit } from "../audit/store.ts"
 import { pruneRejectedCalls } from "../calls/rejected-store.ts"
@@ -14,6 +17,7 @@ import { reconcileStalest } from "../reconciliation/reconcile.ts"
 import { pruneResponses } from "../response-cache/store.ts"
 import { resumeSyncJobs } from "../scim/sync.ts"
 import { logError } from "../support/log.ts"
+import { DAY_MS } from "../support/time.ts"
 import { generationRetentionDays } from "../usage/retention.ts"
 import { pruneGenerations, sumDays } from "../usage/store.ts"
 
@@ -37,13 +41,23 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
     { name: "prune-response-cache", run: (env, now) => pruneResponses(env.FILES, now) },
     { name: "prune-oauth", run: (env, now) => pruneOauth(env.DB, now) },
     { name: "prune-files", run: (env, now) => clearFiles(env, now) },
+    {
+      name: "prune-alerts",
+      run: (env, now) => pruneAlerts(env.DB, now - auditRetentionDays(env) * DAY_MS),
+    },
     { name: "prune-audit", run: (env, now) => pruneAudit(env.DB, now, auditRetentionDays(env)) },
   ],
   "30 * * * *": [
     { name: "wake-batches", run: (env, now) => wakeStalledBatches(env, now) },
     { name: "sweep-broadcasts", run: (env, now) => sweepBatches(env, now) },
+    { name: "watch-spend", run: (env, now) => watchSpend(env, now) },
     { name: "discover-models", run: (env) => refreshDiscovered(env) },
     { name: "resume-directory-syncs", run: (env, now) => resumeSyncJobs(env, now) },
+  ],
+  "*/5 * * * *": [
+    { name: "watch-providers", run: (env, now) => watchProviders(env, now) },
+    { name: "watch-destinations", run: (env, now) => watchDestinations(env, now) },
+    { name: "requeue-alerts", run: (env, now) => requeueAlerts(env, now) },
   ],
   "0 4 * * *": [{ name: "reconcile", run: (env) => reconcileStalest(env) }],
   "0 3 * * 1": [{ name: "session-cost", run: (env, now) => refreshSessionCost(env.DB, now) }],

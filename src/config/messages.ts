@@ -4,6 +4,11 @@ export type BroadcastMessage =
   | { kind: "calls"; organizationId: string; workspaceId: string; generationIds: string[]; since: number }
   /** A batch of an earlier release. Its destination is woken. */
   | { kind: "batch"; organizationId: string; batchId: string }
+  /** One delivery of an alert. */
+  | { kind: "alert"; organizationId: string; alertId: string; channelId: string }
+
+export type AlertMessage = Extract<BroadcastMessage, { kind: "alert" }>
+export type CallMessage = Exclude<BroadcastMessage, AlertMessage>
 
 /** Calls in one message: their content must fit in an isolate together with that of other messages. */
 export const CALLS_OF_A_MESSAGE = 25

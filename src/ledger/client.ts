@@ -286,3 +286,9 @@ const NOTHING_ELSE: Progress = { registrations: [], renewals: [] }
 function usedBy({ costNano, byokCostNano, tokens }: Generation): { costNano: number; tokens: number } {
   return { costNano: costNano + byokCostNano, tokens: tokensUsed(tokens) }
 }
+
+/** Percent of a limit at which the organization is alerted. */
+export async function setAlertThresholds(env: Env, organizationId: string, thresholds: number[]): Promise<void> {
+  const ledger = env.LEDGER.get(env.LEDGER.idFromName(organizationId)) as DurableObjectStub<LedgerRpc>
+  await ledger.setAlertThresholds(thresholds)
+}

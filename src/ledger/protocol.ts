@@ -101,5 +101,6 @@ export interface LedgerRpc extends Rpc.DurableObjectBranded {
   generation(id: string): Promise<Generation | null>
   reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation>
   confirmBroadcasts(ids: string[]): void
+  setAlertThresholds(thresholds: number[]): void
   backlog(): { records: number; broadcasts: number; holds: number }
 }

@@ -1,4 +1,5 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import type { AlertSettings } from "../ledger/alert-settings.ts"
 
 export const organizations = sqliteTable("organizations", {
   id: text("id").primaryKey(),
@@ -6,5 +7,6 @@ export const organizations = sqliteTable("organizations", {
   createdAt: integer("created_at").notNull(),
   internsProgramme: integer("interns_programme", { mode: "boolean" }).notNull().default(true),
   vaultWrites: integer("vault_writes", { mode: "boolean" }).notNull().default(true),
+  alertSettings: text("alert_settings", { mode: "json" }).$type<Partial<AlertSettings>>(),
 })
 export type OrganizationRow = typeof organizations.$inferSelect

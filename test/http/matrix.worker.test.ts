@@ -140,7 +140,7 @@ describe("a body", () => {
 
 describe("what belongs to another organization", () => {
   type Name = "hash" | "workspace" | "guardrail" | "byok" | "preset" | "user" | "file" | "generation" | "intern"
-  type Made = Record<Name | "directory" | "mapping" | "job" | "destination", string>
+  type Made = Record<Name | "directory" | "mapping" | "job" | "destination" | "channel", string>
   let made: Made
   let mine: Workspace
 
@@ -169,10 +169,13 @@ describe("what belongs to another organization", () => {
     const intern = await insertIntern(mine)
     await expectJson(200, mine.as.put(`/vault/interns/${intern.id}/secrets/nothing`, SECRET))
     const listener = { type: "otel-collector", name: "Mine", config: { endpoint: "https://otel.example.com" } }
+    const slack = { type: "slack", name: "Mine", config: { url: "https://hooks.example.com" } }
+    const channel = await expectJson<Data>(201, mine.manage.post("/alerts/channels", slack))
     const destination = await expectJson<Data>(201, mine.manage.post("/observability/destinations", listener))
     made = {
       intern: intern.id,
       destination: destination.data.id,
+      channel: channel.data.id,
       directory: directory.id,
       mapping: mapping.data.id,
       job: job.data.id,
@@ -206,6 +209,7 @@ describe("what belongs to another organization", () => {
     "POST /guardrails/{id}/assignments/members/remove": ({ user }) => ({ member_user_ids: [user] }),
     "PATCH /byok/{id}": () => ({ name: "Taken" }),
     "PATCH /observability/destinations/{id}": () => ({ name: "Taken" }),
+    "PATCH /alerts/channels/{id}": () => ({ name: "Taken" }),
     "PATCH /scim/group-mappings/{id}": () => ({ role: "admin" }),
     "POST /interns/{internId}/chat/completions": () => ({ stream: true, messages: [{ role: "user", content: "Hi" }] }),
     "PUT /vault/interns/{internId}/secrets/{name}": () => SECRET,
@@ -219,6 +223,7 @@ describe("what belongs to another organization", () => {
   const ofId = (path: string): string => {
     if (path.startsWith("/byok")) return made.byok
     if (path.startsWith("/observability")) return made.destination
+    if (path.startsWith("/alerts")) return made.channel
     if (path.startsWith("/scim/directories")) return made.directory
     if (path.startsWith("/scim/group-mappings")) return made.mapping
     return path.startsWith("/scim/sync-jobs") ? made.job : made.guardrail

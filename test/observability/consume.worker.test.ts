@@ -1,7 +1,7 @@
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { expect, test, vi } from "vitest"
-import { consumeBroadcasts } from "../../src/observability/delivery/consume.ts"
+import { consumeQueue } from "../../src/app/queue.ts"
 import type { BroadcastMessage } from "../../src/config/messages.ts"
 import { insertBatch } from "../../src/observability/delivery/store.ts"
 import { newWorkspace, type Workspace } from "../support/world.ts"
@@ -11,7 +11,7 @@ async function consume(queue: string, bodies: readonly BroadcastMessage[], chang
   const messages = bodies.map((body, at) => ({ id: `m${at}`, timestamp: new Date(), attempts: 1, body }))
   const batch = createMessageBatch<BroadcastMessage>(queue, messages)
   const context = createExecutionContext()
-  await consumeBroadcasts(batch, { ...env, ...change })
+  await consumeQueue(batch, { ...env, ...change })
   const { explicitAcks, retryMessages } = await getQueueResult(batch, context)
   return { acked: explicitAcks, retried: retryMessages }
 }

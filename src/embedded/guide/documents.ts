@@ -3,6 +3,7 @@ import docsIndex from "../../../docs/README.md"
 import adding from "../../../docs/adding.md"
 import architecture from "../../../docs/architecture.md"
 import authority from "../../../docs/authority.md"
+import alerts from "../../../docs/alerts.md"
 import batches from "../../../docs/batches.md"
 import billing from "../../../docs/billing.md"
 import byok from "../../../docs/byok.md"
@@ -34,6 +35,7 @@ export const documents: readonly { path: string; text: string }[] = [
   { path: "README.md", text: readme },
   { path: "docs/README.md", text: docsIndex },
   { path: "docs/adding.md", text: adding },
+  { path: "docs/alerts.md", text: alerts },
   { path: "docs/architecture.md", text: architecture },
   { path: "docs/authority.md", text: authority },
   { path: "docs/batches.md", text: batches },

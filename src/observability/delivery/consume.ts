@@ -1,6 +1,6 @@
 import type { Env } from "../../config/env.ts"
 import { logError } from "../../support/log.ts"
-import { type BroadcastMessage, toDelay } from "../../config/messages.ts"
+import { type CallMessage, toDelay } from "../../config/messages.ts"
 import { findBatch } from "./store.ts"
 import { type Verdict, sortCalls } from "./sort.ts"
 import { wakeDelivery } from "./wake.ts"
@@ -12,10 +12,11 @@ const AFTER_DEATH_MS = 3_600_000
 /** What could not even be sorted for so long is let go of. */
 const SORTED_FOR_MS = 4 * 24 * 3_600_000
 
-type Batch = Extract<BroadcastMessage, { kind: "batch" }>
+type CallBatch = { queue: string; messages: readonly Message<CallMessage>[] }
+type Batch = Extract<CallMessage, { kind: "batch" }>
 
 /** Handles messages of the broadcast queue one by one, so that a failure does not block others. */
-export async function consumeBroadcasts(batch: MessageBatch<BroadcastMessage>, env: Env): Promise<void> {
+export async function consumeBroadcasts(batch: CallBatch, env: Env): Promise<void> {
   const handle = DEAD.test(batch.queue) ? bury : take
   await Promise.all(
     batch.messages.map(async (message) => {
@@ -31,7 +32,7 @@ export async function consumeBroadcasts(batch: MessageBatch<BroadcastMessage>, e
   )
 }
 
-function take(message: BroadcastMessage, env: Env, now: number): Promise<Verdict> {
+function take(message: CallMessage, env: Env, now: number): Promise<Verdict> {
   return message.kind === "calls" ? sortCalls(message, env, now) : wakeBatch(message, env, now)
 }
 
@@ -43,7 +44,7 @@ async function wakeBatch({ organizationId, batchId }: Batch, env: Env, now: numb
 }
 
 /** A message that failed 100 times. Its batch has a wake-up of its own; calls are sorted again, slowly. */
-async function bury(message: BroadcastMessage, env: Env, now: number): Promise<Verdict> {
+async function bury(message: CallMessage, env: Env, now: number): Promise<Verdict> {
   logError("a broadcast was given up by the queue", { kind: message.kind })
   if (message.kind === "batch") return wakeBatch(message, env, now)
   if (now - message.since < SORTED_FOR_MS) await env.BROADCAST.send(message, toDelay(AFTER_DEATH_MS))

@@ -38,6 +38,7 @@ const PATH_IDS: [RegExp, keyof Ids | undefined][] = [
   [/^\/byok/, "byok"],
   [/^\/guardrails/, "guardrail"],
   [/^\/observability/, "destination"],
+  [/^\/alerts/, "channel"],
   [/^\/scim\/directories/, "directory"],
   [/^\/scim\/group-mappings/, "mapping"],
   [/^\/scim\/sync-jobs/, "job"],
@@ -204,6 +205,11 @@ const REQUESTS: Record<string, (ids: Ids) => Request> = {
     },
   }),
   "PATCH /observability/destinations/{id}": ({ key }) => ({ body: { name: "Written", api_key_hashes: [key] } }),
+  "GET /alerts": ({ workspace }) => ({ query: { workspace_id: workspace } }),
+  "POST /alerts/channels": ({ workspace }) => ({
+    body: { type: "slack", name: "New", config: { url: "https://hooks.example.com/" }, workspace_id: workspace },
+  }),
+  "PATCH /alerts/channels/{id}": () => ({ body: { name: "Written" } }),
   "POST /auth/keys/code": ({ workspace }) => ({
     body: { callback_url: "https://app.example/back", workspace_id: workspace },
   }),

@@ -32,6 +32,7 @@ export type Ids = {
   mapping: string
   job: string
   destination: string
+  channel: string
   batch: string
   batchInput: string
 }
@@ -103,6 +104,11 @@ export async function newTenant(): Promise<Tenant> {
         type: "webhook",
         name: canary,
         enabled: false,
+        config: { url: `https://${canary}.example.com/` },
+      }),
+      channel: await create("/alerts/channels", {
+        type: "webhook",
+        name: canary,
         config: { url: `https://${canary}.example.com/` },
       }),
       ...(await newIntern(workspace, canary, name)),

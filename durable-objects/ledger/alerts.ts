@@ -1,0 +1,201 @@
+import { DEFAULT_THRESHOLDS, type LimitAlert, reachedThreshold } from "../../src/ledger/alerts.ts"
+import type { Generation } from "../../src/ledger/generation.ts"
+import { ACCOUNT, type Counters, type Limit } from "../../src/ledger/limits.ts"
+import type { HoldRequest, HoldVerdict } from "../../src/ledger/protocol.ts"
+import { logError } from "../../src/support/log.ts"
+import { parseStored } from "../../src/support/json.ts"
+import { derivedIdAt } from "../../src/support/ids.ts"
+import { DAY_MS } from "../../src/support/time.ts"
+
+/** A limit with what was spent of it in its window. */
+type Use = Pick<Limit, "scope" | "interval" | "limitNano"> & { windowStart: number; spentNano: number }
+type Books = { of: (scope: string) => Counters; creditedNano: () => number }
+
+/** Threshold of the mark of a refusal. */
+const REFUSAL = -1
+/** Marks of windows that are over for so long are removed. */
+const KEPT_MS = 40 * DAY_MS
+const MAX_KNOWN = 10_000
+const BATCH = 50
+const RETRY_MS = 30_000
+
+/**
+ * Alerts of limits: written in the transaction of the charge that crosses a threshold, once per window and limit, and
+ * kept until they are recorded in D1. The row that prevents a second alert is the alert itself.
+ */
+export class Alerts {
+  readonly #sql: SqlStorage
+  /** The highest threshold that has a mark, by limit and window. */
+  readonly #marked = new Map<string, number>()
+  #thresholds: readonly number[] | undefined
+  /** Nano-USD: credited in all and spent at the last credit, and what was left then. */
+  #base: { creditedNano: number; spentNano: number; limitNano: number } | undefined
+  #hasUnsent = true
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(`
+      CREATE TABLE IF NOT EXISTS alerts (
+        mark TEXT NOT NULL, threshold INTEGER NOT NULL, window_start INTEGER NOT NULL, is_sent INTEGER NOT NULL,
+        record TEXT NOT NULL, PRIMARY KEY (mark, threshold)
+      ) WITHOUT ROWID;
+      CREATE INDEX IF NOT EXISTS alerts_unsent ON alerts (is_sent) WHERE is_sent = 0;
+      CREATE TABLE IF NOT EXISTS alert_state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    `)
+  }
+
+  /** After a transaction that was rolled back. */
+  reload(): void {
+    this.#marked.clear()
+    this.#base = undefined
+  }
+
+  /** Percent, ascending. */
+  get thresholds(): readonly number[] {
+    return (this.#thresholds ??= this.#read<number[]>("thresholds") ?? DEFAULT_THRESHOLDS)
+  }
+
+  setThresholds(thresholds: readonly number[]): void {
+    this.#thresholds = thresholds
+    this.#write("thresholds", thresholds)
+    // A threshold below those that were reached before is new.
+    this.#marked.clear()
+  }
+
+  /** The share of the balance counts from the last credit. */
+  credited(books: Books): void {
+    const creditedNano = books.creditedNano()
+    this.#base ??= this.#read("base")
+    if (this.#base?.creditedNano === creditedNano) return
+    const { spent } = books.of(ACCOUNT).total
+    this.#base = { creditedNano, spentNano: spent, limitNano: Math.max(0, creditedNano - spent) }
+    this.#write("base", this.#base)
+  }
+
+  /** After a charge was counted, within its transaction. */
+  charged(generation: Generation, books: Books, now: number): void {
+    const uses = (generation.limits ?? []).map((limit) => useOf(limit, books.of(limit.scope)))
+    if (generation.costNano > 0) uses.push(this.#balance(books))
+    for (const use of uses) {
+      const threshold = reachedThreshold(this.thresholds, use.spentNano, use.limitNano)
+      if (threshold > 0 && threshold > this.#highest(use)) this.#add(use, threshold, { ...generation, at: now })
+    }
+  }
+
+  /** A limit refused a call. True for the first time in its window. */
+  refused(request: HoldRequest, refusal: HoldVerdict, books: Books): boolean {
+    if (!("leastNano" in refusal)) return false
+    const { scope, interval, leastNano } = refusal
+    const limit = request.limits.find((one) => one.scope === scope && one.interval === interval)
+    const use = limit ? useOf(limit, books.of(scope)) : this.#balance(books)
+    const mark = markOf(use)
+    const known = this.#sql.exec("SELECT 1 FROM alerts WHERE mark = ? AND threshold = ?", mark, REFUSAL).toArray()
+    if (known.length > 0) return false
+    this.#add(use, REFUSAL, { ...request.draft, at: Date.now(), neededNano: leastNano })
+    return true
+  }
+
+  /** Milliseconds to wait before trying again where the database is not available; null when done. */
+  async record(save: (alerts: LimitAlert[]) => Promise<void>): Promise<number | null> {
+    while (this.#hasUnsent) {
+      const rows = this.#sql.exec<{ record: string }>("SELECT record FROM alerts WHERE is_sent = 0 LIMIT ?", BATCH)
+      const alerts = rows.toArray().map(({ record }) => parseStored<LimitAlert>(record))
+      if (alerts.length === 0) {
+        this.#hasUnsent = false
+        break
+      }
+      try {
+        await save(alerts)
+      } catch (cause) {
+        logError("alerts were not recorded; the ledger retries", { waitMs: RETRY_MS }, cause)
+        return RETRY_MS
+      }
+      this.#sent(alerts, Date.now())
+    }
+    return null
+  }
+
+  #sent(alerts: readonly LimitAlert[], now: number): void {
+    for (const alert of alerts) {
+      const threshold = alert.threshold ?? REFUSAL
+      this.#sql.exec("UPDATE alerts SET is_sent = 1 WHERE mark = ? AND threshold = ?", markOf(alert), threshold)
+    }
+    this.#sql.exec("DELETE FROM alerts WHERE is_sent = 1 AND window_start > 0 AND window_start < ?", now - KEPT_MS)
+  }
+
+  /** Of what was left after the last credit; of everything credited where none was since the alerts began. */
+  #balance(books: Books): Use {
+    this.#base ??= this.#read("base")
+    this.#base ??= { creditedNano: books.creditedNano(), spentNano: 0, limitNano: books.creditedNano() }
+    const { limitNano, spentNano } = this.#base
+    const spent = books.of(ACCOUNT).total.spent - spentNano
+    return { scope: ACCOUNT, interval: null, windowStart: spentNano, limitNano, spentNano: Math.max(0, spent) }
+  }
+
+  #highest(use: Use): number {
+    const mark = markOf(use)
+    let highest = this.#marked.get(mark)
+    if (highest === undefined) {
+      const [row] = this.#sql
+        .exec<{ highest: number | null }>(
+          "SELECT max(threshold) AS highest FROM alerts WHERE mark = ? AND threshold <= 100",
+          mark,
+        )
+        .toArray()
+      highest = Math.max(0, row?.highest ?? 0)
+      if (this.#marked.size >= MAX_KNOWN) this.#marked.clear()
+      this.#marked.set(mark, highest)
+    }
+    return highest
+  }
+
+  #add(use: Use, threshold: number, about: About): void {
+    const mark = markOf(use)
+    const { scope, interval, windowStart, limitNano, spentNano } = use
+    const { organizationId, workspaceId, at, neededNano } = about
+    const alert: LimitAlert = {
+      id: derivedIdAt(at, "limit alert", organizationId, mark, String(threshold)),
+      organizationId,
+      workspaceId,
+      scope,
+      interval,
+      windowStart,
+      threshold: threshold === REFUSAL ? null : threshold,
+      limitNano,
+      spentNano,
+      ...(neededNano !== undefined && { neededNano }),
+      at,
+    }
+    this.#sql.exec(
+      "INSERT INTO alerts (mark, threshold, window_start, is_sent, record) VALUES (?, ?, ?, 0, ?) ON CONFLICT DO NOTHING",
+      mark,
+      threshold,
+      interval === null ? 0 : windowStart,
+      JSON.stringify(alert),
+    )
+    if (threshold !== REFUSAL) this.#marked.set(mark, threshold)
+    this.#hasUnsent = true
+  }
+
+  #read<T>(name: string): Readonly<T> | undefined {
+    const [row] = this.#sql.exec<{ value: string }>("SELECT value FROM alert_state WHERE name = ?", name).toArray()
+    return row && parseStored<T>(row.value)
+  }
+
+  #write(name: string, value: unknown): void {
+    this.#sql.exec("INSERT OR REPLACE INTO alert_state (name, value) VALUES (?, ?)", name, JSON.stringify(value))
+  }
+}
+
+type About = Pick<LimitAlert, "organizationId" | "workspaceId" | "at" | "neededNano">
+
+function useOf({ scope, interval, limitNano, includeByok }: Limit, counters: Counters): Use {
+  const window = interval === null ? counters.total : counters[interval]
+  const spentNano = window.spent + (includeByok ? window.byok : 0)
+  return { scope, interval, limitNano, spentNano, windowStart: interval === null ? 0 : counters[interval].start }
+}
+
+/** A changed limit is another one, and so is a balance after another credit. */
+function markOf({ scope, interval, windowStart, limitNano }: Pick<Use, keyof Use & keyof LimitAlert>): string {
+  return `${scope} ${interval ?? "lifetime"} ${windowStart} ${limitNano}`
+}

@@ -1,0 +1,127 @@
+import * as z from "zod"
+import type { Env } from "../config/env.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { explain } from "../http/schema.ts"
+import { outboundRefusalOf, sendOutbound } from "../outbound/send.ts"
+import { hostsIn, outboundDeps } from "../outbound/settings.ts"
+import { mastersOf } from "../secrets/master-key.ts"
+import type { About } from "../secrets/seal.ts"
+import { findDataKey } from "../secrets/store.ts"
+import { openSealed } from "../secrets/workspace-key.ts"
+import { parseStored } from "../support/json.ts"
+import { logError } from "../support/log.ts"
+import { toTimestamp } from "../support/time.ts"
+import type { Alert, AlertKind, ChannelType } from "./alert.ts"
+import { type Channel, CONFIGS } from "./schemas.ts"
+import { type Configured, toOutbound } from "./send.ts"
+import type { ChannelRow } from "./table.ts"
+
+type Config = Readonly<Record<string, unknown>>
+
+/** Sealed fields. The address of a Slack webhook is its credential. */
+const SECRETS: Record<ChannelType, readonly string[]> = {
+  webhook: ["signing_secret"],
+  slack: ["url"],
+  email: ["api_key"],
+}
+const URLS = ["url", "base_url"]
+
+/** What a response shows in the place of a secret. A change that sends it back keeps the secret. */
+export const MASK = "..."
+
+export function aboutChannel({
+  id,
+  workspaceId,
+  type,
+  version,
+}: Pick<ChannelRow, "id" | "workspaceId" | "type" | "version">): About {
+  return { kind: "alert-channel", ownerId: id, workspaceId, name: type, version }
+}
+
+/** Validates a configuration against its type; throws 400 with the invalid field. */
+export function readConfig(type: ChannelType, config: Config, env: Env): Config {
+  const parsed = z.object({ config: CONFIGS[type] }).safeParse({ config })
+  if (!parsed.success) throw new GatewayError("invalid_request", explain(parsed.error))
+  const read: Config = parsed.data.config
+  for (const name of SECRETS[type]) {
+    if (read[name] === MASK)
+      throw new GatewayError("invalid_request", `config.${name}: is masked. Send the value itself.`)
+  }
+  for (const name of URLS) {
+    const text = read[name]
+    if (typeof text === "string") requireOutbound(`config.${name}`, text, env)
+  }
+  return read
+}
+
+function requireOutbound(path: string, text: string, env: Env): void {
+  const url = URL.parse(text)
+  const refusal = url ? outboundRefusalOf(url, hostsIn(env, "PRIVATE_HOSTS")) : "it is not a valid URL"
+  if (refusal === undefined) return
+  throw new GatewayError(
+    "invalid_request",
+    `${path}: ${refusal}. Use a public https URL; PRIVATE_HOSTS of the deployment opens others.`,
+  )
+}
+
+export function splitConfig(type: ChannelType, config: Config): { open: Config; secret: Config } {
+  const of = (wanted: boolean) =>
+    Object.fromEntries(Object.entries(config).filter(([name]) => SECRETS[type].includes(name) === wanted))
+  return { open: of(false), secret: of(true) }
+}
+
+export function toChannel(row: ChannelRow): z.infer<typeof Channel> {
+  const instant = (at: number | null) => (at === null ? null : toTimestamp(at))
+  return {
+    id: row.id,
+    workspace_id: row.workspaceId,
+    all_workspaces: row.allWorkspaces,
+    type: row.type,
+    name: row.name,
+    enabled: row.enabled,
+    kinds: row.kinds === null ? null : ([...row.kinds] as AlertKind[]),
+    config: { ...row.config, ...Object.fromEntries(SECRETS[row.type].map((name) => [name, MASK])) },
+    created_at: toTimestamp(row.createdAt),
+    updated_at: toTimestamp(row.updatedAt),
+    last_success_at: instant(row.lastSuccessAt),
+    last_error_at: instant(row.lastErrorAt),
+    last_error: row.lastError,
+  }
+}
+
+/** Decrypted secrets; undefined if they cannot be decrypted. */
+export async function openSecrets(row: ChannelRow, env: Env): Promise<Config | undefined> {
+  const dataKey = await findDataKey(env.DB, row, row.workspaceId)
+  const plain = dataKey && (await openSealed({ about: aboutChannel(row), sealed: row.sealed, dataKey }, mastersOf(env)))
+  return plain === undefined ? undefined : parseStored<Config>(plain)
+}
+
+/** `message`: for people, without secrets and without text of the receiver. */
+export type Outcome = { isTaken: boolean; status: number | null; message: string; retryAfterMs: number }
+
+/** Attempts one delivery. Secrets are decrypted only here. */
+export async function deliver(row: ChannelRow, alert: Alert, env: Env, now: number): Promise<Outcome> {
+  const secret = await openSecrets(row, env)
+  if (!secret) return refused("its secrets do not open: MASTER_KEY is not the one they were sealed under")
+  const configured = { type: row.type, config: { ...row.config, ...secret } } as Configured
+  try {
+    const outbound = await toOutbound(configured, alert, { deliveryId: `${alert.id}.${row.id}`, now })
+    const sent = await sendOutbound(outbound, outboundDeps(env))
+    if (sent.status === null) return refused(sent.reason)
+    const { status, retryAfterMs } = sent
+    const isTaken = status >= 200 && status < 300
+    return { isTaken, status, message: `the receiver answered ${status}`, retryAfterMs: retryAfterMs ?? 0 }
+  } catch (cause) {
+    // Only the name of the error: its message may quote secrets.
+    logError(
+      "an alert could not be sent",
+      { channel: row.id, type: row.type },
+      cause instanceof Error ? cause.name : "",
+    )
+    return refused("the request could not be made of its configuration")
+  }
+}
+
+function refused(message: string): Outcome {
+  return { isTaken: false, status: null, message, retryAfterMs: 0 }
+}

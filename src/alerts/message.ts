@@ -1,0 +1,44 @@
+import type { LimitAlert } from "../ledger/alerts.ts"
+import { parseScope } from "../ledger/scopes.ts"
+import { formatUsd, nanoToUsd } from "../money/money.ts"
+import { toTimestamp } from "../support/time.ts"
+import type { Alert } from "./alert.ts"
+
+const SUBJECTS = { balance: "The balance", key: "Key", budget: "Workspace", guardrail: "Guardrail" } as const
+const LIMIT_NAMES = {
+  balance: "what the last credit left",
+  key: "limit",
+  budget: "budget",
+  guardrail: "limit",
+} as const
+
+/** `name`: of the key, workspace or guardrail; null where it was deleted or for the balance. */
+export function toLimitAlert(alert: LimitAlert, name: string | null): Alert {
+  const { scope, interval, threshold, limitNano, spentNano, neededNano, windowStart } = alert
+  const { kind, id } = parseScope(scope)
+  const subject = kind === "balance" ? SUBJECTS.balance : `${SUBJECTS[kind]} "${name ?? id.slice(0, 12)}"`
+  const limit = `${interval === null ? "" : `${interval} `}${LIMIT_NAMES[kind]}`
+  const amounts = `${formatUsd(spentNano)} of ${formatUsd(limitNano)} USD`
+  const message =
+    threshold === null
+      ? `${subject} refused a call: it needed at least ${formatUsd(neededNano ?? 0)} USD, and ${amounts} of its ${limit} are spent.`
+      : `${subject} reached ${threshold} % of its ${limit}: ${amounts} are spent.`
+  return {
+    id: alert.id,
+    organizationId: alert.organizationId,
+    workspaceId: kind === "balance" ? null : alert.workspaceId,
+    kind: threshold === null ? "limit_refused" : "limit_threshold",
+    message: kind === "balance" ? message.replace("of its what", "of what") : message,
+    data: {
+      scope: kind,
+      id: kind === "balance" ? null : id,
+      name,
+      interval,
+      window_start: interval === null ? null : toTimestamp(windowStart),
+      limit_usd: nanoToUsd(limitNano),
+      spent_usd: nanoToUsd(spentNano),
+      ...(threshold === null ? { needed_usd: nanoToUsd(neededNano ?? 0) } : { threshold }),
+    },
+    createdAt: alert.at,
+  }
+}

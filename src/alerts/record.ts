@@ -1,0 +1,55 @@
+import type { Env } from "../config/env.ts"
+import type { BroadcastMessage } from "../config/messages.ts"
+import type { LimitAlert } from "../ledger/alerts.ts"
+import { parseScope } from "../ledger/scopes.ts"
+import type { Alert } from "./alert.ts"
+import { toLimitAlert } from "./message.ts"
+import { type Delivery, insertAlerts, listOverdue, listPending, namesOf } from "./store.ts"
+
+type AlertEnv = Pick<Env, "DB" | "BROADCAST">
+
+/** Records alerts, once for an id, and queues their deliveries. */
+export async function recordAlerts(env: AlertEnv, alerts: readonly Alert[]): Promise<void> {
+  if (alerts.length === 0) return
+  await insertAlerts(env.DB, alerts)
+  await queue(
+    env,
+    await listPending(
+      env.DB,
+      alerts.map(({ id }) => id),
+    ),
+  )
+}
+
+/** The alerts of one ledger, with the names of what they are about. */
+export async function recordLimitAlerts(env: AlertEnv, alerts: readonly LimitAlert[]): Promise<void> {
+  const [first] = alerts
+  if (!first) return
+  const ids = alerts.map(({ scope }) => parseScope(scope).id)
+  const names = await namesOf(env.DB, first.organizationId, ids)
+  await recordAlerts(
+    env,
+    alerts.map((alert) => toLimitAlert(alert, names.get(parseScope(alert.scope).id) ?? null)),
+  )
+}
+
+/** A delivery that is overdue by this much has lost its message of the queue. */
+const LOST_AFTER_MS = 15 * 60_000
+const MAX_REQUEUED = 500
+
+/** Queues lost deliveries again. */
+export async function requeueAlerts(env: AlertEnv, now: number): Promise<void> {
+  await queue(env, await listOverdue(env.DB, now - LOST_AFTER_MS, MAX_REQUEUED))
+}
+
+/** Messages of one request to the queue. */
+const MAX_BATCH = 100
+
+async function queue(env: AlertEnv, deliveries: readonly Delivery[]): Promise<void> {
+  for (let at = 0; at < deliveries.length; at += MAX_BATCH) {
+    const messages = deliveries.slice(at, at + MAX_BATCH).map(({ organizationId, alertId, channelId }) => {
+      return { body: { kind: "alert", organizationId, alertId, channelId } satisfies BroadcastMessage }
+    })
+    await env.BROADCAST.sendBatch(messages)
+  }
+}

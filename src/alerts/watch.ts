@@ -1,0 +1,92 @@
+import type { Env } from "../config/env.ts"
+import { formatUsd, nanoToUsd } from "../money/money.ts"
+import { dayOf, startOf } from "../support/day.ts"
+import { derivedIdAt } from "../support/ids.ts"
+import { HOUR_MS, toTimestamp } from "../support/time.ts"
+import type { Alert } from "./alert.ts"
+import { recordAlerts } from "./record.ts"
+import { listFailingDestinations, listOutages, listUnusualSpend } from "./watch-store.ts"
+
+/** Alerts that no single charge shows. Ids are derived, so that each is recorded once however often it is found. */
+
+const OUTAGE_WINDOW_MS = 10 * 60_000
+const LEAST_ATTEMPTS = 20
+
+/** Providers that fail at least half of the attempts of the last ten minutes; again each hour while it lasts. */
+export async function watchProviders(env: Env, now: number): Promise<void> {
+  const outages = await listOutages(env.DB, now - OUTAGE_WINDOW_MS, LEAST_ATTEMPTS)
+  await recordAlerts(
+    env,
+    outages.map(({ organization_id: organizationId, provider, attempts, failed }): Alert => {
+      const hour = now - (now % HOUR_MS)
+      return {
+        id: derivedIdAt(hour, "provider outage", organizationId, provider, String(hour)),
+        organizationId,
+        workspaceId: null,
+        kind: "provider_outage",
+        message: `${provider} failed ${failed} of ${attempts} attempts in the last ten minutes.`,
+        data: { provider, attempts, failed_attempts: failed },
+        createdAt: now,
+      }
+    }),
+  )
+}
+
+const FAILING_FOR_MS = 15 * 60_000
+/** As many as open the circuit breaker. */
+const LEAST_FAILURES = 6
+
+/** Destinations that have taken nothing for 15 minutes, once until they take something again. */
+export async function watchDestinations(env: Env, now: number): Promise<void> {
+  const failing = await listFailingDestinations(env.DB, now - FAILING_FOR_MS, LEAST_FAILURES)
+  await recordAlerts(
+    env,
+    failing.map((row): Alert => {
+      const since = row.last_success_at ?? 0
+      const last = since === 0 ? "It has taken nothing yet" : `It last took something at ${toTimestamp(since)}`
+      const reason = row.last_error === null ? "" : `; ${row.last_error}`
+      return {
+        id: derivedIdAt(since, "destination failing", row.id, String(since)),
+        organizationId: row.organization_id,
+        workspaceId: row.workspace_id,
+        kind: "destination_failing",
+        message: `Destination "${row.name}" (${row.type}) fails. ${last}${reason}. ${row.backlog} calls wait for it.`,
+        data: { destination_id: row.id, name: row.name, type: row.type, failures: row.failures, backlog: row.backlog },
+        createdAt: now,
+      }
+    }),
+  )
+}
+
+const COMPARED_DAYS = 28
+const LEAST_DAYS = 5
+const UNUSUAL_FACTOR = 3
+/** One USD. */
+const LEAST_NANO = 1_000_000_000
+
+/**
+ * Workspaces that spent more today than on any of the last 28 days and at least three times their average, once a day.
+ * It takes five days with spend to compare with.
+ */
+export async function watchSpend(env: Env, now: number): Promise<void> {
+  const found = await listUnusualSpend(env.DB, now, COMPARED_DAYS)
+  const unusual = found.filter(
+    ({ today, average, days }) => days >= LEAST_DAYS && today >= LEAST_NANO && today >= UNUSUAL_FACTOR * average,
+  )
+  const day = dayOf(now)
+  await recordAlerts(
+    env,
+    unusual.map(({ organization_id: organizationId, workspace_id: workspaceId, name, today, average, most }): Alert => {
+      const usual = Math.round(average)
+      return {
+        id: derivedIdAt(startOf(day), "unusual spend", workspaceId, day),
+        organizationId,
+        workspaceId,
+        kind: "unusual_spend",
+        message: `Workspace "${name}" spent ${formatUsd(today)} USD today; the average of its last four weeks is ${formatUsd(usual)} USD a day.`,
+        data: { day, spent_usd: nanoToUsd(today), average_usd: nanoToUsd(usual), most_usd: nanoToUsd(most) },
+        createdAt: now,
+      }
+    }),
+  )
+}
