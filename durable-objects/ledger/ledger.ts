@@ -31,9 +31,8 @@ import { ofOneCall, RateCounts } from "./rates.ts"
 import { reconcileCounters } from "./reconcile.ts"
 import { roomUnder, standingsUnder, withAccount } from "./room.ts"
 
-/** How long a settled generation may wait for company on its way to D1. */
+/** How long a settled generation may wait for others on its way to D1. */
 const FLUSH_AFTER_MS = 400
-/** How long a reader of one generation waits for a call that is ending. */
 const SETTLEMENT_TIMEOUT_MS = 2_000
 const SHORT_TIMEOUT_MS = 300
 
