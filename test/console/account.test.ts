@@ -1,6 +1,9 @@
+import { once } from "node:events"
 import { createHash, randomBytes } from "node:crypto"
 import { readFileSync } from "node:fs"
+import { createServer } from "node:http"
 import { createRequire } from "node:module"
+import type { AddressInfo } from "node:net"
 import type { AxeResults } from "axe-core"
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -169,6 +172,46 @@ test("a secret of an intern is stored, and its value is nowhere on the page", as
   expect(await page.content()).not.toContain("ghp-canary-4711")
 })
 
+test("an alert channel is created and tested, and a refused limit shows up as an alert that was delivered", async () => {
+  const got: string[] = []
+  const receiver = createServer((request, response) => {
+    let body = ""
+    request.on("data", (chunk) => (body += String(chunk)))
+    request.on("end", () => {
+      got.push(body)
+      response.end("ok")
+    })
+  }).listen(0, "127.0.0.1")
+  await once(receiver, "listening")
+  const { port } = receiver.address() as AddressInfo
+  const { page, faults } = await openConsole(acme.managementKey, "/settings?tab=alerts")
+  await page.getByText("Nobody is alerted").waitFor()
+  await page.getByRole("button", { name: "New channel" }).click()
+  await page.getByLabel("Name").fill("#llm-costs")
+  await page.getByLabel("URL").fill(`http://127.0.0.1:${port}/slack`)
+  await page.getByRole("button", { name: "Create channel" }).click()
+  await page.getByRole("button", { name: "Send a test alert" }).click()
+  await page.getByText("Test alert: the receiver answered 200").waitFor()
+  expect(got.join()).toContain("This is a test of the alert channel")
+  const post = (key: string, path: string, body: object) =>
+    fetch(`${api}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    })
+  const made = await post(acme.managementKey, "/keys", { name: "tiny", limit: 0.000_001 })
+  const { key } = (await made.json()) as { key: string }
+  const messages = [{ role: "user", content: "Hello" }]
+  expect((await post(key, "/chat/completions", { model: "sim/echo", messages })).status).toBe(402)
+  await expect.poll(() => got.join(), POLL).toContain('Key \\"tiny\\" refused a call')
+  await page.reload()
+  const alert = page.getByRole("list", { name: "Recent alerts" }).getByRole("listitem").first()
+  await alert.getByText('Key "tiny" refused a call').waitFor()
+  expect(await alert.textContent()).toContain("delivered")
+  expect(faults).toEqual([])
+  receiver.close()
+})
+
 test("a directory is connected, its group is mapped, and a sync job runs to its end", async () => {
   const { page, faults } = await openConsole(acme.managementKey, "/settings?tab=directories")
   await page.getByRole("button", { name: "Connect a directory" }).click()
@@ -240,6 +283,7 @@ const PAGES = [
   "/team",
   "/team?tab=workspaces",
   "/settings",
+  "/settings?tab=alerts",
   "/settings?tab=directories",
   "/settings?tab=audit",
   "/settings?tab=files",

@@ -1,6 +1,7 @@
 import "./settings.css"
 import { Page } from "../../shell/page.tsx"
 import { currentTab, Tabs } from "../../ui/tabs.tsx"
+import { Alerts } from "./alerts.tsx"
 import { Audit } from "./audit.tsx"
 import { Destinations } from "./destinations.tsx"
 import { Directories } from "./directories.tsx"
@@ -8,6 +9,7 @@ import { Files } from "./files.tsx"
 
 const TABS = [
   { id: "destinations", label: "Destinations" },
+  { id: "alerts", label: "Alerts" },
   { id: "directories", label: "Directories" },
   { id: "audit", label: "Audit log" },
   { id: "files", label: "Files and exports" },
@@ -20,6 +22,7 @@ export default function SettingsPage() {
       <div class="stack">
         <Tabs label="Settings" tabs={TABS} />
         {tab === "destinations" && <Destinations />}
+        {tab === "alerts" && <Alerts />}
         {tab === "directories" && <Directories />}
         {tab === "audit" && <Audit />}
         {tab === "files" && <Files />}
