@@ -47,6 +47,7 @@ import { internSessions } from "../interns/session-routes.ts"
 import { isSite } from "../interns/site.ts"
 import { internSite } from "../interns/site-routes.ts"
 import { keys } from "../keys/routes.ts"
+import { mcpServerRoutes } from "../mcp-servers/routes.ts"
 import { mediaModels } from "../models/media-routes.ts"
 import { catalogueAdmin, publicModels } from "../models/routes.ts"
 import { keyedModels } from "../routing/routes.ts"
@@ -124,6 +125,7 @@ for (const router of [
   oauthCodes,
   files,
   batches,
+  mcpServerRoutes,
   exports,
   scimDirectories,
   scimMappings,

@@ -52,6 +52,13 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   createImageGeneration: MEDIA,
   createIntern: { name: "release-notes", instructions: "You write release notes.", model: "sim/echo" },
   createInternJoinToken: {},
+  createMcpServer: {
+    slug: "search",
+    name: "Search",
+    url: "https://mcp.example.com/mcp",
+    headers: { Authorization: "Bearer your-own-token-0123456789" },
+    price_per_call_usd: 0.002,
+  },
   createMessage: { model: "sim/echo", max_tokens: 200, messages: MESSAGES },
   createObservabilityDestination: {
     type: "webhook",
@@ -114,6 +121,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   unassignGuardrailMembers: { member_user_ids: [UUID] },
   updateApiKey: { limit: 50, limit_reset: "monthly" },
   updateByokCredential: { disabled: true },
+  updateMcpServer: { price_per_call_usd: 0.001 },
   updateGuardrail: { limit_usd: 200 },
   updateIntern: { description: "Writes the release notes" },
   testAlertChannel: {},

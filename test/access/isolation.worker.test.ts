@@ -68,7 +68,7 @@ async function recordsOf({ workspace, ids }: Tenant): Promise<string[]> {
 }
 
 /** Names that a client chooses: the same name of another tenant is another record. */
-const NAMES: ReadonlySet<string> = new Set(["preset", "secret", "internSecret", "session"])
+const NAMES: ReadonlySet<string> = new Set(["preset", "mcpServer", "secret", "internSecret", "session"])
 
 /** Removals of what is not there, and user ids, which an organization may name before it has the member. */
 const WITHOUT_EFFECT = new Set([
