@@ -35,6 +35,7 @@ import { generations } from "../generations/routes.ts"
 import { guardrailAssignments } from "../guardrails/assignment-routes.ts"
 import { guardrails } from "../guardrails/routes.ts"
 import { estimates } from "../inference/estimate-routes.ts"
+import { mcpGateway } from "../inference/mcp/routes.ts"
 import { media } from "../inference/media/routes.ts"
 import { inference } from "../inference/routes.ts"
 import { internChat } from "../interns/chat-routes.ts"
@@ -126,6 +127,7 @@ for (const router of [
   files,
   batches,
   mcpServerRoutes,
+  mcpGateway,
   exports,
   scimDirectories,
   scimMappings,
@@ -180,7 +182,7 @@ app.get("/health", healthHandler)
 app.get("/ready", readyHandler)
 app.get("/metrics", requireConfiguration, metricsByToken, authenticate, requireManagement, metricsByKey)
 app.use(`${BASE_PATH}/*`, requireConfiguration)
-for (const path of ["/interns", "/vault"]) {
+for (const path of ["/interns", "/vault", "/mcp"]) {
   app.use(`${BASE_PATH}${path}`, refuseRegional)
   app.use(`${BASE_PATH}${path}/*`, refuseRegional)
 }

@@ -119,6 +119,12 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   testGuardrail: { content_filter_builtins: [{ slug: "email", action: "redact" }], text: "Write to ann@example.com" },
   unassignGuardrailKeys: { key_hashes: [HASH] },
   unassignGuardrailMembers: { member_user_ids: [UUID] },
+  sendMcpMessage: {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "query", arguments: { text: "rivers of Europe" } },
+  },
   updateApiKey: { limit: 50, limit_reset: "monthly" },
   updateByokCredential: { disabled: true },
   updateMcpServer: { price_per_call_usd: 0.001 },

@@ -174,6 +174,9 @@ describe("the same request with the caller's own ids", () => {
     "POST /interns/{internId}/questions/{questionId}": /resumed|The run that asked has ended/,
     "DELETE /interns/{internId}/sessions/{sessionId}": /"deleted":true|A turn is in progress/,
     "POST /batches/{batch_id}/cancel": /completed/,
+    // The management key has no tools of it, and deletes it.
+    "POST /mcp/{server}": /may call no tool of the MCP server/,
+    "DELETE /mcp/{server}": /There is no MCP server/,
     "DELETE /workspaces/{workspaceRef}": /has active API keys/,
   }
 

@@ -28,6 +28,7 @@ const PATH_IDS: [RegExp, keyof Ids | undefined][] = [
   [/\{workspaceRef\}/, "team"],
   [/^\/presets\/\{slug\}/, "preset"],
   [/^\/mcp-servers\/\{slug\}/, "mcpServer"],
+  [/^\/mcp\//, "mcpServer"],
   [/\{userId\}/, "user"],
   [/\{batch_id\}/, "batch"],
   [/\{file_id\}\/content/, "export"],
