@@ -33,6 +33,8 @@ export type Principal = {
   rates: RateLimits | null
   /** Models to try where a limit refuses the requested ones; null for those of the workspace. */
   overBudgetModels: readonly string[] | null
+  /** Tools of MCP servers that the key may call, as `server/tool` or `server/*`; null for none. */
+  mcpTools: readonly string[] | null
   /** Epoch milliseconds: when the key or an ancestor that it stops with expires. */
   expiresAt: number | null
   /** Of an intern's own key. */

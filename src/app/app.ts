@@ -35,6 +35,7 @@ import { generations } from "../generations/routes.ts"
 import { guardrailAssignments } from "../guardrails/assignment-routes.ts"
 import { guardrails } from "../guardrails/routes.ts"
 import { estimates } from "../inference/estimate-routes.ts"
+import { mcpGateway } from "../inference/mcp/routes.ts"
 import { media } from "../inference/media/routes.ts"
 import { inference } from "../inference/routes.ts"
 import { internChat } from "../interns/chat-routes.ts"
@@ -47,6 +48,7 @@ import { internSessions } from "../interns/session-routes.ts"
 import { isSite } from "../interns/site.ts"
 import { internSite } from "../interns/site-routes.ts"
 import { keys } from "../keys/routes.ts"
+import { mcpServerRoutes } from "../mcp-servers/routes.ts"
 import { mediaModels } from "../models/media-routes.ts"
 import { catalogueAdmin, publicModels } from "../models/routes.ts"
 import { keyedModels } from "../routing/routes.ts"
@@ -124,6 +126,8 @@ for (const router of [
   oauthCodes,
   files,
   batches,
+  mcpServerRoutes,
+  mcpGateway,
   exports,
   scimDirectories,
   scimMappings,
@@ -178,7 +182,7 @@ app.get("/health", healthHandler)
 app.get("/ready", readyHandler)
 app.get("/metrics", requireConfiguration, metricsByToken, authenticate, requireManagement, metricsByKey)
 app.use(`${BASE_PATH}/*`, requireConfiguration)
-for (const path of ["/interns", "/vault"]) {
+for (const path of ["/interns", "/vault", "/mcp"]) {
   app.use(`${BASE_PATH}${path}`, refuseRegional)
   app.use(`${BASE_PATH}${path}/*`, refuseRegional)
 }

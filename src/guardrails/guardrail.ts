@@ -18,7 +18,13 @@ export type GuardrailRules = Partial<Pick<Guardrail, ListName>> &
     content_filter_builtins?: readonly BuiltinFilter[] | null
   }
 
-const LISTS = ["allowed_providers", "ignored_providers", "allowed_models", "ignored_models"] as const
+const LISTS = [
+  "allowed_providers",
+  "ignored_providers",
+  "allowed_models",
+  "ignored_models",
+  "allowed_mcp_tools",
+] as const
 type ListName = (typeof LISTS)[number]
 /** Authors with a separate zero-data-retention flag, by the name of the flag. */
 export const ZDR_FAMILIES = ["anthropic", "google", "openai", "xai", "other"] as const

@@ -2,6 +2,7 @@ import * as z from "zod"
 import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { PageQuery } from "../http/schema.ts"
+import { allowedMcpTools } from "../support/mcp-tools.ts"
 
 const flag = z.boolean({ error: "must be true or false" })
 const text = (rule: string) => z.string({ error: rule })
@@ -79,6 +80,7 @@ const settings = {
   ignored_providers: names("provider slugs"),
   allowed_models: names("models").meta({ description: "Models, or patterns such as author/*." }),
   ignored_models: names("models"),
+  allowed_mcp_tools: allowedMcpTools,
   allowed_data_regions: z
     .array(z.enum(DATA_REGIONS, { error: `accepts ${DATA_REGIONS.join(", ")}` }), { error: regionRule })
     .min(1, "must not be empty; null lifts the restriction")
@@ -135,6 +137,7 @@ export const Guardrail = z
     ignored_providers: list,
     allowed_models: list,
     ignored_models: list,
+    allowed_mcp_tools: list,
     allowed_data_regions: z.array(z.enum(DATA_REGIONS)).nullable(),
     enforce_zdr: maybe,
     enforce_zdr_anthropic: maybe,

@@ -44,7 +44,7 @@ export const refuseRegional: MiddlewareHandler<App> = async function refuseRegio
   if (region !== null) {
     throw new GatewayError(
       "forbidden",
-      `Interns, vaults and daemons are not served on the regional hostname of ${region}. Use the main hostname.`,
+      `Interns, vaults, daemons and MCP servers are not served on the regional hostname of ${region}. Use the main hostname.`,
       { metadata: { reason: "regional_hostname", retryable: false } },
     )
   }

@@ -7,6 +7,7 @@ export const EXPOSED_HEADERS = [
   "X-RateLimit-Remaining",
   "X-RateLimit-Reset",
   "Server-Timing",
+  "Mcp-Session-Id",
 ]
 const EXPOSED = EXPOSED_HEADERS.join(",")
 

@@ -74,7 +74,7 @@ function toGeneration(call: HeldCall, result: RelayResult, charge: Charge): Gene
 }
 
 function storyOf({ heldNano, limits, request }: HeldCall, { accepted, error, ending }: RelayResult): CallStory {
-  const findings = request.screening?.stages().flatMap(toFinding) ?? []
+  const findings = toFindings(request.screening?.stages() ?? [])
   const reason = error?.metadata?.reason
   return {
     heldNano,
@@ -83,6 +83,11 @@ function storyOf({ heldNano, limits, request }: HeldCall, { accepted, error, end
     ...(error && ending !== "cancelled" && { error: { ...toFailure(error), ...(reason !== undefined && { reason }) } }),
     ...(findings.length > 0 && { guardrails: findings }),
   }
+}
+
+/** What guardrails found in a call, for its record. */
+export function toFindings(stages: readonly PipelineStage[]): GuardrailFinding[] {
+  return stages.flatMap(toFinding)
 }
 
 function toFinding({

@@ -34,6 +34,7 @@ export function mintKey(
   if (!mayMint(minter.kind, kind)) {
     throw new GatewayError("forbidden", `A ${minter.kind} key cannot create a ${kind} key.`)
   }
+  requireMcpGrant(minter, input.mcp_tools)
   const limitNano = input.limit == null ? null : usdToNano(input.limit)
   const limitReset = input.limit_reset ?? null
   requireWithin(minter, { limitNano, limitReset, includeByokInLimit: input.include_byok_in_limit ?? false })
@@ -65,12 +66,19 @@ export function mintKey(
       tokensPerMinute: input.tokens_per_minute ?? null,
       concurrentRequests: input.concurrent_requests ?? null,
       overBudgetModels: input.over_budget_models ?? null,
+      mcpTools: input.mcp_tools ?? null,
       expiresAt,
       createdAt: now,
       parentHash: parentOf(minter),
       source: "created",
     },
   }
+}
+
+/** Tools of MCP servers spend and act: only a management key gives them to a key. Any minter may take them away. */
+export function requireMcpGrant({ kind }: Pick<Principal, "kind">, tools: readonly string[] | null | undefined): void {
+  if (kind === "management" || !tools || tools.length === 0) return
+  throw new GatewayError("forbidden", "mcp_tools: only a management key may allow tools of MCP servers.")
 }
 
 type Cap = Pick<Principal, "limitNano" | "limitReset" | "includeByokInLimit">
@@ -129,6 +137,7 @@ export const AUDITED_FIELDS = [
   "include_byok_in_limit",
   ...RATE_NAMES,
   "over_budget_models",
+  "mcp_tools",
   "expires_at",
   "creator_user_id",
 ]
@@ -148,6 +157,7 @@ export function toKeyChange(input: ApiKeyChange, principal: Principal, row: KeyR
   if (input.tokens_per_minute !== undefined) change.tokensPerMinute = input.tokens_per_minute
   if (input.concurrent_requests !== undefined) change.concurrentRequests = input.concurrent_requests
   if (input.over_budget_models !== undefined) change.overBudgetModels = input.over_budget_models
+  if (input.mcp_tools !== undefined) change.mcpTools = input.mcp_tools
   if (input.limit !== undefined) change.limitNano = input.limit === null ? null : usdToNano(input.limit)
   return change
 }
@@ -195,6 +205,7 @@ export function toApiKey(row: KeyRow, counters: Counters = newCounters(row.creat
     include_byok_in_limit: row.includeByokInLimit,
     ...toRateFields(row),
     over_budget_models: row.overBudgetModels,
+    mcp_tools: row.mcpTools,
     ...usageFields(counters),
     workspace_id: row.workspaceId,
     creator_user_id: row.creatorUserId,

@@ -11,7 +11,7 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import { findMember } from "../members/store.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
-import { mayMint, mintKey, requireChangeWithin, toApiKey, toKeyChange, AUDITED_FIELDS } from "./key.ts"
+import { mayMint, mintKey, requireChangeWithin, requireMcpGrant, toApiKey, toKeyChange, AUDITED_FIELDS } from "./key.ts"
 import { countChildren, isDescendant } from "./lineage-store.ts"
 import { ApiKey, ApiKeyChange, NewApiKey } from "./schemas.ts"
 import { deleteKey, findKeyRow, insertKey, isLastManagementKey, isDeprovisioned, listKeys, updateKey } from "./store.ts"
@@ -160,6 +160,7 @@ export const keys = newRouter()
     const { hash } = c.req.valid("param")
     const input = c.req.valid("json")
     const before = await requireAuthorityOver(c.env.DB, principal, hash)
+    requireMcpGrant(principal, input.mcp_tools)
     const change = toKeyChange(input, principal, before)
     const isOwn = principal.limitNano !== null && (await isDescendant(c.env.DB, hash, principal.keyHash))
     requireChangeWithin(principal, before, isOwn, change)

@@ -2,6 +2,7 @@ import * as z from "zod"
 import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
 import { overBudgetInput, overBudgetOutput } from "../money/over-budget.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
+import { mcpToolsInput, mcpToolsOutput } from "../support/mcp-tools.ts"
 
 const count = z.int().min(0)
 const usd = z.number().meta({ description: "USD" })
@@ -59,6 +60,7 @@ export const ApiKey = z
     include_byok_in_limit: z.boolean(),
     ...rateOutput,
     over_budget_models: overBudgetOutput,
+    mcp_tools: mcpToolsOutput,
     ...usage,
     workspace_id: z.string(),
     creator_user_id: z.string().nullable(),
@@ -98,6 +100,7 @@ export const NewApiKey = z
     include_byok_in_limit: z.boolean().optional(),
     ...rateInput,
     over_budget_models: overBudgetInput,
+    mcp_tools: mcpToolsInput,
     expires_at: z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" }).nullish(),
     workspace_id: z.uuid("must be the UUID of a workspace").optional(),
     creator_user_id: z.string().min(1).max(256).nullish(),
@@ -133,6 +136,7 @@ export const ApiKeyChange = z
     include_byok_in_limit: z.boolean().optional(),
     ...rateInput,
     over_budget_models: overBudgetInput,
+    mcp_tools: mcpToolsInput,
   })
   .meta({ id: "ApiKeyChange" })
 

@@ -80,6 +80,7 @@ export type KeyChange = Partial<
     | "disabled"
     | "disabledBy"
     | "overBudgetModels"
+    | "mcpTools"
     | keyof RateLimits
   >
 >

@@ -27,6 +27,7 @@ export const apiKeys = sqliteTable("api_keys", {
   tokensPerMinute: integer("tokens_per_minute"),
   concurrentRequests: integer("concurrent_requests"),
   overBudgetModels: text("over_budget_models", { mode: "json" }).$type<string[]>(),
+  mcpTools: text("mcp_tools", { mode: "json" }).$type<string[]>(),
 })
 /** A key. Money is nano-USD, instants are epoch milliseconds. */
 export type KeyRow = typeof apiKeys.$inferSelect

@@ -60,8 +60,23 @@ export async function readOutbound(lookup: Lookup, deps: OutboundDeps, maxBytes:
   }))
 }
 
-type Exchange = Outbound | (Lookup & { method: "GET"; body: null })
-type Unsent = { status: null; reason: string }
+/** A request whose response is read by the caller, as it arrives. */
+export type OpenRequest = Outbound | (Lookup & { method: "GET" | "DELETE"; body: null })
+
+/**
+ * Sends by the same rules and returns the response unread, or why nothing was sent. Rejects if the connection fails. The
+ * caller bounds time and size: `signal` ends the request and its response.
+ */
+export function openOutbound(
+  request: OpenRequest,
+  deps: Omit<OutboundDeps, "timeoutMs">,
+  signal: AbortSignal,
+): Promise<Response | Unsent> {
+  return follow(request, deps, signal, async (response) => response)
+}
+
+type Exchange = OpenRequest
+export type Unsent = { status: null; reason: string }
 
 async function exchange<T>(
   outbound: Exchange,
@@ -80,7 +95,7 @@ async function exchange<T>(
 
 async function follow<T>(
   outbound: Exchange,
-  deps: OutboundDeps,
+  deps: Omit<OutboundDeps, "timeoutMs">,
   signal: AbortSignal,
   read: (response: Response) => Promise<T>,
 ): Promise<T | Unsent> {
@@ -117,7 +132,7 @@ export function outboundRefusalOf(url: URL, privateHosts: ReadonlySet<string>): 
   return hostRefusalOf(url)
 }
 
-function addressRefusalOf(url: URL, deps: OutboundDeps, signal: AbortSignal) {
+function addressRefusalOf(url: URL, deps: Omit<OutboundDeps, "timeoutMs">, signal: AbortSignal) {
   return isPrivateHost(url, deps.privateHosts) ? undefined : unresolvable(url, deps, signal)
 }
 

@@ -186,6 +186,12 @@ const ROWS: Row[] = [
     absent: [404, ["otherManagement"]],
     refused: 403,
   },
+  {
+    does: "gives tools of MCP servers to a key",
+    ask: (as) => as.post("/keys", { ...key(), mcp_tools: ["search/*"] }),
+    ok: [201, ["management", "otherManagement"]],
+    refused: 403,
+  },
   { does: "lists keys", ask: (as) => as.get("/keys"), ok: [200, MINTERS], refused: 403 },
   {
     does: "approves an app",
@@ -265,14 +271,21 @@ const ROWS: Row[] = [
     absent: [404, AWAY],
     refused: 403,
   },
-  ...["/byok", "/audit", "/guardrails", "/observability/destinations", "/scim/groups", "/credits", "/activity"].map(
-    (path) => ({
-      does: `reads ${path}`,
-      ask: (as: TestClient) => as.get(path),
-      ok: [200, ["management", "otherManagement"]] as Row["ok"],
-      refused: 403,
-    }),
-  ),
+  ...[
+    "/byok",
+    "/mcp-servers",
+    "/audit",
+    "/guardrails",
+    "/observability/destinations",
+    "/scim/groups",
+    "/credits",
+    "/activity",
+  ].map((path) => ({
+    does: `reads ${path}`,
+    ask: (as: TestClient) => as.get(path),
+    ok: [200, ["management", "otherManagement"]] as Row["ok"],
+    refused: 403,
+  })),
   {
     does: "connects a directory, whose token comes with the answer",
     ask: (as) => as.post("/scim/directories", { name: name() }),

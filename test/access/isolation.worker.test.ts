@@ -68,7 +68,7 @@ async function recordsOf({ workspace, ids }: Tenant): Promise<string[]> {
 }
 
 /** Names that a client chooses: the same name of another tenant is another record. */
-const NAMES: ReadonlySet<string> = new Set(["preset", "secret", "internSecret", "session"])
+const NAMES: ReadonlySet<string> = new Set(["preset", "mcpServer", "secret", "internSecret", "session"])
 
 /** Removals of what is not there, and user ids, which an organization may name before it has the member. */
 const WITHOUT_EFFECT = new Set([
@@ -174,6 +174,9 @@ describe("the same request with the caller's own ids", () => {
     "POST /interns/{internId}/questions/{questionId}": /resumed|The run that asked has ended/,
     "DELETE /interns/{internId}/sessions/{sessionId}": /"deleted":true|A turn is in progress/,
     "POST /batches/{batch_id}/cancel": /completed/,
+    // The management key has no tools of it, and deletes it.
+    "POST /mcp/{server}": /may call no tool of the MCP server/,
+    "DELETE /mcp/{server}": /There is no MCP server/,
     "DELETE /workspaces/{workspaceRef}": /has active API keys/,
   }
 

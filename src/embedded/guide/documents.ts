@@ -16,6 +16,7 @@ import declaredConfiguration from "../../../docs/declared-configuration.md"
 import deploy from "../../../docs/deploy.md"
 import guardrails from "../../../docs/guardrails.md"
 import interns from "../../../docs/interns.md"
+import mcp from "../../../docs/mcp.md"
 import oauth from "../../../docs/oauth.md"
 import observability from "../../../docs/observability.md"
 import operations from "../../../docs/operations.md"
@@ -50,6 +51,7 @@ export const documents: readonly { path: string; text: string }[] = [
   { path: "docs/deploy.md", text: deploy },
   { path: "docs/guardrails.md", text: guardrails },
   { path: "docs/interns.md", text: interns },
+  { path: "docs/mcp.md", text: mcp },
   { path: "docs/oauth.md", text: oauth },
   { path: "docs/observability.md", text: observability },
   { path: "docs/operations.md", text: operations },

@@ -27,6 +27,8 @@ const PATH_IDS: [RegExp, keyof Ids | undefined][] = [
   [/\{hash\}/, "key"],
   [/\{workspaceRef\}/, "team"],
   [/^\/presets\/\{slug\}/, "preset"],
+  [/^\/mcp-servers\/\{slug\}/, "mcpServer"],
+  [/^\/mcp\//, "mcpServer"],
   [/\{userId\}/, "user"],
   [/\{batch_id\}/, "batch"],
   [/\{file_id\}\/content/, "export"],
@@ -227,6 +229,18 @@ const REQUESTS: Record<string, (ids: Ids) => Request> = {
   }),
   "GET /batches/{batch_id}": ({ workspace }) => ({ query: { workspace_id: workspace } }),
   "POST /batches/{batch_id}/cancel": ({ workspace }) => ({ query: { workspace_id: workspace }, body: {} }),
+  "GET /mcp-servers": ({ workspace }) => ({ query: { workspace_id: workspace } }),
+  "POST /mcp-servers": ({ workspace }) => ({
+    body: {
+      slug: `new-${crypto.randomUUID().slice(0, 8)}`,
+      name: "New",
+      url: "https://mcp.example.com/",
+      workspace_id: workspace,
+    },
+  }),
+  "GET /mcp-servers/{slug}": ({ workspace }) => ({ query: { workspace_id: workspace } }),
+  "PATCH /mcp-servers/{slug}": ({ workspace }) => ({ query: { workspace_id: workspace }, body: { name: "Written" } }),
+  "DELETE /mcp-servers/{slug}": ({ workspace }) => ({ query: { workspace_id: workspace } }),
   "POST /exports": ({ workspace }) => ({
     body: { from: "2026-01-01T00:00:00Z", format: "csv", workspace_id: workspace },
   }),

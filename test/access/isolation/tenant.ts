@@ -34,6 +34,7 @@ export type Ids = {
   destination: string
   channel: string
   batch: string
+  mcpServer: string
   batchInput: string
 }
 
@@ -71,6 +72,8 @@ export async function newTenant(): Promise<Tenant> {
   const chat = await as.chat("sim/echo", canary)
   await chat.text()
   const video = await expectJson<{ id: string }>(202, as.post("/videos", { model: "sim/video", prompt: canary }))
+  const mcp = { slug: name, name: canary, url: `https://${canary}.example.com/mcp`, headers: { "X-Token": canary } }
+  await expectJson(201, manage.post("/mcp-servers", mcp))
   const secret = name.replace("-", "_")
   await expectJson(200, as.put(`/vault/secrets/${secret}`, { hosts: [`${canary}.example.com`], value: canary }))
   const batch = await reaches(as, await createBatch(as, [request("one", canary)]), "completed")
@@ -94,6 +97,7 @@ export async function newTenant(): Promise<Tenant> {
       generation: chat.headers.get("x-generation-id") ?? "",
       video: video.id,
       batch: batch.id,
+      mcpServer: name,
       batchInput: batch.input_file_id,
       secret,
       directory: directory.id,

@@ -1,0 +1,83 @@
+import { GatewayError } from "../../errors/errors.ts"
+import { type Screening, screeningOf } from "../../guardrails/screening.ts"
+import type { Upstream } from "../../mcp-servers/exchange.ts"
+import { isServedVersion, PROTOCOL_VERSIONS, VERSION_WITHOUT_HEADER } from "../../mcp-servers/message.ts"
+import { openHeaders } from "../../mcp-servers/open-headers.ts"
+import { mayConnect } from "../../mcp-servers/permission.ts"
+import { noSuchServer } from "../../mcp-servers/routes.ts"
+import { openSessionId } from "../../mcp-servers/session.ts"
+import { findMcpServer } from "../../mcp-servers/store.ts"
+import type { McpServerRow } from "../../mcp-servers/table.ts"
+import { networkOf, hostsIn } from "../../outbound/settings.ts"
+import { mastersOf } from "../../secrets/master-key.ts"
+import { createDeps, type IncomingCall, requestMetaOf } from "../context.ts"
+import type { Deps, RequestMeta } from "../deps.ts"
+
+/** A client's request to a registered server, with what its messages need. */
+export type Connection = {
+  incoming: IncomingCall
+  meta: RequestMeta
+  server: McpServerRow
+  /** Revision that the client names; the oldest where it names none. */
+  version: string
+  upstream: Omit<Upstream, "signal">
+  newScreening: () => Screening | undefined
+  deps: () => Promise<Deps>
+}
+
+const VERSION_HEADER = "mcp-protocol-version"
+const SESSION_HEADER = "mcp-session-id"
+
+/** Throws 400 for a revision that is not served, 403 and 404 for a server that the key may not use, 404 for a session. */
+export async function connect(incoming: IncomingCall, slug: string): Promise<Connection> {
+  const { caller, env } = incoming
+  const { headers } = incoming.request
+  requireOrigin(headers.get("origin"))
+  const version = headers.get(VERSION_HEADER)
+  if (version !== null && !isServedVersion(version)) {
+    throw new GatewayError("invalid_request", `${VERSION_HEADER}: accepts ${PROTOCOL_VERSIONS.join(", ")}.`)
+  }
+  const found = await findMcpServer(env.DB, caller, slug)
+  if (!found?.row.enabled) throw noSuchServer(slug)
+  const { row: server } = found
+  if (!mayConnect(caller, server)) {
+    const rule = `This key may call no tool of the MCP server ${slug}. A management key sets mcp_tools of the key; every guardrail of the key with allowed_mcp_tools must allow them, too.`
+    throw new GatewayError("forbidden", rule, { metadata: { reason: "mcp_tool_denied" } })
+  }
+  const secrets = await openHeaders(found, env)
+  if (!secrets)
+    throw new GatewayError("internal", `The headers of the MCP server ${slug} cannot be decrypted. Send them again.`)
+  const sealed = headers.get(SESSION_HEADER)
+  const holder = { server, caller }
+  const sessionId = sealed === null ? undefined : await openSessionId(sealed, holder, mastersOf(env))
+  if (sealed !== null && sessionId === undefined) throw sessionLost()
+  const send: typeof fetch = (...one) => fetch(...one)
+  const deps = { fetch: send, ...networkOf(env, send), privateHosts: hostsIn(env, "PRIVATE_HOSTS") }
+  const meta = requestMetaOf(incoming)
+  let created: Promise<Deps> | undefined
+  return {
+    incoming,
+    meta,
+    server,
+    version: version ?? VERSION_WITHOUT_HEADER,
+    upstream: { url: server.url, headers: secrets, sessionId, protocolVersion: version ?? undefined, deps },
+    newScreening: () => screeningOf(caller.guardrails, meta.wantsMetadata),
+    deps: () => (created ??= createDeps(incoming)),
+  }
+}
+
+export function sessionLost(): GatewayError {
+  return new GatewayError(
+    "not_found",
+    `${SESSION_HEADER}: this session is over or not of this key. Initialize a new one.`,
+  )
+}
+
+/**
+ * Against DNS rebinding. Keys travel in a header that a page cannot send unless it was given one, so pages of every
+ * origin may call; one without an origin of its own (a sandboxed frame, a local file) may not.
+ */
+function requireOrigin(origin: string | null): void {
+  if (origin === null || /^https?:$/.test(URL.parse(origin)?.protocol ?? "")) return
+  throw new GatewayError("forbidden", "Origin: must be an http or https origin.")
+}

@@ -1,0 +1,210 @@
+import { timersOf } from "../../config/timers.ts"
+import { asGatewayError, GatewayError } from "../../errors/errors.ts"
+import { FrameWriter } from "../../formats/sse/frame-writer.ts"
+import { KEEPALIVE_FRAME, toFrame } from "../../formats/sse/frames.ts"
+import { endSession, sendOneWay, ServerFailure } from "../../mcp-servers/exchange.ts"
+import {
+  ERROR_CODES,
+  errorResponse,
+  isRequest,
+  isResponse,
+  isResponseTo,
+  type McpMessage,
+  type McpRequest,
+} from "../../mcp-servers/message.ts"
+import { screenSent } from "../../mcp-servers/content.ts"
+import { sealSessionId } from "../../mcp-servers/session.ts"
+import { mastersOf } from "../../secrets/master-key.ts"
+import { type Connection, sessionLost } from "./connection.ts"
+import { runRequest, type Running, TIME_IS_OVER } from "./run.ts"
+
+/** How the messages of a POST are answered: as one JSON document, or as events as they arrive. */
+
+type Accepted = { json: boolean; events: boolean }
+
+/** Throws 400 for a client that takes neither. */
+export function acceptedBy(header: string | null): Accepted {
+  const types = (header ?? "*/*").toLowerCase()
+  const takes = (type: string) => types.includes(type) || types.includes("*/*")
+  const accepted = { json: takes("application/json"), events: takes("text/event-stream") }
+  if (accepted.json || accepted.events) return accepted
+  throw new GatewayError("invalid_request", "Accept: must list application/json and text/event-stream.")
+}
+
+/** Aborts with the timeout of the server's record or the client's disconnect, or when `stop` is called. */
+function newDeadline({ server, incoming }: Connection): Deadline {
+  const controller = new AbortController()
+  const stop = () => controller.abort()
+  const timer = setTimeout(() => controller.abort(TIME_IS_OVER), server.timeoutMs)
+  const client = incoming.request.signal
+  if (client.aborted) stop()
+  client.addEventListener("abort", stop, { once: true })
+  const clear = () => {
+    clearTimeout(timer)
+    client.removeEventListener("abort", stop)
+  }
+  return { signal: controller.signal, stop, clear, isShared: false }
+}
+
+/** `isShared`: a stream ends it. */
+type Deadline = { signal: AbortSignal; stop: () => void; clear: () => void; isShared: boolean }
+
+/** A notification or a response of the client: 202. */
+export async function respondOneWay(message: McpMessage, connection: Connection): Promise<Response> {
+  const isNotification = typeof message["method"] === "string" && message["method"].startsWith("notifications/")
+  if (!isNotification && !isResponse(message)) {
+    throw new GatewayError("invalid_request", "The message must be a request with an id, a notification or a response.")
+  }
+  const deadline = newDeadline(connection)
+  try {
+    const screening = connection.newScreening()
+    const screened = screening ? await screenSent(message, screening) : message
+    await sendOneWay(screened, { ...connection.upstream, signal: deadline.signal })
+  } catch (thrown) {
+    throw httpErrorOf(thrown)
+  } finally {
+    deadline.clear()
+  }
+  return new Response(null, { status: 202 })
+}
+
+/** One document where the response is the first message, else events. */
+export async function respondToRequest(
+  request: McpRequest,
+  connection: Connection,
+  accepted: Accepted,
+): Promise<Response> {
+  const deadline = newDeadline(connection)
+  const opening = open(request, connection, deadline.signal)
+  const { earlyCommitMs } = timersOf(connection.incoming.env)
+  // The session that `initialize` opens is in a header.
+  const mayCommit = accepted.events && request.method !== "initialize"
+  const late = mayCommit ? await isLate(opening, earlyCommitMs) : false
+  if (late) return streamed(request, opening, { connection, deadline })
+  try {
+    const { running, first } = await opening
+    const headers = await headersOf(running, connection)
+    const isWhole = isResponseTo(request, first)
+    if (mayCommit && (!isWhole || !accepted.json)) return streamed(request, opening, { connection, deadline, headers })
+    const response = isWhole ? first : await lastOf(running.messages, first)
+    await running.messages.return()
+    return Response.json(response, { headers })
+  } catch (thrown) {
+    throw httpErrorOf(thrown)
+  } finally {
+    if (!deadline.isShared) deadline.clear()
+  }
+}
+
+type Opened = { running: Running; first: McpMessage }
+
+async function open(request: McpRequest, connection: Connection, signal: AbortSignal): Promise<Opened> {
+  const running = await runRequest(request, connection, signal)
+  const first = await running.messages.next()
+  return { running, first: first.value ?? errorResponse(request, UNANSWERED) }
+}
+
+const UNANSWERED = { code: ERROR_CODES.serverFailed, message: "The server did not answer the request." }
+
+/** Whether the work takes longer. A failure of the work is left to those who await it. */
+async function isLate(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const over = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => over.resolve(true), ms)
+  const done = work.then(
+    () => false,
+    () => false,
+  )
+  const late = await Promise.race([done, over.promise])
+  clearTimeout(timer)
+  return late
+}
+
+/** The batch of revision 2025-03-26: its messages one after the other. What is no response is left out. */
+export async function respondToBatch(messages: readonly McpMessage[], connection: Connection): Promise<Response> {
+  const responses: McpMessage[] = []
+  for (const message of messages) {
+    if (!isRequest(message)) {
+      await respondOneWay(message, connection)
+      continue
+    }
+    const response = await respondToRequest(message, connection, { json: true, events: false })
+    responses.push(await response.json<McpMessage>())
+  }
+  return responses.length === 0 ? new Response(null, { status: 202 }) : Response.json(responses)
+}
+
+/** Ends the session of the server. */
+export async function respondToDelete(connection: Connection): Promise<Response> {
+  const deadline = newDeadline(connection)
+  try {
+    await endSession({ ...connection.upstream, signal: deadline.signal })
+  } catch (thrown) {
+    throw httpErrorOf(thrown)
+  } finally {
+    deadline.clear()
+  }
+  return new Response(null, { status: 204 })
+}
+
+async function lastOf(messages: Running["messages"], first: McpMessage): Promise<McpMessage> {
+  let last = first
+  for await (const message of messages) last = message
+  return last
+}
+
+async function headersOf({ sessionId, generationId }: Running, connection: Connection): Promise<Headers> {
+  const headers = new Headers({ "cache-control": "no-store" })
+  if (generationId !== undefined) headers.set("x-generation-id", generationId)
+  const { incoming, server } = connection
+  // A server may repeat the id in every answer; the client has it already.
+  if (sessionId !== null && sessionId !== connection.upstream.sessionId) {
+    const holder = { server, caller: incoming.caller }
+    const sealed = await sealSessionId(sessionId, holder, mastersOf(incoming.env))
+    if (sealed !== undefined) headers.set("mcp-session-id", sealed)
+  }
+  return headers
+}
+
+type Streaming = { connection: Connection; deadline: Deadline; headers?: Headers }
+
+/**
+ * The messages as events. Only a write shows that the client disconnected, so a silent stream gets comments; then the
+ * exchange with the server ends, too.
+ */
+function streamed(request: McpRequest, opening: Promise<Opened>, streaming: Streaming): Response {
+  const { connection, deadline, headers = new Headers({ "cache-control": "no-store" }) } = streaming
+  deadline.isShared = true
+  const { readable, writable } = new IdentityTransformStream()
+  const writer = new FrameWriter(writable, deadline.stop)
+  const { keepaliveMs } = timersOf(connection.incoming.env)
+  const keepalive = setInterval(() => writer.write([KEEPALIVE_FRAME]), keepaliveMs)
+  const relay = async () => {
+    try {
+      const { running, first } = await opening
+      writer.write([toFrame(first)])
+      for await (const message of running.messages) {
+        writer.write([toFrame(message)])
+        if (writer.isFull) await writer.drained()
+      }
+    } catch (thrown) {
+      const { message } = asGatewayError(httpErrorOf(thrown))
+      writer.write([toFrame(errorResponse(request, { code: ERROR_CODES.serverFailed, message }))])
+    } finally {
+      clearInterval(keepalive)
+      deadline.clear()
+      await writer.release()
+      await writable.close().catch(() => undefined)
+    }
+  }
+  connection.incoming.executionCtx.waitUntil(relay())
+  headers.set("content-type", "text/event-stream")
+  // nginx buffers a stream without this header.
+  headers.set("x-accel-buffering", "no")
+  return new Response(readable, { headers })
+}
+
+/** A failure of the whole HTTP request. */
+function httpErrorOf(thrown: unknown): unknown {
+  if (!(thrown instanceof ServerFailure)) return thrown
+  return thrown.isSessionLost ? sessionLost() : new GatewayError("provider_failed", thrown.message)
+}

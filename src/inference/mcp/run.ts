@@ -1,0 +1,199 @@
+import { asGatewayError, GatewayError } from "../../errors/errors.ts"
+import { isTooDeep } from "../../guardrails/content/leaves.ts"
+import type { Screening } from "../../guardrails/screening.ts"
+import { screenReceived, screenSent } from "../../mcp-servers/content.ts"
+import { type Answer, sendRequest, ServerFailure } from "../../mcp-servers/exchange.ts"
+import {
+  ERROR_CODES,
+  errorResponse,
+  isResponse,
+  isResponseTo,
+  type McpError,
+  type McpMessage,
+  type McpRequest,
+  paramsOf,
+} from "../../mcp-servers/message.ts"
+import { priceOf } from "../../mcp-servers/server.ts"
+import { logError } from "../../support/log.ts"
+import { recordRejection } from "../rejections.ts"
+import type { Connection } from "./connection.ts"
+import { outgoingOf, passedOf, requireMethod, toolOf } from "./methods.ts"
+import { holdToolCall, mcpModel, type ToolCall } from "./tool-call.ts"
+
+/** A request under way. `messages` ends with the response to it, whatever happens. */
+export type Running = {
+  isStream: boolean
+  /** The session that the server opened with this request. */
+  sessionId: string | null
+  generationId: string | undefined
+  messages: AsyncGenerator<McpMessage, void, undefined>
+}
+
+/** Reason of a signal that aborts with the timeout of the server's record; others abort when the client disconnects. */
+export const TIME_IS_OVER = "timeout"
+
+const hasLeft = (signal: AbortSignal) => signal.aborted && signal.reason !== TIME_IS_OVER
+
+const UNSCREENED = new Set(["initialize", "ping", "tools/list"])
+
+/** Runs one request: permission, guardrails, hold, exchange. Fails only where the whole HTTP request has to. */
+export async function runRequest(request: McpRequest, connection: Connection, signal: AbortSignal): Promise<Running> {
+  const screening = UNSCREENED.has(request.method) ? undefined : connection.newScreening()
+  let call: ToolCall | undefined
+  try {
+    if (isTooDeep(request)) throw new GatewayError("invalid_request", "The message is nested too deep. Nest it less.")
+    requireMethod(request, connection)
+    const outgoing = outgoingOf(request)
+    const screened = screening ? ((await screenSent(outgoing, screening)) as McpRequest) : outgoing
+    call = await holdFor(screened, connection)
+    const answer = await sendRequest(screened, { ...connection.upstream, signal })
+    const messages = relayed({ request, answer, connection, call, screening, signal })
+    return { isStream: answer.isStream, sessionId: answer.sessionId, generationId: call?.id, messages }
+  } catch (thrown) {
+    if (thrown instanceof ServerFailure && thrown.isSessionLost) {
+      call?.end({ ending: "error", isCharged: false, error: toError(thrown, signal) })
+      throw thrown
+    }
+    const response = failed(request, { thrown, connection, call, signal })
+    return { isStream: false, sessionId: null, generationId: call?.id, messages: single(response) }
+  }
+}
+
+async function* single(message: McpMessage) {
+  yield message
+}
+
+async function holdFor(
+  request: McpRequest,
+  { incoming, meta, server, deps }: Connection,
+): Promise<ToolCall | undefined> {
+  const tool = toolOf(request)
+  if (tool === undefined) return undefined
+  const call = {
+    model: mcpModel(server.slug, tool),
+    provider: server.name,
+    priceNano: priceOf(server, tool),
+    sessionId: meta.sessionId,
+    input: JSON.stringify(paramsOf(request)["arguments"] ?? {}),
+  }
+  return holdToolCall(call, { caller: incoming.caller, meta }, await deps())
+}
+
+type Relay = {
+  request: McpRequest
+  answer: Answer
+  connection: Connection
+  call: ToolCall | undefined
+  screening: Screening | undefined
+  signal: AbortSignal
+}
+
+/** The server's messages as the guardrails let them pass, each as it arrives. */
+async function* relayed(relay: Relay): AsyncGenerator<McpMessage, void, undefined> {
+  const { request, answer, connection, call, screening, signal } = relay
+  // A timeout is a failure of the server.
+  const onAbort = () => {
+    if (hasLeft(signal)) call?.end({ ending: "cancelled", isCharged: true })
+  }
+  signal.addEventListener("abort", onAbort, { once: true })
+  try {
+    for await (const message of answer.messages) {
+      const isFinal = isResponseTo(request, message)
+      if (isResponse(message) && !isFinal) continue
+      const passed = await screenedOf(message, screening, isFinal)
+      if (!passed) continue
+      if (!isFinal) {
+        yield passed
+        continue
+      }
+      const visible = passedOf(request, passed, connection)
+      endAnswered(call, visible, screening)
+      yield visible
+      return
+    }
+  } catch (thrown) {
+    yield failed(request, { thrown, connection, call, signal, screening })
+  } finally {
+    signal.removeEventListener("abort", onAbort)
+    // The client stopped reading before the response.
+    call?.end({ ending: "cancelled", isCharged: true })
+  }
+}
+
+/** A blocked notification is left out; it also blocks the response, which fails with the reason. */
+async function screenedOf(
+  message: McpMessage,
+  screening: Screening | undefined,
+  isFinal: boolean,
+): Promise<McpMessage | undefined> {
+  if (!screening?.readsAnswers) return message
+  try {
+    return await screenReceived(message, screening)
+  } catch (refusal) {
+    if (isFinal) throw refusal
+    return undefined
+  }
+}
+
+function endAnswered(call: ToolCall | undefined, message: McpMessage, screening: Screening | undefined): void {
+  if (!call) return
+  const stages = screening?.stages() ?? []
+  const isResult = "result" in message
+  const error = new GatewayError("provider_failed", "The server answered with a JSON-RPC error.")
+  call.end({
+    ending: isResult ? "complete" : "error",
+    isCharged: isResult,
+    output: JSON.stringify(message["result"] ?? message["error"]),
+    stages,
+    ...(!isResult && { error }),
+  })
+}
+
+type Failed = {
+  thrown: unknown
+  connection: Connection
+  call: ToolCall | undefined
+  signal: AbortSignal
+  screening?: Screening | undefined
+}
+
+/** Ends the call, or records what was refused before it was held. The message for the client. */
+function failed(request: McpRequest, { thrown, connection, call, signal, screening }: Failed): McpMessage {
+  const error = toError(thrown, signal)
+  const { incoming, server } = connection
+  if (error.code === "internal") logError("an MCP request failed", { requestId: incoming.requestId }, error.cause)
+  const isCancelled = hasLeft(signal)
+  const isBlocked = error.code === "forbidden"
+  const ending = isCancelled ? "cancelled" : error.code === "provider_timeout" ? "timeout" : "error"
+  call?.end({ ending, isCharged: isCancelled || isBlocked, error, stages: screening?.stages() ?? [] })
+  const tool = toolOf(request)
+  if (!call && tool !== undefined) {
+    recordRejection(incoming, { error, apiType: "completions", body: { model: mcpModel(server.slug, tool) } })
+  }
+  return errorResponse(request, toMcpError(error, thrown))
+}
+
+function toError(thrown: unknown, signal: AbortSignal): GatewayError {
+  if (!(thrown instanceof ServerFailure)) return asGatewayError(thrown)
+  return new GatewayError(signal.aborted ? "provider_timeout" : "provider_failed", thrown.message)
+}
+
+function toMcpError(error: GatewayError, thrown: unknown): McpError {
+  const code =
+    thrown instanceof ServerFailure
+      ? ERROR_CODES.serverFailed
+      : error.code === "invalid_request"
+        ? ERROR_CODES.invalidParams
+        : error.code === "not_found"
+          ? ERROR_CODES.methodNotFound
+          : ERROR_CODES.refused
+  const retryAfter = error.headers?.["retry-after"]
+  const { reason, patterns } = error.metadata ?? {}
+  const data = {
+    code: error.status,
+    ...(reason !== undefined && { reason }),
+    ...(patterns && { patterns }),
+    ...(retryAfter !== undefined && { retry_after_seconds: Number(retryAfter) }),
+  }
+  return { code, message: error.message, data }
+}

@@ -1,0 +1,124 @@
+import { toFailure } from "../../formats/attempt.ts"
+import { GatewayError } from "../../errors/errors.ts"
+import type { PipelineStage } from "../../formats/pipeline-stage.ts"
+import type { Ending, Generation, GenerationDraft } from "../../ledger/generation.ts"
+import { NO_TOKENS } from "../../money/money.ts"
+import type { Caller } from "../../policy/call-policy.ts"
+import { limitsOf, rateLimitsOf } from "../../policy/limits.ts"
+import { logError } from "../../support/log.ts"
+import { logFieldsOf } from "../call.ts"
+import type { Deps, RequestMeta } from "../deps.ts"
+import { newDraft } from "../draft.ts"
+import { hold } from "../hold.ts"
+import { toFindings } from "../settle.ts"
+
+/** One call of a tool of an MCP server: held before it is sent, settled exactly once, recorded as a generation. */
+
+type NewToolCall = {
+  /** `mcp/{server}/{tool}`, the model of its record. */
+  model: string
+  /** Name of the server, the provider of its record. */
+  provider: string
+  priceNano: number
+  sessionId: string | null
+  /** Text of the arguments, as the guardrails let it pass. */
+  input: string
+}
+
+/** How a call ended. The price is charged for a result, for an answer that a guardrail blocks, and after a disconnect. */
+export type ToolCallEnd = {
+  ending: Extract<Ending, "complete" | "cancelled" | "timeout" | "error">
+  isCharged: boolean
+  error?: GatewayError
+  /** Text of the result, as the guardrails let it pass. */
+  output?: string
+  stages?: readonly PipelineStage[]
+}
+
+export type ToolCall = { id: string; end: (end: ToolCallEnd) => void }
+
+export function mcpModel(server: string, tool: string): string {
+  return `mcp/${server}/${tool}`
+}
+
+/** Reserves the price under every limit. Fails with 402, 403 or 429. */
+export async function holdToolCall(
+  call: NewToolCall,
+  { caller, meta }: { caller: Caller; meta: RequestMeta },
+  deps: Deps,
+): Promise<ToolCall> {
+  const { model, priceNano, sessionId } = call
+  const about = { apiType: "completions", requestedModel: model, streamed: false, promptEstimate: 0 } as const
+  const draft = newDraft({ ...about, sessionId, hasMessages: true, isToolRun: true }, meta, caller)
+  const wanted = { leastNano: priceNano, mostNano: priceNano }
+  const limits = rateLimitsOf(caller)
+  const rates = limits.length > 0 ? { limits, tokens: 0 } : undefined
+  await hold({ draft, wanted, estimateNano: priceNano, caller, rates }, deps)
+  const { holdTtlMs: ttlMs } = deps.timers
+  const stopTracking = deps.ledger.track(draft.id, { estimate: () => priceNano, ttlMs, heldAt: Date.now() })
+  let isEnded = false
+  return {
+    id: draft.id,
+    end: (end) => {
+      if (isEnded) return
+      isEnded = true
+      stopTracking()
+      deps.waitUntil(settle(toGeneration(draft, call, end, caller), call.input, end, deps))
+    },
+  }
+}
+
+function toGeneration(draft: GenerationDraft, call: NewToolCall, end: ToolCallEnd, caller: Caller): Generation {
+  const { error, ending, isCharged } = end
+  const limits = limitsOf(caller)
+  const findings = toFindings(end.stages ?? [])
+  const reason = error?.metadata?.reason
+  return {
+    ...draft,
+    model: call.model,
+    provider: call.provider,
+    upstreamId: null,
+    isByok: false,
+    tokens: NO_TOKENS,
+    tokensFrom: "none",
+    costNano: isCharged ? call.priceNano : 0,
+    byokCostNano: 0,
+    finishReason: null,
+    ending,
+    status: error?.status ?? 200,
+    latencyMs: Date.now() - draft.createdAt,
+    generationMs: null,
+    serviceTier: null,
+    attempts: [],
+    heldNano: call.priceNano,
+    ...(limits.length > 0 && { limits }),
+    ...(error && { error: { ...toFailure(error), ...(reason !== undefined && { reason }) } }),
+    ...(findings.length > 0 && { guardrails: findings }),
+  }
+}
+
+async function settle(generation: Generation, input: string, { output = "" }: ToolCallEnd, deps: Deps): Promise<void> {
+  deps.logCall(generation)
+  deps.recordMetric?.(generation)
+  await Promise.all([
+    deps.ledger
+      .settle(generation)
+      .catch((cause: unknown) =>
+        logError("settlement failed; the ledger alarm will settle the hold", logFieldsOf(generation), cause),
+      ),
+    saveContent(generation, input, output, deps).catch((cause: unknown) =>
+      logError("call content was not saved", logFieldsOf(generation), cause),
+    ),
+  ])
+}
+
+/** The arguments and the result, for content logging and for destinations. */
+async function saveContent(generation: Generation, input: string, output: string, deps: Deps): Promise<void> {
+  const { id, organizationId, workspaceId, broadcast } = generation
+  const messages = [{ role: "user", content: input }]
+  const transcript = { content: output, reasoning: "" }
+  if (deps.contents?.keeps(id)) {
+    await deps.contents.put(generation, { organizationId, workspaceId, messages, output: transcript })
+  }
+  if (broadcast?.hasContent) await deps.saveCallContent?.(id, { messages, output: transcript })
+}

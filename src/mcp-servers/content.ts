@@ -1,0 +1,104 @@
+import type { Screening } from "../guardrails/screening.ts"
+import { isArray, isObject, type Json } from "../support/json.ts"
+import { type McpMessage, paramsOf } from "./message.ts"
+
+/** Content filters of guardrails on the values of messages: every text of them, as text of a chat. */
+
+/** Fields of the protocol that are no text. */
+const NO_TEXT = new Set(["type", "mimeType", "role", "method", "progressToken", "requestId", "level", "annotations"])
+/** Bytes in base64 of an image, a sound or a file. */
+const BYTES = new Set(["data", "blob"])
+
+type Visit = (text: string) => string
+
+function mapTexts(value: unknown, visit: Visit): unknown {
+  if (typeof value === "string") return visit(value)
+  if (isArray(value)) return value.map((one) => mapTexts(one, visit))
+  if (!isObject(value)) return value
+  const isMedia = typeof value["mimeType"] === "string"
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => {
+      const isSkipped = typeof one === "string" && (NO_TEXT.has(key) || (isMedia && BYTES.has(key)))
+      // Names in a free structure are content, too.
+      return key === "structuredContent" ? [key, mapFree(one, visit)] : [key, isSkipped ? one : mapTexts(one, visit)]
+    }),
+  )
+}
+
+/** Texts and names of a value in which every name is the sender's own. */
+function mapFree(value: unknown, visit: Visit): unknown {
+  if (typeof value === "string") return visit(value)
+  if (isArray(value)) return value.map((one) => mapFree(one, visit))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [visit(key), mapFree(one, visit)]))
+}
+
+function textsOf(map: (visit: Visit) => unknown): string[] {
+  const texts: string[] = []
+  map((text) => {
+    texts.push(text)
+    return text
+  })
+  return texts
+}
+
+/** Puts texts in the places of those that `textsOf` found, which come in the same order. */
+function withTexts(map: (visit: Visit) => unknown, texts: readonly unknown[]): unknown {
+  let at = 0
+  return map((text) => {
+    const next = texts[at++]
+    return typeof next === "string" ? next : text
+  })
+}
+
+/**
+ * What a client sends. Names of tools, prompts and arguments are looked at and stay. Rejects with the error of the
+ * guardrail that blocks it.
+ */
+export async function screenSent(message: McpMessage, screening: Screening): Promise<McpMessage> {
+  const { name, arguments: args, ...params } = paramsOf(message)
+  const mapped = (visit: Visit) => ({
+    ...("params" in message && { params: mapTexts(params, visit) }),
+    ...("result" in message && { result: mapTexts(message["result"], visit) }),
+    ...(args !== undefined && { args: mapValues(args, visit) }),
+  })
+  const request = {
+    messages: textsOf(mapped).map((content) => ({ role: "user", content })),
+    names: [name, ...namesIn(args)],
+  }
+  const screened = await screening.request(request)
+  if (screened === request) return message
+  const passed = screened.messages.map(({ content }) => content)
+  const { args: passedArgs, params: passedParams, ...rest } = withTexts(mapped, passed) as Json
+  const outer = { ...(name !== undefined && { name }), ...(passedArgs !== undefined && { arguments: passedArgs }) }
+  return { ...message, ...rest, ...(isObject(passedParams) && { params: { ...passedParams, ...outer } }) }
+}
+
+/** What the server sends. Rejects with the error of the guardrail that blocks it. */
+export async function screenReceived(message: McpMessage, screening: Screening): Promise<McpMessage> {
+  const mapped = (visit: Visit) => mapFields(message, ["params", "result", "error"], visit)
+  const texts = textsOf(mapped)
+  if (texts.length === 0) return message
+  const answer = await screening.answer({ choices: texts.map((content) => ({ message: { content } })) })
+  const passed = (answer["choices"] as { message: Json }[]).map((choice) => choice.message["content"])
+  return withTexts(mapped, passed) as McpMessage
+}
+
+function mapFields(message: Json, fields: readonly string[], visit: Visit): Json {
+  const mapped = fields.flatMap((field) =>
+    field in message ? [[field, mapTexts(message[field], visit)] as const] : [],
+  )
+  return { ...message, ...Object.fromEntries(mapped) }
+}
+
+function mapValues(value: unknown, visit: Visit): unknown {
+  if (typeof value === "string") return visit(value)
+  if (isArray(value)) return value.map((one) => mapValues(one, visit))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, mapValues(one, visit)]))
+}
+
+function namesIn(value: unknown): string[] {
+  if (isArray(value)) return value.flatMap(namesIn)
+  return isObject(value) ? Object.entries(value).flatMap(([key, one]) => [key, ...namesIn(one)]) : []
+}

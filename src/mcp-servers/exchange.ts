@@ -1,0 +1,195 @@
+import { dataOf, FrameSplitter } from "../formats/sse/frames.ts"
+import { isTooDeep } from "../guardrails/content/leaves.ts"
+import { openOutbound, type OpenRequest, type OutboundDeps } from "../outbound/send.ts"
+import { concat } from "../support/bytes.ts"
+import { isArray, parseJson } from "../support/json.ts"
+import { isMessage, isResponseTo, type McpMessage, type McpRequest } from "./message.ts"
+import type { McpHeaders } from "./server.ts"
+
+/** One exchange with a registered server: a message is sent, and what it answers is read as it arrives. */
+
+/** Of one message, and of all messages of one answer. */
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+const SESSION_HEADER = "mcp-session-id"
+
+export type ServerDeps = Omit<OutboundDeps, "timeoutMs">
+
+/** Where messages of one request go. */
+export type Upstream = {
+  url: string
+  headers: McpHeaders
+  sessionId: string | undefined
+  protocolVersion: string | undefined
+  deps: ServerDeps
+  /** Ends the exchange: the client disconnected, or the time is over. */
+  signal: AbortSignal
+}
+
+/** Why a server gave no answer. The text is for the client: it has nothing of what the server sent. */
+export class ServerFailure extends Error {
+  override readonly name = "ServerFailure"
+  /** The server does not know the session any more. */
+  readonly isSessionLost: boolean
+
+  constructor(message: string, isSessionLost = false) {
+    super(message)
+    this.isSessionLost = isSessionLost
+  }
+}
+
+export type Answer = {
+  /** The session that the server opened. */
+  sessionId: string | null
+  isStream: boolean
+  messages: AsyncIterable<McpMessage>
+}
+
+function headersOf({ headers, sessionId, protocolVersion }: Upstream): Record<string, string> {
+  return {
+    ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    ...(sessionId !== undefined && { [SESSION_HEADER]: sessionId }),
+    ...(protocolVersion !== undefined && { "mcp-protocol-version": protocolVersion }),
+  }
+}
+
+/** Sends a request. Throws ServerFailure; so does reading the messages. */
+export async function sendRequest(request: McpRequest, upstream: Upstream): Promise<Answer> {
+  const response = await post(request, upstream)
+  const { headers, body } = response
+  const type = (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase()
+  const isStream = type === "text/event-stream"
+  if (!body || (!isStream && type !== "application/json")) {
+    await discard(response)
+    throw new ServerFailure("The server answered with something else than JSON or an event stream.")
+  }
+  const { signal } = upstream
+  const messages = isStream ? readEvents(body, request, signal) : readDocument(body, request, signal)
+  return { sessionId: headers.get(SESSION_HEADER), isStream, messages }
+}
+
+/** Sends a notification or a response of the client, which the server only accepts. */
+export async function sendOneWay(message: McpMessage, upstream: Upstream): Promise<void> {
+  await discard(await post(message, upstream))
+}
+
+/** Ends the session of the server; a server without sessions may refuse, which is no failure. */
+export async function endSession(upstream: Upstream): Promise<void> {
+  const { "content-type": _, ...headers } = headersOf(upstream)
+  await discard(await open({ url: upstream.url, method: "DELETE", headers, body: null }, upstream))
+}
+
+async function post(message: McpMessage, upstream: Upstream): Promise<Response> {
+  const { url } = upstream
+  const body = JSON.stringify(message)
+  const response = await open({ url, method: "POST", headers: headersOf(upstream), body }, upstream)
+  if (response.ok) return response
+  await discard(response)
+  const { status } = response
+  if (status === 404 && upstream.sessionId !== undefined) {
+    throw new ServerFailure("The server ended the session. Initialize a new one.", true)
+  }
+  if (status === 401 || status === 403) {
+    throw new ServerFailure(
+      `The server refuses the headers of its record (status ${status}). A management key can renew them.`,
+    )
+  }
+  throw new ServerFailure(`The server answered with status ${status}.`)
+}
+
+async function open(request: OpenRequest, { deps, signal }: Upstream): Promise<Response> {
+  const opened = await stoppable(openOutbound(request, deps, signal), signal).catch(() => {
+    // The message of a connection error can name hosts and addresses of the gateway's network.
+    throw signal.aborted ? timeIsOver() : new ServerFailure("The connection to the server failed.")
+  })
+  if (opened instanceof Response) return opened
+  throw new ServerFailure(`The server cannot be reached: ${opened.reason}.`)
+}
+
+function timeIsOver(): ServerFailure {
+  return new ServerFailure("The server did not answer within the timeout of its record.")
+}
+
+/** The work, unless the signal aborts first: not everything that reads the network listens to it. */
+async function stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) throw timeIsOver()
+  const stopped = Promise.withResolvers<never>()
+  const stop = () => stopped.reject(timeIsOver())
+  signal.addEventListener("abort", stop, { once: true })
+  // Whichever loses the race must not be an unhandled rejection.
+  stopped.promise.catch(() => undefined)
+  work.catch(() => undefined)
+  try {
+    return await Promise.race([work, stopped.promise])
+  } finally {
+    signal.removeEventListener("abort", stop)
+  }
+}
+
+async function discard({ body }: Response): Promise<void> {
+  await body?.cancel().catch(() => undefined)
+}
+
+/** The chunks of a body, at most so many bytes of it. */
+async function* chunksOf(body: ReadableStream<Uint8Array>, maxBytes: number, signal: AbortSignal) {
+  const reader = body.getReader()
+  let size = 0
+  try {
+    for (;;) {
+      const { value } = await stoppable(reader.read(), signal).catch((cause: unknown) => {
+        throw cause instanceof ServerFailure ? cause : new ServerFailure("The answer of the server broke off.")
+      })
+      if (!value) return
+      size += value.byteLength
+      if (size > maxBytes) throw new ServerFailure("The answer of the server is too large.")
+      yield value
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+async function* readDocument(body: ReadableStream<Uint8Array>, request: McpRequest, signal: AbortSignal) {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of chunksOf(body, MAX_MESSAGE_BYTES, signal)) chunks.push(chunk)
+  for (const message of messagesIn(new TextDecoder().decode(concat(chunks)))) {
+    yield message
+    if (isResponseTo(request, message)) return
+  }
+  throw new ServerFailure("The server did not answer the request: no response has its id.")
+}
+
+async function* readEvents(body: ReadableStream<Uint8Array>, request: McpRequest, signal: AbortSignal) {
+  const splitter = new FrameSplitter()
+  for await (const chunk of chunksOf(body, MAX_ANSWER_BYTES, signal)) {
+    for (const frame of framesIn(splitter, chunk)) {
+      if (frame.byteLength > MAX_MESSAGE_BYTES) throw new ServerFailure("A message of the server is too large.")
+      const data = dataOf(frame)
+      if (data === undefined || data === "") continue
+      for (const message of messagesIn(data)) {
+        yield message
+        if (isResponseTo(request, message)) return
+      }
+    }
+  }
+  throw new ServerFailure("The stream of the server ended before it answered the request.")
+}
+
+function framesIn(splitter: FrameSplitter, chunk: Uint8Array): Uint8Array[] {
+  try {
+    return splitter.push(chunk)
+  } catch {
+    throw new ServerFailure("A message of the server is too large.")
+  }
+}
+
+/** The messages of a text: one, or the batch of an older revision. */
+function messagesIn(text: string): McpMessage[] {
+  const value = parseJson(text)
+  if (isTooDeep(value)) throw new ServerFailure("A message of the server is nested too deep.")
+  const messages = (isArray(value) ? value : [value]).filter(isMessage)
+  if (messages.length === 0) throw new ServerFailure("The server answered with something else than JSON-RPC 2.0.")
+  return messages
+}

@@ -1,0 +1,60 @@
+import { isObject, type Json } from "../support/json.ts"
+
+/** Messages of JSON-RPC 2.0, as the Model Context Protocol uses them. */
+
+/** Revisions that the gateway serves, the newest first. */
+export const PROTOCOL_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26"] as const
+export const NEWEST_VERSION = PROTOCOL_VERSIONS[0]
+/** What a client without the header speaks; the last revision with batches. */
+export const VERSION_WITHOUT_HEADER = "2025-03-26"
+
+export function isServedVersion(version: unknown): boolean {
+  return PROTOCOL_VERSIONS.some((one) => one === version)
+}
+
+export type RequestId = string | number
+/** A request, a notification (without `id`) or a response (without `method`). */
+export type McpMessage = Json & { jsonrpc: "2.0" }
+export type McpRequest = McpMessage & { id: RequestId; method: string }
+
+export function isMessage(value: unknown): value is McpMessage {
+  return isObject(value) && value["jsonrpc"] === "2.0"
+}
+
+function isId(value: unknown): value is RequestId {
+  return typeof value === "string" || (typeof value === "number" && Number.isFinite(value))
+}
+
+export function isRequest(message: McpMessage): message is McpRequest {
+  return isId(message["id"]) && typeof message["method"] === "string"
+}
+
+export function isResponse(message: McpMessage): boolean {
+  return !("method" in message) && ("result" in message || "error" in message)
+}
+
+/** The response to a request, by its id: `1` and `"1"` are two. */
+export function isResponseTo({ id }: McpRequest, message: McpMessage): boolean {
+  return isResponse(message) && message["id"] === id
+}
+
+export function paramsOf(message: McpMessage): Json {
+  return isObject(message["params"]) ? message["params"] : {}
+}
+
+/** Codes of the errors that the gateway itself answers with. */
+export const ERROR_CODES = {
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
+  /** Refused: a permission, a limit or a guardrail. `data.code` is the HTTP status of the same refusal elsewhere. */
+  refused: -32_010,
+  /** The server failed before it answered. */
+  serverFailed: -32_011,
+} as const
+
+export type McpError = { code: number; message: string; data?: Json }
+
+export function errorResponse({ id }: McpRequest, error: McpError): McpMessage {
+  return { jsonrpc: "2.0", id, error }
+}

@@ -1,0 +1,38 @@
+import { allowedRegions } from "../guardrails/applied.ts"
+import type { Caller } from "../policy/call-policy.ts"
+import { includesServer, includesTool, type ToolPatterns } from "../support/mcp-tools.ts"
+import type { McpServerRow } from "./table.ts"
+
+/**
+ * What a key may use of MCP servers: nothing by default. Its own `mcp_tools` and every guardrail with
+ * `allowed_mcp_tools` must name a tool, and `allowed_tools` of the server must have it.
+ */
+
+type Named = Pick<McpServerRow, "slug" | "allowedTools">
+type Rights = Pick<Caller, "mcpTools" | "guardrails">
+
+function listsOf({ mcpTools, guardrails }: Rights): ToolPatterns[] {
+  const narrowing = guardrails?.list.flatMap(({ rules }) => (rules.allowed_mcp_tools ? [rules.allowed_mcp_tools] : []))
+  return [mcpTools ?? [], ...(narrowing ?? [])]
+}
+
+/** MCP servers belong to no region: a key that is confined to regional hostnames uses none. */
+function isConfined({ guardrails }: Rights): boolean {
+  return guardrails !== null && !allowedRegions(guardrails.list).includes("global")
+}
+
+export function mayCallTool(rights: Rights, { slug, allowedTools }: Named, tool: string): boolean {
+  if (isConfined(rights) || (allowedTools !== null && !allowedTools.includes(tool))) return false
+  return listsOf(rights).every((list) => includesTool(list, slug, tool))
+}
+
+/** Resources and prompts are for keys that may use all of a server. */
+export function mayUseAll(rights: Rights, { slug }: Named): boolean {
+  return !isConfined(rights) && listsOf(rights).every((list) => includesServer(list, slug))
+}
+
+/** Whether a key may use any tool of the server. */
+export function mayConnect(rights: Rights, { slug }: Named): boolean {
+  const isNamed = (list: ToolPatterns) => list.some((pattern) => pattern.startsWith(`${slug}/`))
+  return !isConfined(rights) && listsOf(rights).every(isNamed)
+}

@@ -1,0 +1,204 @@
+import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import * as z from "zod"
+import type { App } from "../access/app.ts"
+import { requireManagement } from "../access/guards.ts"
+import { actorOf, entryOf } from "../audit/actor.ts"
+import { changesOf, newEntry } from "../audit/entry.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { acceptJson, newRouter } from "../http/router.ts"
+import { failures, jsonBody, ok } from "../http/schema.ts"
+import { hostsIn } from "../outbound/settings.ts"
+import { mastersOf } from "../secrets/master-key.ts"
+import { sealForWorkspace } from "../secrets/workspace-key.ts"
+import { newId } from "../support/ids.ts"
+import { isTaken } from "../support/rows.ts"
+import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
+import { findWorkspace } from "../workspaces/store.ts"
+import { openHeaders } from "./open-headers.ts"
+import * as schemas from "./schemas.ts"
+import { AUDITED_FIELDS, aboutHeaders, type McpHeaders, mergeHeaders, requireServerUrl } from "./server.ts"
+import { toColumns, toMcpServer } from "./server.ts"
+import {
+  deleteMcpServer,
+  findMcpServer,
+  insertMcpServer,
+  type KeyedServer,
+  listMcpServers,
+  MAX_SERVERS,
+  type McpScope,
+  updateMcpServer,
+} from "./store.ts"
+import type { McpServerRow } from "./table.ts"
+
+const MAX_BODY_BYTES = 262_144
+
+const tags = ["MCP"]
+const One = z.object({ data: schemas.McpServer })
+const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
+const onePath = { params: schemas.McpServerPath, query: schemas.McpWorkspaceQuery }
+
+const list = createRoute({
+  method: "get",
+  path: "/mcp-servers",
+  operationId: "listMcpServers",
+  tags,
+  summary: "List the MCP servers of a workspace, newest first",
+  middleware: [requireManagement] as const,
+  request: { query: schemas.McpServersQuery },
+  responses: { 200: ok(z.object({ data: z.array(schemas.McpServer), total_count: z.int() })), ...FAILURES },
+})
+
+const create = createRoute({
+  method: "post",
+  path: "/mcp-servers",
+  operationId: "createMcpServer",
+  tags,
+  summary: "Register an MCP server",
+  description:
+    "Keys of the workspace reach it at `/mcp/{server}`. A key may call only tools that its `mcp_tools` names.",
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  request: { body: jsonBody(schemas.NewMcpServer) },
+  responses: { 201: ok(One, "The server, its headers masked."), ...FAILURES, ...failures("conflict") },
+})
+
+const get = createRoute({
+  method: "get",
+  path: "/mcp-servers/{slug}",
+  operationId: "getMcpServer",
+  tags,
+  summary: "Get an MCP server",
+  middleware: [requireManagement] as const,
+  request: onePath,
+  responses: { 200: ok(One), ...FAILURES },
+})
+
+const update = createRoute({
+  method: "patch",
+  path: "/mcp-servers/{slug}",
+  operationId: "updateMcpServer",
+  tags,
+  summary: "Change an MCP server",
+  description:
+    "`headers` is replaced as a whole; a masked value keeps what is stored. New headers or a new `url` end its sessions.",
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  request: { ...onePath, body: jsonBody(schemas.McpServerChange) },
+  responses: { 200: ok(One), ...FAILURES, ...failures("conflict") },
+})
+
+const remove = createRoute({
+  method: "delete",
+  path: "/mcp-servers/{slug}",
+  operationId: "deleteMcpServer",
+  tags,
+  summary: "Delete an MCP server and its headers",
+  middleware: [requireManagement] as const,
+  request: onePath,
+  responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...FAILURES },
+})
+
+export const mcpServerRoutes = newRouter()
+  .openapi(list, async (c) => {
+    const query = c.req.valid("query")
+    const { rows, total } = await listMcpServers(c.env.DB, await scopeOf(c, query.workspace_id), query)
+    return c.json({ data: await Promise.all(rows.map((server) => result(c, server))), total_count: total }, 200)
+  })
+  .openapi(create, async (c) => {
+    const { workspace_id: requested, slug, headers, ...input } = c.req.valid("json")
+    requireServerUrl(input.url, hostsIn(c.env, "PRIVATE_HOSTS"))
+    const scope = await scopeOf(c, requested)
+    const made = { ...scope, id: newId(), slug, createdAt: Date.now(), updatedAt: null }
+    const given = mergeHeaders({}, headers ?? {})
+    const defaults = { allowedTools: null, priceNano: 0, toolPrices: {}, enabled: true }
+    const timeoutMs = schemas.DEFAULT_TIMEOUT_SECONDS * 1_000
+    const { name, url } = input
+    const row = { name, url, timeoutMs, ...defaults, ...toColumns(input), ...made, ...(await toSealed(c, made, given)) }
+    const changed = changesOf({ slug, headers, ...input }, AUDITED_FIELDS)
+    const event = { resourceId: slug, workspaceId: scope.workspaceId, changed }
+    const entry = entryOf(c, { action: "mcp_server.create", ...event })
+    if (!(await insertMcpServer(c.env.DB, row, entry).catch(refuseTaken))) throw await refusalOf(c, scope)
+    return c.json({ data: toMcpServer(row, given) }, 201)
+  })
+  .openapi(get, async (c) => {
+    const scope = await scopeOf(c, c.req.valid("query").workspace_id)
+    return c.json({ data: await result(c, await find(c, scope, c.req.valid("param").slug)) }, 200)
+  })
+  .openapi(update, async (c) => {
+    const { headers, ...input } = c.req.valid("json")
+    const scope = await scopeOf(c, c.req.valid("query").workspace_id)
+    const before = await find(c, scope, c.req.valid("param").slug)
+    if (input.url !== undefined) requireServerUrl(input.url, hostsIn(c.env, "PRIVATE_HOSTS"))
+    const opened = await openHeaders(before, c.env)
+    const after = headers === undefined ? opened : mergeHeaders(opened ?? {}, headers ?? {})
+    const isOther = headers !== undefined || (input.url !== undefined && input.url !== before.row.url)
+    const sealed = isOther && after ? await toSealed(c, before.row, after) : {}
+    const change = { ...toColumns(input), ...sealed, updatedAt: Date.now() }
+    const changed = changesOf({ headers, ...input }, AUDITED_FIELDS)
+    const event = { resourceId: before.row.slug, workspaceId: scope.workspaceId, changed }
+    const entry = entryOf(c, { action: "mcp_server.update", ...event })
+    const row = await updateMcpServer(c.env.DB, { scope, before: before.row, change, entry })
+    if (!row) {
+      // Deleted or changed concurrently: the merged headers are outdated.
+      await find(c, scope, before.row.slug)
+      throw new GatewayError("conflict", "This MCP server was modified concurrently. Read it and retry.")
+    }
+    return c.json({ data: toMcpServer(row, after ?? {}) }, 200)
+  })
+  .openapi(remove, async (c) => {
+    const { slug } = c.req.valid("param")
+    const scope = await scopeOf(c, c.req.valid("query").workspace_id)
+    const entry = entryOf(c, { action: "mcp_server.delete", resourceId: slug, workspaceId: scope.workspaceId })
+    if (!(await deleteMcpServer(c.env.DB, scope, slug, entry))) throw noSuchServer(slug)
+    return c.json({ deleted: true as const }, 200)
+  })
+
+async function scopeOf(c: Context<App>, requested: string | undefined): Promise<McpScope> {
+  const { organizationId } = c.var.principal
+  return { organizationId, workspaceId: await requestedWorkspace(c.env.DB, organizationId, requested) }
+}
+
+async function find(c: Context<App>, scope: McpScope, slug: string): Promise<KeyedServer> {
+  const found = await findMcpServer(c.env.DB, scope, slug)
+  if (!found) throw noSuchServer(slug)
+  return found
+}
+
+async function result(c: Context<App>, server: KeyedServer): Promise<z.infer<typeof schemas.McpServer>> {
+  return toMcpServer(server.row, (await openHeaders(server, c.env)) ?? {})
+}
+
+type Owner = Pick<McpServerRow, "id" | "organizationId" | "workspaceId">
+
+async function toSealed(
+  c: Context<App>,
+  owner: Owner,
+  headers: McpHeaders,
+): Promise<Pick<McpServerRow, "sealed" | "version">> {
+  const { organizationId, workspaceId } = owner
+  const version = newId()
+  const entry = newEntry(actorOf(c), { action: "data_key.create", resourceId: workspaceId, workspaceId })
+  const about = aboutHeaders({ ...owner, version })
+  const plain = JSON.stringify(headers)
+  const sealed = await sealForWorkspace(c.env.DB, mastersOf(c.env), { about, plain, organizationId }, entry)
+  if (sealed === undefined) throw workspaceNotFound()
+  return { sealed, version }
+}
+
+async function refusalOf(c: Context<App>, { organizationId, workspaceId }: McpScope): Promise<GatewayError> {
+  if (!(await findWorkspace(c.env.DB, organizationId, workspaceId))) return workspaceNotFound()
+  return new GatewayError(
+    "conflict",
+    `A workspace has at most ${MAX_SERVERS} MCP servers. Delete one that is not used any more.`,
+  )
+}
+
+export function noSuchServer(slug: string): GatewayError {
+  return new GatewayError("not_found", `There is no MCP server ${slug} in this workspace.`)
+}
+
+function refuseTaken(cause: unknown): never {
+  if (isTaken(cause)) {
+    throw new GatewayError("conflict", "slug: another MCP server of this workspace has it. Choose another one.")
+  }
+  throw cause
+}

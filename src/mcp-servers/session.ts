@@ -1,0 +1,45 @@
+import type { Principal } from "../access/principal.ts"
+import { derivedBytes, type Masters } from "../secrets/master-key.ts"
+import { type About, openText, sealText } from "../secrets/seal.ts"
+import type { McpServerRow } from "./table.ts"
+
+/**
+ * Session ids. A client gets the id of the server's session encrypted, bound to its key and to the server as it is
+ * configured: another key, or new headers, cannot continue it. Nothing is stored.
+ */
+
+const PURPOSE = "mcp-session"
+/** Longer ids of a server are not passed on: they travel in a header. */
+const MAX_ID_LENGTH = 1_024
+const VISIBLE = /^[\x21-\x7e]+$/
+
+type Holder = { server: Pick<McpServerRow, "id" | "workspaceId" | "version">; caller: Pick<Principal, "keyHash"> }
+
+function aboutSession({ server, caller }: Holder): About {
+  const { id: ownerId, workspaceId, version } = server
+  return { kind: "mcp-session", ownerId, workspaceId, name: caller.keyHash, version }
+}
+
+async function sessionKey(master: string): Promise<CryptoKey> {
+  return crypto.subtle.importKey("raw", await derivedBytes(master, PURPOSE), "AES-GCM", false, ["encrypt", "decrypt"])
+}
+
+/** Undefined for an id that is not one. */
+export async function sealSessionId(id: string, holder: Holder, { current }: Masters): Promise<string | undefined> {
+  if (id.length > MAX_ID_LENGTH || !VISIBLE.test(id)) return undefined
+  return sealText(await sessionKey(current), aboutSession(holder), id)
+}
+
+/** The server's id; undefined for a session of another key or server, or from before a change of the server. */
+export async function openSessionId(
+  sealed: string,
+  holder: Holder,
+  { current, previous }: Masters,
+): Promise<string | undefined> {
+  if (sealed.length > 2 * MAX_ID_LENGTH) return undefined
+  for (const master of previous === undefined ? [current] : [current, previous]) {
+    const id = await openText(await sessionKey(master), aboutSession(holder), sealed)
+    if (id !== undefined) return id
+  }
+  return undefined
+}

@@ -1,0 +1,39 @@
+import * as z from "zod"
+
+/** A tool of a registered server as permissions name it: `server/tool`, or `server/*` for all of the server. */
+
+/** Names with other characters cannot be called through the gateway. */
+export const TOOL_NAME = /^[\x21-\x7e]{1,128}$/
+const PATTERN = /^[a-z0-9][a-z0-9-]{0,62}\/[\x21-\x7e]{1,128}$/
+const MAX_PATTERNS = 500
+
+const patterns = z
+  .array(
+    z
+      .string({ error: "must be a string" })
+      .regex(PATTERN, "must be server/tool, or server/* for all tools of a server"),
+    { error: "must be an array of tools such as search/query or search/*, or null" },
+  )
+  .max(MAX_PATTERNS, `must be at most ${MAX_PATTERNS}`)
+
+const KEY_TOOLS = "Tools of MCP servers that the key may call: `server/tool` or `server/*`. Null: none."
+const ALLOWED_TOOLS =
+  "Tools of MCP servers, as `server/tool` or `server/*`, beyond which no key may call any. Null: all."
+
+/** Of a key. */
+export const mcpToolsInput = patterns.nullish().meta({ description: KEY_TOOLS })
+export const mcpToolsOutput = z.array(z.string()).nullable().meta({ description: KEY_TOOLS })
+/** Of a guardrail. */
+export const allowedMcpTools = patterns.nullish().meta({ description: ALLOWED_TOOLS })
+
+export type ToolPatterns = readonly string[]
+
+/** Letter case counts: servers tell tools apart by it. */
+export function includesTool(list: ToolPatterns, server: string, tool: string): boolean {
+  return list.includes(`${server}/${tool}`) || includesServer(list, server)
+}
+
+/** All that the server offers, not some tools of it only. */
+export function includesServer(list: ToolPatterns, server: string): boolean {
+  return list.includes(`${server}/*`)
+}

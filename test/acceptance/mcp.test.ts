@@ -1,0 +1,148 @@
+import { once } from "node:events"
+import http from "node:http"
+import type { AddressInfo } from "node:net"
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import * as z from "zod"
+import { eventually } from "../support/eventually.ts"
+import { gatewayUrl, newKey, newOrganization, type Organization } from "./world.ts"
+
+/** The official SDK on both sides of the gateway: its client, and a server made with it. */
+
+const TOKEN = "Bearer token-of-the-server-0123456789"
+const transports = new Map<string, StreamableHTTPServerTransport>()
+/** Session ids that the server was sent, and the signals of its running calls. */
+const seen: { session: string | undefined; authorization: string | undefined; method: string | undefined }[] = []
+let cancelled = 0
+
+function newServer(): McpServer {
+  const server = new McpServer({ name: "tools", version: "1.0.0" })
+  server.registerTool("add", { inputSchema: { a: z.number(), b: z.number() } }, ({ a, b }) => ({
+    content: [{ type: "text", text: String(a + b) }],
+  }))
+  server.registerTool("slow", {}, async ({ sendNotification, _meta: about }) => {
+    for (const progress of [1, 2, 3]) {
+      const progressToken = about?.progressToken ?? 0
+      await sendNotification({ method: "notifications/progress", params: { progressToken, progress, total: 3 } })
+    }
+    return { content: [{ type: "text", text: "done" }] }
+  })
+  server.registerTool("hang", {}, () => new Promise(() => {}))
+  server.registerTool("secret", {}, () => ({ content: [{ type: "text", text: "hidden" }] }))
+  server.registerResource("readme", "file:///readme", {}, (uri) => ({
+    contents: [{ uri: uri.href, text: "Read me." }],
+  }))
+  server.registerPrompt("hello", {}, () => ({ messages: [{ role: "user", content: { type: "text", text: "Hello" } }] }))
+  return server
+}
+
+const upstream = http.createServer((request, response) => {
+  const session = request.headers["mcp-session-id"]
+  const id = typeof session === "string" ? session : undefined
+  seen.push({ session: id, authorization: request.headers.authorization, method: request.method })
+  response.on("close", () => {
+    if (!response.writableEnded) cancelled++
+  })
+  void handle(id, request, response)
+})
+
+async function handle(id: string | undefined, request: http.IncomingMessage, response: http.ServerResponse) {
+  let transport = id === undefined ? undefined : transports.get(id)
+  if (!transport) {
+    const opened = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      onsessioninitialized: (session) => void transports.set(session, opened),
+    })
+    transport = opened
+    await newServer().connect(opened)
+  }
+  await transport.handleRequest(request, response)
+}
+
+let organization: Organization
+
+beforeAll(async () => {
+  upstream.listen(0, "127.0.0.1")
+  await once(upstream, "listening")
+  const { port } = upstream.address() as AddressInfo
+  organization = await newOrganization()
+  const input = {
+    slug: "tools",
+    name: "Tools",
+    url: `http://127.0.0.1:${port}/mcp`,
+    headers: { Authorization: TOKEN },
+    price_per_call_usd: 0.001,
+    tool_prices_usd: { slow: 0.000000007 },
+  }
+  const registered = await fetch(`${gatewayUrl}/mcp-servers`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${organization.managementKey}`, "content-type": "application/json" },
+    body: JSON.stringify(input),
+  })
+  expect(registered.status, await registered.text()).toBe(201)
+})
+
+afterAll(() => {
+  upstream.closeAllConnections()
+  upstream.close()
+})
+
+async function connected(tools: readonly string[]) {
+  const apiKey = await newKey(organization, { mcp_tools: tools })
+  const transport = new StreamableHTTPClientTransport(new URL(`${gatewayUrl}/mcp/tools`), {
+    requestInit: { headers: { authorization: `Bearer ${apiKey}` } },
+  })
+  const client = new Client({ name: "test", version: "1.0.0" })
+  await client.connect(transport)
+  return { client, transport, apiKey }
+}
+
+async function spentBy(apiKey: string): Promise<number> {
+  const response = await fetch(`${gatewayUrl}/key`, { headers: { authorization: `Bearer ${apiKey}` } })
+  return ((await response.json()) as { data: { usage: number } }).data.usage
+}
+
+test("the MCP client lists and calls tools, each at its price, and ends its session", async () => {
+  const { client, transport, apiKey } = await connected(["tools/*"])
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["add", "slow", "hang", "secret"])
+  const sum = await client.callTool({ name: "add", arguments: { a: 2, b: 3 } })
+  expect(sum.content).toEqual([{ type: "text", text: "5" }])
+  const progress: number[] = []
+  const slow = await client.callTool({ name: "slow" }, undefined, {
+    onprogress: ({ progress: at }) => void progress.push(at),
+  })
+  expect(slow.content).toEqual([{ type: "text", text: "done" }])
+  expect(progress).toEqual([1, 2, 3])
+  await eventually(async () => expect(await spentBy(apiKey)).toBe(0.001000007))
+  expect((await client.readResource({ uri: "file:///readme" })).contents).toMatchObject([{ text: "Read me." }])
+  expect((await client.getPrompt({ name: "hello" })).messages).toHaveLength(1)
+  await client.ping()
+  const { sessionId } = transport
+  expect(seen.every(({ session }) => session !== sessionId)).toBe(true)
+  expect(seen.every(({ authorization }) => authorization === TOKEN)).toBe(true)
+  await transport.terminateSession()
+  expect(seen.at(-1)).toMatchObject({ method: "DELETE", session: expect.stringMatching(/^[0-9a-f-]{36}$/) })
+  await client.close()
+})
+
+test("the MCP client sees only the tools of its key", async () => {
+  const { client, apiKey } = await connected(["tools/add"])
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["add"])
+  await expect(client.callTool({ name: "secret" })).rejects.toThrow(/may not call the tool secret/)
+  await expect(client.listResources()).rejects.toThrow(/tools\/\*/)
+  expect(await spentBy(apiKey)).toBe(0)
+  await client.close()
+})
+
+test("a call that the MCP client leaves ends at the server", async () => {
+  const { client, apiKey } = await connected(["tools/*"])
+  const before = cancelled
+  const call = client.callTool({ name: "hang" }, undefined, { timeout: 500 })
+  await expect(call).rejects.toThrow(/timed out/)
+  await client.close()
+  await eventually(async () => expect(cancelled).toBeGreaterThan(before))
+  await eventually(async () => expect(await spentBy(apiKey)).toBe(0.001))
+})
