@@ -89,7 +89,7 @@ const benchmarks = createRoute({
 })
 
 export const datasets = newRouter().openapi(sessionCost, async (c) => {
-  const { cells, snapshot } = await readSessionCost(c.env.DB, c.req.valid("query"))
+  const { cells, snapshot } = await readSessionCost(c.env.DB, c.req.valid("query"), Date.now())
   const data = cells.map((cell) => ({
     app_name: cell.app_name,
     app_slug: cell.app_slug,
@@ -98,10 +98,10 @@ export const datasets = newRouter().openapi(sessionCost, async (c) => {
     median_session_cost_usd: Math.round(cell.median_nano) / 1e9,
   }))
   const meta = {
-    as_of: toTimestamp(snapshot?.as_of ?? Date.now()),
+    as_of: toTimestamp(snapshot.as_of),
     version: "v1" as const,
-    window_days: snapshot?.window_days ?? null,
-    window_end_date: snapshot?.window_end_date ?? null,
+    window_days: snapshot.window_days,
+    window_end_date: snapshot.window_end_date,
   }
   return c.json({ data, meta }, 200)
 })

@@ -31,8 +31,8 @@ export const SessionCost = z
     meta: z.object({
       as_of: z.iso.datetime(),
       version: z.literal("v1"),
-      window_days: z.int().nullable(),
-      window_end_date: z.string().nullable().meta({ description: "YYYY-MM-DD; null before the first snapshot." }),
+      window_days: z.int(),
+      window_end_date: z.string().meta({ description: "YYYY-MM-DD; null before the first snapshot." }),
     }),
   })
   .meta({ id: "SessionCost" })

@@ -53,7 +53,8 @@ export type SnapshotRow = Omit<StoredOf<typeof datasetSnapshots>, "name">
 export async function readSessionCost(
   db: D1Database,
   { app_slug: app, model, turn_range: range, limit, offset }: SessionCostQuery,
-): Promise<{ cells: CellRow[]; snapshot: SnapshotRow | undefined }> {
+  now: number,
+): Promise<{ cells: CellRow[]; snapshot: SnapshotRow }> {
   const [cells, snapshots] = await db.batch<Record<string, unknown>>([
     db
       .prepare(
@@ -66,7 +67,12 @@ export async function readSessionCost(
   ])
   return {
     cells: (cells?.results ?? []) as CellRow[],
-    snapshot: snapshots?.results[0] as SnapshotRow | undefined,
+    // Before the first run, the window that a run would have now.
+    snapshot: (snapshots?.results[0] as SnapshotRow | undefined) ?? {
+      as_of: now,
+      window_days: WINDOW_DAYS,
+      window_end_date: windowBefore(now).lastDay,
+    },
   }
 }
 

@@ -6,7 +6,7 @@ import { newId } from "../../src/support/ids.ts"
 import { client, newWorkspace, expectJson } from "../support/world.ts"
 
 type Cell = { app_slug: string; model_permaslug: string; turn_range: string; median_session_cost_usd: number }
-type Answer = { data: Cell[]; meta: { version: string; window_days: number | null; window_end_date: string | null } }
+type Answer = { data: Cell[]; meta: { version: string; window_days: number; window_end_date: string } }
 
 const NOW = Date.UTC(2026, 10, 23, 3)
 const DAY_MS = 86_400_000
@@ -89,6 +89,14 @@ describe("GET /datasets/session-cost", () => {
     )
     expect(filtered.data).toHaveLength(1)
     expect((await expectJson<Answer>(200, as.get("/datasets/session-cost?offset=5000"))).data).toEqual([])
+  })
+
+  test("names the window of a run before there was one", async () => {
+    await env.DB.prepare("DELETE FROM dataset_snapshots").run()
+    const { as } = await newWorkspace()
+    const { meta } = await expectJson<Answer>(200, as.get("/datasets/session-cost"))
+    expect(meta.window_days).toBe(28)
+    expect(meta.window_end_date).toMatch(/^\d{4}-\d{2}-\d{2}$/)
   })
 
   test.each(["limit=0", "limit=501", "limit=x", "offset=-1", "offset=5001", "turn_range=many"])(
