@@ -101,7 +101,8 @@ export async function hold(
   })
   if (verdict.ok) return verdict.grantedNano
   if ("free" in verdict) throw freeLimitError(verdict.free)
-  throw "rate" in verdict ? rateLimitError(verdict.rate, caller) : limitError(verdict, caller)
+  if ("rate" in verdict) throw rateLimitError(verdict.rate, caller)
+  throw limitError(verdict, caller, draft.apiType === "completions" && !draft.requestedModel.startsWith("mcp/"))
 }
 
 /** Nano-USD that a target may use of a grant: a BYOK credential is bound by it only where a limit includes BYOK. */

@@ -5,7 +5,12 @@ import { formatUsd } from "../money/money.ts"
 import type { Caller } from "../policy/call-policy.ts"
 
 /** 402 for the account and a key, 403 for a budget. The message names the limit and says what to do. */
-export function limitError(verdict: Extract<Verdict, { ok: false }>, caller: Caller): GatewayError {
+export function limitError(
+  verdict: Extract<Verdict, { ok: false }>,
+  caller: Caller,
+  takesMaxTokens = true,
+): GatewayError {
+  const orLess = takesMaxTokens ? ", or send fewer max_tokens" : ""
   const needs =
     verdict.leastNano > 0
       ? `This request needs up to ${formatUsd(verdict.leastNano)} USD, and ${formatUsd(verdict.remainingNano)} USD are left`
@@ -14,7 +19,7 @@ export function limitError(verdict: Extract<Verdict, { ok: false }>, caller: Cal
     const waiting = caller.limitReset === null ? "" : ` or wait for its ${caller.limitReset} reset`
     return new GatewayError(
       "payment_required",
-      `${needs} under this key's limit, running requests included. Raise the limit${waiting}, or send fewer max_tokens.`,
+      `${needs} under this key's limit, running requests included. Raise the limit${waiting}${orLess}.`,
       { metadata: { reason: "key_limit" } },
     )
   }
@@ -23,7 +28,7 @@ export function limitError(verdict: Extract<Verdict, { ok: false }>, caller: Cal
     const waiting = ancestor.limitReset === null ? "" : ` or wait for its ${ancestor.limitReset} reset`
     return new GatewayError(
       "payment_required",
-      `${needs} under the limit of the key ${ancestor.label}, which created this key, running requests included. Raise that limit${waiting}, or send fewer max_tokens.`,
+      `${needs} under the limit of the key ${ancestor.label}, which created this key, running requests included. Raise that limit${waiting}${orLess}.`,
       { metadata: { reason: "key_limit" } },
     )
   }
@@ -32,7 +37,7 @@ export function limitError(verdict: Extract<Verdict, { ok: false }>, caller: Cal
     const waiting = interval === null ? "" : ` or wait for its ${interval} reset`
     return new GatewayError(
       "forbidden",
-      `${needs} under the workspace's ${interval ?? "lifetime"} budget, running requests included. Raise the budget${waiting}, or send fewer max_tokens.`,
+      `${needs} under the workspace's ${interval ?? "lifetime"} budget, running requests included. Raise the budget${waiting}${orLess}.`,
       { metadata: { reason: "workspace_budget" } },
     )
   }
@@ -45,13 +50,13 @@ export function limitError(verdict: Extract<Verdict, { ok: false }>, caller: Cal
         : "the member whose key this is"
     return new GatewayError(
       "forbidden",
-      `${needs} for ${whose} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset, or send fewer max_tokens.`,
+      `${needs} for ${whose} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset${orLess}.`,
       { metadata: { reason: "guardrail_budget" } },
     )
   }
   return new GatewayError(
     "payment_required",
-    `${needs} in the account, running requests included. Add credit, or send fewer max_tokens.`,
+    `${needs} in the account, running requests included. Add credit${orLess}.`,
     { metadata: { reason: "insufficient_credits" } },
   )
 }

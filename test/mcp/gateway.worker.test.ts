@@ -192,7 +192,9 @@ describe("a call of a tool", () => {
     const { workspace } = await newWorld(wellBehaved, { price_per_call_usd: 1 })
     const limited = await newKey(workspace, { mcp_tools: ["search/*"], limit: 1.5 })
     expect((await call(limited.as, "query")).error).toBeUndefined()
-    expect((await call(limited.as, "query")).error).toMatchObject({ data: { code: 402, reason: "key_limit" } })
+    const spent = (await call(limited.as, "query")).error
+    expect(spent).toMatchObject({ data: { code: 402, reason: "key_limit" } })
+    expect(JSON.stringify(spent)).not.toContain("max_tokens")
     const slow = await newKey(workspace, { mcp_tools: ["search/*"], requests_per_minute: 1 })
     const errors = [await call(slow.as, "query"), await call(slow.as, "query"), await call(slow.as, "query")]
     const last = errors.at(-1)?.error
