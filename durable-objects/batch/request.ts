@@ -39,8 +39,16 @@ async function send(line: LineRun, { row, env, executionCtx }: RequestDeps): Pro
   if (regionOf(request, env) !== row.origin.region) {
     return withoutResponse("region_changed", "The hostname that the batch was created at has another region now.")
   }
-  const response = await callWithKey({ keyHash: row.keyHash, request, env, executionCtx })
+  const background: Promise<unknown>[] = []
+  const waitUntil = (work: Promise<unknown>) => {
+    background.push(work)
+    executionCtx.waitUntil(work)
+  }
+  const context: ExecutionContext = Object.create(executionCtx, { waitUntil: { value: waitUntil } })
+  const response = await callWithKey({ keyHash: row.keyHash, request, env, executionCtx: context })
   const bytes = response.body ? await readAtMost(response.body, MAX_RESPONSE_BYTES) : new Uint8Array()
+  // Its settlement: a result that is stored is charged and has a record, whatever happens afterwards.
+  await Promise.allSettled(background)
   if (!bytes) {
     return withoutResponse("response_too_large", `The response has more than ${MAX_RESPONSE_BYTES} bytes.`)
   }
