@@ -4,16 +4,15 @@ import * as z from "zod"
 import type { App } from "../access/app.ts"
 import { requireManagement } from "../access/guards.ts"
 import { actorOf, entryOf } from "../audit/actor.ts"
-import { changesOf, newEntry } from "../audit/entry.ts"
+import { changesOf } from "../audit/entry.ts"
 import { insertAudit } from "../audit/store.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok, PageQuery } from "../http/schema.ts"
 import { newSigningSecret } from "../outbound/standard-webhook.ts"
-import { mastersOf } from "../secrets/master-key.ts"
-import { sealForWorkspace } from "../secrets/workspace-key.ts"
 import { newId } from "../support/ids.ts"
-import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
+import { requestedWorkspace } from "../workspaces/requested.ts"
+import { sealFor } from "../workspaces/seal.ts"
 import type { Alert, ChannelType } from "./alert.ts"
 import {
   deleteChannel,
@@ -218,13 +217,9 @@ async function toSealed(
   scope: Scope,
   config: Readonly<Record<string, unknown>>,
 ): Promise<Pick<ChannelRow, "config" | "sealed" | "version">> {
-  const { organizationId, workspaceId } = scope
   const version = newId()
   const { open, secret } = splitConfig(scope.type, config)
-  const entry = newEntry(actorOf(c), { action: "data_key.create", resourceId: workspaceId, workspaceId })
   const about = aboutChannel({ ...scope, version })
-  const plain = JSON.stringify(secret)
-  const sealed = await sealForWorkspace(c.env.DB, mastersOf(c.env), { about, plain, organizationId }, entry)
-  if (sealed === undefined) throw workspaceNotFound()
+  const sealed = await sealFor(c.env, actorOf(c), about, JSON.stringify(secret))
   return { config: open, sealed, version }
 }

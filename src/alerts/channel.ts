@@ -2,7 +2,8 @@ import * as z from "zod"
 import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { explain } from "../http/schema.ts"
-import { outboundRefusalOf, sendOutbound } from "../outbound/send.ts"
+import { requireOutboundUrl } from "../outbound/required-url.ts"
+import { sendOutbound } from "../outbound/send.ts"
 import { hostsIn, outboundDeps } from "../outbound/settings.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import type { About } from "../secrets/seal.ts"
@@ -49,19 +50,9 @@ export function readConfig(type: ChannelType, config: Config, env: Env): Config 
   }
   for (const name of URLS) {
     const text = read[name]
-    if (typeof text === "string") requireOutbound(`config.${name}`, text, env)
+    if (typeof text === "string") requireOutboundUrl(`config.${name}`, text, hostsIn(env, "PRIVATE_HOSTS"))
   }
   return read
-}
-
-function requireOutbound(path: string, text: string, env: Env): void {
-  const url = URL.parse(text)
-  const refusal = url ? outboundRefusalOf(url, hostsIn(env, "PRIVATE_HOSTS")) : "it is not a valid URL"
-  if (refusal === undefined) return
-  throw new GatewayError(
-    "invalid_request",
-    `${path}: ${refusal}. Use a public https URL; PRIVATE_HOSTS of the deployment opens others.`,
-  )
 }
 
 export function splitConfig(type: ChannelType, config: Config): { open: Config; secret: Config } {

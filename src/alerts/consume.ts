@@ -1,13 +1,12 @@
 import type { Env } from "../config/env.ts"
 import { type AlertMessage, toDelay } from "../config/messages.ts"
+import { TRIED_FOR_MS } from "../observability/delivery/retry.ts"
 import { HOUR_MS } from "../support/time.ts"
 import { logError } from "../support/log.ts"
 import { findChannel, noteOutcome } from "./channel-store.ts"
 import { deliver } from "./channel.ts"
 import { findDelivery, saveDelivery } from "./store.ts"
 
-/** How long deliveries are retried. */
-const TRIED_FOR_MS = 24 * HOUR_MS
 const FIRST_WAIT_MS = 5_000
 const LONGEST_WAIT_MS = HOUR_MS
 const AFTER_A_BUG_MS = 30_000
@@ -28,7 +27,7 @@ export async function consumeAlerts(messages: readonly Message<AlertMessage>[], 
   )
 }
 
-/** Milliseconds until the next attempt; null if there is none. */
+/** Attempts one delivery. Returns the milliseconds until a retry; null to stop. */
 export async function attempt(message: AlertMessage, env: Env, now: number): Promise<number | null> {
   const found = await findDelivery(env.DB, message)
   const channel = found && (await findChannel(env.DB, message.organizationId, message.channelId))

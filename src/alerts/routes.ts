@@ -5,7 +5,7 @@ import { entryOf } from "../audit/actor.ts"
 import { changesOf } from "../audit/entry.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
-import { setAlertThresholds } from "../ledger/client.ts"
+import { openLedger } from "../ledger/client.ts"
 import { toTimestamp } from "../support/time.ts"
 import { AlertRecord, AlertsQuery, Settings, SettingsChange } from "./schemas.ts"
 import { findSettings, listAlerts, saveSettings } from "./store.ts"
@@ -85,6 +85,6 @@ export const alerts = newRouter()
       changed,
     })
     await saveSettings(c.env.DB, organizationId, settings, entry)
-    await setAlertThresholds(c.env, organizationId, settings.thresholds)
+    await openLedger(c.env, organizationId).setAlertThresholds(settings.thresholds)
     return c.json({ data: settings }, 200)
   })

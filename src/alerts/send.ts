@@ -1,12 +1,12 @@
 import type { Outbound } from "../outbound/send.ts"
 import { webhookHeaders } from "../outbound/standard-webhook.ts"
+import { USER_AGENT } from "../observability/send/delivery.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { Alert, ChannelType } from "./alert.ts"
 import type { ConfigOf } from "./schemas.ts"
 
 type Configured = { [T in ChannelType]: { type: T; config: ConfigOf<T> } }[ChannelType]
 
-const USER_AGENT = "edge-model-gateway"
 const JSON_HEADERS = { "content-type": "application/json", "user-agent": USER_AGENT }
 
 /** The request that sends an alert. `deliveryId` is the same in every attempt. */

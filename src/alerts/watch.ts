@@ -1,5 +1,6 @@
 import type { Env } from "../config/env.ts"
 import { formatUsd, nanoToUsd } from "../money/money.ts"
+import { FAILURES_TO_OPEN } from "../observability/delivery/retry.ts"
 import { dayOf, startOf } from "../support/day.ts"
 import { derivedIdAt } from "../support/ids.ts"
 import { HOUR_MS, toTimestamp } from "../support/time.ts"
@@ -33,12 +34,10 @@ export async function watchProviders(env: Env, now: number): Promise<void> {
 }
 
 const FAILING_FOR_MS = 15 * 60_000
-/** As many as open the circuit breaker. */
-const LEAST_FAILURES = 6
 
 /** Destinations that have taken nothing for 15 minutes, once until they take something again. */
 export async function watchDestinations(env: Env, now: number): Promise<void> {
-  const failing = await listFailingDestinations(env.DB, now - FAILING_FOR_MS, LEAST_FAILURES)
+  const failing = await listFailingDestinations(env.DB, now - FAILING_FOR_MS, FAILURES_TO_OPEN)
   await recordAlerts(
     env,
     failing.map((row): Alert => {

@@ -4,17 +4,16 @@ import * as z from "zod"
 import { invalidateWorkspace } from "../access/key-cache.ts"
 import { actorOf, entryOf } from "../audit/actor.ts"
 import { requireManagement } from "../access/guards.ts"
-import { changesOf, newEntry } from "../audit/entry.ts"
+import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { Env } from "../config/env.ts"
 import type { App } from "../access/app.ts"
 import { reachableProviders } from "../providers/configured.ts"
-import { mastersOf } from "../secrets/master-key.ts"
-import { sealForWorkspace } from "../secrets/workspace-key.ts"
 import { newId } from "../support/ids.ts"
 import { workspaceNotFound, requestedWorkspace } from "../workspaces/requested.ts"
+import { sealFor } from "../workspaces/seal.ts"
 import { findWorkspace } from "../workspaces/store.ts"
 import { aboutKey, toByok, toColumns, toMask, AUDITED_FIELDS } from "./credential.ts"
 import { Byok, ByokChange, ByokQuery, NewByok } from "./schemas.ts"
@@ -176,12 +175,7 @@ async function toSealed(
   plain: string,
 ): Promise<Pick<ByokRow, "sealed" | "version" | "label">> {
   const version = newId()
-  const { organizationId, workspaceId } = credential
-  const event = { action: "data_key.create", resourceId: workspaceId, workspaceId } as const
-  const entry = newEntry(actorOf(c), event)
-  const about = aboutKey({ ...credential, version })
-  const sealed = await sealForWorkspace(c.env.DB, mastersOf(c.env), { about, plain, organizationId }, entry)
-  if (sealed === undefined) throw workspaceNotFound()
+  const sealed = await sealFor(c.env, actorOf(c), aboutKey({ ...credential, version }), plain)
   return { sealed, version, label: toMask(plain) }
 }
 

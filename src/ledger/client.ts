@@ -29,7 +29,7 @@ export function openLedger(env: Env, organizationId: string, later?: (work: Prom
 
 /** How long a settlement waits for others of its isolate, unless another request to the ledger takes it along. */
 const BATCH_WINDOW_MS = 100
-/** So many do not wait: a report has about 1 KB for each. */
+/** A batch of this size is sent at once: a report has about 1 KB for each settlement. */
 const MAX_BATCH = 100
 /** How long a call that took a settlement along may be silent before it is taken for dead. */
 const BATCH_CARRIER_TIMEOUT_MS = 1_000
@@ -223,6 +223,11 @@ export class LedgerClient {
     return this.#stub.reconcile(organizationId, lowers)
   }
 
+  /** Percent of a limit at which the organization is alerted. */
+  async setAlertThresholds(thresholds: number[]): Promise<void> {
+    await this.#stub.setAlertThresholds(thresholds)
+  }
+
   async credit(id: string, amountNano: number): Promise<{ ok: boolean; balance: Balance }> {
     return this.#stub.credit(id, amountNano)
   }
@@ -285,10 +290,4 @@ const NOTHING_ELSE: Progress = { registrations: [], renewals: [] }
 
 function usedBy({ costNano, byokCostNano, tokens }: Generation): { costNano: number; tokens: number } {
   return { costNano: costNano + byokCostNano, tokens: tokensUsed(tokens) }
-}
-
-/** Percent of a limit at which the organization is alerted. */
-export async function setAlertThresholds(env: Env, organizationId: string, thresholds: number[]): Promise<void> {
-  const ledger = env.LEDGER.get(env.LEDGER.idFromName(organizationId)) as DurableObjectStub<LedgerRpc>
-  await ledger.setAlertThresholds(thresholds)
 }

@@ -20,17 +20,19 @@ function mapTexts(value: unknown, visit: Visit): unknown {
     Object.entries(value).map(([key, one]) => {
       const isSkipped = typeof one === "string" && (NO_TEXT.has(key) || (isMedia && BYTES.has(key)))
       // Names in a free structure are content, too.
-      return key === "structuredContent" ? [key, mapFree(one, visit)] : [key, isSkipped ? one : mapTexts(one, visit)]
+      return key === "structuredContent"
+        ? [key, mapFree(one, visit, visit)]
+        : [key, isSkipped ? one : mapTexts(one, visit)]
     }),
   )
 }
 
-/** Texts and names of a value in which every name is the sender's own. */
-function mapFree(value: unknown, visit: Visit): unknown {
+/** Every text of a value in which every name is the sender's own, and the names with `visitName`. */
+function mapFree(value: unknown, visit: Visit, visitName: Visit): unknown {
   if (typeof value === "string") return visit(value)
-  if (isArray(value)) return value.map((one) => mapFree(one, visit))
+  if (isArray(value)) return value.map((one) => mapFree(one, visit, visitName))
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [visit(key), mapFree(one, visit)]))
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [visitName(key), mapFree(one, visit, visitName)]))
 }
 
 function textsOf(map: (visit: Visit) => unknown): string[] {
@@ -60,7 +62,7 @@ export async function screenSent(message: McpMessage, screening: Screening): Pro
   const mapped = (visit: Visit) => ({
     ...("params" in message && { params: mapTexts(params, visit) }),
     ...("result" in message && { result: mapTexts(message["result"], visit) }),
-    ...(args !== undefined && { args: mapValues(args, visit) }),
+    ...(args !== undefined && { args: mapFree(args, visit, (key) => key) }),
   })
   const request = {
     messages: textsOf(mapped).map((content) => ({ role: "user", content })),
@@ -89,13 +91,6 @@ function mapFields(message: Json, fields: readonly string[], visit: Visit): Json
     field in message ? [[field, mapTexts(message[field], visit)] as const] : [],
   )
   return { ...message, ...Object.fromEntries(mapped) }
-}
-
-function mapValues(value: unknown, visit: Visit): unknown {
-  if (typeof value === "string") return visit(value)
-  if (isArray(value)) return value.map((one) => mapValues(one, visit))
-  if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, mapValues(one, visit)]))
 }
 
 function namesIn(value: unknown): string[] {

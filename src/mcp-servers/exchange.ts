@@ -132,7 +132,7 @@ async function discard({ body }: Response): Promise<void> {
   await body?.cancel().catch(() => undefined)
 }
 
-/** The chunks of a body, at most so many bytes of it. */
+/** Reads a body chunk by chunk, up to `maxBytes`. */
 async function* chunksOf(body: ReadableStream<Uint8Array>, maxBytes: number, signal: AbortSignal) {
   const reader = body.getReader()
   let size = 0

@@ -4,20 +4,20 @@ import * as z from "zod"
 import type { App } from "../access/app.ts"
 import { requireManagement } from "../access/guards.ts"
 import { actorOf, entryOf } from "../audit/actor.ts"
-import { changesOf, newEntry } from "../audit/entry.ts"
+import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
+import { requireOutboundUrl } from "../outbound/required-url.ts"
 import { hostsIn } from "../outbound/settings.ts"
-import { mastersOf } from "../secrets/master-key.ts"
-import { sealForWorkspace } from "../secrets/workspace-key.ts"
 import { newId } from "../support/ids.ts"
 import { isTaken } from "../support/rows.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
+import { sealFor } from "../workspaces/seal.ts"
 import { findWorkspace } from "../workspaces/store.ts"
 import { openHeaders } from "./open-headers.ts"
 import * as schemas from "./schemas.ts"
-import { AUDITED_FIELDS, aboutHeaders, type McpHeaders, mergeHeaders, requireServerUrl } from "./server.ts"
+import { AUDITED_FIELDS, aboutHeaders, type McpHeaders, mergeHeaders } from "./server.ts"
 import { toColumns, toMcpServer } from "./server.ts"
 import {
   deleteMcpServer,
@@ -105,7 +105,7 @@ export const mcpServerRoutes = newRouter()
   })
   .openapi(create, async (c) => {
     const { workspace_id: requested, slug, headers, ...input } = c.req.valid("json")
-    requireServerUrl(input.url, hostsIn(c.env, "PRIVATE_HOSTS"))
+    requireOutboundUrl("url", input.url, hostsIn(c.env, "PRIVATE_HOSTS"))
     const scope = await scopeOf(c, requested)
     const made = { ...scope, id: newId(), slug, createdAt: Date.now(), updatedAt: null }
     const given = mergeHeaders({}, headers ?? {})
@@ -127,7 +127,7 @@ export const mcpServerRoutes = newRouter()
     const { headers, ...input } = c.req.valid("json")
     const scope = await scopeOf(c, c.req.valid("query").workspace_id)
     const before = await find(c, scope, c.req.valid("param").slug)
-    if (input.url !== undefined) requireServerUrl(input.url, hostsIn(c.env, "PRIVATE_HOSTS"))
+    if (input.url !== undefined) requireOutboundUrl("url", input.url, hostsIn(c.env, "PRIVATE_HOSTS"))
     const opened = await openHeaders(before, c.env)
     const after = headers === undefined ? opened : mergeHeaders(opened ?? {}, headers ?? {})
     const isOther = headers !== undefined || (input.url !== undefined && input.url !== before.row.url)
@@ -174,13 +174,9 @@ async function toSealed(
   owner: Owner,
   headers: McpHeaders,
 ): Promise<Pick<McpServerRow, "sealed" | "version">> {
-  const { organizationId, workspaceId } = owner
   const version = newId()
-  const entry = newEntry(actorOf(c), { action: "data_key.create", resourceId: workspaceId, workspaceId })
   const about = aboutHeaders({ ...owner, version })
-  const plain = JSON.stringify(headers)
-  const sealed = await sealForWorkspace(c.env.DB, mastersOf(c.env), { about, plain, organizationId }, entry)
-  if (sealed === undefined) throw workspaceNotFound()
+  const sealed = await sealFor(c.env, actorOf(c), about, JSON.stringify(headers))
   return { sealed, version }
 }
 

@@ -2,7 +2,6 @@ import type * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { nanoToUsd, usdToNano } from "../money/money.ts"
 import { isMask, toMask } from "../observability/mask.ts"
-import { outboundRefusalOf } from "../outbound/send.ts"
 import type { About } from "../secrets/seal.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { McpServer, McpServerFields } from "./schemas.ts"
@@ -13,16 +12,6 @@ export type McpHeaders = Readonly<Record<string, string>>
 /** Authenticated context of sealed headers. */
 export function aboutHeaders(row: Pick<McpServerRow, "id" | "workspaceId" | "version">): About {
   return { kind: "mcp-server", ownerId: row.id, workspaceId: row.workspaceId, name: "headers", version: row.version }
-}
-
-export function requireServerUrl(text: string, privateHosts: ReadonlySet<string>): void {
-  const parsed = URL.parse(text)
-  const refusal = parsed ? outboundRefusalOf(parsed, privateHosts) : "it is not a valid URL"
-  if (refusal === undefined) return
-  throw new GatewayError(
-    "invalid_request",
-    `url: ${refusal}. Use a public https URL; PRIVATE_HOSTS of the deployment opens others.`,
-  )
 }
 
 /** The headers after a change: a mask that was returned keeps its value. */

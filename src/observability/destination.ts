@@ -5,7 +5,7 @@ import type { About } from "../secrets/seal.ts"
 import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 import type { StoredOf } from "../support/db.ts"
 import { toTimestamp } from "../support/time.ts"
-import { outboundRefusalOf } from "../outbound/send.ts"
+import { requireOutboundUrl } from "../outbound/required-url.ts"
 import { type Config, type Configured, isSecret, type KindName, KINDS } from "./kinds.ts"
 import { isMask, masked } from "./mask.ts"
 import type { Destination, DestinationChange, FilterRules, NewDestination } from "./schemas.ts"
@@ -52,7 +52,7 @@ export function readConfig(type: KindName, config: Config, privateHosts: Readonl
   const read = parsed.data.config as Config
   for (const [name, value] of Object.entries(splitConfig(type, read).secret)) refuseMasked(`config.${name}`, value)
   for (const name of KINDS[type].urls) {
-    if (typeof read[name] === "string") requireOutbound(`config.${name}`, read[name], privateHosts)
+    if (typeof read[name] === "string") requireOutboundUrl(`config.${name}`, read[name], privateHosts)
   }
   return read
 }
@@ -63,16 +63,6 @@ function refuseMasked(path: string, value: unknown): void {
   } else if (isMask(String(value))) {
     throw new GatewayError("invalid_request", `${path}: is masked. Send the value itself.`)
   }
-}
-
-function requireOutbound(path: string, text: string, privateHosts: ReadonlySet<string>): void {
-  const url = URL.parse(text)
-  const refusal = url ? outboundRefusalOf(url, privateHosts) : "it is not a valid URL"
-  if (refusal === undefined) return
-  throw new GatewayError(
-    "invalid_request",
-    `${path}: ${refusal}. Use a public https URL; PRIVATE_HOSTS of the deployment opens others.`,
-  )
 }
 
 /** Merges a change into a configuration: omitted fields and returned masks keep their value; null removes one. */

@@ -4,7 +4,7 @@ import * as z from "zod"
 import { actorOf, entryOf } from "../audit/actor.ts"
 import { invalidateWorkspace } from "../access/key-cache.ts"
 import { requireManagement } from "../access/guards.ts"
-import { changesOf, newEntry } from "../audit/entry.ts"
+import { changesOf } from "../audit/entry.ts"
 import { findKeyHashes } from "../byok/store.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -14,9 +14,10 @@ import { configOf } from "../config/config.ts"
 import { newSigningSecret } from "../outbound/standard-webhook.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { mastersOf } from "../secrets/master-key.ts"
-import { openSealed, sealForWorkspace } from "../secrets/workspace-key.ts"
+import { openSealed } from "../secrets/workspace-key.ts"
 import { newId } from "../support/ids.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
+import { sealFor } from "../workspaces/seal.ts"
 import { findWorkspace } from "../workspaces/store.ts"
 import {
   aboutSecrets,
@@ -222,14 +223,10 @@ async function toSealed(
   scope: Place,
   config: Config,
 ): Promise<Pick<DestinationRow, "config" | "sealed" | "version">> {
-  const { organization_id: organizationId, workspace_id: workspaceId } = scope
   const version = newId()
-  const entry = newEntry(actorOf(c), { action: "data_key.create", resourceId: workspaceId, workspaceId })
   const { open, secret } = splitConfig(scope.type, config)
   const about = aboutSecrets({ ...scope, version })
-  const plain = JSON.stringify(secret)
-  const sealed = await sealForWorkspace(c.env.DB, mastersOf(c.env), { about, plain, organizationId }, entry)
-  if (sealed === undefined) throw workspaceNotFound()
+  const sealed = await sealFor(c.env, actorOf(c), about, JSON.stringify(secret))
   return { config: JSON.stringify(open), sealed, version }
 }
 

@@ -9,7 +9,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok, PageQuery } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
-import { outboundRefusalOf } from "../outbound/send.ts"
+import { requireOutboundUrl } from "../outbound/required-url.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { sealForWorkspace } from "../secrets/workspace-key.ts"
@@ -91,11 +91,7 @@ async function toPull(
   { id, organization_id: organizationId }: DirectoryRow,
   { url, token }: { url: string; token: string },
 ): Promise<Partial<DirectoryRow>> {
-  const refusal = outboundRefusalOf(new URL(url), hostsIn(c.env, "PRIVATE_HOSTS"))
-  if (refusal !== undefined) {
-    const rule = `pull.url: ${refusal}. Use a public https URL; PRIVATE_HOSTS of the deployment opens others.`
-    throw new GatewayError("invalid_request", rule)
-  }
+  requireOutboundUrl("pull.url", url, hostsIn(c.env, "PRIVATE_HOSTS"))
   const workspaceId = (await findDefaultWorkspace(c.env.DB, organizationId)) ?? c.var.principal.workspaceId
   const version = newId()
   const entry = newEntry(actorOf(c), { action: "data_key.create", resourceId: workspaceId, workspaceId })

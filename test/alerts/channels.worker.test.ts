@@ -1,4 +1,4 @@
-import { createExecutionContext, createMessageBatch } from "cloudflare:test"
+import { createMessageBatch } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { consumeQueue } from "../../src/app/queue.ts"
@@ -159,7 +159,6 @@ test("a delivery that fails is retried later, and given up after a day", async (
     const batch = createMessageBatch<BroadcastMessage>("gateway-broadcast", [
       { id: "m", timestamp: new Date(), attempts: 1, body },
     ])
-    createExecutionContext()
     await consumeQueue(batch, env)
   }
   vi.useFakeTimers({ now: Date.now() + 25 * 3_600_000, toFake: ["Date"] })

@@ -1,6 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test"
 import { ACCOUNT, type Limit } from "../../src/ledger/limits.ts"
-import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/ledger/generation.ts"
+import { type Generation, unsettledGeneration } from "../../src/ledger/generation.ts"
+import { newTestDraft } from "../support/draft.ts"
 import { expectJson, type Workspace } from "../support/world.ts"
 
 export type Listed = {
@@ -16,25 +17,6 @@ export type Channel = { id: string; config: Record<string, unknown>; last_error:
   unknown
 >
 
-function draftOf({ organizationId, workspaceId }: Workspace, keyHash: string): GenerationDraft {
-  return {
-    id: `gen-${crypto.randomUUID()}`,
-    organizationId,
-    workspaceId,
-    keyHash,
-    createdAt: Date.now(),
-    requestId: "r",
-    apiType: "completions",
-    requestedModel: "sim/echo",
-    streamed: false,
-    sessionId: null,
-    appUrl: null,
-    appTitle: null,
-    userAgent: null,
-    promptEstimate: 0,
-  }
-}
-
 /** A call of this key that costs `nano` under these limits. False where it is refused. */
 export async function spend(
   workspace: Workspace,
@@ -42,7 +24,9 @@ export async function spend(
   limits: Limit[],
   more: { keyHash?: string; attempts?: Generation["attempts"] } = {},
 ): Promise<boolean> {
-  const draft = draftOf(workspace, more.keyHash ?? "a".repeat(64))
+  const { organizationId, workspaceId } = workspace
+  const keyHash = more.keyHash ?? "a".repeat(64)
+  const draft = newTestDraft({ id: `gen-${crypto.randomUUID()}`, organizationId, workspaceId, keyHash })
   const verdict = await workspace.ledger.hold({
     draft,
     wanted: { leastNano: nano, mostNano: nano },

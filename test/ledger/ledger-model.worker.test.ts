@@ -14,6 +14,7 @@ import { type GenerationDraft, type Settled, unsettledGeneration } from "../../s
 import { minuteOf, type RateLimit } from "../../src/ledger/rates.ts"
 import { NO_RATES, type RateLimits } from "../../src/money/rate-limits.ts"
 import type { Timer } from "../../src/support/time.ts"
+import { newTestDraft } from "../support/draft.ts"
 import { runs } from "../support/runs.ts"
 
 /**
@@ -148,22 +149,7 @@ class World {
   }
 
   draft(id: string, streamed: boolean): GenerationDraft {
-    return {
-      id,
-      organizationId: this.organizationId,
-      workspaceId: "w",
-      keyHash: "k",
-      createdAt: Date.now(),
-      requestId: "r",
-      apiType: "completions",
-      requestedModel: "m",
-      streamed,
-      sessionId: null,
-      appUrl: null,
-      appTitle: null,
-      userAgent: null,
-      promptEstimate: 0,
-    }
+    return { ...newTestDraft({ id, organizationId: this.organizationId, workspaceId: "w", keyHash: "k" }), streamed }
   }
 
   async open(isolate: Isolate, mostNano: number, streamed: boolean): Promise<HoldVerdict | undefined> {

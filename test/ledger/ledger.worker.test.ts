@@ -4,30 +4,14 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { type HoldRequest, NOTHING_TO_REPORT } from "../../src/ledger/protocol.ts"
 import type { Limit } from "../../src/ledger/limits.ts"
-import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/ledger/generation.ts"
+import { type Generation, unsettledGeneration } from "../../src/ledger/generation.ts"
 import { newKey, newWorkspace, expectJson, type Workspace, openHolds } from "../support/world.ts"
+import { newTestDraft } from "../support/draft.ts"
 import { runs } from "../support/runs.ts"
 
 const KEY = "a".repeat(64)
 
-function draft(id: string, organizationId = "o"): GenerationDraft {
-  return {
-    id,
-    organizationId,
-    workspaceId: "w",
-    keyHash: KEY,
-    createdAt: Date.now(),
-    requestId: "r",
-    apiType: "completions",
-    requestedModel: "sim/echo",
-    streamed: false,
-    sessionId: null,
-    appUrl: null,
-    appTitle: null,
-    userAgent: null,
-    promptEstimate: 0,
-  }
-}
+const draft = (id: string, organizationId = "o") => newTestDraft({ id, organizationId, workspaceId: "w", keyHash: KEY })
 
 const spend = (id: string, costNano: number): Generation => ({
   ...unsettledGeneration(draft(id), costNano),

@@ -40,6 +40,34 @@ export function Dialog({ title, onClose, wide, class: extra, children }: Props) 
   )
 }
 
+type FormEndProps = {
+  /** Why the form was refused. */
+  fault: string | undefined
+  action: string
+  busy?: boolean
+  disabled?: boolean
+  onClose: () => void
+}
+
+/** The end of a form in a dialog: its fault, and the buttons. */
+export function FormEnd({ fault, action, busy = false, disabled = false, onClose }: FormEndProps) {
+  return (
+    <>
+      {fault && (
+        <div class="notice bad" role="alert">
+          {fault}
+        </div>
+      )}
+      <footer>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" kind="primary" busy={busy} disabled={disabled}>
+          {action}
+        </Button>
+      </footer>
+    </>
+  )
+}
+
 type ConfirmProps = {
   title: string
   /** What will happen, and to how many. */

@@ -35,7 +35,8 @@ export function isDeadLetter({ since, rejections }: { since: number; rejections:
  */
 export type Breaker = { failures: number; pausedUntil: number }
 
-const FAILURES_TO_OPEN = 6
+/** Failures in a row that open the circuit breaker. */
+export const FAILURES_TO_OPEN = 6
 /** Below 2: a receiver that fails half of the time would pause as long at each length of the pause. */
 const PAUSE_GROWTH = 1.5
 const FIRST_PAUSE_MS = 1_000

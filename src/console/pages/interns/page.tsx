@@ -7,7 +7,7 @@ import { openQuestions } from "../../state/questions.ts"
 import { navigate, query, setQuery } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
 import { Button } from "../../ui/button.tsx"
-import { Dialog } from "../../ui/dialog.tsx"
+import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { Search, Select, TextArea, TextField } from "../../ui/field.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
@@ -162,17 +162,7 @@ function NewIntern({ onClose }: { onClose: () => void }) {
         <Select label="Where it runs" options={HOSTS} value={host} onChange={setHost} />
         <TextField label="Model" placeholder="workspace default" value={model} onChange={setModel} />
         <TextArea label="Instructions" value={instructions} onChange={setInstructions} />
-        {fault && (
-          <div class="notice bad" role="alert">
-            {fault}
-          </div>
-        )}
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy} disabled={name === ""}>
-            Make and start
-          </Button>
-        </footer>
+        <FormEnd fault={fault} action="Make and start" busy={busy} disabled={name === ""} onClose={onClose} />
       </form>
     </Dialog>
   )

@@ -5,7 +5,7 @@ import type { Intern } from "../../api/account-types.ts"
 import type { List } from "../../api/types.ts"
 import { attempt, toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
-import { ConfirmDialog, Dialog } from "../../ui/dialog.tsx"
+import { ConfirmDialog, Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { TextArea, TextField } from "../../ui/field.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
@@ -156,17 +156,7 @@ function SecretDialog({ path, secret, onClose }: { path: string; secret: Secret 
           onChange={setValue}
           required
         />
-        {fault && (
-          <div class="notice bad" role="alert">
-            {fault}
-          </div>
-        )}
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" disabled={name === "" || value === ""}>
-            Store
-          </Button>
-        </footer>
+        <FormEnd fault={fault} action="Store" disabled={name === "" || value === ""} onClose={onClose} />
       </form>
     </Dialog>
   )

@@ -5,8 +5,7 @@ import type { Preset, PresetVersion } from "../../api/account-types.ts"
 import { navigate } from "../../state/router.ts"
 import { workspaceId } from "../../state/session.ts"
 import { toast } from "../../state/toasts.ts"
-import { Button } from "../../ui/button.tsx"
-import { Dialog } from "../../ui/dialog.tsx"
+import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { TextArea, TextField } from "../../ui/field.tsx"
 
 type Props = {
@@ -65,17 +64,13 @@ export function VersionDialog({ slug: known, from, onClose }: Props) {
           onChange={setConfig}
         />
         <TextArea label="Instructions" rows={5} value={prompt} onChange={setPrompt} />
-        {fault && (
-          <div class="notice bad" role="alert">
-            {fault}
-          </div>
-        )}
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy} disabled={!parsed || slug === ""}>
-            {known === undefined ? "Make preset" : "Make version"}
-          </Button>
-        </footer>
+        <FormEnd
+          fault={fault}
+          action={known === undefined ? "Make preset" : "Make version"}
+          busy={busy}
+          disabled={!parsed || slug === ""}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   )

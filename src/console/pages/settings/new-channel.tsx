@@ -5,7 +5,7 @@ import { workspaceId } from "../../state/session.ts"
 import { toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { Code } from "../../ui/code.tsx"
-import { Dialog } from "../../ui/dialog.tsx"
+import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { Check, Select, TextField } from "../../ui/field.tsx"
 
 const TYPES = [
@@ -111,17 +111,7 @@ export function NewChannel({ onClose }: { onClose: () => void }) {
           />
         )}
         <Check label="Alerts of all workspaces" checked={isForAll} onChange={setForAll} />
-        {fault && (
-          <div class="notice bad" role="alert">
-            {fault}
-          </div>
-        )}
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" disabled={name.trim() === ""}>
-            Create channel
-          </Button>
-        </footer>
+        <FormEnd fault={fault} action="Create channel" disabled={name.trim() === ""} onClose={onClose} />
       </form>
     </Dialog>
   )

@@ -3,8 +3,7 @@ import { api, ApiError } from "../../api/client.ts"
 import { invalidate } from "../../api/query.ts"
 import { workspaceId } from "../../state/session.ts"
 import { toast } from "../../state/toasts.ts"
-import { Button } from "../../ui/button.tsx"
-import { Dialog } from "../../ui/dialog.tsx"
+import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { Check, Select, TextArea, TextField } from "../../ui/field.tsx"
 
 /** What each kind needs at least. The API says what else a kind takes. */
@@ -69,17 +68,7 @@ export function NewDestination({ onClose }: { onClose: () => void }) {
           onChange={setConfig}
         />
         <Check label="Do not send prompts and completions" checked={isPrivate} onChange={setPrivate} />
-        {fault && (
-          <div class="notice bad" role="alert">
-            {fault}
-          </div>
-        )}
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" disabled={name.trim() === ""}>
-            Make destination
-          </Button>
-        </footer>
+        <FormEnd fault={fault} action="Make destination" disabled={name.trim() === ""} onClose={onClose} />
       </form>
     </Dialog>
   )

@@ -2,8 +2,8 @@ import { useState } from "preact/hooks"
 import { api, ApiError } from "../../api/client.ts"
 import { invalidate } from "../../api/query.ts"
 import type { CreatedDirectory } from "../../api/account-types.ts"
-import { Button, Segmented } from "../../ui/button.tsx"
-import { Dialog } from "../../ui/dialog.tsx"
+import { Segmented } from "../../ui/button.tsx"
+import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { TextField } from "../../ui/field.tsx"
 
 type Way = "push" | "pull"
@@ -58,17 +58,7 @@ export function NewDirectory({ onMade, onClose }: { onMade: (made: CreatedDirect
             />
           </>
         )}
-        {fault && (
-          <div class="notice bad" role="alert">
-            {fault}
-          </div>
-        )}
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" disabled={name.trim() === ""}>
-            Connect
-          </Button>
-        </footer>
+        <FormEnd fault={fault} action="Connect" disabled={name.trim() === ""} onClose={onClose} />
       </form>
     </Dialog>
   )
