@@ -99,7 +99,7 @@ export function toGenerationRecord(generation: Generation): z.infer<typeof Gener
     streamed: generation.streamed,
     cancelled: generation.ending === "cancelled",
     finish_reason: generation.finishReason,
-    native_finish_reason: generation.finishReason,
+    native_finish_reason: generation.nativeFinishReason ?? generation.finishReason,
     ending: generation.ending,
     status: generation.status,
     tokens_prompt: tokens.prompt,

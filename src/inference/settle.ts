@@ -63,6 +63,7 @@ function toGeneration(call: HeldCall, result: RelayResult, charge: Charge): Gene
     byokCostNano: charge.byok?.costNano ?? 0,
     ...(charge.overrunNano > 0 && { overrunNano: charge.overrunNano }),
     finishReason: !accepted || ending === "cancelled" ? null : ending === "complete" ? meter.finishReason : "error",
+    ...(meter.nativeFinishReason !== null && { nativeFinishReason: meter.nativeFinishReason }),
     ending,
     status,
     latencyMs: accepted ? accepted.answeredAt - draft.createdAt : null,

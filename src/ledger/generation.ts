@@ -111,6 +111,8 @@ export type Generation = Omit<GenerationDraft, "isByok"> & {
   costNano: number
   byokCostNano: number
   finishReason: string | null
+  /** The provider's own word for it; absent where it is the same. */
+  nativeFinishReason?: string
   ending: Ending
   /** The status the caller got, or would have got had the stream not started. */
   status: number

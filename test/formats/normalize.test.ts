@@ -116,6 +116,40 @@ describe("content in parts", () => {
   })
 })
 
+describe("a finish reason", () => {
+  const finishOf = (finish_reason: unknown, message: Json = {}) =>
+    (normalizeResult({ choices: [{ message, finish_reason }] }, newDefaults())["choices"] as Json[])[0]
+
+  test.each([
+    ["stop", "stop"],
+    ["function_call", "function_call"],
+    ["eos_token", "stop"],
+    ["MAX_TOKENS", "length"],
+    ["tool-calls", "tool_calls"],
+    ["SAFETY", "content_filter"],
+    ["something new", "stop"],
+  ])("%s of a provider is %s", (native, reason) => {
+    const choice = finishOf(native)
+    expect(choice?.["finish_reason"]).toBe(reason)
+    expect(choice?.["native_finish_reason"]).toBe(native === reason ? undefined : native)
+    const chunk = { id: "c", choices: [{ index: 0, delta: {}, finish_reason: native }] }
+    const [streamed] = normalizeChunk(chunk, newDefaults())["choices"] as Json[]
+    expect(streamed).toMatchObject({ finish_reason: reason })
+    expect(streamed?.["native_finish_reason"]).toBe(native === reason ? undefined : native)
+  })
+
+  test("is never missing in a document", () => {
+    expect(finishOf(null)?.["finish_reason"]).toBe("stop")
+    expect(finishOf(undefined, { tool_calls: [{ id: "a" }] })?.["finish_reason"]).toBe("tool_calls")
+  })
+
+  test("of the provider is kept beside the gateway's in the meter", () => {
+    const meter = newMeter()
+    readResponse(meter, { choices: [{ finish_reason: "COMPLETE", message: { content: "x" } }] })
+    expect(meter).toMatchObject({ finishReason: "stop", nativeFinishReason: "COMPLETE" })
+  })
+})
+
 test("an error that is null is none", () => {
   const chunk = normalizeChunk(chunkOf({ content: "x" }, 0, { error: null }), newDefaults())
   expect(chunk).toEqual(chunkOf({ content: "x" }))

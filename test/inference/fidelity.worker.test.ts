@@ -6,7 +6,7 @@ import { newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 
 /**
  * A chat stream that strict clients accept, under the gateway's name of the model, reaches the client byte for byte,
- * however the network cut it, unknown fields included. Only its `[DONE]` is the gateway's own.
+ * however the network cut it, unknown fields included. Only the cost in its usage and its `[DONE]` are the gateway's own.
  */
 const STREAMS = runs(8)
 const AT_ONCE = 50
@@ -66,18 +66,19 @@ const stream = fc
     cuts: fc.array(fc.nat(10_000), { maxLength: 12 }),
   })
   .map(({ chunks: told, styles, ending: end, cuts }) => {
-    const frames = told.map((chunk, index) => {
+    const events = told.map((chunk, index) => {
       const { space, isPretty, further, between } = styles[index % styles.length] as (typeof styles)[number]
       const lines = JSON.stringify(chunk, null, isPretty ? 1 : 0).split("\n")
       const data = lines.map((line) => `data:${space ? " " : ""}${line}`)
       const comment = between.length > 0 ? between.join(end) + end + end : ""
-      return comment + [...further, ...data].join(end) + end + end
+      return { comment, frame: [...further, ...data].join(end) + end + end }
     })
-    const bytes = encoder.encode(frames.join(""))
+    const frames = events.map(({ comment, frame }) => comment + frame)
+    const beforeUsage = frames.slice(0, -1).join("") + (events.at(-1)?.comment ?? "")
     const sent = encoder.encode(`${frames.join("")}data: [DONE]${end}${end}`)
     const places = [...new Set(cuts.map((cut) => cut % sent.byteLength))].toSorted((a, b) => a - b)
     const pieces = [0, ...places].map((place, index) => sent.slice(place, places[index] ?? sent.byteLength))
-    return { bytes, pieces: pieces.filter(({ byteLength }) => byteLength > 0) }
+    return { beforeUsage, usage: told.at(-1), pieces: pieces.filter(({ byteLength }) => byteLength > 0) }
   })
 
 let provider: ReturnType<typeof mockProvider>
@@ -95,18 +96,25 @@ async function pass(workspace: Workspace, index: number, headers: Record<string,
   return new Uint8Array(await response.arrayBuffer())
 }
 
-/** The bytes before the last event, or the last two. */
-function withoutLast(bytes: Uint8Array, frames: number): Uint8Array {
+/** What comes before the last events of a stream, and these events. */
+function splitLast(bytes: Uint8Array, events: number): { before: string; last: string[] } {
   // A slow machine may see the gateway's own heartbeats.
-  let text = new TextDecoder("utf-8", { ignoreBOM: true, fatal: false }).decode(bytes).replaceAll(": keepalive\n\n", "")
-  for (let frame = 0; frame < frames; frame++) text = text.slice(0, Math.max(text.lastIndexOf("data:"), 0))
-  return encoder.encode(text)
+  let before = new TextDecoder("utf-8", { ignoreBOM: true, fatal: false })
+    .decode(bytes)
+    .replaceAll(": keepalive\n\n", "")
+  const last: string[] = []
+  for (let event = 0; event < events; event++) {
+    const start = Math.max(before.lastIndexOf("data:"), 0)
+    last.unshift(before.slice(start + "data:".length).trim())
+    before = before.slice(0, start)
+  }
+  return { before, last }
 }
 
 test.each([
-  ["followed by routing metadata", { "x-service-metadata": "enabled" }, 2],
-  ["alone", {}, 1],
-])("random streams reach the client byte for byte, %s", async (_, headers, last) => {
+  ["followed by routing metadata", { "x-service-metadata": "enabled" }, 3],
+  ["alone", {}, 2],
+])("random streams reach the client byte for byte, %s", async (_, headers, own) => {
   const workspace = await newWorkspace(10_000)
   const streams = fc.sample(stream, STREAMS)
   for (let at = 0; at < streams.length; at += AT_ONCE) {
@@ -114,8 +122,11 @@ test.each([
     played = batch.map(({ pieces }) => pieces)
     const received = await Promise.all(batch.map((_one, index) => pass(workspace, index, headers)))
     for (const [index, bytes] of received.entries()) {
-      const sent = new TextDecoder().decode(batch[index]?.bytes)
-      expect(new TextDecoder().decode(withoutLast(bytes, last))).toBe(sent)
+      const { before, last } = splitLast(bytes, own)
+      expect(before).toBe(batch[index]?.beforeUsage)
+      expect(JSON.parse(last[0] ?? "")).toMatchObject({ usage: { cost: expect.any(Number), is_byok: false } })
+      const { usage } = JSON.parse(JSON.stringify(batch[index]?.usage)) as { usage: object }
+      expect((JSON.parse(last[0] ?? "") as { usage: object }).usage).toMatchObject(usage)
     }
     provider.asked.length = 0
   }

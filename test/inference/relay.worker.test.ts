@@ -44,7 +44,13 @@ describe.each([
       ),
     )
     const { raw, response } = await readStream(answer())
-    expect(raw).toBe(play.join(""))
+    const own = play.length - 2
+    expect(raw.startsWith(play.slice(0, own).join(""))).toBe(true)
+    expect(raw.slice(play.slice(0, own).join("").length).split("\n\n")).toEqual([
+      expect.stringContaining('"cost":'),
+      "data: [DONE]",
+      "",
+    ])
     expect(await receiptOf(workspace, response)).toMatchObject({
       ending: "complete",
       tokens_prompt: 10,
@@ -85,6 +91,26 @@ describe.each([
     expect(done).toBe(true)
     expect(chunks.every((one) => one.error === undefined)).toBe(true)
     expect(await receiptOf(workspace, response)).toMatchObject({ ending: "complete", tokens_from: "upstream" })
+  })
+
+  test("[DONE] without a finish reason: the gateway adds one before the usage", async () => {
+    const { workspace, answer } = await prepare([chunk({ content: "1234" }), usageChunk(10, 1), "data: [DONE]\n\n"])
+    const { chunks, response } = await readStream(answer())
+    expect(chunks.map(({ choices }) => choices[0]?.finish_reason)).toEqual([null, "stop", undefined])
+    expect(chunks.at(-1)?.usage).toMatchObject({ completion_tokens: 1 })
+    expect(await receiptOf(workspace, response)).toMatchObject({ ending: "complete", finish_reason: "stop" })
+  })
+
+  test("a finish reason of the provider's own is translated, and kept in the record", async () => {
+    const { workspace, answer } = await prepare([
+      chunk({ content: "1234" }),
+      chunk({}, "MAX_TOKENS"),
+      usageChunk(10, 1),
+    ])
+    const { chunks, response } = await readStream(answer())
+    const finished = { finish_reason: "length", native_finish_reason: "MAX_TOKENS" }
+    expect(chunks.at(-2)?.choices[0]).toMatchObject(finished)
+    expect(await receiptOf(workspace, response)).toMatchObject(finished)
   })
 
   test("a stalled stream ends in an error chunk", async () => {
@@ -206,7 +232,9 @@ describe("a count that is none, or not the last", () => {
     ["no completion", { prompt_tokens: 10, total_tokens: 500 }, 490, "upstream"],
     ["a null", { prompt_tokens: 10, completion_tokens: null }, 2, "estimate"],
     ["a negative", { prompt_tokens: 10, completion_tokens: -5 }, 2, "estimate"],
-    ["a fraction", { prompt_tokens: 10, completion_tokens: 2.5 }, 2, "estimate"],
+    ["a fraction", { prompt_tokens: 10, completion_tokens: 2.5 }, 3, "upstream"],
+    ["decimal strings", { prompt_tokens: "10", completion_tokens: "2.0" }, 2, "upstream"],
+    ["strings that are no counts", { prompt_tokens: "ten", completion_tokens: "0x2" }, 2, "estimate"],
     [
       "reasoning beside it",
       {
@@ -325,7 +353,7 @@ describe("what the client asked for", () => {
     stop = mockProvider(() => Response.json(answer)).stop
     const { chunks, done } = await readStream(ask(await newWorkspace(), newModel()))
     expect(textOf(chunks)).toBe("whole")
-    expect(chunks.at(-1)?.usage).toEqual(answer.usage)
+    expect(chunks.at(-1)?.usage).toMatchObject(answer.usage)
     expect(done).toBe(true)
   })
 })

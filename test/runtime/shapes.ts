@@ -53,6 +53,12 @@ export const STREAMS: Shape[] = [
       DONE,
     ),
   },
+  {
+    name: "a finish reason of the provider's own",
+    ...HELLO,
+    body: stream(...hello, finish("eos_token"), usage(), DONE),
+  },
+  { name: "[DONE] without a finish reason", ...HELLO, body: stream(...hello, usage(), DONE) },
   { name: "no usage at all", text: "Hello world", completion: 3, body: stream(...hello, finish(), DONE) },
   { name: "usage in the last content chunk", ...HELLO, body: stream(...hello, finish("stop", { usage: USAGE }), DONE) },
   {
@@ -77,14 +83,13 @@ export const STREAMS: Shape[] = [
   },
   {
     name: "counts as strings",
-    text: "Hello world",
-    completion: 3,
+    ...HELLO,
     body: stream(...hello, finish(), usage({ prompt_tokens: "10", completion_tokens: "5", total_tokens: "15" }), DONE),
   },
   {
     name: "counts as fractions",
     text: "Hello world",
-    completion: 3,
+    completion: 6,
     body: stream(...hello, finish(), usage({ prompt_tokens: 10.5, completion_tokens: 5.5, total_tokens: 16 }), DONE),
   },
   {

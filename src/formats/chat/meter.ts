@@ -1,5 +1,6 @@
 import { appendText, appendToolCall, type Transcript, type TranscriptText } from "../transcript.ts"
 import { type GeneratedUnits, NO_TOKENS, type Tokens } from "../../money/money.ts"
+import { toFinishReason } from "./finish-reasons.ts"
 import { REASONING_KEYS } from "./reasoning.ts"
 import { isArray, isCount, isInteger, isObject, type Json, listOf } from "../../support/json.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
@@ -14,7 +15,10 @@ export type ResponseMeter = {
   tokens: Tokens | null
   /** Generated units that are priced by the piece. */
   made: Partial<GeneratedUnits>
+  /** In the words of the chat format. */
   finishReason: string | null
+  /** In the provider's own words, where they differ. */
+  nativeFinishReason: string | null
   /** The last signature of reasoning, which only its provider can verify. */
   signature: string | null
   error: ProviderError | null
@@ -41,6 +45,7 @@ export function newMeter(): ResponseMeter {
     tokens: null,
     made: {},
     finishReason: null,
+    nativeFinishReason: null,
     signature: null,
     error: null,
     done: false,
@@ -80,13 +85,19 @@ export function readResponse(meter: ResponseMeter, answer: Json): void {
     const index = isInteger(choice["index"]) ? choice["index"] : 0
     if (!meter.choices.has(index)) meter.choices.set(index, false)
     if (isName(choice["finish_reason"])) {
-      meter.finishReason = choice["finish_reason"]
+      readFinishReason(meter, choice["finish_reason"], choice["native_finish_reason"])
       meter.choices.set(index, true)
       if (meter.finishReason === "error") meter.error ??= toProviderError(choice["error"])
     }
     const text = isObject(choice["delta"]) ? choice["delta"] : choice["message"]
     if (isObject(text)) readMessage(meter, text, index)
   }
+}
+
+function readFinishReason(meter: ResponseMeter, reported: string, native: unknown): void {
+  meter.finishReason = toFinishReason(reported)
+  const upstream = isName(native) ? native : reported
+  if (upstream !== meter.finishReason) meter.nativeFinishReason = upstream
 }
 
 function readMessage(meter: ResponseMeter, text: Json, choice: number): void {
@@ -174,9 +185,14 @@ export function estimateDelivered(meter: ResponseMeter): number {
 /** Nobody is billed for more in one call; a count above it is not a count. */
 const MAX_TOKENS = 1_000_000_000
 
+/** Some providers report counts as strings or fractions. Part of a token is a token. */
 function count(value: unknown): number | undefined {
-  return isCount(value) && value <= MAX_TOKENS ? value : undefined
+  const reported = typeof value === "string" && DECIMAL.test(value) ? Number(value) : value
+  const whole = typeof reported === "number" ? Math.ceil(reported) : undefined
+  return isCount(whole) && whole <= MAX_TOKENS ? whole : undefined
 }
+
+const DECIMAL = /^\d{1,12}(\.\d{1,12})?$/
 
 /** Usage as providers of the OpenAI wire report it, in our one shape; null when it is not a usage at all. */
 export function toTokens(usage: unknown): Tokens | null {

@@ -1,3 +1,4 @@
+import { toFinishReason } from "./finish-reasons.ts"
 import { flattenContent } from "./flatten.ts"
 import { withReasoning } from "./reasoning.ts"
 import { normalizeCall, normalizeCallDeltas, type SeenCall } from "./normalize-calls.ts"
@@ -60,13 +61,24 @@ function normalizeChoice(choice: unknown, position: number, { calls, begun }: Ch
     calls.some((call) => call.choice === index),
   )
   if (delta === choice["delta"] && index === choice["index"] && finishReason === choice["finish_reason"]) return choice
-  return { ...choice, index, delta, finish_reason: finishReason }
+  return { ...choice, index, delta, finish_reason: finishReason, ...nativeReasonOf(choice, finishReason) }
 }
 
-/** Some providers end a response with tool calls as if it were text, and clients then ignore the calls. */
-function finishReasonOf({ finish_reason: reason }: Json, hasCalls: boolean): string | null {
-  if (typeof reason !== "string") return null
+/**
+ * Some providers end a response with tool calls as if it were text, and clients then ignore the calls. Others have
+ * finish reasons of their own, which strict clients reject.
+ */
+function finishReasonOf({ finish_reason: native }: Json, hasCalls: boolean): string | null {
+  if (typeof native !== "string" || native === "") return null
+  const reason = toFinishReason(native)
   return reason === "stop" && hasCalls ? "tool_calls" : reason
+}
+
+/** The provider's own finish reason, where the client receives another. */
+function nativeReasonOf(choice: Json, finishReason: string | null): Json {
+  const { finish_reason: native, native_finish_reason: known } = choice
+  if (finishReason === null || typeof known === "string" || typeof native !== "string") return {}
+  return native === "" || toFinishReason(native) === native ? {} : { native_finish_reason: native }
 }
 
 const LISTS = ["tool_calls", "images", "reasoning_details"] as const
@@ -128,14 +140,17 @@ export function normalizeResult(result: Json, defaults: ChunkDefaults): Json {
 }
 
 function normalizeWholeChoice(choice: unknown, position: number): unknown {
-  if (!isObject(choice)) return { index: position, finish_reason: null, message: { role: "assistant", content: null } }
+  if (!isObject(choice))
+    return { index: position, finish_reason: "stop", message: { role: "assistant", content: null } }
   const message = isObject(choice["message"]) ? choice["message"] : {}
   const hasCalls = Array.isArray(message["tool_calls"]) && message["tool_calls"].length > 0
-  const finishReason = finishReasonOf(choice, hasCalls)
+  // A document is complete: without a finish reason the model stopped by itself.
+  const finishReason = finishReasonOf(choice, hasCalls) ?? (hasCalls ? "tool_calls" : "stop")
   return {
     ...choice,
     index: Number.isSafeInteger(choice["index"]) ? choice["index"] : position,
     finish_reason: finishReason,
+    ...nativeReasonOf(choice, finishReason),
     message: normalizeMessage(message, finishReason),
   }
 }

@@ -21,17 +21,6 @@ export function usageOf({ tokens }: Charge, reported: unknown): Json {
   }
 }
 
-/** Whether the provider reported exactly what was charged, in the form that strict clients accept. */
-export function isAsCharged(reported: Json, charge: Charge): boolean {
-  const usage = usageOf(charge, reported)
-  const keys = Object.keys(usage)
-  return keys.length === Object.keys(reported).length && keys.every((key) => isSame(usage[key], reported[key]))
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other)
-}
-
 /** Counts are integers, never null. `charged` overrides a count that was reported, and adds one that is not zero. */
 function detailsOf(reported: unknown, charged: Readonly<Record<string, number>>): Json | undefined {
   const counts = Object.entries(isObject(reported) ? reported : {}).filter(([, value]) => value !== null)

@@ -53,6 +53,7 @@ function readEnd(meter: ResponseMeter, reported: Json): void {
   const reason = reported["stop_reason"]
   if (typeof reason !== "string") return
   meter.finishReason = toFinishReason(reason)
+  if (meter.finishReason !== reason) meter.nativeFinishReason = reason.slice(0, 256)
   meter.choices.set(0, true)
 }
 

@@ -80,6 +80,21 @@ export class EventRelay implements FrameHandler {
     }
   }
 
+  /** Finishes the choices that the provider left open before `[DONE]`: clients expect a finish reason of each. */
+  finishOpenChoices(): void {
+    const { meter, encoder } = this.#relay
+    if (!meter.done || meter.error || this.stopReason) return
+    const open = [...meter.choices].filter(([, isFinished]) => !isFinished)
+    if (open.length === 0) return
+    const { id, model, created, calls } = this.#defaults
+    const choices = open.map(([index]) => {
+      const finishReason = calls.some(({ choice }) => choice === index) ? "tool_calls" : "stop"
+      meter.finishReason ??= finishReason
+      return { index, delta: {}, finish_reason: finishReason }
+    })
+    this.#write(encoder.chunk({ id, object: "chat.completion.chunk", created, model, choices }, undefined))
+  }
+
   /** Nothing follows `[DONE]`, an error, or an event that stopped the stream. */
   get #hasEnded(): boolean {
     const { meter } = this.#relay

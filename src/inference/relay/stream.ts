@@ -57,6 +57,7 @@ export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
   }
   if (stop !== "client_disconnected") {
     events.flushFilter()
+    events.finishOpenChoices()
     out.write([events.takeOutput()])
   }
   await out.release()

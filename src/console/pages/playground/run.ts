@@ -70,7 +70,7 @@ export async function stream({ run, body, price, abort }: Job): Promise<void> {
   try {
     const response = await call("/chat/completions", {
       method: "POST",
-      body: { ...body, stream: true, usage: { include: true } },
+      body: { ...body, stream: true },
       headers: { "x-service-metadata": "enabled", "x-service-timing": "enabled" },
       signal: abort,
     })

@@ -5,17 +5,16 @@ import { costFields, type Charge } from "../../../formats/cost-fields.ts"
 import { DONE_FRAME, KEEPALIVE_FRAME, toFrame } from "../../../formats/sse/frames.ts"
 import { failureFrames } from "../../../formats/chat/failure.ts"
 import { type ChunkDefaults, normalizeResult } from "../../../formats/chat/normalize.ts"
-import { isAsCharged, usageOf } from "../../../formats/chat/usage.ts"
+import { usageOf } from "../../../formats/chat/usage.ts"
 import { isObject, type Json } from "../../../support/json.ts"
 
-/** A chunk with the usage, and its bytes. It is sent when the charge is known. */
-type UsageChunk = { chunk: Json; usage: Json; frame: Uint8Array | undefined }
+/** A chunk with the usage. It is sent when the charge is known. */
+type UsageChunk = { chunk: Json; usage: Json }
 
 /** Encodes the chat format: chunks pass as they arrive, except for the usage and what the client requested. */
 export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEncoder {
   const { wantsMetadata } = call.meta
   const dropsUsage = request.stream_options?.include_usage === false
-  const addsCost = request.usage?.include === true
   const echoesBody = request.debug?.echo_upstream_body === true
   let answering: ServingInfo | undefined
   let held: UsageChunk | undefined
@@ -29,8 +28,7 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
   }
   const usageFrames = (charge: Charge): Uint8Array[] => {
     if (dropsUsage) return release()
-    if (held?.frame && !addsCost && isAsCharged(held.usage, charge)) return [held.frame]
-    const usage = { ...usageOf(charge, held?.usage ?? reported), ...(addsCost && costFields(charge)) }
+    const usage = { ...usageOf(charge, held?.usage ?? reported), ...costFields(charge) }
     return [toFrame({ ...(held?.chunk ?? emptyChunk(call)), usage })]
   }
 
@@ -59,7 +57,7 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
       if (!isObject(usage)) return [...before, frame ?? toFrame(chunk)]
       reported = usage
       if (isLast(chunk)) {
-        held = { chunk, usage, frame }
+        held = { chunk, usage }
         return before
       }
       const rest = withoutUsage(chunk)
@@ -69,7 +67,8 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
     heartbeat: () => [KEEPALIVE_FRAME],
 
     failure: (error, metadata, charge) => {
-      const usage = charge && charge.tokensFrom !== "none" && !dropsUsage ? { usage: usageOf(charge, reported) } : {}
+      const hasUsage = charge && charge.tokensFrom !== "none" && !dropsUsage
+      const usage = hasUsage ? { usage: { ...usageOf(charge, reported), ...costFields(charge) } } : {}
       return failureFrames(error, defaultsOf(call), { ...metadata, ...usage })
     },
 
