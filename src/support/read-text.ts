@@ -9,17 +9,25 @@ export async function readText(message: Request | Response, maxBytes: number): P
 }
 
 const decoder = new TextDecoder()
-const SHORT_BYTES = 32 * 1024
+const FIRST_READ_BYTES = 16 * 1024
+const MAX_READ_BYTES = 1024 * 1024
 
-/** A short body in one read, which costs half of reading it chunk by chunk. */
+/** Each read waits until its buffer is full or the body ends: reading chunk by chunk costs a task of the runtime each. */
 async function readChunked(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array | undefined> {
   const reader = byobReaderOf(body)
   if (!reader) return readAtMost(body, maxBytes)
-  const { value } = await reader.readAtLeast(SHORT_BYTES, new Uint8Array(SHORT_BYTES))
-  reader.releaseLock()
-  if (!value || value.byteLength < SHORT_BYTES) return value ?? EMPTY
-  const rest = await readAtMost(body, maxBytes - value.byteLength)
-  return rest && concat([value, rest])
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (let room = FIRST_READ_BYTES; ; room = Math.min(room * 8, MAX_READ_BYTES)) {
+    const { value } = await reader.readAtLeast(room, new Uint8Array(room))
+    size += value?.byteLength ?? 0
+    if (size > maxBytes) {
+      await reader.cancel()
+      return undefined
+    }
+    if (value) chunks.push(value)
+    if (!value || value.byteLength < room) return concat(chunks)
+  }
 }
 
 /** Undefined for a stream that script enqueues to. */

@@ -1,0 +1,50 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { readText } from "../../src/support/read-text.ts"
+import { runs } from "./runs.ts"
+
+const LIMIT = 300_000
+
+/** A body of unknown length, as a provider that sends chunks. */
+function chunked(text: string, cuts: readonly number[]): Response {
+  const bytes = new TextEncoder().encode(text)
+  const { readable, writable } = new IdentityTransformStream()
+  const write = async () => {
+    const writer = writable.getWriter()
+    const places = [...new Set([0, ...cuts.map((cut) => cut % (bytes.byteLength + 1)), bytes.byteLength])]
+    const ordered = places.toSorted((a, b) => a - b)
+    for (const [index, place] of ordered.slice(0, -1).entries()) {
+      await writer.write(bytes.slice(place, ordered[index + 1]))
+    }
+    await writer.close()
+  }
+  // A reader that has seen enough cancels the body.
+  void write().catch(() => undefined)
+  return new Response(readable)
+}
+
+const sizes = fc.oneof(
+  fc.nat(400),
+  ...[16 * 1024, 16 * 1024 * 9, LIMIT].flatMap((edge) => [-1, 0, 1].map((off) => fc.constant(edge + off))),
+  fc.nat(LIMIT + 100_000),
+)
+
+test("a body of unknown length is read whole however it was cut, up to the limit", async () => {
+  const bodies = fc.record({ size: sizes, cuts: fc.array(fc.nat(500_000), { maxLength: 30 }) })
+  await fc.assert(
+    fc.asyncProperty(bodies, async ({ size, cuts }) => {
+      const text = "é".repeat(size >> 1) + (size % 2 === 1 ? "x" : "")
+      const read = await readText(chunked(text, cuts), LIMIT)
+      expect(read === undefined ? "too large" : read === text).toBe(size > LIMIT ? "too large" : true)
+    }),
+    { numRuns: runs(40) },
+  )
+})
+
+test("a body that breaks off is an error, not a shorter text", async () => {
+  const { readable, writable } = new IdentityTransformStream()
+  const writer = writable.getWriter()
+  const read = readText(new Response(readable), LIMIT)
+  await writer.write(new Uint8Array(20_000))
+  await Promise.all([expect(read).rejects.toThrow("lost"), writer.abort(new Error("lost"))])
+})
