@@ -39,8 +39,13 @@ export type ErrorMetadata = {
   patterns?: string[]
 }
 
+/** A rule of a guardrail, by the field that states it. */
+export type GuardrailRule = { guardrailId: string; field: string }
+
 type Details = {
   metadata?: ErrorMetadata
+  /** The rules about route, budget or rate that refused a call. */
+  refusedBy?: readonly GuardrailRule[]
   headers?: Record<string, string>
   /** Told beside `error`, at the top level of the body. */
   extraFields?: Record<string, unknown>
@@ -54,6 +59,7 @@ export class GatewayError extends Error {
   override readonly name = "GatewayError"
   readonly code: ErrorName
   readonly metadata: ErrorMetadata | undefined
+  readonly refusedBy: readonly GuardrailRule[]
   readonly headers: Record<string, string> | undefined
   readonly extraFields: Record<string, unknown> | undefined
   readonly isDenial: boolean
@@ -62,6 +68,7 @@ export class GatewayError extends Error {
     super(publicMessage, details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
     this.metadata = details.metadata
+    this.refusedBy = details.refusedBy ?? []
     this.headers = details.headers
     this.extraFields = details.extraFields
     this.isDenial = details.isDenial ?? false

@@ -5,56 +5,65 @@ import type { Applied } from "./applied.ts"
 import { ZDR_FAMILIES } from "./guardrail.ts"
 
 /** Endpoint filters of a guardrail. Each guardrail filters separately, so an endpoint must pass all of them. */
-export function routeFilters({ name, rules }: Pick<Applied, "name" | "rules">): Filter[] {
+export function routeFilters({ id, name, rules }: Pick<Applied, "id" | "name" | "rules">): Filter[] {
   const filters: Filter[] = []
-  const add = (rule: string, keeps: Filter["keeps"]) =>
-    filters.push({ name: `the guardrail "${name}" ${rule}`, keeps, isGuardrail: true })
+  const add = (field: string, objection: string, keeps: Filter["keeps"]) =>
+    filters.push({
+      name: `the guardrail "${name}" ${objection} (${field})`,
+      keeps,
+      rule: { guardrailId: id, field },
+    })
   const { allowed_models: models, ignored_models: ignoredModels } = rules
   const { allowed_providers: providers, ignored_providers: ignoredProviders, allowed_data_regions: regions } = rules
   if (models) {
     const isAllowed = named(models)
-    add("does not allow the model (allowed_models)", (endpoint, _provider, _region, alias) =>
+    add("allowed_models", "does not allow the model", (endpoint, _provider, _region, alias) =>
       isAllowed(endpoint, alias),
     )
   }
   if (ignoredModels) {
     const isIgnored = named(ignoredModels)
-    add("excludes the model (ignored_models)", (endpoint, _provider, _region, alias) => !isIgnored(endpoint, alias))
+    add("ignored_models", "excludes the model", (endpoint, _provider, _region, alias) => !isIgnored(endpoint, alias))
   }
   if (providers) {
-    add("does not allow them (allowed_providers)", (endpoint, provider) =>
+    add("allowed_providers", "does not allow them", (endpoint, provider) =>
       providers.some((slug) => isNamed(slug, endpoint, provider)),
     )
   }
   if (ignoredProviders) {
     add(
-      "excludes them (ignored_providers)",
+      "ignored_providers",
+      "excludes them",
       (endpoint, provider) => !ignoredProviders.some((slug) => isNamed(slug, endpoint, provider)),
     )
   }
   if (regions) {
     // A regional hostname only uses endpoints of its region, so the hostname decides where a call is processed.
-    const rule = `takes calls only by the hostnames of: ${regions.join(", ")} (allowed_data_regions)`
-    add(rule, (_endpoint, _provider, region) => regions.some((one) => one === (region ?? "global")))
+    const objection = `takes calls only by the hostnames of: ${regions.join(", ")}`
+    add("allowed_data_regions", objection, (_endpoint, _provider, region) =>
+      regions.some((one) => one === (region ?? "global")),
+    )
   }
-  return [...filters, ...dataFilters(name, rules)]
+  addDataFilters(add, rules)
+  return filters
 }
 
+type Add = (field: string, objection: string, keeps: Filter["keeps"]) => void
+
 /** Filters by data policy. Publication is not known separately: an endpoint that may retain data may publish it. */
-function dataFilters(name: string, rules: Applied["rules"]): Filter[] {
-  const filters: Filter[] = []
-  const add = (rule: string, keeps: Filter["keeps"]) =>
-    filters.push({ name: `the guardrail "${name}" ${rule}`, keeps, isGuardrail: true })
+function addDataFilters(add: Add, rules: Applied["rules"]): void {
   for (const family of ZDR_FAMILIES) {
     if (rules[`enforce_zdr_${family}`] !== true) continue
     add(
-      `wants nothing kept, and they are not known to keep nothing (enforce_zdr_${family})`,
+      `enforce_zdr_${family}`,
+      "wants nothing kept, and they are not known to keep nothing",
       (endpoint) => familyOf(endpoint) !== family || endpoint.zeroRetention,
     )
   }
   if (rules.enable_paid_model_training === false) {
     add(
-      "allows no training on data (enable_paid_model_training)",
+      "enable_paid_model_training",
+      "allows no training on data",
       (...one) => !one[0].collectsData || FREE.keeps(...one),
     )
   }
@@ -62,11 +71,11 @@ function dataFilters(name: string, rules: Applied["rules"]): Filter[] {
   if (!freeMay) {
     const flag = rules.enable_free_model_training === false ? "training" : "publication"
     add(
-      `allows no ${flag} of data (enable_free_model_${flag})`,
+      `enable_free_model_${flag}`,
+      `allows no ${flag} of data`,
       (...one) => !one[0].collectsData || !FREE.keeps(...one),
     )
   }
-  return filters
 }
 
 /** Whether rules name a model or the alias that stands for it. A model name includes its variants. */

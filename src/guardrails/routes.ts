@@ -11,6 +11,11 @@ import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { newId } from "../support/ids.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
+import { aliasesOf } from "../workspaces/settings.ts"
+import { findWorkspaceRow } from "../workspaces/store.ts"
+import { loadReachableCatalogue } from "../models/compile.ts"
+import { reachableProviders } from "../providers/configured.ts"
+import { namesAnything, withKnownNames } from "./known-names.ts"
 import { defaultGuardrailId } from "../workspaces/workspace.ts"
 import { refuseFilters, refuseHalfLimit, rulesOf, AUDITED_FIELDS, toGuardrail, toRowChange } from "./guardrail.ts"
 import type { GuardrailRow, NewGuardrailRow } from "./table.ts"
@@ -119,9 +124,10 @@ export const guardrails = newRouter()
   })
   .openapi(create, async (c) => {
     const { organizationId } = c.var.principal
-    const { workspace_id: requested, ...input } = c.req.valid("json")
-    refuseHalfLimit(input.limit_usd, input.reset_interval)
+    const { workspace_id: requested, ...body } = c.req.valid("json")
+    refuseHalfLimit(body.limit_usd, body.reset_interval)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, requested)
+    const input = await checkNames(c, workspaceId, body)
     const made = newRow({ id: newId(), organizationId, workspaceId }, input)
     const changed = changesOf(input, AUDITED_FIELDS)
     const entry = entryOf(c, { action: "guardrail.create", resourceId: made.id, workspaceId, changed })
@@ -166,6 +172,17 @@ export const guardrails = newRouter()
     return c.json({ deleted: true as const }, 200)
   })
 
+/** The body with its names of models and providers as the catalogue spells them. */
+async function checkNames<T extends GuardrailChange>(c: Context<App>, workspaceId: string, body: T): Promise<T> {
+  if (body.allow_unknown === true || !namesAnything(body)) return body
+  const [catalogue, workspace] = await Promise.all([
+    loadReachableCatalogue(c.env),
+    findWorkspaceRow(c.env.DB, c.var.principal.organizationId, workspaceId),
+  ])
+  const aliases = Object.keys(aliasesOf(workspace?.settings ?? null) ?? {})
+  return withKnownNames(body, { catalogue, providers: reachableProviders(c.env), aliases })
+}
+
 type Place = { id: string; organizationId: string; workspaceId: string; isDefault?: boolean }
 
 function newRow({ id, organizationId, workspaceId, isDefault }: Place, input: GuardrailChange): NewGuardrailRow {
@@ -186,15 +203,16 @@ function withoutNulls(rules: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(rules).filter(([, value]) => value !== null))
 }
 
-async function change(c: Context<App>, id: string, input: GuardrailChange): Promise<GuardrailRow | undefined> {
+async function change(c: Context<App>, id: string, body: GuardrailChange): Promise<GuardrailRow | undefined> {
   const { organizationId } = c.var.principal
   const before = await findGuardrail(c.env.DB, organizationId, id)
   if (!before) return undefined
   const { workspaceId, limitNano: limit, resetInterval: interval } = before
   refuseHalfLimit(
-    input.limit_usd === undefined ? limit : input.limit_usd,
-    input.reset_interval === undefined ? interval : input.reset_interval,
+    body.limit_usd === undefined ? limit : body.limit_usd,
+    body.reset_interval === undefined ? interval : body.reset_interval,
   )
+  const input = await checkNames(c, workspaceId, body)
   const changed = changesOf(input, AUDITED_FIELDS)
   const entry = entryOf(c, { action: "guardrail.update", resourceId: id, workspaceId, changed })
   const row = await updateGuardrail(c.env.DB, {
@@ -209,12 +227,13 @@ async function change(c: Context<App>, id: string, input: GuardrailChange): Prom
 }
 
 /** Creates the default guardrail of a workspace, whose id is known in advance. */
-async function makeDefault(c: Context<App>, id: string, input: GuardrailChange): Promise<GuardrailRow> {
+async function makeDefault(c: Context<App>, id: string, body: GuardrailChange): Promise<GuardrailRow> {
   const { organizationId } = c.var.principal
   const ids = await listWorkspaceIds(c.env.DB, organizationId)
   const workspaceId = ids.find((one) => defaultGuardrailId(one) === id)
   if (workspaceId === undefined) throw noSuchGuardrail()
-  refuseHalfLimit(input.limit_usd, input.reset_interval)
+  refuseHalfLimit(body.limit_usd, body.reset_interval)
+  const input = await checkNames(c, workspaceId, body)
   const made = newRow({ id, organizationId, workspaceId, isDefault: true }, input)
   const changed = changesOf(input, AUDITED_FIELDS)
   const entry = entryOf(c, { action: "guardrail.create", resourceId: id, workspaceId, changed })

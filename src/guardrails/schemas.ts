@@ -81,6 +81,10 @@ const settings = {
   allowed_models: names("models").meta({ description: "Models, or patterns such as author/*." }),
   ignored_models: names("models"),
   allowed_mcp_tools: allowedMcpTools,
+  allow_unknown: flag.optional().meta({
+    description:
+      "Of this request only: accepts names of models and providers that the gateway does not know (yet). Without it they are a 400 with the nearest names.",
+  }),
   allowed_data_regions: z
     .array(z.enum(DATA_REGIONS, { error: `accepts ${DATA_REGIONS.join(", ")}` }), { error: regionRule })
     .min(1, "must not be empty; null lifts the restriction")

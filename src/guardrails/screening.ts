@@ -148,7 +148,8 @@ function refusalFor(
   const names = [...new Set(owners.map(([owner]) => owner))].map((owner) => `"${list[owner]?.name ?? ""}"`)
   const what =
     names.length > 1 ? `The guardrails ${names.join(" and ")} block` : `The guardrail ${names.join("")} blocks`
-  const advice = side === "request" ? " Take that out of the request." : ""
+  const advice =
+    side === "request" ? " Take that out of the request." : " The model made the answer, so it is charged as usual."
   return new GatewayError("forbidden", `${what} this ${side}: it has ${patterns.join(", ")} in it.${advice}`, {
     metadata: { reason: "guardrail_blocked", patterns },
   })

@@ -18,7 +18,8 @@ import { DispatchAbort } from "./dispatch-abort.ts"
 import { HoldHeartbeat } from "./heartbeat.ts"
 import { limitError } from "./limit-error.ts"
 import { rateLimitError } from "./rate-limit-error.ts"
-import { requestedModelOf } from "./plan.ts"
+import { requestedModelOf } from "./inference-request.ts"
+import { stagesOf, withRoutingMetadata } from "./stages.ts"
 
 /** Step 4: reserves the most that the call can cost, under every limit at once. Fails with 402, 403 or 429. */
 export async function placeHold(planned: PlannedCall, deps: Deps): Promise<HeldCall> {
@@ -26,11 +27,22 @@ export async function placeHold(planned: PlannedCall, deps: Deps): Promise<HeldC
   const { user, bounds } = request
   const pseudonym = user === null ? undefined : await deps.pseudonymOf(`${caller.organizationId}:${user}`)
   const plain = newDraft(draftFieldsOf(planned), meta, caller)
-  const { heldNano, estimateNano, targets, isByok } = await holdFor(planned, plain, deps)
+  const { heldNano, estimateNano, targets, isByok } = await holdFor(planned, plain, deps).catch((refusal: unknown) => {
+    throw withRoutingMetadata(refusal, planned, planned.targets)
+  })
   const draft = draftFor(plain, isByok)
   const chargeLimitOf = (target: Target) => grantFor(target, heldNano, caller)
   const completionCapOf = (target: Target) => completionCap(target, bounds, chargeLimitOf(target))
-  const context = newContext({ request, meta, draft, chargeLimitOf, estimateNano, targets, deps })
+  const context = newContext({
+    request,
+    meta,
+    draft,
+    chargeLimitOf,
+    estimateNano,
+    targets,
+    deps,
+    stages: () => stagesOf(planned),
+  })
   return Object.assign(context, {
     completionCapOf,
     pseudonym,

@@ -12,7 +12,7 @@ import type { ResponseEncoder } from "../formats/encoder.ts"
 import type { Output, Routable } from "../routing/plan.ts"
 import type { Target } from "../routing/target.ts"
 import type { RequestMeta, Deps } from "./deps.ts"
-import type { PreparationReport } from "../formats/pipeline-stage.ts"
+import type { PipelineStage, PreparationReport } from "../formats/pipeline-stage.ts"
 
 /** How to build the upstream request for a provider. */
 export type UpstreamPlan = {
@@ -52,6 +52,11 @@ export type InferenceRequest = {
   encoderFor: (call: CallContext) => ResponseEncoder
 }
 
+/** The model as the client named it. */
+export function requestedModelOf({ preparation, routing }: InferenceRequest, { alias }: RequestMeta): string {
+  return alias ?? preparation?.requestedModel ?? routing.model ?? routing.models?.[0] ?? ""
+}
+
 /** State of a running call. */
 export type CallContext = {
   request: InferenceRequest
@@ -63,6 +68,8 @@ export type CallContext = {
   estimateNano: number
   targets: readonly Target[]
   deps: Deps
+  /** What guardrails and plugins did, for its routing metadata. */
+  stages: () => readonly PipelineStage[]
   /** Routing metadata, for clients that request it. */
   metadata: (attempts: readonly Attempt[]) => Record<string, unknown>
   /** What has been read of the response so far. */

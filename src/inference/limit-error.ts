@@ -51,7 +51,10 @@ export function limitError(
     return new GatewayError(
       "forbidden",
       `${needs} for ${whose} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset${orLess}.`,
-      { metadata: { reason: "guardrail_budget" } },
+      {
+        metadata: { reason: "guardrail_budget", patterns: ["limit_usd"] },
+        refusedBy: [{ guardrailId: guardrail.id, field: "limit_usd" }],
+      },
     )
   }
   return new GatewayError(

@@ -1,11 +1,10 @@
-import { GatewayError } from "../errors/errors.ts"
-import { unroutable } from "../routing/metadata.ts"
 import { plan, type PlanInput, seededRandom } from "../routing/plan.ts"
 import type { Target } from "../routing/target.ts"
 import type { PlannedCall, PreparedCall } from "./call.ts"
 import { requireTier } from "./cost-bound.ts"
-import type { Deps, RequestMeta } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 import type { InferenceRequest } from "./inference-request.ts"
+import { withRoutingMetadata } from "./stages.ts"
 
 /** Step 3: the targets of a call, in the order of failover. Fails where no endpoint can take the call. */
 export function planTargets(prepared: PreparedCall, deps: Deps): PlannedCall {
@@ -14,17 +13,11 @@ export function planTargets(prepared: PreparedCall, deps: Deps): PlannedCall {
   return { ...prepared, targets: requireTier(caller, targets, request.bounds) }
 }
 
-/** Where the client requested routing metadata, the error has it as well. */
 function routableTargets(prepared: PreparedCall, deps: Deps): Target[] {
-  const { request, meta } = prepared
   try {
-    return plan(request.routing, planInputOf(prepared, deps))
+    return plan(prepared.request.routing, planInputOf(prepared, deps))
   } catch (refusal) {
-    if (!(refusal instanceof GatewayError) || !meta.wantsMetadata) throw refusal
-    const { code, message, metadata } = refusal
-    const stages = [...(request.preparation?.stages ?? []), ...(request.screening?.stages() ?? [])]
-    const extraFields = unroutable(requestedModelOf(request, meta), meta.region, message, stages)
-    throw new GatewayError(code, message, { ...(metadata && { metadata }), extraFields })
+    throw withRoutingMetadata(refusal, prepared, [])
   }
 }
 
@@ -73,9 +66,4 @@ function supportedTargets(targets: readonly Target[], { upstream }: InferenceReq
   const left = targets.filter((_, at) => reasons[at] === undefined)
   if (left.length === 0 && reasons[0]) throw reasons[0]
   return left
-}
-
-/** The model as the client named it. */
-export function requestedModelOf({ preparation, routing }: InferenceRequest, { alias }: RequestMeta): string {
-  return alias ?? preparation?.requestedModel ?? routing.model ?? routing.models?.[0] ?? ""
 }

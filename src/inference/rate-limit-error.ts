@@ -10,14 +10,16 @@ const CONCURRENT_RETRY_SECONDS = 1
 /** 429 for a rate limit. The message names the limit, what was used of it, and when to retry. */
 export function rateLimitError(refusal: RateRefusal, caller: Caller): GatewayError {
   const { limit, remaining, needed, resetAt } = refusal
-  const { holder, reason } = holderOf(refusal.scope, caller)
+  const { holder, reason, guardrailId } = holderOf(refusal.scope, caller)
+  const field = FIELDS[refusal.kind]
   const isTooLarge = needed > limit
   const seconds = resetAt === null ? CONCURRENT_RETRY_SECONDS : Math.max(1, Math.ceil((resetAt - Date.now()) / 1_000))
   const advice = isTooLarge
     ? "It can never fit: send a shorter prompt, or raise the limit."
     : `Retry in ${seconds} ${seconds === 1 ? "second" : "seconds"}, or raise the limit.`
   return new GatewayError("rate_limited", `${holder} ${sentenceFor(refusal)} ${advice}`, {
-    metadata: { reason, retryable: !isTooLarge },
+    metadata: { reason, retryable: !isTooLarge, ...(guardrailId !== undefined && { patterns: [field] }) },
+    ...(guardrailId !== undefined && { refusedBy: [{ guardrailId, field }] }),
     headers: {
       "x-ratelimit-limit": String(limit),
       "x-ratelimit-remaining": String(remaining),
@@ -26,6 +28,12 @@ export function rateLimitError(refusal: RateRefusal, caller: Caller): GatewayErr
     },
   })
 }
+
+const FIELDS = {
+  requests: "requests_per_minute",
+  tokens: "tokens_per_minute",
+  concurrent: "concurrent_requests",
+} as const
 
 function sentenceFor({ kind, limit, remaining, needed }: RateRefusal): string {
   const requests = limit === 1 ? "1 request" : `${limit} requests`
@@ -37,7 +45,7 @@ function sentenceFor({ kind, limit, remaining, needed }: RateRefusal): string {
   return `may use ${limit} tokens per minute, of which ${remaining} are left. This request needs about ${needed}.`
 }
 
-function holderOf(scope: string, caller: Caller): { holder: string; reason: string } {
+function holderOf(scope: string, caller: Caller): { holder: string; reason: string; guardrailId?: string } {
   if (scope === keyScope(caller.keyHash)) return { holder: "This key", reason: "key_rate_limit" }
   const ancestor = caller.ancestors.find(({ keyHash }) => scope === keyScope(keyHash))
   if (ancestor) return { holder: `The key ${ancestor.label}, which created this key,`, reason: "key_rate_limit" }
@@ -49,5 +57,6 @@ function holderOf(scope: string, caller: Caller): { holder: string; reason: stri
   return {
     holder: `Under the guardrail "${guardrail?.name ?? ""}", ${member}`,
     reason: "guardrail_rate_limit",
+    ...(guardrail && { guardrailId: guardrail.id }),
   }
 }

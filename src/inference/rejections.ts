@@ -10,6 +10,7 @@ import { logError, logWarning } from "../support/log.ts"
 import { MinuteGate } from "../support/minute-gate.ts"
 import { type IncomingCall, requestMetaOf } from "./context.ts"
 import { newDraft } from "./draft.ts"
+import { findingsOf } from "./stages.ts"
 
 /** Limit per key, minute and isolate: the first ones tell what is wrong, and a retry loop must not fill the database. */
 export const REJECTIONS_PER_MINUTE = 60
@@ -56,6 +57,7 @@ function toRejectedCall(incoming: IncomingCall, { error, apiType, body }: Reject
     incoming.caller,
   )
   const reason = error.metadata?.reason
+  const guardrails = findingsOf(error)
   return {
     ...draft,
     id: `rej-${newId()}`,
@@ -75,6 +77,7 @@ function toRejectedCall(incoming: IncomingCall, { error, apiType, body }: Reject
     serviceTier: null,
     attempts: [],
     error: { ...toFailure(error), ...(reason !== undefined && { reason }) },
+    ...(guardrails.length > 0 && { guardrails }),
   }
 }
 

@@ -3,6 +3,7 @@ import { type Screening, screeningOf } from "../guardrails/screening.ts"
 import { unroutable } from "../routing/metadata.ts"
 import type { InferenceCall, PreparedCall } from "./call.ts"
 import type { InferenceRequest } from "./inference-request.ts"
+import { withStages } from "./stages.ts"
 
 /** A request that the input guardrails have read. `screening` is absent where none applies. */
 export type ScreenedCall<Body extends object> = InferenceCall<Body> & { screening?: Screening }
@@ -44,11 +45,15 @@ export async function applyGuardrails<Body extends object>(
   try {
     return await screening.request(body)
   } catch (refusal) {
-    if (!(refusal instanceof GatewayError) || !wantsMetadata) throw refusal
-    const { code, message, metadata } = refusal
+    if (!(refusal instanceof GatewayError)) throw refusal
+    const stages = screening.stages()
     const { model, models } = body as Named
-    const extraFields = unroutable(model ?? models?.[0] ?? "", region, message, screening.stages())
-    throw new GatewayError(code, message, { ...(metadata && { metadata }), extraFields })
+    const named = model ?? models?.[0] ?? ""
+    throw withStages(
+      refusal,
+      stages,
+      wantsMetadata ? unroutable(named, region, { summary: refusal.message, pipeline: stages }) : undefined,
+    )
   }
 }
 

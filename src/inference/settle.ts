@@ -1,14 +1,13 @@
 import type { Charge } from "../formats/cost-fields.ts"
 import { toTokens } from "../formats/chat/meter.ts"
 import { type Attempt, toFailure } from "../formats/attempt.ts"
-import type { PipelineStage } from "../formats/pipeline-stage.ts"
-import type { CallStory, Ending, Generation, GuardrailFinding } from "../ledger/generation.ts"
+import type { CallStory, Ending, Generation } from "../ledger/generation.ts"
 import { type Target, targetKey } from "../routing/target.ts"
-import { listOf } from "../support/json.ts"
 import { logError } from "../support/log.ts"
 import { type HeldCall, logFieldsOf, type RelayResult } from "./call.ts"
 import { storeCached } from "./cached-response.ts"
 import { chargeFor, NO_CHARGE } from "./charge.ts"
+import { toFindings } from "./stages.ts"
 
 /** `charge` is known at once, for the last frame; `recorded` resolves when the ledger has the generation. */
 export type Settlement = { charge: Charge; recorded: Promise<void> }
@@ -84,22 +83,6 @@ function storyOf({ heldNano, limits, request }: HeldCall, { accepted, error, end
     ...(error && ending !== "cancelled" && { error: { ...toFailure(error), ...(reason !== undefined && { reason }) } }),
     ...(findings.length > 0 && { guardrails: findings }),
   }
-}
-
-/** What guardrails found in a call, for its record. */
-export function toFindings(stages: readonly PipelineStage[]): GuardrailFinding[] {
-  return stages.flatMap(toFinding)
-}
-
-function toFinding({
-  name,
-  guardrail_id: id = "",
-  guardrail_scope: scope = "",
-  data,
-}: PipelineStage): GuardrailFinding[] {
-  if (data?.["detected"] !== true) return []
-  const patterns = listOf(data["patterns"]).map(String)
-  return [{ id, name, scope, action: String(data["action"]), patterns }]
 }
 
 /** What this response showed about its endpoint. A document shows no first token, so all of its time is generation. */

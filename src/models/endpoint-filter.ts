@@ -1,3 +1,4 @@
+import type { GuardrailRule } from "../errors/errors.ts"
 import { priceToPico } from "../money/money.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { Endpoint } from "./catalogue.ts"
@@ -7,8 +8,8 @@ export type Filter = {
   name: string
   /** `region`: the one that the call must stay in, or null. `alias`: the name by which the caller reached the model. */
   keeps: (endpoint: Endpoint, provider: Provider, region: string | null, alias?: string) => boolean
-  /** Set for the caller by their organization. */
-  isGuardrail?: true
+  /** The rule that sets it for the caller; undefined for what the request itself asks for. */
+  rule?: GuardrailRule
 }
 
 /** Whether a name that a caller wrote (a slug, a display name, `slug/quantization`) means this endpoint. */

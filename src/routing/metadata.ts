@@ -10,9 +10,9 @@ export type RoutingFacts = {
   /** The target that answered; undefined where none did. */
   servingTarget: Target | undefined
   meta: { region: string | null; alias?: string }
+  stages: () => readonly PipelineStage[]
   request: {
     preparation?: PreparationReport
-    screening?: { stages: () => readonly PipelineStage[] }
     routing: { models?: readonly string[] | null | undefined }
   }
 }
@@ -21,11 +21,6 @@ export type RoutingFacts = {
 export function routingMetadata(call: RoutingFacts, attempts: readonly Attempt[]) {
   const { requestedModel } = call.draft
   const { servingTarget } = call
-  const available = call.targets.map((target) => ({
-    model: target.model.id,
-    provider: target.provider.name,
-    selected: target === servingTarget,
-  }))
   const metadata = {
     attempt: attempts.length,
     requested: requestedModel,
@@ -33,13 +28,22 @@ export function routingMetadata(call: RoutingFacts, attempts: readonly Attempt[]
     region: call.meta.region ?? "global",
     is_byok: servingTarget?.byok !== undefined,
     summary: servingTarget
-      ? `${servingTarget.model.id} by ${servingTarget.provider.name}, attempt ${attempts.length} of ${available.length} possible`
+      ? `${servingTarget.model.id} by ${servingTarget.provider.name}, attempt ${attempts.length} of ${call.targets.length} possible`
       : `no provider answered in ${attempts.length} attempts`,
-    endpoints: { total: available.length, available },
+    endpoints: endpointsOf(call.targets, servingTarget),
     attempts: attempts.map(({ model, provider, status }) => ({ model, provider, status: status ?? 0 })),
-    pipeline: [...(call.request.preparation?.stages ?? []), ...(call.request.screening?.stages() ?? [])],
+    pipeline: call.stages(),
   }
   return { service_metadata: metadata, openrouter_metadata: metadata }
+}
+
+function endpointsOf(targets: readonly Target[], servingTarget: Target | undefined) {
+  const available = targets.map((target) => ({
+    model: target.model.id,
+    provider: target.provider.name,
+    selected: target === servingTarget,
+  }))
+  return { total: available.length, available }
 }
 
 /** How the models to try were found; the names are the field's. */
@@ -51,13 +55,15 @@ function strategyOf({ draft, request, meta }: RoutingFacts): string {
   return draft.requestedModel.endsWith(":free") ? "free" : "direct"
 }
 
-/** The same, of a call that no endpoint could take. */
-export function unroutable(
-  requested: string,
-  region: string | null,
-  summary: string,
-  pipeline: readonly PipelineStage[] = [],
-) {
+type Refusal = {
+  summary: string
+  pipeline: readonly PipelineStage[]
+  /** The endpoints that could have taken the call. */
+  targets?: readonly Target[]
+}
+
+/** The same, of a call that was refused before anything was sent. */
+export function unroutable(requested: string, region: string | null, { summary, pipeline, targets = [] }: Refusal) {
   const metadata = {
     attempt: 0,
     requested,
@@ -65,7 +71,7 @@ export function unroutable(
     region: region ?? "global",
     is_byok: false,
     summary,
-    endpoints: { total: 0, available: [] },
+    endpoints: endpointsOf(targets, undefined),
     attempts: [],
     pipeline,
   }

@@ -1,5 +1,5 @@
 import { type ByokCredential, type ByokRoutes, credentialOrder } from "../byok/usable-credentials.ts"
-import { GatewayError } from "../errors/errors.ts"
+import { GatewayError, type GuardrailRule } from "../errors/errors.ts"
 import type { Catalogue, Endpoint, Model } from "../models/catalogue.ts"
 import { findBuiltInProvider } from "../providers/table.ts"
 import type { Provider } from "../providers/provider.ts"
@@ -7,7 +7,8 @@ import type { ProviderPreferences } from "../formats/schemas.ts"
 import { filtersOf } from "./filters.ts"
 import { FREE, isNamed, type Filter } from "../models/endpoint-filter.ts"
 import type { Statistics } from "./health.ts"
-import { findModel, type Named, type Sort, suggestModels } from "./names.ts"
+import { suggestNames } from "../support/suggest.ts"
+import { findModel, type Named, type Sort } from "./names.ts"
 import { inOrder } from "./order.ts"
 import type { Target } from "./target.ts"
 
@@ -65,9 +66,9 @@ export function plan(request: Routable, deps: PlanInput): Target[] {
 }
 
 /** Why the last endpoints of a model were removed from the plan. */
-type Removal = { reason: string; isGuardrail: boolean }
+type Removal = { reason: string; rule?: GuardrailRule | undefined }
 
-/** `forbidden` if a guardrail removed the endpoints, `not_found` otherwise. */
+/** `forbidden` with the rules if a guardrail removed the endpoints, `not_found` otherwise. */
 function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
   if (removed.length === 0) {
     return new GatewayError(
@@ -77,9 +78,10 @@ function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
   }
   const text = [...new Set(removed.map((one) => one.reason))].join("; ")
   const message = `No endpoint of ${names} can take this request: ${text}.`
-  return removed.some(({ isGuardrail }) => isGuardrail)
-    ? new GatewayError("forbidden", message, { metadata: { reason: "guardrail" } })
-    : new GatewayError("not_found", message)
+  const refusedBy = removed.flatMap(({ rule }) => rule ?? [])
+  if (refusedBy.length === 0) return new GatewayError("not_found", message)
+  const patterns = [...new Set(refusedBy.map(({ field }) => field))]
+  return new GatewayError("forbidden", message, { metadata: { reason: "guardrail", patterns }, refusedBy })
 }
 
 function unknownModel(requested: readonly Named[], { catalogue, output }: PlanInput): GatewayError {
@@ -88,7 +90,7 @@ function unknownModel(requested: readonly Named[], { catalogue, output }: PlanIn
   if (missing !== undefined) return new GatewayError("not_found", missing)
   const offered = [...catalogue.models.values()].filter((model) => makes(model, output)).map(({ id }) => id)
   const isOffered = offered.length > 0
-  const similar = [...new Set(requested.flatMap(({ name }) => suggestModels(name, offered)))].slice(0, 3)
+  const similar = [...new Set(requested.flatMap(({ name }) => suggestNames(name, offered)))].slice(0, 3)
   const hint = similar.length > 0 ? ` Did you mean ${similar.join(" or ")}?` : ""
   const text = isOffered
     ? `GET /models?output_modalities=${output} lists what can be called.`
@@ -134,7 +136,7 @@ function offersOf({ model, isFree }: Named, filters: readonly Filter[], deps: Pl
   if (!model) return []
   if (!makes(model, deps.output)) {
     const text = `${model.id} makes ${model.outputModalities.join(", ")}, which is not what is asked here`
-    removed.push({ reason: text, isGuardrail: false })
+    removed.push({ reason: text })
     return []
   }
   return narrow(model, isFree ? [...filters, FREE] : filters, deps, removed)
@@ -157,17 +159,14 @@ function narrow(
   let offers = model.endpoints.flatMap((endpoint) => offersAt(endpoint, model, deps))
   if (offers.length === 0) {
     const isKept = model.endpoints.some(({ provider }) => deps.providers.has(provider))
-    removed.push({
-      reason: isKept ? NOT_WITH_OWN_KEYS : "no provider that offers it is configured",
-      isGuardrail: false,
-    })
+    removed.push({ reason: isKept ? NOT_WITH_OWN_KEYS : "no provider that offers it is configured" })
   }
   for (const filter of filters) {
     const before = offers
     offers = offers.filter(({ endpoint, provider }) => filter.keeps(endpoint, provider, region, alias))
     if (before.length > 0 && offers.length === 0) {
       const names = new Set(before.map(({ endpoint }) => endpoint.provider))
-      removed.push({ reason: `${filter.name} (${[...names].join(", ")})`, isGuardrail: filter.isGuardrail === true })
+      removed.push({ reason: `${filter.name} (${[...names].join(", ")})`, rule: filter.rule })
     }
   }
   return offers.flatMap(({ endpoint, ...offer }) =>

@@ -66,7 +66,7 @@ describe("models and providers", () => {
     await assign(workspace, data.id, hash)
     const { error } = await expectJson<Failure>(403, workspace.as.chat("sim/echo", "Hi"))
     expect(error.message).toContain('the guardrail "Rail" excludes the model (ignored_models)')
-    expect(error.metadata).toEqual({ reason: "guardrail" })
+    expect(error.metadata).toEqual({ reason: "guardrail", patterns: ["ignored_models"] })
     await expectJson(
       200,
       workspace.manage.post(`/guardrails/${data.id}/assignments/keys/remove`, { key_hashes: [hash] }),
@@ -202,7 +202,7 @@ describe("a budget of a guardrail", () => {
     const { error } = await expectJson<Failure>(403, one.as.chat("sim/echo", "x".repeat(400)))
     expect(error.message).toContain('this key under the daily budget of the guardrail "Tight"')
     expect(error.message).toContain("wait for its daily reset")
-    expect(error.metadata).toEqual({ reason: "guardrail_budget" })
+    expect(error.metadata).toEqual({ reason: "guardrail_budget", patterns: ["limit_usd"] })
     await expectJson(200, other.as.chat("sim/echo", "x".repeat(400)))
     await expectJson(200, workspace.manage.patch(`/guardrails/${data.id}`, { limit_usd: 1 }))
     await expectJson(200, one.as.chat("sim/echo", "x".repeat(400)))

@@ -39,9 +39,9 @@ describe("guardrails", () => {
 
     const changed = await expectJson<One>(
       200,
-      change(workspace, made.id, { name: "New", allowed_models: ["a/b", "c/d"] }),
+      change(workspace, made.id, { name: "New", allowed_models: ["sim/echo", "sim/json"] }),
     )
-    expect(changed.data).toMatchObject({ name: "New", description: "For CI", allowed_models: ["a/b", "c/d"] })
+    expect(changed.data).toMatchObject({ name: "New", description: "For CI", allowed_models: ["sim/echo", "sim/json"] })
     const lifted = await expectJson<One>(200, change(workspace, made.id, { allowed_models: null, description: null }))
     expect(lifted.data).toMatchObject({ description: null, allowed_models: null, updated_at: expect.any(String) })
 

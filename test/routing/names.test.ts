@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { findModel, splitRequestVariants, suggestModels } from "../../src/routing/names.ts"
+import { findModel, splitRequestVariants } from "../../src/routing/names.ts"
+import { suggestNames } from "../../src/support/suggest.ts"
 import { EndpointHealth } from "../../src/routing/health.ts"
 import type { Catalogue, Model } from "../../src/models/catalogue.ts"
 
@@ -109,7 +110,7 @@ describe("a name that is not quite the id", () => {
   })
 
   test("near misses are suggested, the most similar first", () => {
-    expect(suggestModels("openai/gpt-5.5-min", catalogue.models.keys())[0]).toBe("openai/gpt-5.5-mini")
-    expect(suggestModels("completely different", catalogue.models.keys())).toEqual([])
+    expect(suggestNames("openai/gpt-5.5-min", catalogue.models.keys())[0]).toBe("openai/gpt-5.5-mini")
+    expect(suggestNames("completely different", catalogue.models.keys())).toEqual([])
   })
 })

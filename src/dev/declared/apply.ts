@@ -29,6 +29,9 @@ export async function applyChanges(
   return { done, failed: null, pending: [] }
 }
 
+/** A file may name models before their provider is configured. */
+const MAY_NAME_LATER = { allow_unknown: true }
+
 class Writer {
   readonly #api: Api
   readonly #live: Live
@@ -76,9 +79,10 @@ class Writer {
   async #guardrail(change: Change): Promise<void> {
     const { action, id, workspace, name, declared, fields } = change
     if (action === "remove") await this.#send("DELETE", `/guardrails/${id}`)
-    else if (action === "update") await this.#send("PATCH", `/guardrails/${id}`, changed(fields))
+    else if (action === "update")
+      await this.#send("PATCH", `/guardrails/${id}`, { ...changed(fields), ...MAY_NAME_LATER })
     else {
-      const body = { ...declared, name, workspace_id: this.#workspaceId(workspace) }
+      const body = { ...declared, name, workspace_id: this.#workspaceId(workspace), ...MAY_NAME_LATER }
       const { data } = await this.#send<{ data: Json }>("POST", "/guardrails", body)
       this.#created.set(`${workspace}/${name}`, String(data["id"]))
     }

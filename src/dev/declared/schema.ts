@@ -33,7 +33,7 @@ const Arm = AliasInput.shape.arms.element
 const Alias = AliasInput.omit({ arms: true }).extend({
   arms: z.array(Arm, { error: "must be an array of arms" }).min(1, "must have at least one arm"),
 })
-const Guardrail = NewGuardrail.omit({ name: true, workspace_id: true, enforce_zdr: true }).extend({
+const Guardrail = NewGuardrail.omit({ name: true, workspace_id: true, enforce_zdr: true, allow_unknown: true }).extend({
   keys: keyNames.optional(),
 })
 /** Management keys are not declared: a file cannot lock its operator out. */

@@ -74,6 +74,7 @@ function outerCall(id: string, agent: Agent): CallContext {
     estimateNano: 0,
     targets: [],
     deps,
+    stages: () => [],
     metadata: () => {
       if (!agent.metadata) return {}
       const stages = listOf(agent.metadata["pipeline"])

@@ -10,7 +10,7 @@ import { logFieldsOf } from "../call.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
 import { newDraft } from "../draft.ts"
 import { hold } from "../hold.ts"
-import { toFindings } from "../settle.ts"
+import { toFindings } from "../stages.ts"
 
 /** One call of a tool of an MCP server: held before it is sent, settled exactly once, recorded as a generation. */
 

@@ -1,0 +1,96 @@
+import { GatewayError } from "../errors/errors.ts"
+import type { Catalogue } from "../models/catalogue.ts"
+import { findBuiltInProvider, builtInProviders } from "../providers/table.ts"
+import type { Provider } from "../providers/provider.ts"
+import { suggestNames } from "../support/suggest.ts"
+import { matcher } from "../support/wildcard.ts"
+
+/** The models, providers and aliases that the rules of a guardrail may name. */
+export type KnownNames = {
+  catalogue: Catalogue
+  providers: ReadonlyMap<string, Pick<Provider, "name">>
+  /** Model aliases of the workspace. */
+  aliases: readonly string[]
+}
+
+const MODEL_LISTS = ["allowed_models", "ignored_models"] as const
+const PROVIDER_LISTS = ["allowed_providers", "ignored_providers"] as const
+type Lists = Partial<
+  Record<(typeof MODEL_LISTS)[number] | (typeof PROVIDER_LISTS)[number], string[] | null | undefined>
+>
+
+export function namesAnything(input: Lists): boolean {
+  return [...MODEL_LISTS, ...PROVIDER_LISTS].some((field) => (input[field]?.length ?? 0) > 0)
+}
+
+/**
+ * The lists in the spelling of the catalogue. A mistyped name would allow nothing, or exclude nothing: it is refused with
+ * the nearest ones.
+ */
+export function withKnownNames<T extends Lists>(input: T, known: KnownNames): T {
+  const models = modelReader(known)
+  const providers = providerReader(known)
+  const read = (fields: readonly (keyof Lists)[], { spell, all, what }: Reader) =>
+    fields.flatMap((field) => {
+      const names = input[field]
+      if (!names) return []
+      const spelled = names.map((name, index) => spell(name) ?? refuse(`${field}[${index}]`, name, what, all()))
+      return [[field, [...new Set(spelled)]] as const]
+    })
+  return { ...input, ...Object.fromEntries([...read(MODEL_LISTS, models), ...read(PROVIDER_LISTS, providers)]) }
+}
+
+type Reader = {
+  what: "model" | "provider"
+  /** Undefined for a name that is not known. */
+  spell: (name: string) => string | undefined
+  all: () => Iterable<string>
+}
+
+function modelReader({ catalogue, aliases }: KnownNames): Reader {
+  const ids = [...catalogue.models.keys(), ...(catalogue.unconfigured?.keys() ?? []), ...aliases]
+  const byName = new Map(ids.map((id) => [id.toLowerCase(), id]))
+  const bySlug = Map.groupBy(new Set(ids), (id) => id.slice(id.indexOf("/") + 1).toLowerCase())
+  const authors = new Set(ids.map((id) => id.slice(0, id.indexOf("/")).toLowerCase()))
+  const spell = (name: string): string | undefined => {
+    const lower = name.toLowerCase()
+    if (lower.includes("*")) return isKnownPattern(lower) ? name : undefined
+    const found = byName.get(lower)
+    if (found !== undefined) return found
+    const colon = lower.lastIndexOf(":")
+    if (colon > 0) {
+      const base = spell(name.slice(0, colon))
+      return base === undefined ? undefined : base + name.slice(colon)
+    }
+    if (lower.startsWith("~")) return authors.has(lower.slice(1, lower.indexOf("/"))) ? name : undefined
+    const [only, ...others] = bySlug.get(lower) ?? []
+    return others.length === 0 ? only : undefined
+  }
+  const isKnownPattern = (pattern: string) => {
+    const author = /^([^*/]+)\//.exec(pattern)?.[1]
+    if (author === undefined || authors.has(author) || findBuiltInProvider(author)) return true
+    return ids.some(matcher([pattern]))
+  }
+  return { what: "model", spell, all: () => ids }
+}
+
+function providerReader({ providers }: KnownNames): Reader {
+  const slugs = new Map<string, string>()
+  for (const { slug, name } of builtInProviders) slugs.set(name.toLowerCase(), slug).set(slug, slug)
+  for (const [slug, { name }] of providers) slugs.set(name.toLowerCase(), slug).set(slug, slug)
+  const spell = (name: string) => {
+    const lower = name.toLowerCase()
+    const found = slugs.get(lower)
+    if (found !== undefined) return found
+    const [slug = "", ...quantization] = lower.split("/")
+    return quantization.length === 1 && slugs.has(slug) ? lower : undefined
+  }
+  return { what: "provider", spell, all: () => slugs.values() }
+}
+
+function refuse(field: string, name: string, what: Reader["what"], ids: Iterable<string>): never {
+  const nearest = suggestNames(name, new Set(ids))
+  const hint = nearest.length > 0 ? ` Did you mean ${nearest.join(" or ")}?` : ""
+  const advice = `To name it before it is there, send "allow_unknown": true.`
+  throw new GatewayError("invalid_request", `${field}: there is no ${what} ${name} here.${hint} ${advice}`)
+}

@@ -1,0 +1,53 @@
+import type { GuardrailRule } from "../errors/errors.ts"
+import type { PipelineStage } from "../formats/pipeline-stage.ts"
+import { listOf } from "../support/json.ts"
+import type { Applied, CallerGuardrails } from "./applied.ts"
+import { routeFilters } from "./route-filters.ts"
+
+/**
+ * One stage for each guardrail that has a say in a call: its content filters, if they ran, and its rules about route,
+ * budget and rate. `content`: the stages of content filters; `refusedBy`: the rules that refused the call.
+ */
+export function guardrailStages(
+  guardrails: CallerGuardrails | null,
+  content: readonly PipelineStage[],
+  refusedBy: readonly GuardrailRule[] = [],
+): PipelineStage[] {
+  return (guardrails?.list ?? []).flatMap((guardrail) => {
+    const filtered = content.find((stage) => stage.guardrail_id === guardrail.id)
+    const engines = enginesOf(guardrail)
+    if (engines.length === 0) return filtered ?? []
+    const stage = filtered ?? emptyStage(guardrail)
+    const fields = refusedBy.flatMap(({ guardrailId, field }) => (guardrailId === guardrail.id ? [field] : []))
+    const { data = {}, summary } = stage
+    const both = { ...data, engines: [...listOf(data["engines"]), ...engines] }
+    if (fields.length === 0) return { ...stage, data: both }
+    const patterns = [...new Set([...listOf(data["patterns"]).map(String), ...fields])]
+    const isFirst = data["detected"] !== true
+    return {
+      ...stage,
+      summary: `${isFirst ? "" : `${summary}; `}blocked: ${fields.join(", ")}`,
+      data: { ...both, action: "block", detected: true, patterns },
+    }
+  })
+}
+
+/** What a guardrail has beside content filters. */
+function enginesOf(guardrail: Applied): string[] {
+  return [
+    ...(routeFilters(guardrail).length > 0 ? ["route"] : []),
+    ...(guardrail.limits.length > 0 ? ["budget"] : []),
+    ...(guardrail.rates.length > 0 ? ["rate_limit"] : []),
+  ]
+}
+
+function emptyStage({ id, name, scope }: Applied): PipelineStage {
+  return {
+    type: "guardrail",
+    name,
+    guardrail_id: id,
+    guardrail_scope: scope,
+    summary: "no rule refuses the call",
+    data: { action: "none", detected: false, engines: [], patterns: [] },
+  }
+}

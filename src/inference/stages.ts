@@ -1,0 +1,76 @@
+import { GatewayError, type GuardrailRule } from "../errors/errors.ts"
+import type { PipelineStage } from "../formats/pipeline-stage.ts"
+import type { GuardrailFinding } from "../ledger/generation.ts"
+import { listOf } from "../support/json.ts"
+import { guardrailStages } from "../guardrails/stages.ts"
+import { unroutable } from "../routing/metadata.ts"
+import type { Target } from "../routing/target.ts"
+import type { PreparedCall } from "./call.ts"
+import { requestedModelOf } from "./inference-request.ts"
+
+/** The stages of a call for its routing metadata. `refusedBy`: the rules of guardrails that refused it. */
+export function stagesOf(
+  { request, caller }: Pick<PreparedCall, "request" | "caller">,
+  refusedBy: readonly GuardrailRule[] = [],
+): PipelineStage[] {
+  const { preparation, screening } = request
+  return [...(preparation?.stages ?? []), ...guardrailStages(caller.guardrails, screening?.stages() ?? [], refusedBy)]
+}
+
+/** A refusal of a call before anything was sent; with routing metadata where the client requested it. */
+export function withRoutingMetadata(refusal: unknown, prepared: PreparedCall, targets: readonly Target[]): unknown {
+  const { request, meta } = prepared
+  if (!(refusal instanceof GatewayError)) return refusal
+  const stages = stagesOf(prepared, refusal.refusedBy)
+  const extraFields =
+    meta.wantsMetadata && !refusal.extraFields
+      ? unroutable(requestedModelOf(request, meta), meta.region, {
+          summary: refusal.message,
+          pipeline: stages,
+          targets,
+        })
+      : undefined
+  return withStages(refusal, stages, extraFields)
+}
+
+const stagesByRefusal = new WeakMap<GatewayError, readonly PipelineStage[]>()
+
+/** The refusal with its stages, for the record of the rejected call, and with further fields of its body. */
+export function withStages(
+  refusal: GatewayError,
+  stages: readonly PipelineStage[],
+  extraFields: Record<string, unknown> | undefined,
+): GatewayError {
+  const { code, message, metadata, headers, refusedBy } = refusal
+  const error = extraFields
+    ? new GatewayError(code, message, {
+        ...(metadata && { metadata }),
+        ...(headers && { headers }),
+        refusedBy,
+        extraFields,
+      })
+    : refusal
+  stagesByRefusal.set(error, stages)
+  return error
+}
+
+/** What guardrails found in a call that was rejected. */
+export function findingsOf(refusal: GatewayError): GuardrailFinding[] {
+  return toFindings(stagesByRefusal.get(refusal) ?? [])
+}
+
+/** What guardrails found in a call, for its record. */
+export function toFindings(stages: readonly PipelineStage[]): GuardrailFinding[] {
+  return stages.flatMap(toFinding)
+}
+
+function toFinding({
+  name,
+  guardrail_id: id = "",
+  guardrail_scope: scope = "",
+  data,
+}: PipelineStage): GuardrailFinding[] {
+  if (data?.["detected"] !== true) return []
+  const patterns = listOf(data["patterns"]).map(String)
+  return [{ id, name, scope, action: String(data["action"]), patterns }]
+}

@@ -1,0 +1,25 @@
+const MAX_SUGGESTIONS = 3
+/** Of the pairs of letters in two names, the share that both have. */
+const LEAST_SIMILARITY = 0.5
+
+/** The ids that are most like a name that none of them is. */
+export function suggestNames(name: string, ids: Iterable<string>): string[] {
+  const wanted = pairsOf(name)
+  return [...ids]
+    .map((id) => ({ id, likeness: similarity(wanted, pairsOf(id)) }))
+    .filter(({ likeness }) => likeness >= LEAST_SIMILARITY)
+    .toSorted((a, b) => b.likeness - a.likeness || (a.id < b.id ? -1 : 1))
+    .slice(0, MAX_SUGGESTIONS)
+    .map(({ id }) => id)
+}
+
+function pairsOf(name: string): Set<string> {
+  const text = name.toLowerCase().slice(0, 256)
+  return new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => text.slice(at, at + 2)))
+}
+
+function similarity(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  let shared = 0
+  for (const pair of one) if (other.has(pair)) shared += 1
+  return one.size + other.size === 0 ? 0 : (2 * shared) / (one.size + other.size)
+}
