@@ -19,7 +19,7 @@ import { serveConsole } from "./console.ts"
 import { describeApi } from "../http/openapi.ts"
 import { healthHandler, readyHandler } from "./health.ts"
 import { refuseRegional } from "../http/region.ts"
-import { BASE_PATH } from "../http/paths.ts"
+import { BASE_PATH, routePath } from "../http/paths.ts"
 import { newRequestId } from "../http/request-id.ts"
 import { addBaseHeaders, EXPOSED_HEADERS } from "../http/response-headers.ts"
 import { newRouter } from "../http/router.ts"
@@ -168,7 +168,7 @@ const identify: MiddlewareHandler<App> = async function identify(c, next) {
 const sites = new Hono<App>().use(identify, requireConfiguration).route("/", internSite).onError(onError)
 sites.notFound(onNotFound(() => false))
 
-export const app = new Hono<App>()
+export const app = new Hono<App>({ getPath: routePath })
 
 app.use(async function serveSites(c, next) {
   if (!isSite(c.req.raw, c.env)) return next()

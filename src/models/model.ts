@@ -22,6 +22,8 @@ export function toModel(model: Model): schemas.Model | undefined {
   if (!cheapest) return undefined
   return {
     id: model.id,
+    object: "model",
+    owned_by: model.id.slice(0, model.id.indexOf("/")),
     canonical_slug: model.id,
     name: model.name,
     description: model.description,

@@ -50,6 +50,17 @@ const get = createRoute({
   responses: { 200: ok(schemas.ModelDetail), ...failures("not_found", "internal") },
 })
 
+const retrieve = createRoute({
+  method: "get",
+  path: "/models/{author}/{slug}",
+  operationId: "retrieveModel",
+  tags: ["Models"],
+  summary: "Get a model, without an envelope",
+  description: "The form that OpenAI's clients read. The slash of the id may be encoded.",
+  request: { params: schemas.ModelPath },
+  responses: { 200: ok(schemas.Model), ...failures("not_found", "internal") },
+})
+
 const listEndpoints = createRoute({
   method: "get",
   path: "/models/{author}/{slug}/endpoints",
@@ -86,15 +97,20 @@ async function answerModel(c: Read<AtPath>) {
   return c.json({ data: model.toModel(found) ?? refuseUnpriced(id) }, 200)
 }
 
+async function answerRetrieved(c: Read<AtPath>) {
+  const { id, found } = await findModel(c)
+  return c.json(model.toModel(found) ?? refuseUnpriced(id), 200)
+}
+
 async function answerEndpoints(c: Read<AtPath>) {
   const { found } = await findModel(c)
   return c.json({ data: model.toModelEndpoints(found, configuredProviders(c.env)) }, 200)
 }
 
-/** The same two routes for ids with more slashes, as models of a custom provider may have. */
+/** The same routes for ids with more slashes, as models of a custom provider may have. */
 const getDeep = createRoute({ ...get, path: "/model/{author}/{slug{.+}}", hide: true })
 const listDeepEndpoints = createRoute({ ...listEndpoints, path: "/models/{author}/{slug{.+}}/endpoints", hide: true })
-
+const retrieveDeep = createRoute({ ...retrieve, path: "/models/{author}/{slug{.+}}", hide: true })
 /** What can be called, for anyone to see. */
 export const publicModels = newRouter()
   .openapi(list, async (c) => c.json(await listModels(c, c.req.valid("query")), 200))
@@ -107,6 +123,8 @@ export const publicModels = newRouter()
   .openapi(getDeep, answerModel)
   .openapi(listEndpoints, answerEndpoints)
   .openapi(listDeepEndpoints, answerEndpoints)
+  .openapi(retrieve, answerRetrieved)
+  .openapi(retrieveDeep, answerRetrieved)
   .openapi(listZeroRetention, async (c) => {
     const { models } = await loadCatalogue(c.env)
     const providers = configuredProviders(c.env)
@@ -240,7 +258,8 @@ export async function listModels(c: Context<App>, query: Partial<Search>, filter
       : [...models.values()].map((one) => within(one, filters, providers, regionOf(c.req.raw, c.env)))
   const found = search(offered, query, providers, Date.now())
   const { items, next } = toPage(found, query, c.req.url)
-  return { data: items.flatMap((item) => model.toModel(item) ?? []), links: { next }, total_count: found.length }
+  const data = items.flatMap((item) => model.toModel(item) ?? [])
+  return { object: "list" as const, data, links: { next }, total_count: found.length }
 }
 
 /** The model as it is for a caller under guardrails: with the endpoints that they leave. */

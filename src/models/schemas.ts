@@ -18,6 +18,8 @@ const Architecture = z
 export const Model = z
   .object({
     id: z.string().meta({ example: "openai/gpt-5.5" }),
+    object: z.literal("model"),
+    owned_by: z.string().meta({ description: "The author.", example: "openai" }),
     canonical_slug: z.string(),
     name: z.string(),
     description: z.string(),
@@ -44,6 +46,7 @@ export type Model = z.infer<typeof Model>
 
 export const ModelList = z
   .object({
+    object: z.literal("list"),
     data: z.array(Model),
     links: z.object({ next: z.string().nullable().meta({ description: "Path of the next page." }) }),
     total_count: z.int(),

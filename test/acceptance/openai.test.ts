@@ -147,6 +147,12 @@ describe("the openai client", () => {
     for await (const model of client.models.list()) ids.push(model.id)
     expect(ids).toContain("sim/echo")
   })
+
+  test("retrieves one model", async () => {
+    const model = await client.models.retrieve("sim/echo")
+    expect(model).toMatchObject({ id: "sim/echo", object: "model", owned_by: "sim" })
+    await expect(client.models.retrieve("sim/nothing")).rejects.toMatchObject({ status: 404 })
+  })
 })
 
 describe("the openai client is told", () => {
