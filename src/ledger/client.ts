@@ -76,7 +76,7 @@ export class LedgerClient {
 
   /** Of the isolate's lease where it has room, else by the ledger, which may answer with a lease. */
   async hold(request: HoldRequest): Promise<HoldVerdict> {
-    const mayLease = this.#later !== undefined && !request.free && request.wanted.mostNano > 0
+    const mayLease = this.#later !== undefined && !request.free
     if (!mayLease) return this.#hold(request)
     const now = Date.now()
     const lease = this.#leases.leaseFor(request, now)

@@ -24,8 +24,14 @@ type LedgerState = {
 }
 
 /**
- * Nano-USD to lease, of at most `wantNano`; 0 where the caller is too near a limit, and for calls that cost nothing.
+ * Nano-USD of a lease that a call takes while it runs. One that costs nothing takes the least: it runs where something
+ * is left, as it would by itself.
  */
+function roomFor(mostNano: number): number {
+  return Math.max(1, mostNano)
+}
+
+/** Nano-USD to lease, of at most `wantNano`; 0 where the caller is too near a limit. */
 export function sliceOf(
   { mostNano }: Wanted,
   wantNano: number,
@@ -34,7 +40,7 @@ export function sliceOf(
 ): number {
   const rooms = limits.map((limit) => remaining(limit, countersOf(limit.scope)) - heldOf(limit.scope))
   const slice = Math.min(wantNano, Math.floor(Math.min(...rooms) / SHARE_OF_ROOM))
-  return mostNano > 0 && slice >= mostNano * LEAST_CALLS ? slice : 0
+  return slice >= roomFor(mostNano) * LEAST_CALLS ? slice : 0
 }
 
 /** The isolate's view of its lease, in nano-USD. */
@@ -57,19 +63,20 @@ export function refill(slice: Slice, nano: number): Slice {
 
 /** A call begins: it needs room, or it must hold by itself. */
 export function opened(slice: Slice, mostNano: number): Slice | undefined {
-  return roomOf(slice) >= mostNano ? { ...slice, openNano: slice.openNano + mostNano } : undefined
+  const room = roomFor(mostNano)
+  return roomOf(slice) >= room ? { ...slice, openNano: slice.openNano + room } : undefined
 }
 
 /** A call is over: it cost so much, be it more than it was to cost at most. */
 export function closed({ leftNano, openNano }: Slice, mostNano: number, costNano: number): Slice {
-  return { leftNano: leftNano - costNano, openNano: openNano - mostNano }
+  return { leftNano: leftNano - costNano, openNano: openNano - roomFor(mostNano) }
 }
 
 /** What to ask for: many times what runs, so that a busy isolate asks seldom; never less than a lease is worth. */
 export function wantOf(slice: Slice, { mostNano }: Wanted): number {
-  const wanted =
-    Math.max(2 * LEAST_CALLS * mostNano, BUSY_FACTOR * (slice.openNano + mostNano)) - Math.max(0, roomOf(slice))
-  return Math.max(LEAST_CALLS * mostNano, wanted)
+  const room = roomFor(mostNano)
+  const wanted = Math.max(2 * LEAST_CALLS * room, BUSY_FACTOR * (slice.openNano + room)) - Math.max(0, roomOf(slice))
+  return Math.max(LEAST_CALLS * room, wanted)
 }
 
 /**

@@ -389,7 +389,7 @@ const chosen = (world: World, at: number, state: Call["state"]) => {
 }
 
 const commands = [
-  fc.tuple(isolate, fc.integer({ min: 1, max: 300 }), fc.boolean()).map(([at, most, streamed]) =>
+  fc.tuple(isolate, fc.integer({ min: 0, max: 300 }), fc.boolean()).map(([at, most, streamed]) =>
     command(`open ${most} in ${at}`, async (world) => {
       const one = world.isolates[at]
       if (one) await world.open(one, most, streamed)
@@ -719,28 +719,34 @@ test("a returned lease leaves the requests of its calls counted, and no others",
   expect(await admitted(world)).toBe(199)
 })
 
-test("steady calls go to the ledger in batches: one request for the calls of a tenth of a second", async () => {
-  const world = new World()
-  const [isolate] = world.isolates
-  if (!isolate) throw new Error("There is no isolate.")
-  await world.credit(80_000_000)
-  world.keyLimit = { nano: 80_000_000, interval: null }
-  world.budgetNano = 80_000_000
-  const rounds = 30
-  const round = async () => {
-    const before = new Set(world.calls.keys())
-    await Promise.all(Array.from({ length: 16 }, () => world.open(isolate, 300, false)))
-    for (const call of world.calls.values()) if (!before.has(call.id)) world.settle(call, 100)
-    await world.advance(10)
-  }
-  for (let at = 0; at < 20; at++) await round()
-  const before = isolate.wire.sent
-  for (let at = 0; at < rounds; at++) await round()
-  // 480 calls, at most 100 in a batch.
-  expect(isolate.wire.sent - before).toBeLessThanOrEqual(6)
-  await world.advance(BATCH_MS)
-  await world.check({ held: true, grown: 0 })
-})
+test.each([
+  ["that cost something", 300, 100],
+  ["that cost nothing", 0, 0],
+])(
+  "steady calls %s go to the ledger in batches: one request for the calls of a tenth of a second",
+  async (_, most, cost) => {
+    const world = new World()
+    const [isolate] = world.isolates
+    if (!isolate) throw new Error("There is no isolate.")
+    await world.credit(80_000_000)
+    world.keyLimit = { nano: 80_000_000, interval: null }
+    world.budgetNano = 80_000_000
+    const rounds = 30
+    const round = async () => {
+      const before = new Set(world.calls.keys())
+      await Promise.all(Array.from({ length: 16 }, () => world.open(isolate, most, false)))
+      for (const call of world.calls.values()) if (!before.has(call.id)) world.settle(call, cost)
+      await world.advance(10)
+    }
+    for (let at = 0; at < 20; at++) await round()
+    const before = isolate.wire.sent
+    for (let at = 0; at < rounds; at++) await round()
+    // 480 calls, at most 100 in a batch.
+    expect(isolate.wire.sent - before).toBeLessThanOrEqual(6)
+    await world.advance(BATCH_MS)
+    await world.check({ held: true, grown: 0 })
+  },
+)
 
 test("a call that could not be settled takes all that it could cost from its lease", async () => {
   const world = new World()
