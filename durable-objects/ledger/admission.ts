@@ -24,6 +24,9 @@ export class Admission {
 
   decide(request: HoldRequest, now: number): HoldVerdict {
     const { credits, counters, holds, rates } = this.#books
+    // The same request again: its first answer was lost.
+    const grantedNano = holds.amountOf(request.draft.id)
+    if (grantedNano !== undefined) return { ok: true, grantedNano }
     const free = request.free && countFreeRequest(counters.free, request.free, credits.total(), now)
     if (free && "refusal" in free) return { ok: false, free: free.refusal }
     const limits = request.chargesAccount ? withAccount(request.limits, credits.total()) : request.limits

@@ -76,7 +76,12 @@ export class Holds {
   }
 
   has(id: string): boolean {
-    return this.#sql.exec("SELECT 1 FROM holds WHERE id = ?", id).toArray().length > 0
+    return this.amountOf(id) !== undefined
+  }
+
+  /** Nano-USD; undefined where there is no such hold. */
+  amountOf(id: string): number | undefined {
+    return this.#sql.exec<{ amount: number }>("SELECT amount FROM holds WHERE id = ?", id).toArray()[0]?.amount
   }
 
   /** False where it is there already. */

@@ -2,15 +2,14 @@ import type { Env } from "../config/env.ts"
 import { cappedAt, type Generation } from "./generation.ts"
 import type { Reconciliation } from "./reconciliation.ts"
 import { logError } from "../support/log.ts"
-import { type PendingSettlement, type Shared, sharedOf, type TrackedCall } from "./shared.ts"
+import { NOTHING_ELSE, type Progress, Reports } from "./reports.ts"
+import { type Shared, sharedOf, type TrackedCall } from "./shared.ts"
 import { realTimer, type Timer } from "../support/time.ts"
 import type { FreeLimits } from "./free-requests.ts"
 import { IDLE_MS, type Lease, type Leases } from "./leases.ts"
 import type { Counters, Limit, Standing, Verdict } from "./limits.ts"
-import { tokensUsed } from "./rates.ts"
 import {
   type Balance,
-  type FlushResult,
   type HoldRequest,
   type HoldVerdict,
   type LedgerRpc,
@@ -27,18 +26,14 @@ export function openLedger(env: Env, organizationId: string, later?: (work: Prom
   return new LedgerClient(open, sharedOf(organizationId), later)
 }
 
-/** How long a settlement waits for others of its isolate, unless another request to the ledger takes it along. */
-const BATCH_WINDOW_MS = 100
-/** A batch of this size is sent at once: a report has about 1 KB for each settlement. */
-const MAX_BATCH = 100
-/** How long a call that took a settlement along may be silent before it is taken for dead. */
-const BATCH_CARRIER_TIMEOUT_MS = 1_000
 /** Most calls are over so soon that the ledger need not hear of them before: a call that lasts longer is registered. */
 const REGISTER_AFTER_MS = 2_000
 /** How stale the estimate of a running call may be, should its isolate die. */
 const RENEW_AFTER_MS = 5_000
 /** The return of a lease is tried so often; after that, the lease costs what was declared of it. */
 const RETURN_TRIES = 3
+/** When the ledger lets go of a hold that failed for its isolate. */
+const RELEASED_MS = 1_000
 
 /**
  * One call's way to the ledger. A settlement goes along with the next call that this isolate makes there, whichever
@@ -47,9 +42,7 @@ const RETURN_TRIES = 3
  * the ledger's alarm, from the hold.
  */
 export class LedgerClient {
-  readonly #open: () => DurableObjectStub<LedgerRpc>
-  #opened: DurableObjectStub<LedgerRpc> | undefined
-  readonly #waiting: PendingSettlement[]
+  readonly #reports: Reports
   readonly #leases: Leases
   readonly #later: ((work: Promise<unknown>) => void) | undefined
   readonly #timer: Timer
@@ -57,32 +50,36 @@ export class LedgerClient {
 
   constructor(
     open: () => DurableObjectStub<LedgerRpc>,
-    { waiting, leases, tracked }: Shared,
+    shared: Shared,
     later?: (work: Promise<unknown>) => void,
     timer = realTimer,
   ) {
     this.#timer = timer
-    this.#open = open
-    this.#waiting = waiting
-    this.#leases = leases
-    this.#tracked = tracked
+    this.#reports = new Reports(open, shared, timer)
+    this.#leases = shared.leases
+    this.#tracked = shared.tracked
     this.#later = later
-  }
-
-  /** Opened when it is needed: most calls run under a lease. */
-  get #stub(): DurableObjectStub<LedgerRpc> {
-    return (this.#opened ??= this.#open())
   }
 
   /** Of the isolate's lease where it has room, else by the ledger, which may answer with a lease. */
   async hold(request: HoldRequest): Promise<HoldVerdict> {
     const mayLease = this.#later !== undefined && !request.free
-    if (!mayLease) return this.#hold(request)
+    if (!mayLease) {
+      return this.#hold(request).catch((cause: unknown) => {
+        this.#release(request, [])
+        throw cause
+      })
+    }
     const now = Date.now()
     const lease = this.#leases.leaseFor(request, now)
     if (this.#leases.admit(lease, request, now)) return { ok: true, grantedNano: request.wanted.mostNano }
     const leaseRequest = this.#leases.requestFor(lease, request, now)
-    const verdict = await this.#hold(leaseRequest ? { ...request, lease: leaseRequest } : request)
+    const verdict = await this.#hold(leaseRequest ? { ...request, lease: leaseRequest } : request).catch(
+      (cause: unknown) => {
+        this.#release(request, leaseRequest && this.#leases.failed(lease, now) ? [lease] : [])
+        throw cause
+      },
+    )
     if (leaseRequest) this.#leases.granted(lease, leaseRequest.sequence, verdict, now)
     // What this isolate leased is held against the very limits that refused.
     if (verdict.ok && verdict.leasedNano === undefined) return verdict
@@ -94,14 +91,34 @@ export class LedgerClient {
   /** Whether anything is left under these limits. Holds nothing; makes no request where the isolate has a lease. */
   async room(limits: readonly Limit[], chargesAccount: boolean): Promise<Verdict> {
     if (this.#leases.hasRoom({ limits, chargesAccount }, Date.now())) return { ok: true, grantedNano: 0 }
-    return this.#stub.room(limits, chargesAccount)
+    return this.#reports.request(async (stub) => stub.room(limits, chargesAccount))
   }
 
   async #hold(request: HoldRequest): Promise<HoldVerdict> {
-    const hold = async (report?: FlushRequest) => this.#stub.hold(request, report)
-    if (this.#waiting.length === 0) return (await hold()).verdict
+    const hold = (report?: FlushRequest) => this.#reports.request(async (stub) => stub.hold(request, report))
+    if (this.#reports.isEmpty) return (await hold()).verdict
     // What goes along may be at fault: it must not cost another call its hold.
-    return (await this.#carrying(NOTHING_ELSE, hold).catch(() => hold())).verdict
+    return (await this.#reports.carrying(NOTHING_ELSE, hold).catch(() => hold())).verdict
+  }
+
+  /** After a hold that failed: if the ledger has written it down, it is to cost nothing, since nothing runs under it. */
+  #release({ draft, ttlMs }: HoldRequest, leases: readonly Lease[]): void {
+    const report = () => ({
+      ...NOTHING_TO_REPORT,
+      renewals: [{ id: draft.id, estimateNano: 0, ttlMs: RELEASED_MS }],
+      leases: leases.map(({ id, declarations }) => ({ id, ttlMs, isReturned: true, ...declarations.next(0) })),
+    })
+    this.#later?.(this.#sendUntilReceived(report))
+  }
+
+  /** False where it was not received. */
+  async #sendUntilReceived(report: () => FlushRequest): Promise<boolean> {
+    for (let tries = 0; tries < RETURN_TRIES; tries++) {
+      const received = await this.#reports.send(report()).catch(() => undefined)
+      if (received) return true
+      await this.#timer.wait(IDLE_MS)
+    }
+    return false
   }
 
   /**
@@ -132,7 +149,7 @@ export class LedgerClient {
   /** Of all calls of the isolate that are due, in one report: each call's own timer would be a trip of its own. */
   async #reportProgress(): Promise<void> {
     const now = Date.now()
-    const ending = new Set(this.#waiting.map(({ generation }) => generation.id))
+    const ending = this.#reports.waitingIds()
     const progress: Progress = { registrations: [], renewals: [] }
     for (const [id, call] of this.#tracked) {
       if (ending.has(id)) continue
@@ -146,9 +163,9 @@ export class LedgerClient {
       else progress.renewals.push({ id, estimateNano, ttlMs: call.ttlMs })
     }
     if (progress.registrations.length + progress.renewals.length === 0) return
-    await this.#carrying(progress, this.#report).catch((cause: unknown) =>
-      logError("running calls were not reported to the ledger", {}, cause),
-    )
+    await this.#reports
+      .carrying(progress, this.#reports.send)
+      .catch((cause: unknown) => logError("running calls were not reported to the ledger", {}, cause))
   }
 
   /** Resolves when the generation is charged. */
@@ -157,34 +174,20 @@ export class LedgerClient {
     const lease = call?.lease
     // Of a call that the lease covers only the isolate knows what was held for it.
     const capped = call ? cappedAt(generation, call.mostNano) : generation
-    const current: PendingSettlement = { generation: capped, leaseId: lease?.id ?? null, state: "waiting" }
-    this.#waiting.push(current)
-    if (this.#waiting.length < MAX_BATCH) await this.#timer.wait(BATCH_WINDOW_MS)
-    if (current.state === "waiting") await this.#flush()
-    else if (current.state === "taken") await this.#timer.wait(BATCH_CARRIER_TIMEOUT_MS)
-    // By itself, if it was not taken along or came back. Charged once however often it is asked.
-    try {
-      if (current.state !== "known") await this.#alone(current)
-    } finally {
-      this.#leases.close(generation.id, usedBy(capped), false)
-    }
+    await this.#reports.settle(capped, lease?.id ?? null)
     if (lease && this.#leases.watch(lease, Date.now())) this.#later?.(this.#returnWhenIdle(lease))
-  }
-
-  async #alone(current: PendingSettlement): Promise<void> {
-    await this.#send([current], NOTHING_ELSE, this.#report)
   }
 
   async #returnWhenIdle(lease: Lease): Promise<void> {
     while (lease.open.size === 0 && Date.now() < lease.watchedUntil) {
       if (this.#leases.retire(lease, Date.now())) {
+        if (lease.isOver) return
         const { id, ttlMs, declarations, rates } = lease
-        for (let tries = 0; tries < RETURN_TRIES; tries++) {
+        const isReturned = await this.#sendUntilReceived(() => {
           const leases = [{ id, ttlMs, isReturned: true, ...(rates && { rates }), ...declarations.next(0) }]
-          const received = await this.#report({ ...NOTHING_TO_REPORT, leases }).catch(() => undefined)
-          if (received) return
-          await this.#timer.wait(IDLE_MS)
-        }
+          return { ...NOTHING_TO_REPORT, leases }
+        })
+        if (isReturned) return
         logError("lease was not returned; its declared estimate will be charged", { lease: id })
         return
       }
@@ -194,100 +197,41 @@ export class LedgerClient {
   }
 
   async usage(keyHashes: string[]): Promise<Counters[]> {
-    await this.#flush()
-    return this.#stub.usage(keyHashes)
+    await this.#reports.flush()
+    return this.#reports.request(async (stub) => stub.usage(keyHashes))
   }
 
   /** The balance, then each of these limits, with what is spent and held under it. */
   async standings(limits: readonly Limit[]): Promise<Standing[]> {
-    await this.#flush()
-    return this.#stub.standings(limits)
+    await this.#reports.flush()
+    return this.#reports.request(async (stub) => stub.standings(limits))
   }
 
   async freeToday(limits: FreeLimits): Promise<{ limit: number; used: number }> {
-    return this.#stub.freeToday(limits)
+    return this.#reports.request(async (stub) => stub.freeToday(limits))
   }
 
   async balance(): Promise<Balance> {
-    await this.#flush()
-    return this.#stub.balance()
+    await this.#reports.flush()
+    return this.#reports.request(async (stub) => stub.balance())
   }
 
   async generation(id: string): Promise<Generation | null> {
-    await this.#flush()
-    return this.#stub.generation(id)
+    await this.#reports.flush()
+    return this.#reports.request(async (stub) => stub.generation(id))
   }
 
   async reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation> {
-    await this.#flush()
-    return this.#stub.reconcile(organizationId, lowers)
+    await this.#reports.flush()
+    return this.#reports.request(async (stub) => stub.reconcile(organizationId, lowers))
   }
 
   /** Percent of a limit at which the organization is alerted. */
   async setAlertThresholds(thresholds: number[]): Promise<void> {
-    await this.#stub.setAlertThresholds(thresholds)
+    await this.#reports.request(async (stub) => stub.setAlertThresholds(thresholds))
   }
 
   async credit(id: string, amountNano: number): Promise<{ ok: boolean; balance: Balance }> {
-    return this.#stub.credit(id, amountNano)
+    return this.#reports.request(async (stub) => stub.credit(id, amountNano))
   }
-
-  readonly #report = async (report: FlushRequest): Promise<FlushResult> => this.#stub.report(report)
-
-  /** What cannot be charged now is charged by its own call, or from its hold by the ledger's alarm. */
-  async #flush(): Promise<void> {
-    if (this.#waiting.length === 0) return
-    await this.#carrying(NOTHING_ELSE, this.#report).catch(() => undefined)
-  }
-
-  /** Make a call that takes along what waits; if it fails, each of what it took is left to its own call. */
-  async #carrying<T extends FlushResult>(progress: Progress, call: (report: FlushRequest) => Promise<T>): Promise<T> {
-    const taken = this.#waiting.splice(0)
-    for (const one of taken) one.state = "taken"
-    try {
-      return await this.#send(taken, progress, call)
-    } catch (error) {
-      for (const one of taken) one.state = "returned"
-      throw error
-    }
-  }
-
-  /** A report, and what follows from its having arrived. */
-  async #send<T extends FlushResult>(
-    settlements: PendingSettlement[],
-    { registrations, renewals }: Progress,
-    call: (report: FlushRequest) => Promise<T>,
-  ): Promise<T> {
-    const result = new Set([
-      ...settlements.map((one) => one.generation.id),
-      ...registrations.map((one) => one.draft.id),
-    ])
-    const leases = new Set([...result].flatMap((id) => this.#leases.call(id)?.lease ?? []))
-    const reportedAt = Date.now()
-    const news = this.#leases.updates(leases, result)
-    const answer = await call({
-      settlements: settlements.map(({ generation, leaseId }) => ({ generation, leaseId })),
-      registrations,
-      renewals,
-      leases: news,
-    })
-    this.#leases.registered(registrations)
-    this.#leases.acknowledged(leases, news, new Set(answer.alive), reportedAt)
-    const charged = new Set(answer.charged)
-    for (const one of settlements) {
-      one.state = "known"
-      const { generation } = one
-      this.#leases.close(generation.id, usedBy(generation), charged.has(generation.id))
-    }
-    return answer
-  }
-}
-
-/** What a report has of calls that go on. */
-type Progress = Pick<FlushRequest, "registrations" | "renewals">
-
-const NOTHING_ELSE: Progress = { registrations: [], renewals: [] }
-
-function usedBy({ costNano, byokCostNano, tokens }: Generation): { costNano: number; tokens: number } {
-  return { costNano: costNano + byokCostNano, tokens: tokensUsed(tokens) }
 }

@@ -27,7 +27,7 @@ export type Lease = {
   slice: Slice
   /** Its share of rate limits; undefined where none apply, and before it is granted. */
   rates: RateSlice | undefined
-  /** The ledger no longer holds it. */
+  /** It is not used any more: the ledger no longer holds it, or is to charge what was declared of it. */
   isOver: boolean
   /** Calls admitted of it that are not charged yet. */
   readonly open: Map<string, OpenCall>
@@ -166,6 +166,19 @@ export class Leases {
     }
   }
 
+  /**
+   * The request for a lease failed: the ledger may hold it nevertheless. True where it is to be returned, because
+   * nothing runs under it and no later request for it is under way.
+   */
+  failed(lease: Lease, askedAt: number): boolean {
+    if (lease.askAgainAt !== askedAt + REQUEST_TIMEOUT_MS) return false
+    lease.askAgainAt = askedAt + REFUSED_FOR_MS
+    if (lease.slice !== NO_SLICE) return false
+    lease.isOver = true
+    if (this.#leases.get(lease.signature) === lease) this.#leases.delete(lease.signature)
+    return true
+  }
+
   call(id: string): OpenCall | undefined {
     return this.#open.get(id)
   }
@@ -180,6 +193,18 @@ export class Leases {
     if (!call.isRegistered) lease.unknownNano -= call.estimateNano
     lease.slice = closed(lease.slice, mostNano, isCertain ? costNano : Math.max(costNano, mostNano))
     if (lease.rates && call.rates) lease.rates = giveBack(lease.rates, call.rates, tokens)
+  }
+
+  /**
+   * Ends a call whose charge cannot be reported. Its lease still declares its estimate, and is neither used nor returned
+   * any more, so that the ledger charges what was declared when it expires.
+   */
+  abandon(id: string): void {
+    const call = this.#open.get(id)
+    if (!call) return
+    this.#open.delete(id)
+    call.lease.open.delete(id)
+    if (!call.isRegistered) call.lease.isOver = true
   }
 
   /** How to register a call that goes on, at what it has cost so far; undefined where that is done, or needs not be. */
@@ -265,8 +290,8 @@ export class Leases {
  * Whether the ledger may still grant this lease. Where a response was lost, the lease may have expired there and its id
  * been charged, after which it covers nothing more.
  */
-function mayBeGranted({ slice, requestedAt, ttlMs }: Lease, now: number): boolean {
-  return slice === NO_SLICE && (requestedAt === 0 || now - requestedAt < ttlMs / 2)
+function mayBeGranted({ isOver, slice, requestedAt, ttlMs }: Lease, now: number): boolean {
+  return !isOver && slice === NO_SLICE && (requestedAt === 0 || now - requestedAt < ttlMs / 2)
 }
 
 export function isUsable({ isOver, usableUntil }: Lease, now: number): boolean {

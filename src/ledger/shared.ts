@@ -5,7 +5,11 @@ import type { Settlement } from "./protocol.ts"
  * A settlement on its way. Calls share only this plain data: a promise of a call whose client disconnected may never
  * settle, so no call waits for another's. `known`: the ledger has charged it, or has said that it need not.
  */
-export type PendingSettlement = Settlement & { state: "waiting" | "taken" | "known" | "returned" }
+export type PendingSettlement = Settlement & {
+  state: "waiting" | "taken" | "known" | "returned"
+  /** Epoch milliseconds: its call gave up, and it waits for other requests that take it along. */
+  lostAt?: number
+}
 
 /** A running call: its cost so far in nano-USD, and when it is reported to the ledger, in epoch milliseconds. */
 export type Tracked = { estimate: () => number; ttlMs: number; reportAt: number }

@@ -88,7 +88,10 @@ type Call = {
   isolate: Isolate
   mostNano: number
   estimateNano: number
-  state: "open" | "settling" | "settled" | "orphan"
+  /** `lost`: its settlement failed each time, and its isolate lives. */
+  state: "open" | "settling" | "settled" | "lost" | "orphan"
+  /** The lease that covered it alone when it was settled. */
+  leaseId: string | undefined
   /** Ends its tracking. */
   stop: () => void
   costNano: number
@@ -176,6 +179,7 @@ class World {
       mostNano: verdict?.ok ? verdict.grantedNano : mostNano,
       estimateNano,
       state,
+      leaseId: undefined,
       stop,
       costNano: 0,
       isKnown: false,
@@ -194,6 +198,8 @@ class World {
     call.stop()
     // What it cost above what was held is not charged.
     call.costNano = Math.min(costNano, call.mostNano)
+    const leased = call.isolate.book.call(call.id)
+    call.leaseId = leased && !leased.isRegistered ? leased.lease.id : undefined
     call.state = "settling"
     call.usedTokens = costNano
     const settled = unsettledGeneration(this.draft(call.id, false), costNano)
@@ -201,7 +207,7 @@ class World {
     const generation = { ...settled, tokens, ending: "complete" as const }
     call.isolate.client.settle(generation).then(
       () => (call.state = "settled"),
-      () => (call.state = "orphan"),
+      () => (call.state = "lost"),
     )
   }
 
@@ -314,7 +320,7 @@ class World {
       this.before.set(scope, committed)
     }
     this.checkRates(now)
-    await this.checkLeases()
+    await this.checkLeases(new Map(records.map(({ id, costNano }) => [id, costNano])))
   }
 
   /** However many isolates give out of it: no rate limit is passed. */
@@ -332,7 +338,7 @@ class World {
   }
 
   /** What an isolate gives out is held at the ledger: of its leases, or by the calls' own holds. */
-  async checkLeases(): Promise<void> {
+  async checkLeases(charged: ReadonlyMap<string, number>): Promise<void> {
     const rows = await this.ledger.holds()
     const amountOf = new Map(rows.map(({ id, amountNano }) => [id, amountNano]))
     const estimateOf = new Map(rows.map(({ id, estimateNano }) => [id, estimateNano]))
@@ -340,14 +346,18 @@ class World {
       for (const lease of leasesOf(book)) {
         if (!isUsable(lease, Date.now())) continue
         const registered = [...lease.open.keys()].reduce((all, id) => all + (amountOf.get(id) ?? 0), 0)
-        const covered = (amountOf.get(lease.id) ?? 0) + registered
+        // Charged, and its isolate has not heard so.
+        const answerLost = [...lease.open.keys()].reduce((all, id) => all + (charged.get(id) ?? 0), 0)
+        const covered = (amountOf.get(lease.id) ?? 0) + registered + answerLost
         expect(covered).toBeGreaterThanOrEqual(lease.slice.leftNano)
         const room = lease.slice.leftNano - lease.slice.openNano
         expect(room).toBeGreaterThanOrEqual(Math.min(0, lease.slice.leftNano))
         // What the ledger would charge if the isolate were lost now.
         const unknown = [...lease.open.values()].filter(({ isRegistered }) => !isRegistered)
         expect(lease.unknownNano).toBe(unknown.reduce((all, call) => all + call.estimateNano, 0))
-        expect(estimateOf.get(lease.id) ?? 0).toBeGreaterThanOrEqual(lease.unknownNano)
+        const uncharged = unknown.filter(({ draft }) => !charged.has(draft.id))
+        const owed = uncharged.reduce((all, call) => all + call.estimateNano, 0)
+        expect(estimateOf.get(lease.id) ?? 0).toBeGreaterThanOrEqual(owed)
       }
     }
   }
@@ -522,7 +532,7 @@ afterEach(() => {
 async function windUp(world: World): Promise<void> {
   for (const { wire } of world.isolates) wire.next.length = 0
   for (const call of world.calls.values()) if (call.state === "open") world.settle(call, call.estimateNano)
-  await world.advance(5_000)
+  await world.advance(20_000)
   await world.expireAll()
   await runDurableObjectAlarm(world.ledger)
   expect(await world.ledger.holds()).toEqual([])
@@ -544,9 +554,12 @@ async function windUp(world: World): Promise<void> {
     const record = charged.get(call.id)
     const isDue = call.isKnown || (call.state === "settled" && !call.mayVanish)
     if (isDue) expect(record, `${call.id} was ${call.state}`).toBeDefined()
+    // An isolate that lives loses no charge: of the call itself, or of the lease that covered it.
+    const isOwed = ["settling", "lost"].includes(call.state) && call.costNano > 0 && !call.mayVanish
+    if (isOwed) expect(record ?? charged.get(call.leaseId ?? ""), `${call.id} was ${call.state}`).toBeDefined()
     // What expired before it was settled was charged at its estimate; what was settled, at its cost.
     if (record?.ending === "complete") expect(record.costNano).toBe(call.costNano)
-    if (record?.ending === "unsettled") expect(record.costNano).toBeGreaterThan(0)
+    if (record?.ending === "unsettled" && call.wasAdmitted) expect(record.costNano).toBeGreaterThan(0)
   }
 }
 
@@ -760,6 +773,61 @@ test("a call that could not be settled takes all that it could cost from its lea
   world.settle(call, 300)
   await world.advance(BATCH_MS)
   await world.check({ held: true, grown: 0 })
+  await world.advance(5_000)
+  await world.check({ held: true, grown: 0 })
+  expect(await world.ledger.holds()).toEqual([])
+})
+
+test.each([2, 7, 11])(
+  "a call whose settlement is lost %i times is charged, whatever its lease does after it",
+  async (times) => {
+    const world = new World()
+    const [isolate] = world.isolates
+    if (!isolate) throw new Error("There is no isolate.")
+    await world.credit(80_000)
+    await world.open(isolate, 300, false)
+    const [lost] = [...world.calls.values()]
+    if (!lost) throw new Error("There is no call.")
+    world.settle(lost, 200)
+    isolate.wire.next.push(...Array.from({ length: times }, (): Fault => "request lost"))
+    await world.advance(1_000)
+    // The lease goes on, and comes back in the end.
+    await world.open(isolate, 300, false)
+    const [, other] = [...world.calls.values()]
+    if (other) world.settle(other, 100)
+    await world.advance(20_000)
+    await windUp(world)
+    const charged = (await world.records()).reduce((all, { costNano }) => all + costNano, 0)
+    expect(charged).toBeGreaterThanOrEqual(200)
+  },
+)
+
+test("a hold whose answer was lost costs nothing, nor does the lease that came with it", async () => {
+  const world = new World()
+  await world.credit(80_000)
+  for (const most of [300, 40_000]) {
+    const isolate = world.newIsolate()
+    isolate.wire.next.push("answer lost")
+    expect(await world.open(isolate, most, false)).toBeUndefined()
+    await world.advance(3_000)
+    await runDurableObjectAlarm(world.ledger)
+    expect(await world.ledger.holds()).toEqual([])
+  }
+  await windUp(world)
+  expect((await world.ledger.balance()).spentNano).toBe(0)
+})
+
+test("a hold that is requested again after its answer was lost is held once", async () => {
+  const world = new World()
+  const [isolate] = world.isolates
+  if (!isolate) throw new Error("There is no isolate.")
+  await world.credit(80_000)
+  await world.open(isolate, 10, false)
+  isolate.wire.next.push("answer lost")
+  expect(await world.open(isolate, 40_000, false)).toMatchObject({ ok: true })
+  const holds = await world.ledger.holds()
+  expect(holds.filter(({ isLease }) => !isLease).map(({ amountNano }) => amountNano)).toEqual([40_000])
+  await windUp(world)
 })
 
 test("a lease whose grant was lost and which expired is asked for under another id", async () => {
