@@ -1,4 +1,4 @@
-import { parseStored } from "../support/json.ts"
+import { isObject, parseJson, parseStored } from "../support/json.ts"
 import type { Env } from "../config/env.ts"
 import { configuredProviders, customProviders, reachableProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
@@ -28,9 +28,9 @@ const copies = new WeakMap<Env, Copy>()
 export async function loadCatalogue(env: Env, now: number = Date.now()): Promise<Catalogue> {
   const copy = copies.get(env)
   if (copy && copy.until > now) return copy.catalogue
-  if (!copy) return keep(env, await readCompiled(env), now)
+  if (!copy) return keep(env, await readCompiled(env).catch((error: unknown) => compileWithout(env, error)), now)
   copy.until = now + REFRESH_MS
-  const compiled = await readCompiled(env).catch((error: unknown) => {
+  const compiled = await readCompiled(env, copy.compiled).catch((error: unknown) => {
     warn("catalogue not refreshed; the last copy stays in use", error)
     return copy.compiled
   })
@@ -65,9 +65,11 @@ async function keep(env: Env, compiled: string, now: number): Promise<Catalogue>
   return catalogue
 }
 
-async function readCompiled(env: Env): Promise<string> {
+/** What KV has, or where that cannot be used, the rows compiled again. `known`: what was read before. */
+async function readCompiled(env: Env, known?: string): Promise<string> {
   const kept = await env.CATALOG.get(CATALOGUE_KEY)
-  if (kept !== null) return kept
+  if (kept !== null && (kept === known || isCompiled(parseJson(kept)))) return kept
+  if (kept !== null) warn("compiled catalogue in KV is not valid; compiling it again", kept)
   const models = compile(await listCatalogueRows(env.DB))
   const compiled = JSON.stringify(models)
   // An empty catalogue is not kept: the rows may be on their way by a road that publishes nothing.
@@ -77,6 +79,26 @@ async function readCompiled(env: Env): Promise<string> {
     warn("compiled catalogue not cached", error)
   })
   return compiled
+}
+
+/** For an isolate that has no copy yet, while KV fails. */
+async function compileWithout(env: Env, error: unknown): Promise<string> {
+  warn("compiled catalogue not read from KV; compiling it from the database", error)
+  return JSON.stringify(compile(await listCatalogueRows(env.DB)))
+}
+
+/** Whether a value has the shape of a compiled catalogue. Its fields are trusted: only the gateway writes it. */
+function isCompiled(value: unknown): boolean {
+  return Array.isArray(value) && value.every((model) => isObject(model) && isString(model["id"]) && hasEndpoints(model))
+}
+
+function hasEndpoints({ endpoints }: Record<string, unknown>): boolean {
+  if (!Array.isArray(endpoints)) return false
+  return endpoints.every((one) => isObject(one) && isString(one["provider"]) && isObject(one["pricing"] ?? {}))
+}
+
+function isString(value: unknown): boolean {
+  return typeof value === "string"
 }
 
 function warn(message: string, error: unknown): void {
