@@ -96,10 +96,28 @@ function isSchemaError(thrown: unknown): boolean {
   return /\bno such (?:table|column)\b|\bhas no column named\b/.test(thrown.message) || isSchemaError(thrown.cause)
 }
 
+/** Errors of D1, KV, R2 and Durable Objects that pass, by their messages. */
+const PASSES =
+  /Network connection lost|overloaded|queued for too long|Too Many Requests|object to be reset|reset because|transient issue|exceeded its memory limit|storage operation exceeded|Exceeded maximum DB size|SQLITE_(?:BUSY|FULL|IOERR|NOMEM|READONLY)|\bKV \w+ failed: (?:429|5\d\d)|\((?:10001|10043|10058)\)/i
+
+/** Whether what failed is a service that the gateway is bound to, and not the gateway. Drizzle wraps the error. */
+export function isUnavailable(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false
+  // What the platform says of a failed call of a Durable Object.
+  const isMarked = ["overloaded", "retryable"].some((mark) => Reflect.get(thrown, mark) === true)
+  return isMarked || PASSES.test(thrown.message) || isUnavailable(thrown.cause)
+}
+
+const UNAVAILABLE_MESSAGE = "A part of the gateway is not available at the moment. Retry in a few seconds."
+
 /** Anything else than a GatewayError is a bug: it is logged, and the client receives no detail. */
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   if (isSchemaError(thrown)) return new GatewayError("misconfigured", SCHEMA_MESSAGE, { cause: thrown })
+  if (isUnavailable(thrown)) {
+    const details = { metadata: { retryable: true }, headers: { "retry-after": "2" }, cause: thrown }
+    return new GatewayError("unavailable", UNAVAILABLE_MESSAGE, details)
+  }
   return new GatewayError("internal", "Something went wrong inside the gateway. Quote the X-Request-Id header.", {
     cause: thrown,
   })

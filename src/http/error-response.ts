@@ -9,7 +9,8 @@ import { asGatewayError, type ErrorEnvelope, GatewayError, toEnvelope } from "..
 export function toErrorResponse(thrown: unknown, { path, requestId }: Failed): Response {
   const error = toGatewayError(thrown)
   // What a provider did is in the generation's record; the log is for what is wrong here.
-  if (error.code === "internal" || error.code === "misconfigured") {
+  const isOurs = error.code === "unavailable" && error.cause !== undefined
+  if (isOurs || error.code === "internal" || error.code === "misconfigured") {
     logError(error.message, { requestId, code: error.code }, error.cause)
   }
   const envelope = toEnvelope(error)

@@ -1,5 +1,6 @@
 import { createRoute } from "@hono/zod-openapi"
 import type * as z from "zod"
+import { configOf } from "../config/config.ts"
 import { BASE_PATH } from "../http/paths.ts"
 import type { Context } from "hono"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -17,6 +18,8 @@ import {
 } from "./chat-schemas.ts"
 import { MAX_INTERN_BODY_BYTES, addErrorReasons } from "./guards.ts"
 import { type ChatCall, throwIfRejected } from "./hosts/rpc.ts"
+import { spellingOf } from "./run/chunks.ts"
+import { endsProperly } from "./severed.ts"
 import { openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams, startProvisioning } from "./routes.ts"
@@ -64,11 +67,17 @@ export const internChat = newRouter().openapi(chat, async (c) => {
     ...(!isBackground && { signal: c.req.raw.signal }),
   })
   const answer = await throwIfRejected(await openIntern(c.env, row.id).fetch(request))
-  if (!isBackground) return new Response(answer.body, answer)
+  if (!isBackground) return toClient(answer, c, call.session)
   const started = await answer.json<z.infer<typeof InternSteered>>()
   const location = `${BASE_PATH}/interns/${row.id}/sessions/${encodeURIComponent(started.session_id)}`
   return c.json(started, 202, { "preference-applied": "respond-async", location })
 })
+
+function toClient(answer: Response, c: Context<App>, session: string | null): Response {
+  const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false
+  const spelling = spellingOf(configOf(c.env).CLIENT_DIALECT)
+  return new Response(isStream && answer.body ? endsProperly(answer.body, session, spelling) : answer.body, answer)
+}
 
 const prefersAsync = (header: string | undefined) => /(?:^|[,;\s])respond-async(?:$|[,;\s])/i.test(header ?? "")
 

@@ -1,10 +1,10 @@
 import type { MiddlewareHandler } from "hono"
 import { toErrorResponse } from "../http/error-response.ts"
-import { type ErrorName, GatewayError } from "../errors/errors.ts"
+import { asGatewayError, type ErrorName, errors } from "../errors/errors.ts"
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { type App } from "../access/app.ts"
-import { internError, metadataOf, type Reason } from "./reasons.ts"
+import { codeOf, internError, metadataOf, type Reason } from "./reasons.ts"
 
 export const MAX_INTERN_BODY_BYTES = 1_048_576
 
@@ -16,24 +16,25 @@ const SHARED: Partial<Record<ErrorName, Reason>> = {
   rate_limited: "rate_limited",
   timeout: "timeout",
   internal: "internal_error",
+  unavailable: "internal_error",
+  misconfigured: "internal_error",
 }
 
 /** Adds the reason and `retryable` to every error of an intern route, whichever check threw it. */
 export function addErrorReasons(invalid: Reason): MiddlewareHandler<App> {
   return async function addErrorReasons(c, next) {
     await next()
-    const { error } = c
-    if (error === undefined || (error instanceof GatewayError && error.metadata?.reason !== undefined)) return
-    const code = error instanceof GatewayError ? error.code : c.res.status === 400 ? "invalid_request" : "internal"
-    const headers = error instanceof GatewayError ? error.headers : {}
+    if (c.error === undefined) return
+    const { code: known, headers, metadata } = asGatewayError(c.error)
+    if (metadata?.reason !== undefined) return
+    // A body that is not JSON is an error of Hono's.
+    const code = known === "internal" && c.res.status === 400 ? "invalid_request" : known
     const reason = code === "invalid_request" ? invalid : SHARED[code]
     if (reason === undefined) return
+    const status = code === "unavailable" ? errors[codeOf(reason)].status : c.res.status
     const body = c.res.headers.get("content-type")?.includes("json") ? await c.res.json<{ error: object }>() : undefined
-    const result = { code: c.res.status, message: "", ...body?.error, metadata: metadataOf(reason) }
-    c.res = Response.json(
-      { error: result },
-      { status: c.res.status, headers: { "cache-control": "no-store", ...headers } },
-    )
+    const result = { message: "", ...body?.error, code: status, metadata: metadataOf(reason) }
+    c.res = Response.json({ error: result }, { status, headers: { "cache-control": "no-store", ...headers } })
   }
 }
 
