@@ -1,0 +1,199 @@
+import { env } from "cloudflare:workers"
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest"
+import { invalidateOrganization } from "../../src/access/key-cache.ts"
+import { clearConfig } from "../../src/config/config.ts"
+import { eventually } from "../support/eventually.ts"
+import { internObject } from "../support/intern-object.ts"
+import { mockProvider } from "../support/played.ts"
+import { expectJson, newWorkspace, operatorClient, type Workspace } from "../support/world.ts"
+import { d1, keptCatalogue, onObjectCall, OVERLOADED, r2Fails, RESET } from "./bindings.ts"
+import { type Cell, COST, newIntern, type Outcome, respond, type Surface, surfaces } from "./surfaces.ts"
+
+/**
+ * Every fault of a service that the gateway is bound to, crossed with every way to call a model. In each cell the answer
+ * is right or a correct error, nothing waits without end, and once the fault is over the ledger has charged what the
+ * provider served, its records are in the database, and it holds nothing.
+ */
+
+type Expected = "served" | number
+/** By surface: JSON, stream, agent loop, intern turn. `warm`: the isolate has the key, the catalogue and a lease. */
+type Row = {
+  start?: (cell: Cell) => void
+  /** When the provider is asked for the first time. */
+  asked?: (cell: Cell) => Promise<unknown>
+  /** What runs dies with its object: the ledger charges what was declared of it, which is at least its cost. */
+  losesCalls?: true
+  warm?: Expectations
+  cold?: Expectations
+}
+type Expectations = Record<Surface["name"], Expected | readonly Expected[]>
+
+const all = (expected: Expectations["JSON"]): Expectations => ({
+  JSON: expected,
+  stream: expected,
+  "agent loop": expected,
+  "intern turn": expected,
+})
+const SERVED = all("served")
+/** The lease of the call before may admit this one. */
+const UNLESS_LEASED = all(["served", 503])
+
+const kv = (text: string | null | Error) => ({ start: () => keptCatalogue(text) })
+
+/** Per method of the ledger, the first call fails; `arrives`: the ledger does what it was called for. */
+function losesFirst(arrives: boolean): void {
+  const seen = new Set<string>()
+  onObjectCall([env.LEDGER], async ({ method, call }) => {
+    if (seen.has(method)) return call()
+    seen.add(method)
+    if (arrives) await call()
+    throw new Error(RESET)
+  })
+}
+
+const overloaded = (namespace: DurableObjectNamespace) => () =>
+  onObjectCall([namespace], () => Promise.reject(Object.assign(new Error(OVERLOADED), { overloaded: true })))
+
+/** As when its machine dies: what it stored is there when it comes back. */
+async function reset(object: DurableObjectStub): Promise<void> {
+  await runInDurableObject(object, (_, state) => state.abort(RESET)).catch(() => undefined)
+}
+
+const rows: Record<string, Row> = {
+  "D1 is slow": { start: d1.slow },
+  // Every turn reads the intern's row; calls of a cached key read nothing.
+  "D1 fails": { start: d1.fails, warm: { ...SERVED, "intern turn": 500 }, cold: all(503) },
+  "D1 is read-only": { start: d1.isReadOnly },
+  "D1 is full": { start: d1.isFull },
+  "D1 is behind the schema": { start: d1.isBehind, cold: all(503) },
+  "KV fails": kv(new Error("KV GET failed: 500 Internal Server Error")),
+  "KV is empty": kv(null),
+  "KV has an old catalogue": kv("[]"),
+  "KV has half a catalogue": kv('[{"id":"acme/chat","endpoints":[{"provider":'),
+  "KV has a catalogue of another shape": kv('{"models":[{"id":1}]}'),
+  "KV has a catalogue with a broken row": kv('[null,{"id":"a/b"},{"id":"a/c","endpoints":7}]'),
+  "R2 fails": { start: r2Fails },
+  "the ledger is overloaded": { start: overloaded(env.LEDGER), warm: UNLESS_LEASED, cold: all(503) },
+  "the intern is overloaded": {
+    start: overloaded(env.INTERN),
+    warm: { ...SERVED, "intern turn": 500 },
+    cold: { ...SERVED, "intern turn": 500 },
+  },
+  "the ledger is reset before each first request": {
+    start: () => losesFirst(false),
+    warm: UNLESS_LEASED,
+    cold: all(503),
+  },
+  "the ledger is reset before each first answer": {
+    start: () => losesFirst(true),
+    warm: UNLESS_LEASED,
+    cold: all(503),
+  },
+  "the ledger is evicted during the call": { asked: ({ workspace }) => evictDurableObject(workspace.object) },
+  "the ledger is reset during the call": { asked: ({ workspace }) => reset(workspace.object) },
+  "the intern is reset during the call": {
+    asked: ({ internId }) => reset(internObject(internId)),
+    warm: { ...SERVED, "intern turn": 502 },
+    cold: { ...SERVED, "intern turn": 502 },
+    losesCalls: true,
+  },
+}
+
+/** Long enough for what is retried, and short enough to wait for what is not. */
+const HOLD_TTL_MS = "4000"
+/** More than any timer that these calls meet. */
+const ANSWERED_WITHIN_MS = 8_000
+
+beforeAll(() => {
+  env.HOLD_TTL_MS = HOLD_TTL_MS
+  clearConfig(env)
+  return () => {
+    delete env.HOLD_TTL_MS
+    clearConfig(env)
+  }
+})
+afterEach(() => vi.restoreAllMocks())
+
+let models = 0
+
+async function newCell(): Promise<Cell> {
+  const workspace = await newWorkspace()
+  const settings = { is_observability_io_logging_enabled: true }
+  await expectJson(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, settings))
+  const model = `played/m${models++ % 50}`
+  // An environment of its own: what an isolate remembers of the catalogue, it remembers by environment.
+  return { workspace, env: { ...env }, model, internId: await newIntern(workspace, model) }
+}
+
+async function reconciled({ organizationId, ledger }: Workspace): Promise<number> {
+  await eventually(async () => {
+    await ledger.balance()
+    // Anew each time: a stub of an object that was reset is of no use any more.
+    const object = env.LEDGER.get(env.LEDGER.idFromName(organizationId))
+    expect(await object.holds()).toEqual([])
+    await runDurableObjectAlarm(object)
+  })
+  const { data } = await expectJson<{ data: object[] }>(
+    200,
+    operatorClient.post("/reconciliations", { organization_id: organizationId }),
+  )
+  expect(data).toMatchObject([{ drifts: [], restored_generations: 0 }])
+  const row = await env.DB.prepare("SELECT sum(cost_nano) AS spent FROM generations WHERE organization_id = ?")
+    .bind(organizationId)
+    .first<{ spent: number | null }>()
+  const { spentNano } = await ledger.balance()
+  expect(row?.spent ?? 0).toBe(spentNano)
+  return spentNano
+}
+
+const toExpected = (outcome: Outcome): Expected => (outcome.is === "served" ? "served" : outcome.code)
+
+async function within(ms: number, outcome: Promise<Outcome>): Promise<Outcome | "no answer"> {
+  const { promise: late, resolve } = Promise.withResolvers<"no answer">()
+  const timer = setTimeout(() => resolve("no answer"), ms)
+  return Promise.race([outcome, late]).finally(() => clearTimeout(timer))
+}
+
+type Done = { name: string; workspace: Workspace; asked: () => number }
+
+describe.each(Object.entries(rows))("%s", (_, { start, asked, losesCalls, ...expected }) => {
+  const done: Done[] = []
+  for (const state of ["warm", "cold"] as const) {
+    test.each(surfaces)(`$name of ${state === "warm" ? "an isolate at work" : "a new isolate"}`, async (surface) => {
+      for (const level of ["error", "warn"] as const) vi.spyOn(console, level).mockImplementation(() => {})
+      const cell = await newCell()
+      // Flags, not promises: what is awaited in one object's context cannot be resolved in another's.
+      const gate = { isClosed: false, isReached: false }
+      const provider = mockProvider(async (request) => {
+        if (gate.isClosed) gate.isReached = true
+        await eventually(() => expect(gate.isClosed).toBe(false))
+        return respond(request)
+      })
+      done.push({ name: `${surface.name}, ${state}`, workspace: cell.workspace, asked: () => provider.asked.length })
+      if (state === "warm") expect(await surface.call(cell)).toEqual({ is: "served" })
+      else invalidateOrganization(cell.workspace.organizationId)
+      start?.(cell)
+      gate.isClosed = asked !== undefined
+      const answer = within(ANSWERED_WITHIN_MS, surface.call(cell))
+      if (asked) {
+        await eventually(() => expect(gate.isReached).toBe(true))
+        await asked(cell)
+        gate.isClosed = false
+      }
+      const outcome = await answer
+      if (outcome === "no answer") throw new Error("There was no answer.")
+      expect([(expected[state] ?? SERVED)[surface.name]].flat()).toContain(toExpected(outcome))
+    })
+  }
+
+  test("afterwards, the ledger has charged what the provider served, and holds nothing", async () => {
+    await Promise.all(
+      done.map(async ({ name, workspace, asked: calls }) => {
+        const [spent, served] = [await reconciled(workspace), calls() * COST]
+        if (losesCalls) expect(spent, name).toBeGreaterThanOrEqual(served)
+        else expect(spent, name).toBe(served)
+      }),
+    )
+  })
+})

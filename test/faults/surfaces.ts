@@ -1,0 +1,165 @@
+import { createExecutionContext } from "cloudflare:test"
+import { expect } from "vitest"
+import { handleRequest } from "../../src/app/hot-path.ts"
+import type { Env } from "../../src/config/env.ts"
+import { internChat, type InternReader } from "../support/intern-chat.ts"
+import { type Asked, chunk, DONE, sse, usageChunk } from "../support/played.ts"
+import { expectJson, type Workspace } from "../support/world.ts"
+import { eventually } from "../support/eventually.ts"
+
+/** What calls the gateway in a cell of the table, and what came of it. */
+export type Outcome = { is: "served" } | { is: "rejected" | "broken off"; code: number; reason?: string }
+
+export type Surface = {
+  name: "JSON" | "stream" | "agent loop" | "intern turn"
+  call: (cell: Cell) => Promise<Outcome>
+}
+
+export type Cell = { workspace: Workspace; env: Env; model: string; internId: string }
+
+const TEXT = "All is well."
+/** Of every upstream response. */
+const PROMPT = 10
+const COMPLETION = 5
+/** Nano-USD. */
+export const COST = PROMPT * 1_000 + COMPLETION * 2_000
+
+/** The provider: text, or where the request has tools, first a call of the first one. */
+export function respond({ body }: Asked): Response {
+  const messages = body["messages"] as { role: string }[]
+  const [tool] = (body["tools"] ?? []) as { function: { name: string } }[]
+  const command = JSON.stringify({ command: "echo done", why: "asked", timezone: "UTC" })
+  const calls = [
+    { index: 0, id: "call_1", type: "function", function: { name: tool?.function.name, arguments: command } },
+  ]
+  const callsTool = tool !== undefined && messages.at(-1)?.role !== "tool"
+  const finish = callsTool ? "tool_calls" : "stop"
+  const usage = { prompt_tokens: PROMPT, completion_tokens: COMPLETION, total_tokens: PROMPT + COMPLETION }
+  if (body["stream"] !== true) {
+    const message = { role: "assistant", ...(callsTool ? { content: null, tool_calls: calls } : { content: TEXT }) }
+    return Response.json({ id: "up-1", choices: [{ index: 0, message, finish_reason: finish }], usage })
+  }
+  const delta = callsTool ? { tool_calls: calls } : { content: TEXT }
+  return sse([chunk({ role: "assistant", ...delta }), chunk({}, finish), usageChunk(PROMPT, COMPLETION), DONE])
+}
+
+type Chunk = {
+  choices: { delta?: { content?: string }; finish_reason: string | null }[]
+  error?: { code: number; message: string; metadata?: { reason?: string } }
+}
+
+const MESSAGES = [{ role: "user", content: "Is all well?" }]
+
+async function post({ workspace, env, model }: Cell, more: object): Promise<{ response: Response; text: string }> {
+  const body = JSON.stringify({ model, messages: MESSAGES, ...more })
+  const request = new Request("http://gateway.test/api/v1/chat/completions", {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${workspace.key}`,
+      "content-type": "application/json",
+      "content-length": String(body.length),
+      "x-response-cache": "refresh",
+    },
+    body,
+  })
+  const response = await handleRequest(request, env, createExecutionContext())
+  return { response, text: await response.text() }
+}
+
+/** The envelope of an error: its code is the status, and it names nothing of what is inside the gateway. */
+function rejected(response: Response, text: string): Outcome {
+  const { error } = JSON.parse(text) as { error: { code: number; message: string; metadata?: { reason?: string } } }
+  expect(error.code).toBe(response.status)
+  expectPublic(error.message)
+  return { is: "rejected", code: error.code, ...(error.metadata?.reason && { reason: error.metadata.reason }) }
+}
+
+function expectPublic(message: string): void {
+  expect(message).not.toBe("")
+  expect(message).not.toMatch(/D1_ERROR|SQLITE|Durable Object|at .*\.ts|internal error; reference/)
+}
+
+async function asJson(cell: Cell): Promise<Outcome> {
+  const { response, text } = await post(cell, { stream: false })
+  if (response.status !== 200) return rejected(response, text)
+  const { choices, usage } = JSON.parse(text) as {
+    choices: { message: { content: string }; finish_reason: string }[]
+    usage: object
+  }
+  expect(choices).toMatchObject([{ message: { content: TEXT }, finish_reason: "stop" }])
+  expect(usage).toMatchObject({ prompt_tokens: PROMPT, completion_tokens: COMPLETION })
+  return { is: "served" }
+}
+
+async function asStream(cell: Cell, more: object = {}): Promise<Outcome> {
+  const { response, text } = await post(cell, { stream: true, ...more })
+  if (response.status !== 200) return rejected(response, text)
+  const data = text
+    .split("\n\n")
+    .filter((frame) => frame.startsWith("data: "))
+    .map((frame) => frame.slice(6))
+  expect(data.at(-1), text).toBe("[DONE]")
+  return outcomeOf(data.slice(0, -1).map((frame) => JSON.parse(frame) as Chunk))
+}
+
+function outcomeOf(chunks: readonly Chunk[]): Outcome {
+  const error = chunks.find((one) => one.error)?.error
+  const finishes = chunks.map(({ choices }) => choices[0]?.finish_reason).filter((finish) => finish != null)
+  if (error) {
+    expectPublic(error.message)
+    expect(finishes).toEqual(["error"])
+    const reason = error.metadata?.reason
+    return { is: "broken off", code: error.code, ...(reason !== undefined && { reason }) }
+  }
+  expect(finishes).toEqual(["stop"])
+  expect(chunks.map(({ choices }) => choices[0]?.delta?.content ?? "").join("")).toBe(TEXT)
+  return { is: "served" }
+}
+
+/** A turn of two model calls, with a question between them. */
+async function asIntern({ workspace, internId }: Cell): Promise<Outcome> {
+  const chat = internChat(workspace.key, internId)
+  const question = await chat.say("Is all well?")
+  const refusal = await endOf(question)
+  if (refusal) return refusal
+  expect(question.finish).toBe("tool_calls")
+  const answered = await chat.answer(question.session, question.question.id, "allow_once")
+  const failure = await endOf(answered)
+  if (failure) return failure
+  expect(answered.finish).toBe("stop")
+  expect(answered.text).toContain(TEXT)
+  return { is: "served" }
+}
+
+/** How a response failed; undefined where it did not. */
+async function endOf(reader: InternReader): Promise<Outcome | undefined> {
+  const { response } = reader
+  if (response.status !== 200) return rejected(response, await response.text())
+  await reader.all()
+  if (!reader.error) return undefined
+  const { code, message, metadata } = reader.error
+  expectPublic(message)
+  expect(reader.finish).toBe("error")
+  return { is: "broken off", code, reason: metadata.reason }
+}
+
+export async function newIntern(workspace: Workspace, model: string): Promise<string> {
+  const { id } = await expectJson<{ id: string }>(
+    201,
+    workspace.as.post("/interns", { name: "ada", model, provision: true }),
+  )
+  await eventually(async () => {
+    const { status } = await expectJson<{ status: string }>(200, workspace.as.get(`/interns/${id}`))
+    expect(status).toBe("running")
+  })
+  return id
+}
+
+const DATETIME = [{ type: "service:datetime" }]
+
+export const surfaces: readonly Surface[] = [
+  { name: "JSON", call: asJson },
+  { name: "stream", call: (cell) => asStream(cell) },
+  { name: "agent loop", call: (cell) => asStream(cell, { tools: DATETIME }) },
+  { name: "intern turn", call: asIntern },
+]
