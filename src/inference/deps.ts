@@ -7,6 +7,7 @@ import type { CallText } from "../observability/call-content.ts"
 import type { Generation } from "../ledger/generation.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ModerationSettings } from "../plugins/moderation.ts"
+import type { OpenMcp } from "../server-tools/mcp.ts"
 import type { ToolDeps } from "../server-tools/tool.ts"
 import type { CacheRequest } from "../response-cache/request.ts"
 import type { ResponseStore } from "../response-cache/store.ts"
@@ -50,6 +51,8 @@ export type Deps = {
   /** Dependencies of server tools and plugins. */
   tools: () => ToolDeps
   moderation: () => ModerationSettings | undefined
+  /** Opens sessions with MCP servers; absent where a request cannot have their tools. */
+  openMcp?: OpenMcp
   /** Loads a preset of the workspace. */
   presetOf: (slug: string) => Promise<ActivePreset | undefined>
   /** Content logging; absent where the workspace has it off. */

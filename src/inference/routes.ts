@@ -18,6 +18,8 @@ import {
   requestMetaOf,
   ROUTING_HEADERS,
 } from "./context.ts"
+import type { Deps } from "./deps.ts"
+import { openMcpTools } from "./mcp/tools.ts"
 import { embeddingsRequest } from "./embeddings/request.ts"
 import { EmbeddingsRequest, EmbeddingsResult } from "./embeddings/schemas.ts"
 import { countOf, CountRequest, CountResult } from "./endpoints/messages/count.ts"
@@ -111,16 +113,16 @@ const embeddings = createRoute({
 export const inference = newRouter()
   .openapi(chat, async (c) => {
     const request = c.req.valid("json")
-    return handleInference(newCall(c, chatFormat, request), await createDeps(incomingCall(c)))
+    return handleInference(newCall(c, chatFormat, request), await depsOf(c))
   })
   .openapi(responses, async (c) => {
     const request = c.req.valid("json")
-    return handleInference(newCall(c, responsesFormat, request), await createDeps(incomingCall(c)))
+    return handleInference(newCall(c, responsesFormat, request), await depsOf(c))
   })
   .openapi(messages, async (c) => {
     const betas = c.req.header("anthropic-beta")?.split(/\s*,\s*/)
     const request = { ...c.req.valid("json"), ...(betas && { betas }) }
-    return handleInference(newCall(c, messagesFormat, request), await createDeps(incomingCall(c)))
+    return handleInference(newCall(c, messagesFormat, request), await depsOf(c))
   })
   .openapi(countTokens, (c) => c.json({ input_tokens: countOf(c.req.valid("json")) }, 200))
   .openapi(embeddings, async (c) => {
@@ -131,6 +133,12 @@ export const inference = newRouter()
     const toRequest = (body: EmbeddingsRequest) => embeddingsRequest(body, sizeAfter(body, request, bytes))
     return (await handlePlainInference(call, toRequest, await createDeps(incoming))) as never
   })
+
+async function depsOf(c: Context<App>): Promise<Deps> {
+  const incoming = incomingCall(c)
+  const deps = await createDeps(incoming)
+  return { ...deps, openMcp: (choices, taken) => openMcpTools(incoming, deps, choices, taken) }
+}
 
 function newCall<Body extends object>(c: Context<App>, format: ApiFormat<Body>, body: Body): InferenceCall<Body> {
   const incoming = incomingCall(c)

@@ -9,7 +9,8 @@ import { webFetch, WebFetchConfig } from "./web-fetch/web-fetch.ts"
 
 type Tool = Json & { type: string }
 
-export const AVAILABLE_TOOLS: readonly ToolKind[] = ["datetime", "web_fetch", "web_search"]
+type NamedKind = Exclude<ToolKind, "mcp">
+export const AVAILABLE_TOOLS: readonly NamedKind[] = ["datetime", "web_fetch", "web_search"]
 
 /** Tools that the client runs. */
 const CLIENT_TYPES = ["function", "custom"]
@@ -99,7 +100,7 @@ function toRequested<Config>(
   }
 }
 
-function kindOf(type: string): ToolKind | undefined {
+function kindOf(type: string): NamedKind | undefined {
   // Without a prefix and without a date, only the shorthands are names of server tools.
   const name = serverToolName(type)
   return AVAILABLE_TOOLS.find((kind) => kind === name)
@@ -111,7 +112,10 @@ function itemTypeOf(type: string, kind: ToolKind): string {
 }
 
 function refusal(type: string, index: number): GatewayError {
-  const has = "it has datetime, web_fetch and web_search, each after openrouter: or service:"
+  const has =
+    type === "mcp"
+      ? "register the server with POST /mcp-servers and name it in server_label, without server_url"
+      : "it has datetime, web_fetch and web_search, each after openrouter: or service:"
   const shown = type.slice(0, 100)
   return new GatewayError("invalid_request", `tools[${index}].type: ${shown} is not available on this gateway; ${has}.`)
 }

@@ -30,6 +30,7 @@ export async function runServerTool(
 
 /** A failed outcome with the item fields that its API format requires: datetime always has a time. */
 function refuse(tool: RequestedTool, message: string, { now }: ToolDeps): ToolOutcome {
+  if (tool.refusedItem) return failure(message, tool.refusedItem(message))
   if (tool.kind === "web_search") return failure(message, { action: { type: "search", query: "", sources: [] } })
   if (tool.kind === "web_fetch") return failure(message, { error: message })
   return failure(message, { datetime: `${new Date(now()).toISOString().slice(0, 19)}+00:00`, timezone: "UTC" })

@@ -4,7 +4,7 @@ import type { FetchSettings } from "./web-fetch/guarded-fetch.ts"
 import type { SearchSettings } from "./web-search/configured.ts"
 
 export type JsonSchema = Record<string, unknown>
-export type ToolKind = "datetime" | "web_fetch" | "web_search"
+export type ToolKind = "datetime" | "web_fetch" | "web_search" | "mcp"
 
 /** A tool as the model is shown it. */
 export type FunctionDefinition = { name: string; description: string; parameters: JsonSchema }
@@ -61,6 +61,8 @@ export type RequestedTool = {
   definition: FunctionDefinition
   /** Runs a request may have; undefined for any number. */
   maxUses: number | undefined
+  /** Fields of its output item where a call could not be run; absent for tools whose kind has them. */
+  refusedItem?: (message: string) => Record<string, unknown>
   run(args: unknown, deps: ToolDeps, tally: Tally): Promise<ToolOutcome>
 }
 

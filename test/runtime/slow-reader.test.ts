@@ -36,7 +36,10 @@ async function readSlowly(model: string): Promise<void> {
   client.socket.resume()
   await client.over
   const sent = exchange.sent.replaceAll(`"model":"${model.replace(/^.*\//, "")}"`, `"model":"${model}"`)
-  expect(client.body() === sent).toBe(true)
+  // The usage is sent with its cost, before [DONE].
+  const beforeUsage = sent.slice(0, sent.lastIndexOf("data: ", sent.lastIndexOf("data: [DONE]") - 1))
+  expect(client.body().startsWith(beforeUsage)).toBe(true)
+  expect(client.body().slice(beforeUsage.length)).toMatch(/^data: \{[^\n]+"cost":[^\n]+\n\ndata: \[DONE\]\n\n$/)
 }
 
 test("a slow reader holds the provider back, and gets every byte in order", () => readSlowly(newModel()))

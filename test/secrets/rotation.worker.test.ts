@@ -87,7 +87,7 @@ describe("a rotation of the master key that crashes", () => {
       let rewrapped = 0
       for (;;) {
         // Each page is lost once and sent again, as a person does who sees the error.
-        await expectJson(500, requestRotation(NEXT, CURRENT, 2, crashing(when)))
+        await expectJson(503, requestRotation(NEXT, CURRENT, 2, crashing(when)))
         await readable({ current: NEXT, previous: CURRENT })
         const { remaining, rewrapped: count } = await rotate(NEXT, CURRENT, 2)
         rewrapped += count

@@ -57,7 +57,6 @@ describe("the tools of a request", () => {
     ["openrouter:bash", "openrouter:bash"],
     ["service:image_generation", "service:image_generation"],
     ["code_interpreter", "code_interpreter"],
-    ["mcp", "mcp"],
     ["datetime", "datetime"],
     ["web_fetch", "web_fetch"],
     ["openrouter:toString", "openrouter:toString"],
@@ -65,6 +64,12 @@ describe("the tools of a request", () => {
   ])("%s is refused by name", async (type, shown) => {
     expect(await refusalOf(() => read({ type: "openrouter:datetime" }, { type }))).toBe(
       `tools[1].type: ${shown} is not available on this gateway; it has datetime, web_fetch and web_search, each after openrouter: or service:.`,
+    )
+  })
+
+  test("an MCP server with an address of the caller's own is refused with what to do instead", async () => {
+    expect(await refusalOf(() => read({ type: "mcp", server_url: "https://mcp.example.com" }))).toBe(
+      "tools[0].type: mcp is not available on this gateway; register the server with POST /mcp-servers and name it in server_label, without server_url.",
     )
   })
 

@@ -69,7 +69,7 @@ function take(conversation: Conversation, item: Exclude<ResponsesRequest["input"
   }
 }
 
-const SERVER_TOOL_ITEM = /^(?:web_search_call$|(?:service|openrouter):)/
+const SERVER_TOOL_ITEM = /^(?:web_search_call$|mcp_call$|mcp_list_tools$|(?:service|openrouter):)/
 
 function refusal(type: string, at: number): GatewayError {
   const phrase =

@@ -17,9 +17,16 @@ import { respondJson } from "./respond-json.ts"
 import { isJson } from "./respond.ts"
 
 /** Serves a call with server tools or response plugins, which may take several upstream calls. */
-export async function runAgent(job: Job, callUpstream: CallUpstream, deps: Deps): Promise<Response> {
+export function runAgent(job: Job, callUpstream: CallUpstream, deps: Deps): Promise<Response> {
+  return answered(job, callUpstream, deps).catch((thrown: unknown) => {
+    job.prepared.close?.()
+    throw thrown
+  })
+}
+
+async function answered(job: Job, callUpstream: CallUpstream, deps: Deps): Promise<Response> {
   const { meta } = job
-  const { chat } = job.prepared
+  const { chat, close } = job.prepared
   if (chat.n != null && chat.n > 1) {
     throw new GatewayError(
       "invalid_request",
@@ -33,8 +40,11 @@ export async function runAgent(job: Job, callUpstream: CallUpstream, deps: Deps)
   const id = first.headers.get("x-generation-id") ?? ""
   const outer = outerCall(id, agent)
   const encoder = job.encoderFor(outer)
-  if (!chat.stream)
-    return Response.json(await respondJson(agent, encoder, first, signal), { headers: answerHeaders(id) })
+  if (!chat.stream) {
+    const document = await respondJson(agent, encoder, first, signal)
+    close?.()
+    return Response.json(document, { headers: answerHeaders(id) })
+  }
 
   const channel = new IdentityTransformStream()
   const out = new FrameWriter(channel.writable, () => disconnect.abort())
@@ -46,6 +56,7 @@ export async function runAgent(job: Job, callUpstream: CallUpstream, deps: Deps)
         logError("agent stream failed", { requestId: meta.requestId, generation: id }, thrown)
       if (!signal.aborted) out.write(encoder.failure(error, outer.metadata([])))
     })
+    .then(() => close?.())
     .then(() => out.release())
     .then(() => channel.writable.close())
     .catch(() => undefined)

@@ -1,6 +1,7 @@
 import type { Catalogue } from "../../models/catalogue.ts"
 import type { Provider } from "../../providers/provider.ts"
 import type { PlanInput } from "../../routing/plan.ts"
+import { isRegisteredMcp } from "../../server-tools/mcp.ts"
 import { findModel, splitRequestVariants } from "../../routing/names.ts"
 
 /** What is read of a request, of whichever surface, to know whether the gateway has work of its own with it. */
@@ -30,7 +31,9 @@ export function needsPreparation(request: Preparable, deps: Deps, isSpoken: (pro
   if (names.some((name) => isChanged(name, deps.catalogue))) return true
   const foreign = (tools ?? []).filter(({ type }) => !isClientTool(type))
   if (foreign.length === 0) return false
-  return foreign.some(({ type }) => OWN_TOOL.test(type ?? "")) || !isServed(names, deps, isSpoken)
+  return (
+    foreign.some((tool) => OWN_TOOL.test(tool.type ?? "") || isRegisteredMcp(tool)) || !isServed(names, deps, isSpoken)
+  )
 }
 
 const CLIENT_TYPES = ["function", "custom", "namespace"]

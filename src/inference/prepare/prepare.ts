@@ -6,6 +6,7 @@ import { parseFiles } from "../../plugins/file-parser.ts"
 import { moderate, toModerationInput } from "../../plugins/moderation.ts"
 import { type Plugins, readPlugins } from "../../plugins/read-plugins.ts"
 import { readServerTools, requestWebFetch, toolOfType } from "../../server-tools/read-tools.ts"
+import { type McpServerChoice, readMcpChoices } from "../../server-tools/mcp.ts"
 import type { RequestedTool } from "../../server-tools/tool.ts"
 import { fetchPublic } from "../../server-tools/web-fetch/guarded-fetch.ts"
 import type { ChargeToolRun } from "../agent/charge-tool-run.ts"
@@ -32,6 +33,8 @@ export type Prepared = {
   /** Told with the answer: where what was put into the prompt came from. */
   annotations: readonly Json[]
   heals: boolean
+  /** Ends what the tools have open. Called when the agent loop is over. */
+  close?: () => void
 }
 
 /**
@@ -63,7 +66,7 @@ export async function prepare(
   if (chosen) stages.push(chosen.stage)
   let chat = chosen?.chat ?? named
 
-  const { tools, clientTools } = toolsOf(chat, plugins, deps)
+  const { tools, clientTools, close } = await toolsOf(chat, plugins, deps)
   const names = new Set(tools.map(({ definition }) => definition.name))
   let messages = replayServerTools(chat.messages, names)
   if (plugins.fileParser) messages = await readFiles(messages, plugins.fileParser, { chat, deps, stages })
@@ -79,6 +82,7 @@ export async function prepare(
     tools,
     annotations: found?.annotations ?? [],
     heals: plugins.responseHealing === true,
+    ...(close && { close }),
   }
 }
 
@@ -135,12 +139,22 @@ async function judge(
   })
 }
 
-function toolsOf({ tools }: ChatRequest, plugins: Plugins, deps: Deps) {
-  const { serverTools, clientTools } = readServerTools(tools?.filter(reachesOut), deps.tools().settings)
-  const taken = new Set((tools ?? []).map(functionNameOf))
+async function toolsOf({ tools }: ChatRequest, plugins: Plugins, deps: Deps) {
+  const { choices, others } = readMcpChoices(tools)
+  const { serverTools, clientTools } = readServerTools(others.filter(reachesOut), deps.tools().settings)
+  const taken = new Set(others.map(functionNameOf))
   for (const { definition } of serverTools) taken.add(definition.name)
   const added = plugins.webFetch ? [requestWebFetch(plugins.webFetch, taken)] : []
-  return { tools: [...serverTools, ...added], clientTools }
+  const mcp = choices.length > 0 ? await openMcp(choices, taken, deps) : undefined
+  return { tools: [...serverTools, ...added, ...(mcp?.tools ?? [])], clientTools, close: mcp?.close }
+}
+
+function openMcp(choices: readonly McpServerChoice[], taken: Set<string>, { openMcp: open }: Deps) {
+  if (open) return open(choices, taken)
+  throw new GatewayError(
+    "invalid_request",
+    "tools: MCP servers are available on chat completions, responses and messages.",
+  )
 }
 
 /** A search that may not leave the vendor's own index has nothing to search here, and is not offered to the model. */

@@ -17,6 +17,12 @@ export function takeServerTool(turn: Turn, detail: ReasoningDetail): ReasoningDe
       emit(turn, `response.web_search_call.${step}`, { item_id: draft.id, output_index: at })
     }
   }
+  if (type === "mcp_call") {
+    const position = { item_id: draft.id, output_index: at }
+    emit(turn, "response.mcp_call.in_progress", position)
+    emit(turn, "response.mcp_call_arguments.done", { ...position, arguments: fields["arguments"] })
+    emit(turn, `response.mcp_call.${status === "failed" ? "failed" : "completed"}`, position)
+  }
   replaceItem(turn, at, { ...draft, status: typeof status === "string" ? status : "completed" })
   emit(turn, "response.output_item.done", { output_index: at, item: itemAt(turn.state, at) })
   return carried

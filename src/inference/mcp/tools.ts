@@ -1,0 +1,194 @@
+import { GatewayError } from "../../errors/errors.ts"
+import { endSession, sendOneWay, ServerFailure } from "../../mcp-servers/exchange.ts"
+import { type McpMessage, type McpRequest, NEWEST_VERSION } from "../../mcp-servers/message.ts"
+import { priceOf } from "../../mcp-servers/server.ts"
+import type { McpServerChoice, OpenMcpTools } from "../../server-tools/mcp.ts"
+import { failure, type RequestedTool, type ToolOutcome } from "../../server-tools/tool.ts"
+import { isObject, type Json, objectsOf } from "../../support/json.ts"
+import type { IncomingCall } from "../context.ts"
+import type { Deps } from "../deps.ts"
+import { connect, type Connection } from "./connection.ts"
+import { runRequest, TIME_IS_OVER } from "./run.ts"
+
+/** The gateway as the client of MCP servers, for requests whose model may call their tools. */
+
+const CLIENT = { name: "edge-model-gateway", version: "0.2.0" }
+const MAX_TOOLS = 128
+const MAX_PAGES = 10
+const MAX_FUNCTION_NAME = 64
+
+/** Opens a session with each server and lists its tools. Fails where a server cannot be used. */
+export async function openMcpTools(
+  incoming: IncomingCall,
+  deps: Deps,
+  choices: readonly McpServerChoice[],
+  taken: Set<string>,
+): Promise<OpenMcpTools> {
+  const sessions = await Promise.all(choices.map((choice) => openSession(incoming, deps, choice)))
+  const close = () => {
+    for (const { connection } of sessions) {
+      if (connection.upstream.sessionId === undefined) continue
+      const signal = AbortSignal.timeout(connection.server.timeoutMs)
+      deps.waitUntil(endSession({ ...connection.upstream, signal }).catch(() => undefined))
+    }
+  }
+  const tools = sessions.flatMap(({ connection, listed }) => listed.map((tool) => toRequested(tool, connection, taken)))
+  if (tools.length <= MAX_TOOLS) return { tools, close }
+  close()
+  throw new GatewayError(
+    "invalid_request",
+    `tools: the MCP servers have ${tools.length} tools, and at most ${MAX_TOOLS} are offered. Name some in allowed_tools.`,
+  )
+}
+
+type Listed = { name: string; description: string; parameters: Json }
+type Session = { connection: Connection; listed: Listed[] }
+
+async function openSession(incoming: IncomingCall, deps: Deps, choice: McpServerChoice): Promise<Session> {
+  const found = await connect(incoming, choice.server)
+  const connection = { ...found, deps: async () => deps }
+  const params = { protocolVersion: NEWEST_VERSION, capabilities: {}, clientInfo: CLIENT }
+  const { response, sessionId } = await ask("initialize", params, connection, deps.signal)
+  const { protocolVersion } = resultOf(response, connection)
+  const upstream = {
+    ...connection.upstream,
+    sessionId: sessionId ?? undefined,
+    protocolVersion: typeof protocolVersion === "string" ? protocolVersion : undefined,
+  }
+  const open = { ...connection, upstream }
+  const signal = AbortSignal.any([deps.signal, AbortSignal.timeout(connection.server.timeoutMs)])
+  await sendOneWay({ jsonrpc: "2.0", method: "notifications/initialized" }, { ...upstream, signal }).catch(
+    (thrown: unknown) => {
+      throw unusable(connection, thrown instanceof ServerFailure ? thrown.message : "The connection failed.")
+    },
+  )
+  const listed = await listTools(open, deps.signal)
+  const { allowedTools } = choice
+  const offered = allowedTools ? listed.filter(({ name }) => allowedTools.includes(name)) : listed
+  if (offered.length > 0) return { connection: open, listed: offered }
+  throw new GatewayError(
+    "invalid_request",
+    `tools: the MCP server ${choice.server} has no tool that this key may call and allowed_tools names.`,
+  )
+}
+
+/** The tools that the key may call, of all pages. */
+async function listTools(connection: Connection, signal: AbortSignal): Promise<Listed[]> {
+  const listed: Listed[] = []
+  let cursor: unknown
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { response } = await ask("tools/list", cursor === undefined ? {} : { cursor }, connection, signal)
+    const result = resultOf(response, connection)
+    for (const { name, description, inputSchema } of objectsOf(result["tools"])) {
+      if (typeof name !== "string") continue
+      listed.push({
+        name,
+        description: typeof description === "string" ? description : "",
+        parameters: isObject(inputSchema) ? inputSchema : { type: "object", properties: {} },
+      })
+    }
+    cursor = result["nextCursor"]
+    if (typeof cursor !== "string" || cursor === "") return listed
+  }
+  return listed
+}
+
+function toRequested(
+  { name, description, parameters }: Listed,
+  connection: Connection,
+  taken: Set<string>,
+): RequestedTool {
+  const { server } = connection
+  const about = { server_label: server.slug, name }
+  return {
+    kind: "mcp",
+    type: "mcp",
+    itemType: "mcp_call",
+    failedStatus: "failed",
+    definition: { name: newFunctionName(`${server.slug}__${name}`, taken), description, parameters },
+    maxUses: undefined,
+    refusedItem: (message) => ({ ...about, arguments: "{}", output: null, error: message }),
+    run: async (args, { signal }) => {
+      const item = { ...about, arguments: JSON.stringify(args) }
+      const { response } = await ask("tools/call", { name, arguments: args }, connection, signal)
+      return toOutcome(response, item, priceOf(server, name))
+    },
+  }
+}
+
+function toOutcome({ result, error }: McpMessage, item: Json, priceNano: number): ToolOutcome {
+  if (!isObject(result)) {
+    const message = messageOf(error)
+    return failure(message, { ...item, output: null, error: message })
+  }
+  const content = textOf(result)
+  const isError = result["isError"] === true
+  const told = isError ? { output: null, error: content } : { output: content, error: null }
+  return { content, isError, costNano: priceNano, searches: 0, item: { ...item, ...told }, citations: [] }
+}
+
+/** For the model. Names of patterns could match the patterns themselves, and block the next round. */
+function messageOf(error: unknown): string {
+  if (!isObject(error) || typeof error["message"] !== "string") return "The tool failed."
+  const { data } = error
+  const isBlocked = isObject(data) && Array.isArray(data["patterns"])
+  return isBlocked ? "A guardrail of this key blocks this call." : error["message"]
+}
+
+/** The text of a result; other content as JSON. */
+function textOf({ content, structuredContent }: Json): string {
+  const parts = objectsOf(content).map((part) =>
+    typeof part["text"] === "string" ? part["text"] : JSON.stringify(part),
+  )
+  if (parts.length > 0) return parts.join("\n")
+  return isObject(structuredContent) ? JSON.stringify(structuredContent) : ""
+}
+
+/** Functions have fewer characters than tools. */
+function newFunctionName(wanted: string, taken: Set<string>): string {
+  const base = wanted.replaceAll(/[^\w-]/g, "_")
+  let name = base.slice(0, MAX_FUNCTION_NAME)
+  for (let number = 2; taken.has(name); number++) {
+    const suffix = `_${number}`
+    name = base.slice(0, MAX_FUNCTION_NAME - suffix.length) + suffix
+  }
+  taken.add(name)
+  return name
+}
+
+/** The response to one request, within the timeout of the server's record. */
+async function ask(
+  method: string,
+  params: Json,
+  connection: Connection,
+  client: AbortSignal,
+): Promise<{ response: McpMessage; sessionId: string | null }> {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(TIME_IS_OVER), connection.server.timeoutMs)
+  const leave = () => controller.abort()
+  if (client.aborted) leave()
+  client.addEventListener("abort", leave, { once: true })
+  const request: McpRequest = { jsonrpc: "2.0", id: crypto.randomUUID(), method, params }
+  try {
+    const { messages, sessionId } = await runRequest(request, connection, controller.signal)
+    let response: McpMessage = { jsonrpc: "2.0" }
+    for await (const message of messages) response = message
+    return { response, sessionId }
+  } catch (thrown) {
+    if (!(thrown instanceof ServerFailure)) throw thrown
+    return { response: { jsonrpc: "2.0", error: { message: thrown.message } }, sessionId: null }
+  } finally {
+    clearTimeout(timer)
+    client.removeEventListener("abort", leave)
+  }
+}
+
+function resultOf({ result, error }: McpMessage, connection: Connection): Json {
+  if (isObject(result)) return result
+  const message = isObject(error) ? error["message"] : undefined
+  throw unusable(connection, typeof message === "string" ? message : "It did not answer.")
+}
+
+function unusable({ server }: Connection, reason: string): GatewayError {
+  return new GatewayError("provider_failed", `The MCP server ${server.slug} cannot be used. ${reason}`)
+}

@@ -1,0 +1,50 @@
+import * as z from "zod"
+import type { Json } from "../support/json.ts"
+import { parseAt } from "./parse-at.ts"
+import type { RequestedTool } from "./tool.ts"
+
+/** A registered MCP server whose tools a request offers to the model. */
+export type McpServerChoice = {
+  /** Slug of the server's record. */
+  server: string
+  /** Of the tools that the key may call; null for all of them. */
+  allowedTools: readonly string[] | null
+}
+
+/** Tools of MCP servers, each with an open session. `close` ends the sessions. */
+export type OpenMcpTools = { tools: RequestedTool[]; close: () => void }
+
+/** Opens sessions with servers. `taken`: names of functions that the request has already; new ones are added. */
+export type OpenMcp = (choices: readonly McpServerChoice[], taken: Set<string>) => Promise<OpenMcpTools>
+
+const NEVER = 'accepts "never": the gateway runs the tools that the key may call without asking'
+const toolNames = z.array(z.string({ error: "must be a string" }), { error: "must be an array of names of tools" })
+
+/** The shape that OpenAI's clients send. A server is a record of the workspace, never an address from the request. */
+const McpTool = z.object({
+  server_label: z
+    .string({ error: "must be the slug of an MCP server, as GET /mcp-servers lists them" })
+    .min(1, "must be the slug of an MCP server, as GET /mcp-servers lists them"),
+  allowed_tools: z
+    .union([toolNames, z.object({ tool_names: toolNames }).transform(({ tool_names }) => tool_names)])
+    .nullish(),
+  require_approval: z.literal("never", { error: NEVER }).nullish(),
+})
+
+/** Whether the gateway runs the tools of this server. One with an address is for the vendor that serves the call. */
+export function isRegisteredMcp({ type, server_url: url, connector_id: connector }: Json): boolean {
+  return type === "mcp" && url == null && connector == null
+}
+
+/** Splits off the registered MCP servers among the tools of a request. */
+export function readMcpChoices<T extends Json>(
+  tools: readonly T[] | null | undefined,
+): { choices: McpServerChoice[]; others: T[] } {
+  const all = tools ?? []
+  const choices = all.flatMap((tool, index) => {
+    if (!isRegisteredMcp(tool)) return []
+    const { server_label: server, allowed_tools: allowedTools = null } = parseAt(McpTool, tool, ["tools", index])
+    return [{ server, allowedTools }]
+  })
+  return { choices, others: all.filter((tool) => !isRegisteredMcp(tool)) }
+}

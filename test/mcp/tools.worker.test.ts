@@ -1,0 +1,192 @@
+import * as fc from "fast-check"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { playReceivers, type Received } from "../observability/receiver.ts"
+import { eventually } from "../support/eventually.ts"
+import { runs } from "../support/runs.ts"
+import { expectJson, openHolds, readStream, textOf } from "../support/world.ts"
+import { messageOf, newWorld, result, text, wellBehaved } from "./server.ts"
+
+beforeAll(playReceivers)
+afterAll(() => vi.restoreAllMocks())
+
+type Item = { type: string; status?: string } & Record<string, unknown>
+type Answer = { output: Item[]; usage: { cost: number } }
+type Failure = { error: { message: string; metadata?: { reason?: string } } }
+
+const SCHEMA = { type: "object", properties: { q: { type: "string" } }, required: ["q"] }
+const tool = (more: object = {}) => ({ type: "mcp", server_label: "search", ...more })
+const responses = (tools: object[], more: object = {}) => ({ model: "sim/tool-call", input: "rivers", tools, ...more })
+const chat = (tools: object[], more: object = {}) => ({
+  model: "sim/tool-call",
+  messages: [{ role: "user", content: "rivers" }],
+  tools,
+  ...more,
+})
+
+/** A server whose tool `query` answers so. */
+const answering = (answer: (received: Received) => Response) => (received: Received) => {
+  const { id, method } = messageOf(received.body === "" ? { ...received, body: "{}" } : received)
+  if (method === "tools/list") {
+    return Response.json(result(id, { tools: [{ name: "query", description: "Finds.", inputSchema: SCHEMA }] }))
+  }
+  return method === "tools/call" ? answer(received) : wellBehaved(received)
+}
+const found = answering((received) => Response.json(result(messageOf(received).id, text("The Danube"))))
+
+describe("a request that names an MCP server", () => {
+  test("has the server's tools called by the model, whose answer follows; each call is an item", async () => {
+    const { as, receiver, workspace } = await newWorld(found, { price_per_call_usd: 0.5 })
+    const answer = await expectJson<Answer>(
+      200,
+      as.post("/responses", responses([tool({ require_approval: "never" })])),
+    )
+    expect(answer.output.find(({ type }) => type === "mcp_call")).toMatchObject({
+      status: "completed",
+      server_label: "search",
+      name: "query",
+      arguments: '{"q":"rivers"}',
+      output: "The Danube",
+      error: null,
+    })
+    expect(JSON.stringify(answer.output.at(-1))).toContain("The tool answered: The Danube")
+    expect(answer.usage.cost).toBeGreaterThan(0.5)
+    const methods = receiver.got.map((one) => (one.body === "" ? "end" : messageOf(one).method))
+    expect(methods).toEqual(["initialize", "notifications/initialized", "tools/list", "tools/call", "end"])
+    expect(receiver.got.at(-2)?.headers.get("mcp-session-id")).toBe("upstream-session-1")
+    expect(await openHolds(workspace)).toEqual([])
+  })
+
+  test("streams the same on /responses, with the events of a call, and on chat", async () => {
+    const { as } = await newWorld(found)
+    const { chunks } = await readStream(as.post("/responses", responses([tool()], { stream: true })))
+    const types = chunks.map((chunk) => (chunk as unknown as { type: string }).type)
+    expect(types.filter((type) => type.includes("mcp"))).toEqual([
+      "response.mcp_call.in_progress",
+      "response.mcp_call_arguments.done",
+      "response.mcp_call.completed",
+    ])
+    const streamed = await readStream(as.post("/chat/completions", chat([tool()], { stream: true })))
+    expect(textOf(streamed.chunks)).toBe("The tool answered: The Danube")
+    expect(streamed.chunks.at(-1)?.usage).toMatchObject({ cost: expect.any(Number) })
+  })
+
+  test("offers only the tools that the key, the server's record and allowed_tools all allow", async () => {
+    const { as } = await newWorld(
+      wellBehaved,
+      { allowed_tools: ["query", "Query"] },
+      { mcp_tools: ["search/query", "search/delete"] },
+    )
+    const answer = await expectJson<Answer>(200, as.post("/responses", responses([tool()])))
+    expect(answer.output.filter(({ type }) => type === "mcp_call").map(({ name }) => name)).toEqual(["query"])
+    const refused = await expectJson<Failure>(
+      400,
+      as.post("/responses", responses([tool({ allowed_tools: ["delete"] })])),
+    )
+    expect(refused.error.message).toContain("no tool that this key may call")
+  })
+
+  test("sends the items of an answer back with the next turn", async () => {
+    const { as } = await newWorld(found)
+    const { output } = await expectJson<Answer>(200, as.post("/responses", responses([tool()])))
+    const input = [{ role: "user", content: "rivers" }, ...output, { role: "user", content: "more" }]
+    await expectJson(200, as.post("/responses", responses([tool()], { input })))
+  })
+
+  test.each([
+    ["an address of the caller's own", tool({ server_url: "https://mcp.example.com" }), 400, "POST /mcp-servers"],
+    ["an approval that nobody could give", tool({ require_approval: "always" }), 400, 'accepts "never"'],
+    ["no server", { type: "mcp" }, 400, "server_label"],
+    ["a server that is not there", tool({ server_label: "nowhere" }), 404, "nowhere"],
+  ])("is refused with %s", async (_, one, status, words) => {
+    const { as } = await newWorld(found)
+    for (const answer of [as.post("/responses", responses([one])), as.post("/chat/completions", chat([one]))]) {
+      const { error } = await expectJson<Failure>(status, answer)
+      expect(error.message).toContain(words)
+    }
+  })
+
+  test("is refused to a key that may call no tool of the server", async () => {
+    const { as, receiver } = await newWorld(found, {}, { mcp_tools: null })
+    const { error } = await expectJson<Failure>(403, as.post("/responses", responses([tool()])))
+    expect(error.metadata?.reason).toBe("mcp_tool_denied")
+    expect(receiver.got).toEqual([])
+  })
+
+  test("fails in words where the server cannot be used", async () => {
+    const { as, workspace } = await newWorld(() => new Response("secret words", { status: 500 }))
+    const { error } = await expectJson<Failure>(502, as.post("/responses", responses([tool()])))
+    expect(error.message).toBe("The MCP server search cannot be used. The server answered with status 500.")
+    expect(await openHolds(workspace)).toEqual([])
+  })
+})
+
+describe("a tool that fails", () => {
+  test.each([
+    ["by its own words", () => ({ ...text("no such river"), isError: true }), "no such river"],
+    ["by an error of the protocol", undefined, "deep water"],
+  ])("%s: the model reads why and goes on", async (_, content, words) => {
+    const { as } = await newWorld(
+      answering((received) => {
+        const { id } = messageOf(received)
+        return Response.json(
+          content ? result(id, content()) : { jsonrpc: "2.0", id, error: { code: -1, message: "deep water" } },
+        )
+      }),
+    )
+    const { output } = await expectJson<Answer>(200, as.post("/responses", responses([tool()])))
+    const item = output.find(({ type }) => type === "mcp_call")
+    expect(item).toMatchObject({ status: "failed", output: null })
+    expect(item?.["error"]).toContain(words)
+    expect(JSON.stringify(output.at(-1))).toContain(words)
+  })
+})
+
+test("a blocked result reaches neither the model nor the client", async () => {
+  const { as, workspace, hash } = await newWorld(found)
+  const rail = { name: "Rail", content_filters: [{ action: "block", pattern: "Danube" }] }
+  const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rail))
+  await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
+  const { output } = await expectJson<Answer>(200, as.post("/responses", responses([tool()])))
+  expect(output.find(({ type }) => type === "mcp_call")).toMatchObject({
+    status: "failed",
+    error: "A guardrail of this key blocks this call.",
+  })
+  expect(JSON.stringify(output)).not.toContain("Danube")
+})
+
+const OUTCOMES = ["result", "failed", "error", "status"] as const
+
+test("what a request costs is the sum of its rounds and of the calls that were answered, and nothing stays held", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...OUTCOMES),
+      fc.integer({ min: 0, max: 400_000_000 }),
+      fc.boolean(),
+      async (outcome, priceNano, isStream) => {
+        const { as, workspace } = await newWorld(
+          answering((received) => {
+            const { id } = messageOf(received)
+            if (outcome === "status") return new Response("no", { status: 503 })
+            if (outcome === "error") return Response.json({ jsonrpc: "2.0", id, error: { code: -1, message: "no" } })
+            return Response.json(result(id, { ...text("yes"), isError: outcome === "failed" }))
+          }),
+          { price_per_call_usd: priceNano / 1e9 },
+        )
+        await (await as.post("/chat/completions", chat([tool()], { stream: isStream }))).text()
+        expect(await openHolds(workspace)).toEqual([])
+        const { spentNano } = await workspace.ledger.balance()
+        type Calls = { data: { model: string; cost: number }[] }
+        const data = await eventually(async () => {
+          const calls = await expectJson<Calls>(200, workspace.manage.get("/calls?limit=10"))
+          expect(calls.data).toHaveLength(3)
+          return calls.data
+        })
+        const toolCalls = data.filter(({ model }) => model === "mcp/search/query")
+        const charged = outcome === "result" || outcome === "failed"
+        expect(toolCalls.map(({ cost }) => Math.round(cost * 1e9))).toEqual([charged ? priceNano : 0])
+        expect(Math.round(data.reduce((sum, { cost }) => sum + cost, 0) * 1e9)).toBe(spentNano)
+      },
+    ),
+    { numRuns: runs(0.1) },
+  )
+})
