@@ -1,3 +1,4 @@
+import { useLayoutEffect } from "preact/hooks"
 import { signal } from "@preact/signals"
 
 /** Which of the shell's dialogs is open. */
@@ -44,8 +45,15 @@ function moveRow(step: 1 | -1): boolean {
 
 /** Back to the list: the page above the present one. */
 let escape: (() => void) | undefined
-export function onEscape(action: (() => void) | undefined): void {
-  escape = action
+
+/** Escape does this while the component is shown, from its first frame on: people do not wait for effects. */
+export function useEscape(action: (() => void) | undefined, inputs: readonly unknown[]): void {
+  useLayoutEffect(() => {
+    escape = action
+    return () => {
+      escape = undefined
+    }
+  }, inputs)
 }
 
 addEventListener("keydown", (event) => {

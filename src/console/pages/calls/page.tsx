@@ -1,7 +1,7 @@
 import "./calls.css"
-import { useEffect, useMemo, useState } from "preact/hooks"
+import { useMemo, useState } from "preact/hooks"
 import type { PageProps } from "../../routes.ts"
-import { onEscape } from "../../shell/keyboard.ts"
+import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
 import { count } from "../../format/number.ts"
 import { navigate, query, setQuery } from "../../state/router.ts"
@@ -31,10 +31,7 @@ export default function CallsPage({ params }: PageProps) {
   const search = query.value.toString()
   const path = useMemo(() => listPath(workspace), [search, workspace])
   const calls = useCalls(path, { isHeld: isPaused || isScrolled || id !== null })
-  useEffect(() => {
-    onEscape(id === null ? undefined : () => navigate(callHref(null)))
-    return () => onEscape(undefined)
-  }, [id])
+  useEscape(id === null ? undefined : () => navigate(callHref(null)), [id])
   const columns = callColumns(isNarrow || id !== null)
   return (
     <Page

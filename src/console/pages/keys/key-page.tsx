@@ -1,12 +1,12 @@
 import "./keys.css"
-import { useEffect, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import { api, withParams } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { ApiKey, Call, CallPage, Limit, List } from "../../api/types.ts"
 import { count, usd } from "../../format/number.ts"
 import { now } from "../../format/time.ts"
 import type { PageProps } from "../../routes.ts"
-import { onEscape } from "../../shell/keyboard.ts"
+import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
 import { navigate } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
@@ -29,10 +29,7 @@ export default function KeyPage({ params }: PageProps) {
   const hash = params["hash"] ?? ""
   const key = useGet<{ data: ApiKey }>(`/keys/${hash}`)
   const [dialog, setDialog] = useState<OpenDialog>(null)
-  useEffect(() => {
-    onEscape(() => navigate("/keys"))
-    return () => onEscape(undefined)
-  }, [])
+  useEscape(() => navigate("/keys"), [])
   const data = key.data?.data
   const canWrite = may("keys:write") && data !== undefined
   return (

@@ -1,12 +1,12 @@
 import "./models.css"
-import { useEffect, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import { api, ApiError } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { Endpoint, Model } from "../../api/types.ts"
 import { compact, count, percent, perToken } from "../../format/number.ts"
 import { duration } from "../../format/time.ts"
 import type { PageProps } from "../../routes.ts"
-import { onEscape } from "../../shell/keyboard.ts"
+import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
 import { navigate } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
@@ -124,10 +124,7 @@ export default function ModelPage({ params }: PageProps) {
   const [priced, setPriced] = useState<Endpoint>()
   const query = useGet<Answer>(`/models/${encodePath(id)}/endpoints`)
   const detail = useGet<{ data: Model }>(`/model/${encodePath(id)}`)
-  useEffect(() => {
-    onEscape(() => navigate("/models"))
-    return () => onEscape(undefined)
-  }, [])
+  useEscape(() => navigate("/models"), [])
   const model = detail.data?.data
   return (
     <Page

@@ -1,10 +1,10 @@
-import { useEffect, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import { api, withParams } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { ByokCredential, List, Model } from "../../api/types.ts"
 import { compact, count } from "../../format/number.ts"
 import type { PageProps } from "../../routes.ts"
-import { onEscape } from "../../shell/keyboard.ts"
+import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
 import { navigate } from "../../state/router.ts"
 import { may, workspaceId } from "../../state/session.ts"
@@ -60,10 +60,7 @@ export default function ProviderPage({ params }: PageProps) {
   const providers = useGet<List<ProviderListing>>("/providers")
   const [isAdding, setAdding] = useState(false)
   const health = useHealth()
-  useEffect(() => {
-    onEscape(() => navigate("/providers"))
-    return () => onEscape(undefined)
-  }, [])
+  useEscape(() => navigate("/providers"), [])
   // Calls have the name of a provider, everything else its slug.
   const listing = providers.data?.data.find(({ slug, name }) => slug === named || name === named)
   const slug = listing?.slug ?? named
