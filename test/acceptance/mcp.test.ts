@@ -8,7 +8,7 @@ import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/
 import { afterAll, beforeAll, expect, test } from "vitest"
 import * as z from "zod"
 import { eventually } from "../support/eventually.ts"
-import { gatewayUrl, newKey, newOrganization, type Organization } from "./world.ts"
+import { gatewayUrl, newKey, newOrganization, openai, type Organization } from "./world.ts"
 
 /** The official SDK on both sides of the gateway: its client, and a server made with it. */
 
@@ -135,6 +135,27 @@ test("the MCP client sees only the tools of its key", async () => {
   await expect(client.listResources()).rejects.toThrow(/tools\/\*/)
   expect(await spentBy(apiKey)).toBe(0)
   await client.close()
+})
+
+test.each(["whole", "streamed"])("the openai client has the tools of a server called, %s", async (form) => {
+  const apiKey = await newKey(organization, { mcp_tools: ["tools/add"] })
+  const request = {
+    model: "sim/tool-call",
+    input: "Add something.",
+    tools: [{ type: "mcp" as const, server_label: "tools", require_approval: "never" as const }],
+  }
+  const client = openai(apiKey)
+  const response =
+    form === "whole" ? await client.responses.create(request) : await client.responses.stream(request).finalResponse()
+  const call = response.output.find(({ type }) => type === "mcp_call")
+  expect(call).toMatchObject({
+    server_label: "tools",
+    name: "add",
+    error: null,
+    output: expect.stringMatching(/^-?\d/),
+  })
+  expect(response.output_text).toContain("The tool answered:")
+  await eventually(async () => expect(await spentBy(apiKey)).toBeGreaterThan(0.001))
 })
 
 test("a call that the MCP client leaves ends at the server", async () => {
