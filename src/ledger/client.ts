@@ -126,15 +126,18 @@ export class LedgerClient {
    * REGISTER_AFTER_MS have passed since `heldAt`, then every RENEW_AFTER_MS. Returns how to stop.
    */
   track(id: string, { estimate, ttlMs, heldAt }: TrackedCall): () => void {
-    const reportAt = heldAt + this.firstReportMs(ttlMs)
-    const firstMs = Math.max(0, reportAt - Date.now())
-    const nextMs = Math.min(RENEW_AFTER_MS, ttlMs / 3)
-    this.#tracked.set(id, { estimate, ttlMs, reportAt })
-    const tick = () => {
-      cancel = this.#timer.after(nextMs, tick)
-      void this.#reportProgress()
+    const call = { estimate, ttlMs, reportAt: heldAt + this.firstReportMs(ttlMs) }
+    this.#tracked.set(id, call)
+    const untilDue = () => {
+      const ms = call.reportAt - Date.now()
+      return ms > 0 ? ms : renewalMs(ttlMs)
     }
-    let cancel = this.#timer.after(firstMs, tick)
+    // Only a call that is due makes a report, and others take part in it: else every call would make its own.
+    const tick = () => {
+      if (call.reportAt <= Date.now()) void this.#reportProgress()
+      cancel = this.#timer.after(untilDue(), tick)
+    }
+    let cancel = this.#timer.after(Math.max(0, call.reportAt - Date.now()), tick)
     return () => {
       this.#tracked.delete(id)
       cancel()
@@ -146,16 +149,16 @@ export class LedgerClient {
     return Math.min(REGISTER_AFTER_MS, ttlMs / 3)
   }
 
-  /** Of all calls of the isolate that are due, in one report: each call's own timer would be a trip of its own. */
+  /** Of all calls of the isolate that are due, or soon will be, in one report. */
   async #reportProgress(): Promise<void> {
     const now = Date.now()
     const ending = this.#reports.waitingIds()
     const progress: Progress = { registrations: [], renewals: [] }
     for (const [id, call] of this.#tracked) {
       if (ending.has(id)) continue
-      const renewMs = Math.min(RENEW_AFTER_MS, call.ttlMs / 3)
+      const renewMs = renewalMs(call.ttlMs)
       const isLeased = this.#leases.call(id)?.isRegistered === false
-      if (call.reportAt - (isLeased ? 0 : renewMs / 2) > now) continue
+      if (call.reportAt - (isLeased ? this.firstReportMs(call.ttlMs) / 4 : renewMs / 2) > now) continue
       call.reportAt = now + renewMs
       const estimateNano = call.estimate()
       const registration = this.#leases.registration(id, estimateNano)
@@ -234,4 +237,8 @@ export class LedgerClient {
   async credit(id: string, amountNano: number): Promise<{ ok: boolean; balance: Balance }> {
     return this.#reports.request(async (stub) => stub.credit(id, amountNano))
   }
+}
+
+function renewalMs(ttlMs: number): number {
+  return Math.min(RENEW_AFTER_MS, ttlMs / 3)
 }

@@ -761,6 +761,32 @@ test.each([
   },
 )
 
+test("long calls are reported together: one request for the calls of half a second", async () => {
+  const world = new World()
+  const [isolate] = world.isolates
+  if (!isolate) throw new Error("There is no isolate.")
+  await world.credit(80_000_000)
+  world.keyLimit = { nano: 80_000_000, interval: null }
+  world.budgetNano = 80_000_000
+  // Twenty calls a second, none of which ends: the first are registered after two seconds.
+  const begin = async (calls: number) => {
+    for (let at = 0; at < calls; at++) {
+      await world.open(isolate, 300, true)
+      await world.advance(50)
+    }
+  }
+  await begin(40)
+  const before = isolate.wire.sent
+  await begin(80)
+  expect(isolate.wire.sent - before).toBeLessThanOrEqual(30)
+  await world.advance(10_000)
+  const rows = await world.ledger.holds()
+  expect(rows.filter(({ isLease }) => !isLease)).toHaveLength(120)
+  // Each was renewed in time.
+  for (const { expiresAt } of rows) expect(expiresAt - Date.now()).toBeGreaterThan(TTL_MS - 11_000)
+  await world.check({ held: true, grown: 0 })
+})
+
 test("a call that could not be settled takes all that it could cost from its lease", async () => {
   const world = new World()
   const [isolate] = world.isolates
