@@ -30,6 +30,10 @@ export function openLedger(env: Env, organizationId: string, later?: (work: Prom
 const REGISTER_AFTER_MS = 2_000
 /** How stale the estimate of a running call may be, should its isolate die. */
 const RENEW_AFTER_MS = 5_000
+/** A call is dead after so many reports by others without one run of its own timer, which runs as often as they do. */
+const MAX_SILENT_REPORTS = 6
+/** A call under a lease that is not reported by now has no timer any more. */
+const UNREPORTED_MS = 30_000
 /** The return of a lease is tried so often; after that, the lease costs what was declared of it. */
 const RETURN_TRIES = 3
 /** When the ledger lets go of a hold that failed for its isolate. */
@@ -46,7 +50,7 @@ export class LedgerClient {
   readonly #leases: Leases
   readonly #later: ((work: Promise<unknown>) => void) | undefined
   readonly #timer: Timer
-  readonly #tracked: Shared["tracked"]
+  readonly #shared: Shared
 
   constructor(
     open: () => DurableObjectStub<LedgerRpc>,
@@ -57,7 +61,7 @@ export class LedgerClient {
     this.#timer = timer
     this.#reports = new Reports(open, shared, timer)
     this.#leases = shared.leases
-    this.#tracked = shared.tracked
+    this.#shared = shared
     this.#later = later
   }
 
@@ -126,20 +130,22 @@ export class LedgerClient {
    * REGISTER_AFTER_MS have passed since `heldAt`, then every RENEW_AFTER_MS. Returns how to stop.
    */
   track(id: string, { estimate, ttlMs, heldAt }: TrackedCall): () => void {
-    const call = { estimate, ttlMs, reportAt: heldAt + this.firstReportMs(ttlMs) }
-    this.#tracked.set(id, call)
+    const { tracked } = this.#shared
+    const call = { estimate, ttlMs, reportAt: heldAt + this.firstReportMs(ttlMs), silentReports: 0 }
+    tracked.set(id, call)
     const untilDue = () => {
       const ms = call.reportAt - Date.now()
       return ms > 0 ? ms : renewalMs(ttlMs)
     }
     // Only a call that is due makes a report, and others take part in it: else every call would make its own.
     const tick = () => {
+      call.silentReports = 0
       if (call.reportAt <= Date.now()) void this.#reportProgress()
       cancel = this.#timer.after(untilDue(), tick)
     }
     let cancel = this.#timer.after(Math.max(0, call.reportAt - Date.now()), tick)
     return () => {
-      this.#tracked.delete(id)
+      tracked.delete(id)
       cancel()
     }
   }
@@ -149,22 +155,40 @@ export class LedgerClient {
     return Math.min(REGISTER_AFTER_MS, ttlMs / 3)
   }
 
-  /** Of all calls of the isolate that are due, or soon will be, in one report. */
+  /**
+   * Of all calls of the isolate that are due, or soon will be, in one report. A dead call is registered, and then
+   * reported no more: its hold expires, and the ledger charges its estimate.
+   */
   async #reportProgress(): Promise<void> {
     const now = Date.now()
+    const { tracked } = this.#shared
     const ending = this.#reports.waitingIds()
     const progress: Progress = { registrations: [], renewals: [] }
-    for (const [id, call] of this.#tracked) {
+    for (const [id, call] of tracked) {
       if (ending.has(id)) continue
       const renewMs = renewalMs(call.ttlMs)
       const isLeased = this.#leases.call(id)?.isRegistered === false
       if (call.reportAt - (isLeased ? this.firstReportMs(call.ttlMs) / 4 : renewMs / 2) > now) continue
+      if (call.silentReports++ >= MAX_SILENT_REPORTS) {
+        tracked.delete(id)
+        continue
+      }
       call.reportAt = now + renewMs
       const estimateNano = call.estimate()
       const registration = this.#leases.registration(id, estimateNano)
       if (registration) progress.registrations.push(registration)
       else progress.renewals.push({ id, estimateNano, ttlMs: call.ttlMs })
     }
+    for (const { draft, estimateNano, lease } of this.#leases.openBefore(now - UNREPORTED_MS)) {
+      if (tracked.has(draft.id) || ending.has(draft.id)) continue
+      const registration = this.#leases.registration(draft.id, estimateNano)
+      if (registration) progress.registrations.push(registration)
+      else {
+        this.#leases.abandon(draft.id)
+        this.#watch(lease)
+      }
+    }
+    this.#shared.sweptAt = now
     if (progress.registrations.length + progress.renewals.length === 0) return
     await this.#reports
       .carrying(progress, this.#reports.send)
@@ -177,8 +201,13 @@ export class LedgerClient {
     const lease = call?.lease
     // Of a call that the lease covers only the isolate knows what was held for it.
     const capped = call ? cappedAt(generation, call.mostNano) : generation
+    if (this.#shared.sweptAt + RENEW_AFTER_MS < Date.now()) this.#later?.(this.#reportProgress())
     await this.#reports.settle(capped, lease?.id ?? null)
-    if (lease && this.#leases.watch(lease, Date.now())) this.#later?.(this.#returnWhenIdle(lease))
+    if (lease) this.#watch(lease)
+  }
+
+  #watch(lease: Lease): void {
+    if (this.#leases.watch(lease, Date.now())) this.#later?.(this.#returnWhenIdle(lease))
   }
 
   async #returnWhenIdle(lease: Lease): Promise<void> {

@@ -1,9 +1,9 @@
 import type { GenerationDraft } from "./generation.ts"
 import { Declarations } from "./declarations.ts"
-import type { Limit } from "./limits.ts"
 import { closed, declarationFor, NO_SLICE, opened, refill, type Slice, wantOf } from "./lease.ts"
 import { type HoldRequest, type HoldVerdict, type LeaseUpdate, newLeaseId, type Registration } from "./protocol.ts"
-import { giveBack, type RateLimit, type RateSlice, type RateTaken, refillSlice, takeOf } from "./rates.ts"
+import { type LimitedBy, signatureOf } from "./lease-signatures.ts"
+import { giveBack, type RateSlice, type RateTaken, refillSlice, takeOf } from "./rates.ts"
 
 /** A caller too near a limit for a lease is asked about again after so long. */
 const REFUSED_FOR_MS = 1_000
@@ -53,28 +53,10 @@ export type OpenCall = {
   readonly draft: GenerationDraft
   readonly mostNano: number
   readonly estimateNano: number
+  /** Epoch milliseconds. */
+  readonly openedAt: number
   isRegistered: boolean
   readonly rates: RateTaken | undefined
-}
-
-/** By list of limits: a caller has the same list for all of its calls. */
-const signatures = new WeakMap<readonly (Limit | RateLimit)[], string>()
-
-/** The callers that may share a lease. */
-export type LimitedBy = Pick<HoldRequest, "chargesAccount" | "limits" | "rates">
-
-function signatureOf({ chargesAccount, limits, rates }: LimitedBy): string {
-  const signature = rates ? textOf(limits) + textOf(rates.limits) : textOf(limits)
-  return chargesAccount ? signature : `own key ${signature}`
-}
-
-function textOf(limits: readonly (Limit | RateLimit)[]): string {
-  let text = signatures.get(limits)
-  if (text === undefined) {
-    text = JSON.stringify(limits)
-    signatures.set(limits, text)
-  }
-  return text
 }
 
 /**
@@ -133,7 +115,7 @@ export class Leases {
     lease.peakNano = Math.max(lease.peakNano, lease.unknownNano)
     lease.usedAt = now
     const taken = rates && left && { minute: left.minute, tokens: rates.tokens }
-    const call: OpenCall = { lease, draft, mostNano, estimateNano, isRegistered: false, rates: taken }
+    const call: OpenCall = { lease, draft, mostNano, estimateNano, openedAt: now, isRegistered: false, rates: taken }
     lease.open.set(draft.id, call)
     this.#open.set(draft.id, call)
     return true
@@ -183,6 +165,16 @@ export class Leases {
     return this.#open.get(id)
   }
 
+  /** Calls admitted before `time`, in epoch milliseconds, that are not charged yet. */
+  openBefore(time: number): OpenCall[] {
+    const calls: OpenCall[] = []
+    for (const call of this.#open.values()) {
+      if (call.openedAt >= time) break
+      calls.push(call)
+    }
+    return calls
+  }
+
   /** Closes a call with its charge. Without a confirmation of the ledger, the lease loses the most that the call could cost. */
   close(id: string, { costNano, tokens }: { costNano: number; tokens: number }, isCertain: boolean): void {
     const call = this.#open.get(id)
@@ -196,15 +188,18 @@ export class Leases {
   }
 
   /**
-   * Ends a call whose charge cannot be reported. Its lease still declares its estimate, and is neither used nor returned
-   * any more, so that the ledger charges what was declared when it expires.
+   * Ends a call whose charge cannot be reported. Where the ledger has registered it, its own hold charges it. Else its
+   * lease still declares its estimate, and is neither used nor returned any more, so that the ledger charges what was
+   * declared when it expires.
    */
   abandon(id: string): void {
     const call = this.#open.get(id)
     if (!call) return
+    const { lease, mostNano } = call
     this.#open.delete(id)
-    call.lease.open.delete(id)
-    if (!call.isRegistered) call.lease.isOver = true
+    lease.open.delete(id)
+    if (call.isRegistered) lease.slice = closed(lease.slice, mostNano, mostNano)
+    else lease.isOver = true
   }
 
   /** How to register a call that goes on, at what it has cost so far; undefined where that is done, or needs not be. */

@@ -12,16 +12,28 @@ export type PendingSettlement = Settlement & {
 }
 
 /** A running call: its cost so far in nano-USD, and when it is reported to the ledger, in epoch milliseconds. */
-export type Tracked = { estimate: () => number; ttlMs: number; reportAt: number }
+export type Tracked = {
+  estimate: () => number
+  ttlMs: number
+  reportAt: number
+  /** Reports that others made of it since its own timer last ran. */
+  silentReports: number
+}
 
 /** `heldAt`: epoch milliseconds. */
 export type TrackedCall = Pick<Tracked, "estimate" | "ttlMs"> & { heldAt: number }
 
 /** What the calls of one isolate share of one organization. */
-export type Shared = { waiting: PendingSettlement[]; leases: Leases; tracked: Map<string, Tracked> }
+export type Shared = {
+  waiting: PendingSettlement[]
+  leases: Leases
+  tracked: Map<string, Tracked>
+  /** When dead calls were last looked for, in epoch milliseconds. */
+  sweptAt: number
+}
 
 export function newShared(): Shared {
-  return { waiting: [], leases: new Leases(), tracked: new Map() }
+  return { waiting: [], leases: new Leases(), tracked: new Map(), sweptAt: 0 }
 }
 
 const shared = new Map<string, Shared>()

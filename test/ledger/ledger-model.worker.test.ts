@@ -81,7 +81,25 @@ class ManualTimer implements Timer {
   }
 }
 
-type Isolate = { wire: Wire; book: Leases; client: LedgerClient }
+/** The timers of one call, which end with its context. */
+class CallTimer implements Timer {
+  isDead = false
+  readonly #timer: Timer
+
+  constructor(timer: Timer) {
+    this.#timer = timer
+  }
+
+  after(ms: number, run: () => void): () => void {
+    return this.#timer.after(ms, () => {
+      if (!this.isDead) run()
+    })
+  }
+
+  wait = (ms: number) => new Promise<undefined>((resolve) => this.after(ms, () => resolve(undefined)))
+}
+
+type Isolate = { wire: Wire; book: Leases; client: LedgerClient; clientWith: (timer: Timer) => LedgerClient }
 
 type Call = {
   id: string
@@ -94,6 +112,7 @@ type Call = {
   leaseId: string | undefined
   /** Ends its tracking. */
   stop: () => void
+  timer: CallTimer
   costNano: number
   /** The ledger knows of it by itself, so it must have a record in the end. */
   isKnown: boolean
@@ -130,13 +149,14 @@ class World {
 
   newIsolate(): Isolate {
     const [wire, shared] = [new Wire(), newShared()]
-    const client = new LedgerClient(
-      () => wire.of(this.ledger),
-      shared,
-      () => {},
-      this.timer,
-    )
-    return { wire, book: shared.leases, client }
+    const clientWith = (timer: Timer) =>
+      new LedgerClient(
+        () => wire.of(this.ledger),
+        shared,
+        () => {},
+        timer,
+      )
+    return { wire, book: shared.leases, client: clientWith(this.timer), clientWith }
   }
 
   limits(): Limit[] {
@@ -169,8 +189,9 @@ class World {
     }
     const verdict = await isolate.client.hold(request).catch(() => undefined)
     const state = verdict?.ok ? "open" : "orphan"
+    const timer = new CallTimer(this.timer)
     const stop = verdict?.ok
-      ? isolate.client.track(id, { estimate: () => estimateNano, ttlMs: TTL_MS, heldAt: Date.now() })
+      ? isolate.clientWith(timer).track(id, { estimate: () => estimateNano, ttlMs: TTL_MS, heldAt: Date.now() })
       : () => {}
     // A call whose hold was lost never began; its hold, if it was written, is nobody's.
     this.calls.set(id, {
@@ -181,6 +202,7 @@ class World {
       state,
       leaseId: undefined,
       stop,
+      timer,
       costNano: 0,
       isKnown: false,
       mayVanish: false,
@@ -221,6 +243,13 @@ class World {
       if (call.isolate === isolate && call.state !== "settled") call.state = "orphan"
     }
     this.isolates[index] = this.newIsolate()
+  }
+
+  /** The context of a call ends in an isolate that goes on: nothing of it runs any more. */
+  kill(call: Call): void {
+    this.note()
+    call.timer.isDead = true
+    call.state = "orphan"
   }
 
   /** Which calls the ledger knows of: those with a hold of their own, and those of a lease that were registered. */
@@ -448,6 +477,13 @@ const commands = [
   isolate.map((at) =>
     command(`crash ${at}`, async (world) => {
       world.crash(at)
+      return undefined
+    }),
+  ),
+  pick.map((at) =>
+    command("the context of a call ends", async (world) => {
+      const call = chosen(world, at, "open")
+      if (call) world.kill(call)
       return undefined
     }),
   ),
@@ -691,6 +727,40 @@ test("a call whose hold expired under a lease that lives takes all that it could
   world.settle(long, 10)
   await world.advance(BATCH_MS)
   await world.check(nothing)
+})
+
+/** The rest of an isolate goes on: calls that last, or only short ones. */
+test.each([
+  ["long", 1_000],
+  ["long", 10_000],
+  ["short", 1_000],
+  ["short", 10_000],
+] as const)("a call whose context ended is charged its estimate while %s calls go on (%i ms)", async (others, ms) => {
+  const world = new World()
+  const [isolate] = world.isolates
+  if (!isolate) throw new Error("There is no isolate.")
+  await world.credit(80_000)
+  await world.open(isolate, 300, false)
+  // Under the lease that came with the first call.
+  await world.open(isolate, 300, false)
+  const [first, dead] = [...world.calls.values()]
+  if (!first || !dead) throw new Error("There is no call.")
+  expect(isolate.book.call(dead.id)?.isRegistered).toBe(false)
+  if (others === "short") world.settle(first, 10)
+  await world.advance(ms)
+  world.kill(dead)
+  for (let second = 0; second < 200; second += 4) {
+    await world.advance(4_000)
+    if (others === "long") continue
+    await world.open(isolate, 300, false)
+    const short = [...world.calls.values()].at(-1)
+    if (short) world.settle(short, 10)
+  }
+  await runDurableObjectAlarm(world.ledger)
+  const record = (await world.records()).find(({ id }) => id === dead.id)
+  expect(record).toMatchObject({ ending: "unsettled", costNano: dead.estimateNano })
+  expect(isolate.book.openBefore(Infinity).map(({ draft }) => draft.id)).not.toContain(dead.id)
+  await world.check({ held: true, grown: 0 })
 })
 
 /** How many calls a rate limit still admits where each has a hold of its own. */

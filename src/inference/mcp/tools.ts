@@ -123,8 +123,8 @@ function toOutcome({ result, error }: McpMessage, item: Json, priceNano: number)
   }
   const content = textOf(result)
   const isError = result["isError"] === true
-  const told = isError ? { output: null, error: content } : { output: content, error: null }
-  return { content, isError, costNano: priceNano, searches: 0, item: { ...item, ...told }, citations: [] }
+  const outcome = isError ? { output: null, error: content } : { output: content, error: null }
+  return { content, isError, costNano: priceNano, searches: 0, item: { ...item, ...outcome }, citations: [] }
 }
 
 /** For the model. Names of patterns could match the patterns themselves, and block the next round. */
