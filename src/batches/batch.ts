@@ -12,6 +12,13 @@ export const BATCH_STATUSES = [
 ] as const
 export type BatchStatus = (typeof BATCH_STATUSES)[number]
 
+export const UNFINISHED_STATUSES = [
+  "validating",
+  "in_progress",
+  "finalizing",
+  "cancelling",
+] as const satisfies BatchStatus[]
+
 /** Statuses that never change again. */
 export type FinalStatus = "failed" | "completed" | "expired" | "cancelled"
 const FINAL: ReadonlySet<BatchStatus> = new Set<FinalStatus>(["failed", "completed", "expired", "cancelled"])

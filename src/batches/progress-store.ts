@@ -1,11 +1,9 @@
 import { and, eq, inArray, lt, sql } from "drizzle-orm"
 import { openDb } from "../support/db.ts"
-import type { BatchProgress, BatchStatus } from "./batch.ts"
+import { type BatchProgress, type BatchStatus, UNFINISHED_STATUSES } from "./batch.ts"
 import { batches, type BatchRow } from "./table.ts"
 
 /** What the object of a batch reads and writes of its row. Only the object moves a batch on, a cancellation apart. */
-
-const UNFINISHED = ["validating", "in_progress", "finalizing", "cancelling"] as const
 
 export async function readBatch(db: D1Database, id: string): Promise<BatchRow | undefined> {
   const [row] = await openDb(db).select().from(batches).where(eq(batches.id, id))
@@ -41,7 +39,7 @@ export async function saveProgress(
   const [row] = await openDb(db)
     .update(batches)
     .set({ progress, ...(errors && { errors }), updatedAt: now })
-    .where(and(eq(batches.id, id), inArray(batches.status, [...UNFINISHED])))
+    .where(and(eq(batches.id, id), inArray(batches.status, [...UNFINISHED_STATUSES])))
     .returning()
   return row
 }
@@ -51,7 +49,7 @@ export async function listStalledBatches(db: D1Database, before: number, limit: 
   const rows = await openDb(db)
     .select({ id: batches.id })
     .from(batches)
-    .where(and(inArray(batches.status, [...UNFINISHED]), lt(batches.updatedAt, before)))
+    .where(and(inArray(batches.status, [...UNFINISHED_STATUSES]), lt(batches.updatedAt, before)))
     .orderBy(batches.updatedAt)
     .limit(limit)
   return rows.map(({ id }) => id)

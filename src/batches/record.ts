@@ -1,11 +1,13 @@
 import type * as z from "zod"
 import { type BatchStatus, COMPLETION_WINDOW, NO_PROGRESS } from "./batch.ts"
+import { nanoToUsd } from "../money/money.ts"
 import type { BatchRecord } from "./schemas.ts"
 import type { BatchRow } from "./table.ts"
 
 const toSeconds = (ms: number) => Math.floor(ms / 1_000)
 
-export function toBatchRecord(row: BatchRow): z.infer<typeof BatchRecord> {
+/** `costNano`: where it was requested. */
+export function toBatchRecord(row: BatchRow, costNano?: number): z.infer<typeof BatchRecord> {
   const { reached } = row
   const progress = { ...NO_PROGRESS, ...row.progress }
   const at = (status: BatchStatus) => (reached[status] === undefined ? null : toSeconds(reached[status]))
@@ -37,5 +39,6 @@ export function toBatchRecord(row: BatchRow): z.infer<typeof BatchRecord> {
       total_tokens: progress.inputTokens + progress.outputTokens,
     },
     metadata: row.metadata,
+    ...(costNano !== undefined && { cost: nanoToUsd(costNano) }),
   }
 }

@@ -15,7 +15,17 @@ import { findWorkspace } from "../workspaces/store.ts"
 import { type BatchOrigin, COMPLETION_WINDOW_MS, isFinal, MAX_UNFINISHED } from "./batch.ts"
 import { wakeBatch } from "./open-batch.ts"
 import { toBatchRecord } from "./record.ts"
-import { BatchesQuery, BatchPage, BatchPath, BatchRecord, NewBatch, NoFields, WorkspaceQuery } from "./schemas.ts"
+import {
+  BatchesQuery,
+  BatchPage,
+  BatchPath,
+  BatchQuery,
+  BatchRecord,
+  NewBatch,
+  NoFields,
+  WorkspaceQuery,
+} from "./schemas.ts"
+import { costsOf } from "./cost-store.ts"
 import { type BatchScope, cancelBatch, findBatch, insertBatch, listBatches } from "./store.ts"
 import type { BatchRow } from "./table.ts"
 
@@ -59,7 +69,7 @@ const retrieve = createRoute({
   operationId: "retrieveBatch",
   tags,
   summary: "A batch with its progress.",
-  request: { params: BatchPath, query: WorkspaceQuery },
+  request: { params: BatchPath, query: BatchQuery },
   responses: { 200: ok(BatchRecord), ...FAILURES },
 })
 
@@ -113,16 +123,18 @@ export const batches = newRouter()
     return c.json(toBatchRecord(row), 200)
   })
   .openapi(list, async (c) => {
-    const { limit, after, workspace_id: requested } = c.req.valid("query")
-    const rows = await listBatches(c.env.DB, await scopeOf(c, requested), after, limit)
-    const data = rows.slice(0, limit).map(toBatchRecord)
+    const { limit, after, status, workspace_id: requested, include_cost: withCost } = c.req.valid("query")
+    const rows = await listBatches(c.env.DB, await scopeOf(c, requested), { after, status, limit })
+    const data = await recordsOf(c, rows.slice(0, limit), withCost)
     const page = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: rows.length > limit }
     return c.json({ object: "list" as const, data, ...page }, 200)
   })
   .openapi(retrieve, async (c) => {
     const { batch_id: id } = c.req.valid("param")
-    const scope = await scopeOf(c, c.req.valid("query").workspace_id)
-    return c.json(toBatchRecord(await find(c, scope, id)), 200)
+    const { workspace_id: requested, include_cost: withCost } = c.req.valid("query")
+    const row = await find(c, await scopeOf(c, requested), id)
+    const [record = toBatchRecord(row)] = await recordsOf(c, [row], withCost)
+    return c.json(record, 200)
   })
   .openapi(cancel, async (c) => {
     const { batch_id: id } = c.req.valid("param")
@@ -140,6 +152,12 @@ export const batches = newRouter()
 async function scopeOf(c: Context<App>, requested: string | undefined): Promise<BatchScope> {
   const { organizationId, internId } = c.var.principal
   return { organizationId, workspaceId: await workspaceOf(c.env.DB, c.var.principal, requested), internId }
+}
+
+async function recordsOf(c: Context<App>, rows: readonly BatchRow[], withCost: string | undefined) {
+  if (withCost !== "true") return rows.map((row) => toBatchRecord(row))
+  const costs = await costsOf(c.env.DB, c.var.principal.organizationId, rows)
+  return rows.map((row) => toBatchRecord(row, costs.get(row.id) ?? 0))
 }
 
 async function find(c: Context<App>, scope: BatchScope, id: string): Promise<BatchRow> {

@@ -45,6 +45,10 @@ export const BatchRecord = z
       total_tokens: z.int(),
     }),
     metadata: z.record(z.string(), z.string()).nullable(),
+    cost: z
+      .number()
+      .optional()
+      .meta({ description: "With `include_cost`: USD charged for the calls of the batch that are in its session." }),
   })
   .meta({ id: "Batch" })
 
@@ -97,8 +101,18 @@ export const WorkspaceQuery = z.object({
     .meta({ description: "Management keys only: another workspace of the organization." }),
 })
 
+export const BatchQuery = WorkspaceQuery.extend({
+  include_cost: z
+    .enum(["true", "false"], { error: "must be true or false" })
+    .optional()
+    .meta({ description: "Adds `cost`: the sum over the calls so far. Leave it out where you poll." }),
+})
+
 const LIMIT_RULE = "must be an integer from 1 to 100"
-export const BatchesQuery = WorkspaceQuery.extend({
+export const BatchesQuery = BatchQuery.extend({
+  status: oneOf([...BATCH_STATUSES, "unfinished"])
+    .optional()
+    .meta({ description: "Only batches with this status; `unfinished`: all that have not ended." }),
   limit: z.coerce.number({ error: LIMIT_RULE }).int(LIMIT_RULE).min(1, LIMIT_RULE).max(100, LIMIT_RULE).default(20),
   after: z
     .string()

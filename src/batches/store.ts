@@ -2,7 +2,7 @@ import { and, desc, eq, inArray, lt, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import { openDb, selectRow } from "../support/db.ts"
-import { MAX_UNFINISHED } from "./batch.ts"
+import { type BatchStatus, MAX_UNFINISHED, UNFINISHED_STATUSES } from "./batch.ts"
 import { batches, type BatchRow, type NewBatchRow } from "./table.ts"
 
 /** `internId`: of a key that sees only the batches of its intern; null for every other key. */
@@ -43,13 +43,24 @@ export async function findBatch(db: D1Database, scope: BatchScope, id: string): 
 export async function listBatches(
   db: D1Database,
   scope: BatchScope,
-  after: string | undefined,
-  limit: number,
+  {
+    after,
+    status,
+    limit,
+  }: { after: string | undefined; status?: BatchStatus | "unfinished" | undefined; limit: number },
 ): Promise<BatchRow[]> {
   return openDb(db)
     .select()
     .from(batches)
-    .where(and(inScope(scope), after === undefined ? undefined : lt(batches.id, after)))
+    .where(
+      and(
+        inScope(scope),
+        after === undefined ? undefined : lt(batches.id, after),
+        status === undefined
+          ? undefined
+          : inArray(batches.status, status === "unfinished" ? [...UNFINISHED_STATUSES] : [status]),
+      ),
+    )
     .orderBy(desc(batches.id))
     .limit(limit + 1)
 }

@@ -16,6 +16,7 @@ import { countChildren, isDescendant } from "./lineage-store.ts"
 import { ApiKey, ApiKeyChange, NewApiKey } from "./schemas.ts"
 import { deleteKey, findKeyRow, insertKey, isLastManagementKey, isDeprovisioned, listKeys, updateKey } from "./store.ts"
 import type { KeyRow, NewKeyRow } from "./table.ts"
+import { McpServerSlug } from "../support/mcp-tools.ts"
 import { isTaken } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 65_536
@@ -45,6 +46,9 @@ const list = createRoute({
         .max(100, "must be from 1 to 100")
         .default(PAGE_SIZE),
       workspace_id: z.uuid("must be the UUID of a workspace").optional(),
+      mcp_server: McpServerSlug.optional().meta({
+        description: "Slug of an MCP server: only keys whose `mcp_tools` name a tool of it.",
+      }),
     }),
   },
   responses: {
@@ -130,7 +134,8 @@ export const keys = newRouter()
     const { organizationId } = c.var.principal
     const query = c.req.valid("query")
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, query.workspace_id)
-    const page = { workspaceId, includeDisabled: query.include_disabled === "true", ...query }
+    const { include_disabled: disabled, mcp_server: mcpServer, limit, offset } = query
+    const page = { workspaceId, includeDisabled: disabled === "true", mcpServer, limit, offset }
     const { rows, total } = await listKeys(c.env.DB, organizationId, page)
     const counters = await openLedger(c.env, organizationId).usage(rows.map((row) => row.hash))
     return c.json({ data: rows.map((row, index) => toApiKey(row, counters[index])), total_count: total }, 200)

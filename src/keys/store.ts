@@ -40,7 +40,17 @@ export async function findKeyRow(db: D1Database, organizationId: string, hash: s
   return row
 }
 
-export type KeyPage = { workspaceId: string; includeDisabled: boolean; limit: number; offset: number }
+export type KeyPage = {
+  workspaceId: string
+  includeDisabled: boolean
+  /** Only keys whose `mcp_tools` name a tool of this server. */
+  mcpServer: string | undefined
+  limit: number
+  offset: number
+}
+
+const namesServer = (slug: string) =>
+  sql`EXISTS (SELECT 1 FROM json_each(${apiKeys.mcpTools}) WHERE substr(value, 1, ${slug.length + 1}) = ${`${slug}/`})`
 
 /** Newest first. */
 export async function listKeys(
@@ -54,6 +64,7 @@ export async function listKeys(
     eq(apiKeys.workspaceId, page.workspaceId),
     isNull(apiKeys.deletedAt),
     page.includeDisabled ? undefined : eq(apiKeys.disabled, false),
+    page.mcpServer === undefined ? undefined : namesServer(page.mcpServer),
   )
   return toCountedPage(
     await db.batch([

@@ -2,7 +2,7 @@ import * as z from "zod"
 import { PageQuery } from "../http/schema.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { KINDS } from "../observability/kinds.ts"
-import { TOOL_NAME } from "../support/mcp-tools.ts"
+import { McpServerSlug, TOOL_NAME } from "../support/mcp-tools.ts"
 
 const MAX_TOOLS = 500
 const MAX_PRICE_USD = 1_000
@@ -10,9 +10,6 @@ const MAX_URL_LENGTH = 2_048
 const LONGEST_SECONDS = 600
 export const DEFAULT_TIMEOUT_SECONDS = 60
 
-const slug = z
-  .string({ error: "must be a string" })
-  .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, "must be 1 to 63 lowercase letters, digits and hyphens")
 const name = z
   .string({ error: "must be a string" })
   .trim()
@@ -58,14 +55,14 @@ const fields = {
 const url = z.string({ error: "must be a string" }).max(MAX_URL_LENGTH, `must be at most ${MAX_URL_LENGTH} characters`)
 
 export const NewMcpServer = z
-  .strictObject({ slug, name, url, workspace_id: workspaceId, ...fields })
+  .strictObject({ slug: McpServerSlug, name, url, workspace_id: workspaceId, ...fields })
   .meta({ id: "NewMcpServer" })
 export const McpServerChange = z
   .strictObject({ name: name.optional(), url: url.optional(), ...fields })
   .meta({ id: "McpServerChange" })
 export type McpServerFields = z.infer<typeof McpServerChange>
 
-export const McpServerPath = z.object({ slug })
+export const McpServerPath = z.object({ slug: McpServerSlug })
 export const McpWorkspaceQuery = z.object({ workspace_id: workspaceId })
 export const McpServersQuery = PageQuery.extend({ workspace_id: workspaceId })
 

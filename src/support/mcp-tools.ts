@@ -5,6 +5,11 @@ import * as z from "zod"
 /** Names with other characters cannot be called through the gateway. */
 export const TOOL_NAME = /^[\x21-\x7e]{1,128}$/
 const PATTERN = /^[a-z0-9][a-z0-9-]{0,62}\/[\x21-\x7e]{1,128}$/
+
+export const McpServerSlug = z
+  .string({ error: "must be a string" })
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, "must be 1 to 63 lowercase letters, digits and hyphens")
+
 const MAX_PATTERNS = 500
 
 const patterns = z

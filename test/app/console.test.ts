@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs"
+import path from "node:path"
 import { expect, test } from "vitest"
 import { serveConsole } from "../../src/app/console.ts"
 import type { Env } from "../../src/config/env.ts"
@@ -32,6 +34,18 @@ test("a page of the console is its one document, whatever its path and query", a
     expect(response?.headers.get("content-security-policy")).toContain("default-src 'none'")
   }
   expect(new Set(fetched)).toEqual(new Set(["/"]))
+})
+
+test("every route of the console is a page", async () => {
+  const { env } = assets({ "/": INDEX })
+  // The routes load components of the browser: read as text.
+  const source = readFileSync(path.join(import.meta.dirname, "../../src/console/routes.ts"), "utf8")
+  const patterns = [...source.matchAll(/pattern: "([^"]+)"/g)].map(([, pattern = ""]) => pattern)
+  expect(patterns.length).toBeGreaterThan(20)
+  for (const pattern of patterns) {
+    const page = pattern.replaceAll(/:\w+\*?/g, "x")
+    expect((await serveConsole(get(page), env))?.status, page).toBe(200)
+  }
 })
 
 test("the console answers for no path of the API, no unknown path and no other method", async () => {

@@ -40,6 +40,23 @@ describe("a batch", () => {
     const spent = (await chargesOf(batch.id)).reduce((sum, cost) => sum + cost, 0)
     const { data } = await expectJson<{ data: { usage: number } }>(200, workspace.as.get("/key"))
     expect(Math.round(data.usage * 1e9)).toBe(spent)
+
+    // The cost of the batch is exactly theirs. Another key that names the batch as its session does not change it.
+    const other = await newKey(workspace)
+    await expectJson(
+      200,
+      other.as.post("/chat/completions", {
+        model: "sim/echo",
+        messages: [{ role: "user", content: "Hello" }],
+        session_id: batch.id,
+      }),
+    )
+    await eventually(async () => expect(await chargesOf(batch.id)).toHaveLength(11))
+    const read = await expectJson<Batch>(200, workspace.as.get(`/batches/${batch.id}?include_cost=true`))
+    expect(Math.round((read.cost ?? 0) * 1e9)).toBe(spent)
+    const list = await expectJson<{ data: Batch[] }>(200, workspace.as.get("/batches?include_cost=true"))
+    expect(list.data).toEqual([read])
+    expect(batch).not.toHaveProperty("cost")
     type Log = { data: { action: string }[] }
     const audit = await expectJson<Log>(200, workspace.manage.get(`/audit?resource_id=${batch.id}`))
     expect(audit.data).toMatchObject([{ action: "batch.create" }])
@@ -93,6 +110,19 @@ describe("a batch", () => {
     const second = await expectJson<Page>(200, workspace.as.get(`/batches?limit=2&after=${first.last_id}`))
     expect(second).toMatchObject({ data: [{ id: made[0]?.id }], has_more: false })
     for (const batch of made) await reaches(workspace.as, batch, "completed")
+    const cancelled = await insertBatch(workspace, {
+      keyHash: "f".repeat(64),
+      inputFileId: made[0]?.input_file_id ?? "",
+      status: "cancelled",
+    })
+    const idsOf = async (status: string) => {
+      const page = await expectJson<Page>(200, workspace.as.get(`/batches?status=${status}`))
+      return page.data.map(({ id }) => id)
+    }
+    expect(await idsOf("completed")).toEqual(made.map(({ id }) => id).toReversed())
+    expect(await idsOf("cancelled")).toEqual([cancelled.id])
+    expect(await idsOf("unfinished")).toEqual([])
+    await expectJson(400, workspace.as.get("/batches?status=done"))
   })
 
   test("belongs to its workspace: other organizations do not find it", async () => {

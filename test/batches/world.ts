@@ -16,6 +16,7 @@ export type Batch = {
   request_counts: { total: number; completed: number; failed: number }
   usage: { input_tokens: number; output_tokens: number }
   metadata: Record<string, string> | null
+  cost?: number
 }
 export type Line = {
   id: string

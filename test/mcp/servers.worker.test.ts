@@ -13,6 +13,22 @@ const TOKEN = "Bearer mcp-token-0123456789abcdefghij"
 const INPUT = { slug: "search", name: "Search", url: "https://mcp.example.com/mcp" }
 
 describe("MCP servers", () => {
+  test("the list of keys can be narrowed to keys that name a tool of one server", async () => {
+    const workspace = await newWorkspace()
+    const every = await newKey(workspace, { mcp_tools: ["search/*"] })
+    const one = await newKey(workspace, { mcp_tools: ["maps/*", "search/query"] })
+    await newKey(workspace, { mcp_tools: ["search-2/*"] })
+    await newKey(workspace, {})
+    type Keys = { data: { hash: string }[]; total_count: number }
+    const read = (query: string) => expectJson<Keys>(200, workspace.manage.get(`/keys?${query}`))
+    const found = await read("mcp_server=search")
+    expect(new Set(found.data.map(({ hash }) => hash))).toEqual(new Set([every.hash, one.hash]))
+    expect(found.total_count).toBe(2)
+    expect((await read("mcp_server=search&limit=1&offset=1")).data).toHaveLength(1)
+    expect((await read("mcp_server=sear")).data).toEqual([])
+    await expectJson(400, workspace.manage.get("/keys?mcp_server=search/query"))
+  })
+
   test("are registered, read with masked headers, changed and deleted", async () => {
     const { manage, workspaceId } = await newWorkspace()
     const input = { ...INPUT, headers: { Authorization: TOKEN }, price_per_call_usd: 0.002 }

@@ -10,6 +10,10 @@ import type { Model as ModelSchema, PublicEndpoint as EndpointSchema } from "../
 import type { Byok as ByokSchema } from "../../byok/schemas.ts"
 import type { Workspace as WorkspaceSchema } from "../../workspaces/schemas.ts"
 
+import type { BatchRecord as BatchSchema } from "../../batches/schemas.ts"
+import type { FileRecord as FileSchema } from "../../files/schemas.ts"
+import type { McpServer as McpServerSchema } from "../../mcp-servers/schemas.ts"
+
 /** Shapes of the API, derived from the schemas that validate its answers. */
 export type ApiKey = z.infer<typeof ApiKeySchema>
 export type CurrentKey = z.infer<typeof CurrentKeySchema>
@@ -17,6 +21,9 @@ export type Model = z.infer<typeof ModelSchema>
 export type Endpoint = z.infer<typeof EndpointSchema>
 export type ByokCredential = z.infer<typeof ByokSchema>
 export type Workspace = z.infer<typeof WorkspaceSchema>
+export type McpServer = z.infer<typeof McpServerSchema>
+export type Batch = z.infer<typeof BatchSchema>
+export type StoredFile = z.infer<typeof FileSchema>
 export type List<T> = { data: T[]; total_count?: number }
 
 export type Session = {

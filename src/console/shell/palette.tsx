@@ -24,6 +24,18 @@ function actions(): Item[] {
       icon: "plus",
       run: () => navigate("/providers?new=1"),
     },
+    may("mcp-servers:write") && {
+      kind: "Action",
+      label: "Add an MCP server",
+      icon: "plus",
+      run: () => navigate("/mcp-servers?new=1"),
+    },
+    may("batches:write") && {
+      kind: "Action",
+      label: "Start a batch",
+      icon: "plus",
+      run: () => navigate("/batches?new=1"),
+    },
     { kind: "Action", label: "Show failed calls", icon: "calls", run: () => navigate("/calls?status=failed") },
     {
       kind: "Action",

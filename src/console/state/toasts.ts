@@ -19,11 +19,15 @@ export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((each) => each.id !== id)
 }
 
-/** Runs a change and reports what happened. True if it succeeded. */
-export async function attempt(change: () => Promise<unknown>, success: string): Promise<boolean> {
+/** Runs a change and reports what happened. True if it succeeded. `undo`: offered then. */
+export async function attempt(
+  change: () => Promise<unknown>,
+  success: string,
+  undo?: Toast["action"],
+): Promise<boolean> {
   try {
     await change()
-    toast("good", success)
+    toast("good", success, undo)
     return true
   } catch (thrown) {
     toast("bad", ApiError.of(thrown).message)

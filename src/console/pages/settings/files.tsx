@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks"
 import type * as z from "zod"
 import type { FileRecord } from "../../../files/schemas.ts"
-import { api, call, withParams } from "../../api/client.ts"
+import { api, withParams } from "../../api/client.ts"
+import { downloadFile } from "../../api/files.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import { bytes } from "../../format/number.ts"
 import { workspaceId } from "../../state/session.ts"
@@ -95,7 +96,7 @@ function columnsOf(onDelete: (file: File) => void): Column<File>[] {
       cell: (file) => (
         <span class="row tight nowrap">
           {file.downloadable && (
-            <Button size="small" onClick={() => void attempt(() => download(file), "The download has started")}>
+            <Button size="small" onClick={() => void attempt(() => downloadFile(file), "The download has started")}>
               Download
             </Button>
           )}
@@ -110,17 +111,6 @@ function columnsOf(onDelete: (file: File) => void): Column<File>[] {
       ),
     },
   ]
-}
-
-/** A link cannot send the console's header, so the bytes come by fetch. */
-async function download({ id, filename }: File): Promise<void> {
-  const response = await call(withParams(`/files/${id}/content`, { workspace_id: workspaceId.value }))
-  const url = URL.createObjectURL(await response.blob())
-  const link = document.createElement("a")
-  link.href = url
-  link.download = filename
-  link.click()
-  URL.revokeObjectURL(url)
 }
 
 function Export() {

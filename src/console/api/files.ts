@@ -1,0 +1,13 @@
+import { workspaceId } from "../state/session.ts"
+import { call, withParams } from "./client.ts"
+
+/** A link cannot send the console's header, so the bytes come by fetch. */
+export async function downloadFile({ id, filename }: { id: string; filename: string }): Promise<void> {
+  const response = await call(withParams(`/files/${id}/content`, { workspace_id: workspaceId.value }))
+  const url = URL.createObjectURL(await response.blob())
+  const link = document.createElement("a")
+  link.href = url
+  link.download = filename
+  link.click()
+  URL.revokeObjectURL(url)
+}

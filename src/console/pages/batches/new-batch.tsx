@@ -1,0 +1,131 @@
+import { useState } from "preact/hooks"
+import { api, ApiError } from "../../api/client.ts"
+import { invalidate } from "../../api/query.ts"
+import type { Batch, StoredFile } from "../../api/types.ts"
+import { bytes, count } from "../../format/number.ts"
+import { navigate } from "../../state/router.ts"
+import { session, workspaceId } from "../../state/session.ts"
+import { toast } from "../../state/toasts.ts"
+import { Dialog, FormEnd } from "../../ui/dialog.tsx"
+import { Field, TextField } from "../../ui/field.tsx"
+import { type Input, inspect } from "./input.ts"
+
+export const EXAMPLE_LINE =
+  '{"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {"model": "…", "messages": []}}'
+
+type Step = "uploading" | "starting" | null
+
+/** Uploads a file of requests and starts them. */
+export function NewBatch({ onClose }: { onClose: () => void }) {
+  const [input, setInput] = useState<Input>()
+  const [name, setName] = useState("")
+  const [step, setStep] = useState<Step>(null)
+  const [fault, setFault] = useState<string>()
+  const [uploaded, setUploaded] = useState<{ file: File; id: string }>()
+  const key = session.value?.key.name ?? ""
+  const keyWorkspace = session.value?.workspace
+  const isElsewhere = workspaceId.value !== null && keyWorkspace?.id !== workspaceId.value
+  const choose = async (file: File | undefined) => {
+    setFault(undefined)
+    setInput(file && (await inspect(file)))
+  }
+  const start = async (event: Event) => {
+    event.preventDefault()
+    if (!input) return
+    setFault(undefined)
+    try {
+      setStep("uploading")
+      // A second try does not upload the file again.
+      const id = uploaded?.file === input.file ? uploaded.id : await upload(input.file)
+      setUploaded({ file: input.file, id })
+      setStep("starting")
+      const batch = await api<Batch>("/batches", {
+        method: "POST",
+        body: {
+          input_file_id: id,
+          endpoint: input.endpoint,
+          completion_window: "24h",
+          metadata: { name: name.trim() === "" ? input.file.name.slice(0, 512) : name.trim() },
+        },
+      })
+      invalidate("/batches", "/files")
+      toast("good", "The batch has started.")
+      navigate(`/batches/${batch.id}`)
+    } catch (thrown) {
+      setFault(ApiError.of(thrown).message)
+      setStep(null)
+    }
+  }
+  return (
+    <Dialog title="Start a batch" onClose={onClose}>
+      <form class="stack bare" onSubmit={(event) => void start(event)}>
+        {isElsewhere && (
+          <div class="notice warn">
+            A batch runs in the workspace of your key, {keyWorkspace?.name ?? "none"}, and not in the one that you look
+            at.
+          </div>
+        )}
+        <Field
+          label="File of requests"
+          hint={input ? describe(input) : "JSONL: one request a line, at most 50,000 and 100 MiB."}
+          fault={input?.fault}
+        >
+          {(control) => (
+            <input
+              {...control}
+              class="input file"
+              type="file"
+              accept=".jsonl,.ndjson,application/jsonl"
+              onChange={({ currentTarget }) => void choose(currentTarget.files?.[0])}
+            />
+          )}
+        </Field>
+        <TextField
+          label="Name"
+          value={name}
+          onChange={setName}
+          placeholder={input?.file.name ?? "name of the file"}
+          hint="Kept in the metadata of the batch."
+        />
+        <p class="quiet">
+          Each request is an ordinary call of the key “{key}”: it is held, charged and recorded like any other, and
+          stops at its limits. Requests that have not run after 24 hours expire.
+        </p>
+        <p class="small quiet" role="status">
+          {step === "uploading" && `Uploading ${bytes(input?.file.size ?? 0)}…`}
+          {step === "starting" && "Starting…"}
+        </p>
+        <FormEnd
+          fault={fault}
+          action={input?.requests === undefined ? "Start" : `Start ${requestsOf(input.requests)}`}
+          busy={step !== null}
+          disabled={input === undefined || input.fault !== undefined || name.length > 512}
+          onClose={onClose}
+        />
+      </form>
+    </Dialog>
+  )
+}
+
+async function upload(file: File): Promise<string> {
+  const form = new FormData()
+  form.append("purpose", "batch")
+  form.append("file", file)
+  const { id } = await api<StoredFile>("/files", { method: "POST", body: form })
+  return id
+}
+
+const requestsOf = (requests: number) => `${count(requests)} ${requests === 1 ? "request" : "requests"}`
+const SHOWN_MODELS = 3
+
+function describe({ file, requests, models, endpoint }: Input): string {
+  const shown = models.slice(0, SHOWN_MODELS).join(", ")
+  const more = models.length > SHOWN_MODELS ? ` and ${models.length - SHOWN_MODELS} more` : ""
+  const parts = [
+    bytes(file.size),
+    requests === undefined ? "" : requestsOf(requests),
+    endpoint ?? "",
+    `${shown}${more}`,
+  ]
+  return parts.filter((part) => part !== "").join(" · ")
+}
