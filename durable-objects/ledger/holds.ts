@@ -30,6 +30,7 @@ export class Holds {
   /** Requests that run under rate limits, and what is leased of them. */
   readonly #slots = new Map<string, number>()
   readonly #leases = new Map<string, HoldRow>()
+  readonly #ids = new Set<string>()
   /** The number of the latest declaration of each lease. An isolate's reports do not outlive this object's memory. */
   readonly #sequences = new Map<string, number>()
 
@@ -50,7 +51,9 @@ export class Holds {
     this.#held.clear()
     this.#slots.clear()
     this.#leases.clear()
+    this.#ids.clear()
     for (const row of this.#sql.exec<HoldRow>("SELECT * FROM holds")) {
+      this.#ids.add(row.id)
       this.#addHeld(row, row.amount)
       this.#addSlots(heldRates(row))
       if (isLease(row)) this.#leases.set(row.id, row)
@@ -76,11 +79,12 @@ export class Holds {
   }
 
   has(id: string): boolean {
-    return this.amountOf(id) !== undefined
+    return this.#ids.has(id)
   }
 
   /** Nano-USD; undefined where there is no such hold. */
   amountOf(id: string): number | undefined {
+    if (!this.has(id)) return undefined
     return this.#sql.exec<{ amount: number }>("SELECT amount FROM holds WHERE id = ?", id).toArray()[0]?.amount
   }
 
@@ -97,6 +101,7 @@ export class Holds {
       row.rates,
     )
     if (added.toArray().length === 0) return false
+    this.#ids.add(row.id)
     this.#addHeld(row, row.amount)
     this.#addSlots(heldRates(row))
     if (isLease(row)) this.#leases.set(row.id, row)
@@ -105,6 +110,7 @@ export class Holds {
 
   /** Ends a hold; undefined where there is none. */
   take(id: string): HoldRow | undefined {
+    if (!this.#ids.delete(id)) return undefined
     const [row] = this.#sql.exec<HoldRow>("DELETE FROM holds WHERE id = ? RETURNING *", id).toArray()
     if (!row) return undefined
     this.#addHeld(row, -row.amount)

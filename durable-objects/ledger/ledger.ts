@@ -11,19 +11,18 @@ import {
   type Registration,
   type FlushRequest,
   type LeaseUpdate,
-  type Settlement,
 } from "../../src/ledger/protocol.ts"
 import type { Env } from "../../src/config/env.ts"
-import { cappedAt, type Generation } from "../../src/ledger/generation.ts"
+import type { Generation } from "../../src/ledger/generation.ts"
 import type { Reconciliation } from "../../src/ledger/reconciliation.ts"
-import { logError, logWarning } from "../../src/support/log.ts"
-import { tokensUsed } from "../../src/ledger/rates.ts"
+import { logWarning } from "../../src/support/log.ts"
 import { recordLimitAlerts } from "../../src/alerts/record.ts"
 import { Admission } from "./admission.ts"
 import { Alerts } from "./alerts.ts"
 import { CounterStore } from "./counters.ts"
 import { Credits } from "./credits.ts"
-import { expiredGeneration, heldRates, type HoldRow, Holds, scopesOf } from "./holds.ts"
+import { type Books, chargeAll, type LeaseChanges } from "./charge.ts"
+import { expiredGeneration, heldRates, type HoldRow, Holds } from "./holds.ts"
 import { Outbox } from "./outbox.ts"
 import { Overruns } from "./overruns.ts"
 import { ANY_CALL, Waiters } from "./waiters.ts"
@@ -52,6 +51,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   readonly #rates: RateCounts
   readonly #alerts: Alerts
   readonly #admission: Admission
+  readonly #charging: Books
   readonly #waiters = new Waiters()
   #alarmAt: number | null = null
   readonly #books = { of: (scope: string) => this.#counters.of(scope), creditedNano: () => this.#credits.total() }
@@ -68,6 +68,8 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     this.#alerts = new Alerts(this.#sql)
     const books = { credits: this.#credits, counters: this.#counters, outbox: this.#outbox, rates: this.#rates }
     this.#admission = new Admission({ ...books, holds: this.#holds })
+    const others = { holds: this.#holds, overruns: this.#overruns, alerts: this.#alerts, alertBooks: this.#books }
+    this.#charging = { ...books, ...others }
     void ctx.blockConcurrencyWhile(async () => {
       this.#alarmAt = await ctx.storage.getAlarm()
     })
@@ -103,13 +105,13 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     if (length === 0) return { charged: [], alive: [] }
     const now = Date.now()
     const charged = this.#atomically(() => {
-      const changes = new Map<string, number>()
+      const changes: LeaseChanges = new Map()
       for (const registration of registrations) this.#register(registration, changes, now)
       for (const { id, estimateNano, ttlMs } of renewals) this.#holds.renew(id, estimateNano, now + ttlMs)
-      const settled = settlements.filter((settlement) => this.#settle(settlement, changes, now))
+      const ids = chargeAll(settlements, this.#charging, changes, now)
       this.#counters.save()
       for (const news of leases) this.#renewLease(news, changes.get(news.id) ?? 0, now)
-      return settled.map(({ generation }) => generation.id)
+      return ids
     })
     if (charged.length > 0) this.#wakeBy(now + FLUSH_AFTER_MS)
     this.#waiters.charged(charged)
@@ -129,7 +131,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     }
   }
 
-  #register({ draft, leaseId, ...hold }: Registration, changes: Map<string, number>, now: number): void {
+  #register({ draft, leaseId, ...hold }: Registration, changes: LeaseChanges, now: number): void {
     const lease = this.#holds.lease(leaseId)
     if (!lease || this.#outbox.has(draft.id)) return
     const change = changes.get(leaseId) ?? 0
@@ -150,38 +152,6 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
       this.#holds.changeSlots(leaseId, -(rates?.slots ?? 0))
     }
     this.#wakeBy(now + hold.ttlMs)
-  }
-
-  /**
-   * Charges at most what was held. Every settlement was preceded by a hold, so one without it is settled already: a
-   * second one changes nothing.
-   */
-  #settle({ generation: settled, leaseId }: Settlement, changes: Map<string, number>, now: number): boolean {
-    const { id } = settled
-    const hold = this.#holds.take(id)
-    const lease = leaseId === null ? undefined : this.#holds.lease(leaseId)
-    const cover = hold ?? lease
-    const generation = hold ? cappedAt(settled, hold.amount) : settled
-    if (!cover || !this.#outbox.add({ ...generation, settledAt: now })) {
-      if (!cover && leaseId !== null && !this.#outbox.has(id)) {
-        logError("call outlived its lease; lease charged instead", { generation: id })
-      }
-      return false
-    }
-    const amount = { spent: generation.costNano, byok: generation.byokCostNano }
-    const costs = amount.spent + amount.byok
-    if (costs > 0) {
-      this.#counters.add(scopesOf(generation, cover), amount, now)
-      this.#alerts.charged(generation, this.#books, now)
-    }
-    if (generation.overrunNano) this.#overruns.add(generation, generation.overrunNano, now)
-    const rates = hold && heldRates(hold)
-    if (rates) this.#rates.correct(rates, tokensUsed(generation.tokens), now)
-    if (lease) {
-      changes.set(lease.id, (changes.get(lease.id) ?? 0) + (hold?.amount ?? 0) - costs)
-      this.#holds.changeSlots(lease.id, rates?.slots ?? 0)
-    }
-    return true
   }
 
   #renewLease(

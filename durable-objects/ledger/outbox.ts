@@ -5,6 +5,8 @@ import { type BroadcastMessage, CALLS_OF_A_MESSAGE } from "../../src/config/mess
 import { logError } from "../../src/support/log.ts"
 
 const FLUSH_BATCH = 100
+/** Rows that a statement adds: it binds at most 100 values. Each statement costs more than a row. */
+const MAX_ROWS = 33
 const MAX_BACKOFF_MS = 60_000
 /** Delivered records that are kept until they are proven to be in the database. */
 const MAX_KEPT = 100_000
@@ -54,27 +56,39 @@ export class Outbox {
     this.#hasBroadcasts = sql.exec("SELECT 1 FROM broadcasts LIMIT 1").toArray().length > 0
   }
 
-  /** False where the generation was charged before. */
-  add(generation: Settled): boolean {
-    // Not by rowsWritten, which counts the number that a refused row had drawn.
-    const added = this.#sql.exec<{ seq: number }>(
-      "INSERT INTO outbox (id, upstream_id, record) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq",
-      generation.id,
-      generation.upstreamId,
-      JSON.stringify(generation),
-    )
-    const [row] = added.toArray()
-    if (row && generation.broadcast) {
+  /** Adds generations with different ids. Returns the ids of those that were not charged before. */
+  add(generations: readonly Settled[]): string[] {
+    const added: string[] = []
+    for (let at = 0; at < generations.length; at += MAX_ROWS) {
+      const some = generations.slice(at, at + MAX_ROWS)
+      const values = some.map(() => "(?, ?, ?)").join(", ")
+      // Not by rowsWritten, which counts the number that a refused row had drawn.
+      const rows = this.#sql
+        .exec<{ seq: number; id: string }>(
+          `INSERT INTO outbox (id, upstream_id, record) VALUES ${values} ON CONFLICT DO NOTHING RETURNING seq, id`,
+          ...some.flatMap((generation) => [generation.id, generation.upstreamId, JSON.stringify(generation)]),
+        )
+        .toArray()
+      added.push(...rows.map(({ id }) => id))
+      this.#listen(some, new Map(rows.map(({ id, seq }) => [id, seq])))
+    }
+    return added
+  }
+
+  /** Notes those that have a destination. */
+  #listen(generations: readonly Settled[], numbers: ReadonlyMap<string, number>): void {
+    for (const { broadcast, id, organizationId, workspaceId } of generations) {
+      const seq = numbers.get(id)
+      if (!broadcast || seq === undefined) continue
       this.#sql.exec(
         "INSERT INTO broadcasts (seq, id, organization_id, workspace_id) VALUES (?, ?, ?, ?)",
-        row.seq,
-        generation.id,
-        generation.organizationId,
-        generation.workspaceId,
+        seq,
+        id,
+        organizationId,
+        workspaceId,
       )
       this.#hasBroadcasts = true
     }
-    return row !== undefined
   }
 
   has(id: string): boolean {

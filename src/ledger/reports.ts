@@ -12,8 +12,15 @@ export const NOTHING_ELSE: Progress = { registrations: [], renewals: [] }
 
 type Stub = DurableObjectStub<LedgerRpc>
 
-/** How long a settlement waits for others of its isolate, unless another request to the ledger takes it along. */
-const BATCH_WINDOW_MS = 100
+/**
+ * How long a settlement waits for others of its isolate, unless another request to the ledger takes it along: until
+ * there are about BATCH_AIM, where they come often enough for that within the longest window.
+ */
+const BATCH_WINDOW_MS = { least: 100, most: 500 }
+const BATCH_AIM = 8
+/** Of the time between two settlements, the latest counts for so much. */
+const PACE_WEIGHT = 0.1
+const LONGEST_GAP_MS = 10_000
 /** A batch of this size is sent at once: a report has about 1 KB for each settlement. */
 const MAX_BATCH = 100
 /** How long a call that took a settlement along may be silent before it is taken for dead. */
@@ -29,12 +36,14 @@ export class Reports {
   #opened: Stub | undefined
   readonly #waiting: PendingSettlement[]
   readonly #leases: Leases
+  readonly #pace: Shared["pace"]
   readonly #timer: Timer
 
-  constructor(open: () => Stub, { waiting, leases }: Pick<Shared, "waiting" | "leases">, timer: Timer) {
+  constructor(open: () => Stub, { waiting, leases, pace }: Pick<Shared, "waiting" | "leases" | "pace">, timer: Timer) {
     this.#open = open
     this.#waiting = waiting
     this.#leases = leases
+    this.#pace = pace
     this.#timer = timer
   }
 
@@ -69,7 +78,8 @@ export class Reports {
   async settle(generation: Generation, leaseId: string | null): Promise<void> {
     const current: PendingSettlement = { generation, leaseId, state: "waiting" }
     this.#waiting.push(current)
-    if (this.#waiting.length < MAX_BATCH) await this.#timer.wait(BATCH_WINDOW_MS)
+    countSettlement(this.#pace, Date.now())
+    if (this.#waiting.length < MAX_BATCH) await this.#timer.wait(batchWindowMs(this.#pace))
     for (const pauseMs of [...RETRY_AFTER_MS, undefined]) {
       const failure = await this.#tryToSettle(current)
       if (!failure) return
@@ -158,6 +168,18 @@ export class Reports {
     }
     return answer
   }
+}
+
+function countSettlement(pace: Shared["pace"], now: number): void {
+  const gapMs = now - pace.lastAt
+  pace.gapMs = Math.min(gapMs, LONGEST_GAP_MS) * PACE_WEIGHT + pace.gapMs * (1 - PACE_WEIGHT)
+  pace.lastAt = now
+}
+
+/** Those that come too seldom to meet others within the longest window do not wait for it. */
+function batchWindowMs({ gapMs }: Shared["pace"]): number {
+  const { least, most } = BATCH_WINDOW_MS
+  return gapMs > most ? least : Math.min(most, Math.max(least, BATCH_AIM * gapMs))
 }
 
 /** It would fail each time: it is larger than a message between a Worker and a Durable Object may be. */

@@ -28,12 +28,14 @@ export type Shared = {
   waiting: PendingSettlement[]
   leases: Leases
   tracked: Map<string, Tracked>
+  /** When the last settlement came, in epoch milliseconds, and the time between two of them, as of late. */
+  pace: { lastAt: number; gapMs: number }
   /** When dead calls were last looked for, in epoch milliseconds. */
   sweptAt: number
 }
 
 export function newShared(): Shared {
-  return { waiting: [], leases: new Leases(), tracked: new Map(), sweptAt: 0 }
+  return { waiting: [], leases: new Leases(), tracked: new Map(), pace: { lastAt: 0, gapMs: 10_000 }, sweptAt: 0 }
 }
 
 const shared = new Map<string, Shared>()

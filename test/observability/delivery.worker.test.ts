@@ -485,7 +485,7 @@ describe("the ledger's outbox", () => {
     await runInDurableObject(workspace.object, async (_, { storage }) => {
       const outbox = new Outbox(storage.sql)
       const ids = Array.from({ length: 60 }, () => `gen-${crypto.randomUUID()}`)
-      for (const id of ids) outbox.add(listened(workspace, id))
+      for (const id of ids) outbox.add([listened(workspace, id)])
       const sent: BroadcastMessage[] = []
       let isAway = true
       const queue = {

@@ -1,0 +1,80 @@
+import { cappedAt, type Generation } from "../../src/ledger/generation.ts"
+import type { Counters } from "../../src/ledger/limits.ts"
+import type { Settlement } from "../../src/ledger/protocol.ts"
+import { tokensUsed } from "../../src/ledger/rates.ts"
+import { logError } from "../../src/support/log.ts"
+import type { Alerts } from "./alerts.ts"
+import type { CounterStore } from "./counters.ts"
+import { heldRates, type HoldRow, type Holds, scopesOf } from "./holds.ts"
+import type { Outbox } from "./outbox.ts"
+import type { Overruns } from "./overruns.ts"
+import type { RateCounts } from "./rates.ts"
+
+export type Books = {
+  holds: Holds
+  outbox: Outbox
+  counters: CounterStore
+  overruns: Overruns
+  rates: RateCounts
+  alerts: Alerts
+  alertBooks: { of: (scope: string) => Counters; creditedNano: () => number }
+}
+
+/** Nano-USD by which the settlements and registrations of a report change the amount of each lease. */
+export type LeaseChanges = Map<string, number>
+
+type Charge = { generation: Generation; hold: HoldRow | undefined; lease: Readonly<HoldRow> | undefined }
+
+/**
+ * Charges at most what was held, within the transaction of the caller. Every settlement was preceded by a hold, so one
+ * without it is settled already: a second one changes nothing. Returns the ids of those that are charged now.
+ */
+export function chargeAll(
+  settlements: readonly Settlement[],
+  books: Books,
+  changes: LeaseChanges,
+  now: number,
+): string[] {
+  const byId = new Map<string, Charge>()
+  for (const settlement of settlements) {
+    const { id } = settlement.generation
+    const charge = byId.has(id) ? undefined : chargeOf(settlement, books)
+    if (charge) byId.set(id, charge)
+  }
+  const charges = [...byId.values()]
+  const added = books.outbox.add(charges.map(({ generation }) => ({ ...generation, settledAt: now })))
+  for (const id of added) {
+    const charge = byId.get(id)
+    if (charge) count(charge, books, changes, now)
+  }
+  return added
+}
+
+/** Ends the hold of a call; undefined where neither a hold nor a lease covers it. */
+function chargeOf({ generation: settled, leaseId }: Settlement, { holds, outbox }: Books): Charge | undefined {
+  const { id } = settled
+  const hold = holds.take(id)
+  const lease = leaseId === null ? undefined : holds.lease(leaseId)
+  if (hold || lease) return { generation: hold ? cappedAt(settled, hold.amount) : settled, hold, lease }
+  if (leaseId !== null && !outbox.has(id)) {
+    logError("call outlived its lease; lease charged instead", { generation: id })
+  }
+  return undefined
+}
+
+function count({ generation, hold, lease }: Charge, books: Books, changes: LeaseChanges, now: number): void {
+  const amount = { spent: generation.costNano, byok: generation.byokCostNano }
+  const costs = amount.spent + amount.byok
+  const cover = hold ?? lease
+  if (costs > 0 && cover) {
+    books.counters.add(scopesOf(generation, cover), amount, now)
+    books.alerts.charged(generation, books.alertBooks, now)
+  }
+  if (generation.overrunNano) books.overruns.add(generation, generation.overrunNano, now)
+  const rates = hold && heldRates(hold)
+  if (rates) books.rates.correct(rates, tokensUsed(generation.tokens), now)
+  if (lease) {
+    changes.set(lease.id, (changes.get(lease.id) ?? 0) + (hold?.amount ?? 0) - costs)
+    books.holds.changeSlots(lease.id, rates?.slots ?? 0)
+  }
+}
