@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
-import { expect, test } from "vitest"
+import { DatabaseSync } from "node:sqlite"
+import { describe, expect, test } from "vitest"
 
 const folder = path.join(import.meta.dirname, "../../d1-migrations")
 
@@ -26,6 +27,61 @@ const ADDS = [
   /^(?:INSERT|UPDATE) /i,
 ]
 
-test.each(later)("%s only adds, so that the previous release runs on the new schema", (name) => {
-  expect(statementsOf(name).filter((statement) => !ADDS.some((form) => form.test(statement)))).toEqual([])
+/** A table that is stored in another way: made anew under another name, filled, and put in the place of the old one. */
+function withoutRebuilds(statements: readonly string[]): string[] {
+  const left = [...statements]
+  for (let at = 0; at < left.length; at++) {
+    const [, name] = /^CREATE TABLE (\w+)_next /.exec(left[at] ?? "") ?? []
+    if (name === undefined) continue
+    const [fill = "", drop, rename] = left.slice(at + 1, at + 4)
+    const isFilled = new RegExp(`^INSERT INTO ${name}_next SELECT [^;]* FROM ${name}(?: ORDER BY \\w+)?$`).test(fill)
+    const isReplaced = drop === `DROP TABLE ${name}` && rename === `ALTER TABLE ${name}_next RENAME TO ${name}`
+    if (isFilled && isReplaced) left.splice(at--, 4)
+  }
+  return left
+}
+
+type Column = { name: string; type: string; notnull: number; pk: number; dflt_value: string | null }
+
+function shapeOf(db: DatabaseSync): Map<string, Map<string, Column>> {
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[]
+  return new Map(
+    tables.map(({ name }) => {
+      const columns = db.prepare("SELECT * FROM pragma_table_info(?)").all(name) as Column[]
+      return [name, new Map(columns.map((column) => [column.name, column]))]
+    }),
+  )
+}
+
+function migrated(upTo: (name: string) => boolean): DatabaseSync {
+  const db = new DatabaseSync(":memory:")
+  const names = readdirSync(folder).toSorted().filter(upTo)
+  for (const name of names) db.exec(readFileSync(path.join(folder, name), "utf8"))
+  return db
+}
+
+describe.each(later)("%s", (name) => {
+  test("only adds, so that the previous release runs on the new schema", () => {
+    const others = withoutRebuilds(statementsOf(name))
+    expect(others.filter((statement) => !ADDS.some((form) => form.test(statement)))).toEqual([])
+  })
+
+  test("keeps every column that the previous release knows", () => {
+    const before = shapeOf(migrated((one) => one < name))
+    const after = shapeOf(migrated((one) => one <= name))
+    for (const [table, columns] of before) {
+      for (const [column, { type, dflt_value: fallback }] of columns) {
+        expect(after.get(table)?.get(column), `${table}.${column}`).toMatchObject({ type, dflt_value: fallback })
+      }
+    }
+  })
+})
+
+test("a rebuilt table keeps its rows", () => {
+  const before = migrated((name) => name < "0043")
+  const insert = "INSERT INTO generations VALUES (?, 'o', 'w', 'k', ?, 'a/b', NULL, 7, 0, '{}', ?)"
+  for (let at = 0; at < 3; at++) before.prepare(insert).run(`gen-${at}`, at, 9 - at)
+  const rows = before.prepare("SELECT * FROM generations ORDER BY id").all()
+  before.exec(readFileSync(path.join(folder, "0043_row_storage.sql"), "utf8"))
+  expect(before.prepare("SELECT * FROM generations ORDER BY id").all()).toEqual(rows)
 })

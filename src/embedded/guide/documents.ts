@@ -20,6 +20,7 @@ import mcp from "../../../docs/mcp.md"
 import oauth from "../../../docs/oauth.md"
 import observability from "../../../docs/observability.md"
 import operations from "../../../docs/operations.md"
+import scale from "../../../docs/scale.md"
 import providers from "../../../docs/providers.md"
 import quickStart from "../../../docs/quick-start.md"
 import responseCache from "../../../docs/response-cache.md"
@@ -55,6 +56,7 @@ export const documents: readonly { path: string; text: string }[] = [
   { path: "docs/oauth.md", text: oauth },
   { path: "docs/observability.md", text: observability },
   { path: "docs/operations.md", text: operations },
+  { path: "docs/scale.md", text: scale },
   { path: "docs/providers.md", text: providers },
   { path: "docs/quick-start.md", text: quickStart },
   { path: "docs/response-cache.md", text: responseCache },
