@@ -22,8 +22,8 @@ import {
   MAX_CHANNELS,
   updateChannel,
 } from "./channel-store.ts"
-import { aboutChannel, deliver, MASK, openSecrets, readConfig, splitConfig, toChannel } from "./channel.ts"
-import { Channel, ChannelChange, NewChannel } from "./schemas.ts"
+import { aboutChannel, deliver, openSecrets, readConfig, splitConfig, toChannel } from "./channel.ts"
+import { Channel, ChannelChange, MASK, NewChannel } from "./schemas.ts"
 import type { ChannelRow } from "./table.ts"
 
 const tags = ["Alerts"]

@@ -13,22 +13,13 @@ import { parseStored } from "../support/json.ts"
 import { logError } from "../support/log.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { Alert, AlertKind, ChannelType } from "./alert.ts"
-import { type Channel, CONFIGS } from "./schemas.ts"
+import { type Channel, CHANNEL_SECRETS, CONFIGS, MASK } from "./schemas.ts"
 import { type Configured, toOutbound } from "./send.ts"
 import type { ChannelRow } from "./table.ts"
 
 type Config = Readonly<Record<string, unknown>>
 
-/** Sealed fields. The address of a Slack webhook is its credential. */
-const SECRETS: Record<ChannelType, readonly string[]> = {
-  webhook: ["signing_secret"],
-  slack: ["url"],
-  email: ["api_key"],
-}
 const URLS = ["url", "base_url"]
-
-/** What a response shows in the place of a secret. A change that sends it back keeps the secret. */
-export const MASK = "..."
 
 export function aboutChannel({
   id,
@@ -44,7 +35,7 @@ export function readConfig(type: ChannelType, config: Config, env: Env): Config 
   const parsed = z.object({ config: CONFIGS[type] }).safeParse({ config })
   if (!parsed.success) throw new GatewayError("invalid_request", explain(parsed.error))
   const read: Config = parsed.data.config
-  for (const name of SECRETS[type]) {
+  for (const name of CHANNEL_SECRETS[type]) {
     if (read[name] === MASK)
       throw new GatewayError("invalid_request", `config.${name}: is masked. Send the value itself.`)
   }
@@ -57,7 +48,7 @@ export function readConfig(type: ChannelType, config: Config, env: Env): Config 
 
 export function splitConfig(type: ChannelType, config: Config): { open: Config; secret: Config } {
   const of = (wanted: boolean) =>
-    Object.fromEntries(Object.entries(config).filter(([name]) => SECRETS[type].includes(name) === wanted))
+    Object.fromEntries(Object.entries(config).filter(([name]) => CHANNEL_SECRETS[type].includes(name) === wanted))
   return { open: of(false), secret: of(true) }
 }
 
@@ -71,7 +62,7 @@ export function toChannel(row: ChannelRow): z.infer<typeof Channel> {
     name: row.name,
     enabled: row.enabled,
     kinds: row.kinds === null ? null : ([...row.kinds] as AlertKind[]),
-    config: { ...row.config, ...Object.fromEntries(SECRETS[row.type].map((name) => [name, MASK])) },
+    config: { ...row.config, ...Object.fromEntries(CHANNEL_SECRETS[row.type].map((name) => [name, MASK])) },
     created_at: toTimestamp(row.createdAt),
     updated_at: toTimestamp(row.updatedAt),
     last_success_at: instant(row.lastSuccessAt),

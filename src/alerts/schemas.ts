@@ -51,6 +51,15 @@ export const CONFIGS = {
       message: "is required with mailgun",
     }),
 } as const
+/** Sealed fields of each type. The address of a Slack webhook is its credential. */
+export const CHANNEL_SECRETS: Record<keyof typeof CONFIGS, readonly string[]> = {
+  webhook: ["signing_secret"],
+  slack: ["url"],
+  email: ["api_key"],
+}
+/** What a response shows in the place of a secret. A change that sends it back keeps the secret. */
+export const MASK = "..."
+
 export type ConfigOf<T extends keyof typeof CONFIGS> = z.infer<(typeof CONFIGS)[T]>
 
 const config = z.record(z.string(), z.unknown(), { error: "must be an object: see its type" })

@@ -67,19 +67,23 @@ test("the example of the documentation is applied, and a second apply changes no
   const text = readFileSync(path.join(root, "docs/declared-configuration.md"), "utf8")
   writeFileSync(file, /```yaml\n(.*?)```/s.exec(text)?.[1] ?? "")
   const unset = await gateway("plan", file)
-  expect([unset.code, unset.errors]).toEqual([1, expect.stringContaining("set HOOK_TOKEN in the environment")])
-  more = { HOOK_TOKEN: "0123456789abcdefghij" }
+  expect([unset.code, unset.errors]).toEqual([1, expect.stringContaining("set DOCUMENTS_TOKEN in the environment")])
+  more = {
+    HOOK_TOKEN: "0123456789abcdefghij",
+    DOCUMENTS_TOKEN: "9876543210abcdefghij",
+    SLACK_URL: "https://hooks.slack.com/services/T0/B0/key-of-the-hook",
+  }
   const planned = await gateway("plan", file)
   expect(planned.code, planned.errors).toBe(2)
   expect(planned.out).toContain("+ workspaces.search.keys.backend\n    limit: 50\n")
   expect(planned.out).toContain("drift is not checked")
-  expect(planned.out).toContain("10 to create, 1 to change, 0 to remove.")
+  expect(planned.out).toContain("12 to create, 1 to change, 0 to remove.")
 
-  expect(await succeed("apply", file, ...keysOut())).toContain("Applied 11 changes.")
+  expect(await succeed("apply", file, ...keysOut())).toContain("Applied 13 changes.")
   expect(await succeed("plan", file)).toBe("No changes.\n")
   expect(await succeed("apply", file)).toBe("No changes.\n")
 
-  more = { HOOK_TOKEN: "0123456789abcdefgXYZ" }
+  more["HOOK_TOKEN"] = "0123456789abcdefgXYZ"
   expect(await succeed("apply", file)).toContain(
     'config.headers: {"authorization":"Bear...ghij"} → {"authorization":"Bear...gXYZ"}',
   )
@@ -101,10 +105,38 @@ test("the example of the documentation is applied, and a second apply changes no
   expect(choices[0]?.message.content).toContain("Mail to")
   expect(choices[0]?.message.content).not.toContain("jo@example.com")
   const state = readFileSync(`${file}.state.json`, "utf8")
-  for (const secret of [key, organization.managementKey, "0123456789"])
+  for (const secret of [key, organization.managementKey, "0123456789", "9876543210", "key-of-the-hook"])
     expect(state + planned.out).not.toContain(secret)
   const audit = await api<{ data: { action: string; resource_id: string }[] }>("GET", "/audit?limit=100")
   expect(audit.data).toContainEqual(expect.objectContaining({ action: "api_key.create", resource_id: hash }))
+})
+
+test("MCP servers and alert channels are changed, found by hand changes, and removed", async () => {
+  more = { TOKEN: "0123456789abcdefghij", SLACK_URL: "https://hooks.slack.com/services/T0/B0/one" }
+  const declare = (price: number, kinds: string) =>
+    write(
+      `  search:\n    mcp_servers:\n      documents: { name: Documents, url: "https://mcp.example.com/mcp", price_per_call_usd: ${price}, headers: { authorization: "Bearer \${TOKEN}" } }\n` +
+        `    alert_channels:\n      team: { type: slack, kinds: ${kinds}, config: { url: "\${SLACK_URL}" } }\n`,
+    )
+  declare(0.002, "[limit_threshold]")
+  await succeed("apply", file)
+  declare(0.003, "null")
+  const planned = await gateway("plan", file)
+  expect(planned.out).toContain("~ workspaces.search.mcp_servers.documents\n    price_per_call_usd: 0.002 → 0.003\n")
+  expect(planned.out).toContain('~ workspaces.search.alert_channels.team\n    kinds: ["limit_threshold"] → null\n')
+  await succeed("apply", file)
+  expect(await succeed("plan", file)).toBe("No changes.\n")
+  const { data: workspace } = await api<{ data: { id: string } }>("GET", "/workspaces/search")
+  const list = async () =>
+    (await api<{ data: { slug: string; headers: object }[] }>("GET", `/mcp-servers?workspace_id=${workspace.id}`)).data
+  expect(await list()).toMatchObject([
+    { slug: "documents", price_per_call_usd: 0.003, headers: { authorization: "Bear...ghij" } },
+  ])
+  write("  search: { mcp_servers: {}, alert_channels: {} }\n")
+  await succeed("apply", file, "--prune")
+  expect(await list()).toEqual([])
+  const channels = await api<{ data: { workspace_id: string }[] }>("GET", "/alerts/channels")
+  expect(channels.data.filter((one) => one.workspace_id === workspace.id)).toEqual([])
 })
 
 describe("what somebody changed by hand", () => {

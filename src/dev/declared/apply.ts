@@ -1,10 +1,10 @@
 import { type Json, listOf, objectsOf } from "../../support/json.ts"
 import { type Api, Failure } from "../api.ts"
-import { toDestinationBody } from "./destination.ts"
 import type { KeysOut } from "./keys-out.ts"
 import type { Live } from "./live.ts"
 import type { Change } from "./plan.ts"
 import type { Kind } from "./resource.ts"
+import { toBody } from "./secrets.ts"
 
 export type Outcome = { done: Change[]; failed: { change: Change; message: string } | null; pending: Change[] }
 
@@ -55,6 +55,8 @@ class Writer {
       alias: (one) =>
         this.#put(one, `/workspaces/${one.workspace}/aliases/${encodeURIComponent(one.name)}`, this.#aliasOf(one)),
       destination: (one) => this.#destination(one),
+      mcp_server: (one) => this.#mcpServer(one),
+      alert_channel: (one) => this.#alertChannel(one),
     }
     await write[change.kind](change)
   }
@@ -122,9 +124,34 @@ class Writer {
     const resource = "/observability/destinations"
     if (action === "remove") await this.#send("DELETE", `${resource}/${id}`)
     else if (action === "update") {
-      await this.#send("PATCH", `${resource}/${id}`, toDestinationBody(changed(fields), secrets))
+      await this.#send("PATCH", `${resource}/${id}`, toBody(changed(fields), secrets))
     } else {
-      const body = { ...toDestinationBody(declared, secrets), name, workspace_id: this.#workspaceId(workspace) }
+      const body = { ...toBody(declared, secrets), name, workspace_id: this.#workspaceId(workspace) }
+      await this.#send("POST", resource, body)
+    }
+  }
+
+  async #mcpServer({ action, workspace, name, declared, fields, secrets }: Change): Promise<void> {
+    const workspaceId = this.#workspaceId(workspace)
+    const resource = `/mcp-servers/${name}?workspace_id=${workspaceId}`
+    if (action === "remove") await this.#send("DELETE", resource)
+    else if (action === "update") await this.#send("PATCH", resource, toBody(changed(fields), secrets))
+    else {
+      const body = { ...toBody(declared, secrets), slug: name, workspace_id: workspaceId }
+      await this.#send("POST", "/mcp-servers", body)
+    }
+  }
+
+  async #alertChannel({ action, id, workspace, name, declared, fields, secrets }: Change): Promise<void> {
+    const resource = "/alerts/channels"
+    if (action === "remove") await this.#send("DELETE", `${resource}/${id}`)
+    else if (action === "update") {
+      // The configuration is replaced as a whole.
+      const { config } = toBody(declared, secrets)
+      const body = toBody(changed(fields), secrets)
+      await this.#send("PATCH", `${resource}/${id}`, { ...body, ...(body["config"] !== undefined && { config }) })
+    } else {
+      const body = { ...toBody(declared, secrets), name, workspace_id: this.#workspaceId(workspace) }
       await this.#send("POST", resource, body)
     }
   }

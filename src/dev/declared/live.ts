@@ -1,8 +1,8 @@
 import { isArray, type Json, objectsOf } from "../../support/json.ts"
 import type { Api } from "../api.ts"
-import { toDestinationFields } from "./destination.ts"
 import { type Kind, type LiveResource, normalizeFields } from "./resource.ts"
 import { type Declaration, sectionOf } from "./schema.ts"
+import { toConfiguredFields } from "./secrets.ts"
 
 const PAGE = 100
 
@@ -101,7 +101,16 @@ async function sectionsOf(
   }
   if (has("destination")) {
     const destinations = await listAll(api, `/observability/destinations?workspace_id=${id}&`)
-    found.push(...destinations.map((one) => toLive("destination", slug, toDestinationFields(one))))
+    found.push(...destinations.map((one) => toLive("destination", slug, toConfiguredFields(one))))
+  }
+  if (has("mcp_server")) {
+    const servers = await listAll(api, `/mcp-servers?workspace_id=${id}&`)
+    found.push(...servers.map((one) => ({ ...toLive("mcp_server", slug, one), name: String(one["slug"]) })))
+  }
+  if (has("alert_channel")) {
+    const channels = await listAll(api, "/alerts/channels?")
+    const inWorkspace = channels.filter((one) => one["workspace_id"] === id)
+    found.push(...inWorkspace.map((one) => toLive("alert_channel", slug, toConfiguredFields(one))))
   }
   return found
 }

@@ -105,7 +105,11 @@ function toRemoval(resource: LiveResource): Change {
 }
 
 /** Fields that the API sets only when it creates. */
-const FIXED: Partial<Record<Kind, readonly string[]>> = { key: ["kind", "expires_at"], destination: ["type"] }
+const FIXED: Partial<Record<Kind, readonly string[]>> = {
+  key: ["kind", "expires_at"],
+  destination: ["type"],
+  alert_channel: ["type"],
+}
 
 function refuseFixedFields(kind: Kind, address: string, fields: readonly FieldChange[]): void {
   const fixed = fields.find(({ field }) => FIXED[kind]?.includes(field))

@@ -2,7 +2,17 @@ import { createHash } from "node:crypto"
 import { isArray, isObject, type Json } from "../../support/json.ts"
 
 /** In the order in which changes are applied. */
-export const KINDS = ["workspace", "budget", "guardrail", "key", "guardrail_keys", "alias", "destination"] as const
+export const KINDS = [
+  "workspace",
+  "budget",
+  "guardrail",
+  "mcp_server",
+  "key",
+  "guardrail_keys",
+  "alias",
+  "destination",
+  "alert_channel",
+] as const
 export type Kind = (typeof KINDS)[number]
 
 /** A part of the configuration, as a file declares it or the gateway has it. */
@@ -26,9 +36,11 @@ export type LiveResource = Resource & {
 const SECTIONS = {
   budget: "budgets",
   guardrail: "guardrails",
+  mcp_server: "mcp_servers",
   key: "keys",
   alias: "aliases",
   destination: "destinations",
+  alert_channel: "alert_channels",
 } as const
 
 /** Where a resource stands in the file: `workspaces.search.keys.ci`. */

@@ -1,15 +1,18 @@
 import * as z from "zod"
 import { parse, YAMLParseError } from "yaml"
+import { NewChannel } from "../../alerts/schemas.ts"
 import { BudgetChange } from "../../budgets/schemas.ts"
 import { NewGuardrail } from "../../guardrails/schemas.ts"
 import { explain } from "../../http/schema.ts"
 import { NewApiKey } from "../../keys/schemas.ts"
+import { NewMcpServer } from "../../mcp-servers/schemas.ts"
 import { NewDestination } from "../../observability/schemas.ts"
 import { AliasInput, AliasPath } from "../../workspaces/alias-schemas.ts"
 import { NewWorkspace, WorkspaceChange } from "../../workspaces/schemas.ts"
 import { Failure } from "../api.ts"
 import type { Json } from "../../support/json.ts"
-import { toDestination } from "./destination.ts"
+import { alertChannelsOf, destinationsOf, mcpServersOf } from "./sealed.ts"
+import type { Environment } from "./secrets.ts"
 import { normalizeFields, type Kind, type Resource } from "./resource.ts"
 
 /** An empty value in YAML is null: a section without entries, an entry without fields. */
@@ -44,6 +47,8 @@ const Key = NewApiKey.omit({ name: true, workspace_id: true, external: true, cre
 })
 
 const Destination = NewDestination.omit({ name: true, workspace_id: true, api_key_hashes: true })
+const AlertChannel = NewChannel.omit({ name: true, workspace_id: true })
+const McpServer = NewMcpServer.omit({ slug: true, workspace_id: true })
 
 const Workspace = WorkspaceChange.omit({ slug: true }).extend({
   budgets: orEmpty(Budgets).optional(),
@@ -51,6 +56,8 @@ const Workspace = WorkspaceChange.omit({ slug: true }).extend({
   guardrails: section(NewGuardrail.shape.name, orEmpty(Guardrail)),
   keys: section(keyName, orEmpty(Key)),
   destinations: section(NewDestination.shape.name, Destination),
+  mcp_servers: section(NewMcpServer.shape.slug, McpServer),
+  alert_channels: section(NewChannel.shape.name, AlertChannel),
 })
 type Workspace = z.infer<typeof Workspace>
 
@@ -78,7 +85,7 @@ export function readDeclaration(text: string, file: string, env = process.env): 
   return {
     resources: workspaces.flatMap(([slug, workspace]) => [
       ...resourcesOf(slug, workspace),
-      ...destinationsOf(slug, workspace, env),
+      ...sealedOf(slug, workspace, env),
     ]),
     sections: new Set(workspaces.flatMap(([slug, workspace]) => sectionsOf(slug, workspace))),
   }
@@ -88,19 +95,22 @@ export function sectionOf({ workspace, kind }: Pick<Resource, "workspace" | "kin
   return `${workspace}/${kind}`
 }
 
-function sectionsOf(slug: string, { budgets, aliases, guardrails, keys, destinations }: Workspace): string[] {
+function sectionsOf(slug: string, workspace: Workspace): string[] {
   const declared: [Kind, unknown][] = [
-    ["budget", budgets],
-    ["alias", aliases],
-    ["guardrail", guardrails],
-    ["key", keys],
-    ["destination", destinations],
+    ["budget", workspace.budgets],
+    ["alias", workspace.aliases],
+    ["guardrail", workspace.guardrails],
+    ["key", workspace.keys],
+    ["destination", workspace.destinations],
+    ["mcp_server", workspace.mcp_servers],
+    ["alert_channel", workspace.alert_channels],
   ]
   return declared.filter(([, value]) => value !== undefined).map(([kind]) => sectionOf({ workspace: slug, kind }))
 }
 
 function resourcesOf(workspace: string, declared: Workspace): Resource[] {
-  const { budgets = {}, aliases = {}, guardrails = {}, keys = {}, destinations: _, ...settings } = declared
+  const { budgets = {}, aliases = {}, guardrails = {}, keys = {}, ...others } = declared
+  const { destinations: _, mcp_servers: __, alert_channels: ___, ...settings } = others
   const of = (kind: Kind, entries: Record<string, Json | undefined>) =>
     Object.entries(entries).flatMap(([name, fields]): Resource[] =>
       fields ? [{ kind, workspace, name, fields: normalizeFields(fields) }] : [],
@@ -119,8 +129,13 @@ function resourcesOf(workspace: string, declared: Workspace): Resource[] {
   ]
 }
 
-function destinationsOf(slug: string, { destinations = {} }: Workspace, env: NodeJS.ProcessEnv): Resource[] {
-  return Object.entries(destinations).map(([name, declared]) => toDestination(slug, name, declared, env))
+function sealedOf(slug: string, workspace: Workspace, env: Environment): Resource[] {
+  const { destinations = {}, mcp_servers: mcpServers = {}, alert_channels: channels = {} } = workspace
+  return [
+    ...mcpServersOf([slug, mcpServers], env),
+    ...destinationsOf([slug, destinations], env),
+    ...alertChannelsOf([slug, channels], env),
+  ]
 }
 
 /** A key has at most one guardrail: two would take it from each other at every apply. */
