@@ -28,6 +28,8 @@ export type Endpoint = {
 export type Model = {
   /** `author/slug`, with `:variant` where the variant is a model of its own. */
   id: string
+  /** Of an alias in a list: the id of the model that it stands for. */
+  aliasOf?: string
   name: string
   description: string
   /** Unix seconds. */

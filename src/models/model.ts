@@ -20,11 +20,12 @@ export function supportedParameters(model: Model): string[] {
 export function toModel(model: Model): schemas.Model | undefined {
   const [cheapest] = pricedEndpoints(model)
   if (!cheapest) return undefined
+  const { aliasOf: canonical = model.id } = model
   return {
     id: model.id,
     object: "model",
-    owned_by: model.id.slice(0, model.id.indexOf("/")),
-    canonical_slug: model.id,
+    owned_by: canonical.slice(0, canonical.indexOf("/")),
+    canonical_slug: canonical,
     name: model.name,
     description: model.description,
     created: model.created,
@@ -43,7 +44,7 @@ export function toModel(model: Model): schemas.Model | undefined {
     hugging_face_id: null,
     expiration_date: null,
     knowledge_cutoff: model.knowledgeCutoff,
-    links: { details: `/api/v1/models/${model.id}/endpoints` },
+    links: { details: `/api/v1/models/${canonical}/endpoints` },
   }
 }
 

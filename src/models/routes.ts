@@ -4,17 +4,15 @@ import { entryOf } from "../audit/actor.ts"
 import { requireOperator } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
-import { regionOf } from "../http/region.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
-import type { Filter as EndpointFilter } from "./endpoint-filter.ts"
 import { configuredProviders } from "../providers/configured.ts"
-import type { Provider } from "../providers/provider.ts"
 import * as admin from "./admin.ts"
 import type { Model } from "./catalogue.ts"
 import { loadCatalogue, publishCatalogue } from "./compile.ts"
 import { discover } from "./discover.ts"
+import { listModels } from "./list.ts"
 import * as model from "./model.ts"
 import * as schemas from "./schemas.ts"
 import { OutputModalities, Page, search, Search, toPage } from "./search.ts"
@@ -247,34 +245,6 @@ catalogueAdmin.openapi(discoverRoute, async (c) => {
 })
 
 const SET_A_KEY = "Set its key, such as OPENAI_API_KEY; GET /providers lists those that are configured."
-
-/** The models that match `query`, with the endpoints that pass `filters`. */
-export async function listModels(c: Context<App>, query: Partial<Search>, filters: readonly EndpointFilter[] = []) {
-  const { models } = await loadCatalogue(c.env)
-  const providers = configuredProviders(c.env)
-  const offered =
-    filters.length === 0
-      ? models.values()
-      : [...models.values()].map((one) => within(one, filters, providers, regionOf(c.req.raw, c.env)))
-  const found = search(offered, query, providers, Date.now())
-  const { items, next } = toPage(found, query, c.req.url)
-  const data = items.flatMap((item) => model.toModel(item) ?? [])
-  return { object: "list" as const, data, links: { next }, total_count: found.length }
-}
-
-/** The model as it is for a caller under guardrails: with the endpoints that they leave. */
-function within(
-  found: Model,
-  filters: readonly EndpointFilter[],
-  providers: ReadonlyMap<string, Provider>,
-  region: string | null,
-): Model {
-  const endpoints = found.endpoints.filter((endpoint) => {
-    const provider = providers.get(endpoint.provider)
-    return provider !== undefined && filters.every((filter) => filter.keeps(endpoint, provider, region))
-  })
-  return { ...found, endpoints }
-}
 
 async function findModel(c: Read<AtPath>): Promise<{ id: string; found: Model }> {
   const { author, slug } = c.req.valid("param")

@@ -1,19 +1,19 @@
 import { createRoute } from "@hono/zod-openapi"
-import type { Context } from "hono"
-import type { App } from "../access/app.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
-import { listModels } from "../models/routes.ts"
+import type { Catalogue } from "../models/catalogue.ts"
+import { listModels } from "../models/list.ts"
 import { ModelList } from "../models/schemas.ts"
 import { OutputModalities, Page } from "../models/search.ts"
 import { callerOf } from "../policy/call-policy.ts"
+import { aliasModels } from "./alias-models.ts"
 
 const listForUser = createRoute({
   method: "get",
   path: "/models/user",
   operationId: "listModelsForUser",
   tags: ["Models"],
-  summary: "List the models that the key may call",
+  summary: "List the models that the key may call, and the aliases of its workspace",
   request: { query: Page.extend(OutputModalities.shape) },
   responses: { 200: ok(ModelList), ...failures("invalid_request", "unauthenticated", "internal") },
 })
@@ -30,12 +30,13 @@ const listEmbeddings = createRoute({
 
 /** What the caller's key can call. */
 export const keyedModels = newRouter()
-  .openapi(listForUser, async (c) => c.json(await listModels(c, c.req.valid("query"), filtersOf(c)), 200))
+  .openapi(listForUser, async (c) => {
+    const { defaults, keyHash, guardrails } = callerOf(c.var.principal)
+    const aliases = (catalogue: Catalogue) => aliasModels(defaults.aliases, keyHash, catalogue)
+    return c.json(await listModels(c, c.req.valid("query"), { filters: guardrails?.routeFilters(), aliases }), 200)
+  })
   .openapi(listEmbeddings, async (c) => {
     const query = { ...c.req.valid("query"), output_modalities: ["embeddings"] }
-    return c.json(await listModels(c, query, filtersOf(c)), 200)
+    const filters = callerOf(c.var.principal).guardrails?.routeFilters()
+    return c.json(await listModels(c, query, { filters }), 200)
   })
-
-function filtersOf(c: Context<App>) {
-  return callerOf(c.var.principal).guardrails?.routeFilters()
-}

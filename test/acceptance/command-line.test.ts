@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import http from "node:http"
@@ -6,10 +5,8 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest"
-import { root } from "../../src/dev/options.ts"
+import { type Ended, gatewayCommand } from "./command.ts"
 import { newOrganization, openrouter, type Organization } from "./world.ts"
-
-type Ended = { code: number; out: string; errors: string }
 
 let organization: Organization
 
@@ -17,21 +14,10 @@ beforeAll(async () => {
   organization = await newOrganization()
 })
 
-/** As a user of another computer has it: what it knows comes from its environment. */
 function gateway(args: readonly string[], more: Record<string, string> = {}): Promise<Ended> {
-  const { url, bootstrapKey } = inject("gateway")
-  const env = {
-    PATH: process.env["PATH"] ?? "",
-    GATEWAY_URL: url,
-    BOOTSTRAP_MANAGEMENT_KEY: bootstrapKey,
-    GATEWAY_MANAGEMENT_KEY: organization.managementKey,
-    ...more,
-  }
-  return new Promise((resolve) => {
-    execFile(process.execPath, ["src/dev/gateway.ts", ...args], { cwd: root, env }, (error, out, errors) => {
-      resolve({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, out, errors })
-    })
-  })
+  const { bootstrapKey } = inject("gateway")
+  const keys = { BOOTSTRAP_MANAGEMENT_KEY: bootstrapKey, GATEWAY_MANAGEMENT_KEY: organization.managementKey }
+  return gatewayCommand(args, { ...keys, ...more })
 }
 
 async function done(args: readonly string[], more?: Record<string, string>): Promise<string> {

@@ -1,10 +1,9 @@
-import { execFile } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { beforeAll, expect, inject, onTestFinished, test } from "vitest"
-import { root } from "../../src/dev/options.ts"
 import { installOpencode } from "../support/opencode.ts"
+import { gatewayCommand, run } from "./command.ts"
 import { newOrganization, type Organization, usageOf } from "./world.ts"
 
 let organization: Organization
@@ -15,17 +14,6 @@ beforeAll(async () => {
   commands = installOpencode()
 }, 300_000)
 
-type Ended = { code: number; out: string; errors: string }
-
-function run(file: string, args: readonly string[], env: Record<string, string>): Promise<Ended> {
-  return new Promise((resolve) => {
-    const child = execFile(file, args, { cwd: env["HOME"], env }, (error, out, errors) => {
-      resolve({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, out, errors })
-    })
-    child.stdin?.end()
-  })
-}
-
 function newHome() {
   const home = mkdtempSync(path.join(tmpdir(), "gateway-connect-"))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
@@ -35,7 +23,7 @@ function newHome() {
     GATEWAY_URL: inject("gateway").url,
     GATEWAY_API_KEY: organization.apiKey,
   }
-  const gateway = (...args: string[]) => run(process.execPath, [path.join(root, "src/dev/gateway.ts"), ...args], env)
+  const gateway = (...args: string[]) => gatewayCommand(args, env)
   return { home, env, gateway }
 }
 
@@ -51,7 +39,10 @@ test("opencode calls the gateway after one command, doctor finds it, and undo re
   expect(connected.out).not.toContain(organization.apiKey)
   const { GATEWAY_API_KEY: _, ...bare } = env
   const quiet = { OPENCODE_DISABLE_MODELS_FETCH: "1", OPENCODE_DISABLE_AUTOUPDATE: "1" }
-  const answer = await run("opencode", ["run", "-m", "gateway/sim/echo", "Say marmalade"], { ...bare, ...quiet })
+  const answer = await run("opencode", ["run", "-m", "gateway/sim/echo", "Say marmalade"], {
+    env: { ...bare, ...quiet },
+    cwd: home,
+  })
   expect(answer.out, answer.errors).toContain("marmalade")
   expect(await usageOf(organization)).toBeGreaterThan(0)
 
@@ -66,8 +57,7 @@ test("opencode calls the gateway after one command, doctor finds it, and undo re
 
 test("doctor fails for a key that is not valid and says what to do", async () => {
   const { env } = newHome()
-  const args = [path.join(root, "src/dev/gateway.ts"), "doctor"]
-  const { code, out } = await run(process.execPath, args, { ...env, GATEWAY_API_KEY: "sk-gw-v1-wrong" })
+  const { code, out } = await gatewayCommand(["doctor"], { ...env, GATEWAY_API_KEY: "sk-gw-v1-wrong" })
   expect(code).toBe(1)
   expect(out).toMatch(/FAIL +key.+keys create/)
 })

@@ -1,12 +1,10 @@
-import { execFile } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { beforeEach, describe, expect, inject, onTestFinished, test } from "vitest"
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest"
 import { root } from "../../src/dev/options.ts"
+import { gatewayCommand } from "./command.ts"
 import { gatewayUrl, newOrganization, openai, type Organization } from "./world.ts"
-
-type Ended = { code: number; out: string; errors: string }
 
 let organization: Organization
 let folder: string
@@ -21,19 +19,8 @@ beforeEach(async () => {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
 })
 
-function gateway(...args: readonly string[]): Promise<Ended> {
-  const env = {
-    PATH: process.env["PATH"] ?? "",
-    GATEWAY_URL: inject("gateway").url,
-    GATEWAY_MANAGEMENT_KEY: organization.managementKey,
-    ...more,
-  }
-  return new Promise((resolve) => {
-    execFile(process.execPath, ["src/dev/gateway.ts", ...args], { cwd: root, env }, (error, out, errors) => {
-      resolve({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, out, errors })
-    })
-  })
-}
+const gateway = (...args: readonly string[]) =>
+  gatewayCommand(args, { GATEWAY_MANAGEMENT_KEY: organization.managementKey, ...more })
 
 async function succeed(...args: readonly string[]): Promise<string> {
   const { code, out, errors } = await gateway(...args)

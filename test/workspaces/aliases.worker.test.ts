@@ -60,6 +60,36 @@ describe("aliases of a workspace", () => {
     expect(error.message).toContain(field)
   })
 
+  test("are listed among the models of a key, where its guardrails and their arms leave them something", async () => {
+    const workspace = await newWorkspace()
+    const [one, other] = await Promise.all([newKey(workspace), newKey(workspace)])
+    await set(workspace, "team/fast", { model: "sim/long" }, { model: "sim/echo:nitro", weight: 3 })
+    await set(workspace, "private", { model: "sim/echo", key_hashes: [one.hash] })
+    await set(workspace, "sim/slow", { model: "sim/echo" })
+    await set(workspace, "broken", { model: "nobody/nothing" })
+    type Listed = { id: string; canonical_slug: string; owned_by: string; description: string }
+    const listed = async (as: TestClient) => {
+      const { data } = await expectJson<{ data: Listed[] }>(200, as.get("/models/user"))
+      return new Map(data.map((model) => [model.id, model]))
+    }
+    const found = await listed(one.as)
+    expect(found.get("team/fast")).toMatchObject({
+      canonical_slug: "sim/echo",
+      owned_by: "sim",
+      description: "Alias of sim/long, sim/echo:nitro.",
+    })
+    expect(found.get("private")).toMatchObject({ canonical_slug: "sim/echo" })
+    expect(found.get("sim/slow")).toMatchObject({ canonical_slug: "sim/echo" })
+    expect(found.has("broken")).toBe(false)
+    expect((await listed(other.as)).has("private")).toBe(false)
+
+    const rules = { name: "aliases only", allowed_models: ["team/fast"] }
+    const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rules))
+    const assigned = { key_hashes: [other.hash] }
+    await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, assigned))
+    await eventually(async () => expect([...(await listed(other.as)).keys()]).toEqual(["team/fast"]))
+  })
+
   test("are limited to fifty", async () => {
     const workspace = await newWorkspace()
     for (let at = 0; at < 50; at++) await set(workspace, `a${at}`, { model: "sim/echo" })

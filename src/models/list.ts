@@ -1,0 +1,51 @@
+import type { Context } from "hono"
+import type { App } from "../access/app.ts"
+import { regionOf } from "../http/region.ts"
+import { configuredProviders } from "../providers/configured.ts"
+import type { Provider } from "../providers/provider.ts"
+import type { Catalogue, Model } from "./catalogue.ts"
+import { loadCatalogue } from "./compile.ts"
+import type { Filter as EndpointFilter } from "./endpoint-filter.ts"
+import { toModel } from "./model.ts"
+import { search, type Search, toPage } from "./search.ts"
+
+type Offer = {
+  /** Of the guardrails of the caller. */
+  filters?: readonly EndpointFilter[] | undefined
+  /** Listed with the models; one with the name of a model takes its place. */
+  aliases?: (catalogue: Catalogue) => readonly Model[]
+}
+
+/** The models that match `query`, with the endpoints that pass the filters. */
+export async function listModels(
+  c: Context<App>,
+  query: Partial<Search>,
+  { filters = [], aliases = () => [] }: Offer = {},
+) {
+  const catalogue = await loadCatalogue(c.env)
+  const providers = configuredProviders(c.env)
+  const models = new Map([...catalogue.models.values(), ...aliases(catalogue)].map((one) => [one.id, one]))
+  const offered =
+    filters.length === 0
+      ? models.values()
+      : [...models.values()].map((one) => within(one, filters, providers, regionOf(c.req.raw, c.env)))
+  const found = search(offered, query, providers, Date.now())
+  const { items, next } = toPage(found, query, c.req.url)
+  const data = items.flatMap((item) => toModel(item) ?? [])
+  return { object: "list" as const, data, links: { next }, total_count: found.length }
+}
+
+/** The model as it is for a caller under guardrails: with the endpoints that they leave. */
+function within(
+  found: Model,
+  filters: readonly EndpointFilter[],
+  providers: ReadonlyMap<string, Provider>,
+  region: string | null,
+): Model {
+  const alias = found.aliasOf === undefined ? undefined : found.id
+  const endpoints = found.endpoints.filter((endpoint) => {
+    const provider = providers.get(endpoint.provider)
+    return provider !== undefined && filters.every((filter) => filter.keeps(endpoint, provider, region, alias))
+  })
+  return { ...found, endpoints }
+}
