@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import { invalidateOrganization } from "../../src/access/key-cache.ts"
 import { clearConfig } from "../../src/config/config.ts"
 import { eventually } from "../support/eventually.ts"
-import { internObject } from "../support/intern-object.ts"
+import { internObject, parseConfigAgain } from "../support/intern-object.ts"
 import { mockProvider } from "../support/played.ts"
 import { expectJson, newWorkspace, operatorClient, type Workspace } from "../support/world.ts"
 import { d1, keptCatalogue, onObjectCall, OVERLOADED, r2Fails, RESET } from "./bindings.ts"
@@ -125,7 +125,9 @@ async function newCell(): Promise<Cell> {
   await expectJson(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, settings))
   const model = `played/m${models++ % 50}`
   // An environment of its own: what an isolate remembers of the catalogue, it remembers by environment.
-  return { workspace, env: { ...env }, model, internId: await newIntern(workspace, model) }
+  const internId = await newIntern(workspace, model)
+  await parseConfigAgain(internId)
+  return { workspace, env: { ...env }, model, internId }
 }
 
 async function reconciled({ organizationId, ledger }: Workspace, losesCalls = false): Promise<number> {

@@ -5,9 +5,7 @@ import { limitsOf } from "../../src/policy/limits.ts"
 import { env } from "cloudflare:workers"
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { clearConfig } from "../../src/config/config.ts"
-import type { Env } from "../../src/config/env.ts"
-import { internObject } from "../support/intern-object.ts"
+import { internObject, parseConfigAgain } from "../support/intern-object.ts"
 import { newDaemonIntern, MockDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
 import {
@@ -320,15 +318,13 @@ describe("an intern's life", () => {
   test("without a model and without a default it fails, and says what to set", async () => {
     const { as } = await newWorkspace()
     const { id } = await make(as, { name: "ada" })
-    const parseAgain = () =>
-      runInDurableObject(internObject(id), (intern) => clearConfig(Reflect.get(intern, "env") as Env))
     const { INTERN_MODEL: previous = "" } = env
     onTestFinished(async () => {
       env.INTERN_MODEL = previous
-      await parseAgain()
+      await parseConfigAgain(id)
     })
     env.INTERN_MODEL = ""
-    await parseAgain()
+    await parseConfigAgain(id)
     await expectJson(202, as.post(`/interns/${id}/provision`, undefined))
     const failed = await becomes(as, id, "failed")
     expect(failed.last_failure_message).toContain("INTERN_MODEL")

@@ -1,10 +1,8 @@
-import { clearConfig } from "../../src/config/config.ts"
 import { env } from "cloudflare:workers"
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, onTestFinished, test } from "vitest"
 import { Intern } from "../../durable-objects/intern/intern.ts"
-import { internObject } from "../support/intern-object.ts"
-import type { Env } from "../../src/config/env.ts"
+import { internObject, parseConfigAgain } from "../support/intern-object.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
 import { newDaemonIntern, paramsOf, MockDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
@@ -34,11 +32,6 @@ async function pausedRun(play: Awaited<ReturnType<typeof connectedIntern>>, text
 }
 
 /** Goes `ms` on by the clock of all interns, and rings at this one. */
-/** The configuration of an object is parsed once. */
-function parseAgain(object: ReturnType<typeof internObject>): Promise<void> {
-  return runInDurableObject(object, (intern) => clearConfig(Reflect.get(intern, "env") as Env))
-}
-
 async function pass(object: ReturnType<typeof internObject>, ms: number) {
   const { clock } = Intern
   Intern.clock = () => clock() + ms
@@ -258,8 +251,8 @@ describe("a question", () => {
     try {
       env.CLIENT_DIALECT = "openrouter"
       const play = await connectedIntern()
-      await parseAgain(play.object)
-      onTestFinished(() => parseAgain(play.object))
+      await parseConfigAgain(play.intern.id)
+      onTestFinished(() => parseConfigAgain(play.intern.id))
       const { pending: requests } = await pausedRun(play)
       expect(requests.question.name).toBe("openrouter.provide_input")
       expect(requests.chunks[0]?.model).toBe("openrouter/intern")
