@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi"
 import { EXAMPLES } from "./examples.ts"
+import { describeFields, describeParameter } from "./fields/describe.ts"
 import type { App } from "../access/app.ts"
 
 type Document = ReturnType<OpenAPIHono<App>["getOpenAPI31Document"]>
@@ -24,8 +25,20 @@ export function describeApi(api: OpenAPIHono<App>): Document {
     })
     addExamples(document)
     addBodyFailures(document)
+    addDescriptions(document)
   }
   return document
+}
+
+function addDescriptions({ paths = {}, components = {} }: Document): void {
+  for (const [name, schema] of Object.entries(components.schemas ?? {})) describeFields(schema, name)
+  for (const operations of Object.values(paths)) {
+    for (const { parameters = [], requestBody, responses } of describedOf(operations)) {
+      for (const parameter of parameters) describeParameter(parameter)
+      const bodies = [requestBody, ...Object.values(responses)].flatMap((body) => Object.values(body?.content ?? {}))
+      for (const { schema } of bodies) describeFields(schema)
+    }
+  }
 }
 
 function addExamples({ paths = {} }: Document): void {
@@ -49,7 +62,7 @@ function addBodyFailures({ paths = {} }: Document): void {
   }
 }
 
-function failure(description: string): object {
+function failure(description: string): Content & { description: string } {
   return { description, content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } } }
 }
 
@@ -57,8 +70,10 @@ function describedOf(operations: object): Described[] {
   return Object.values(operations)
 }
 
+type Content = { content?: Record<string, { example?: unknown; schema?: unknown }> }
 type Described = {
   operationId?: string
-  responses: Record<string, object>
-  requestBody?: { content?: Record<string, { example?: unknown }> }
+  parameters?: object[]
+  responses: Record<string, Content>
+  requestBody?: Content
 }

@@ -24,6 +24,13 @@ const PUBLIC = [
   "POST /oauth/token",
 ]
 
+type Body = { content?: Record<string, { schema?: unknown }> }
+type Operation = {
+  parameters?: { name: string; description?: string; schema?: { description?: string } }[]
+  requestBody?: Body
+  responses: Record<string, Body>
+}
+
 const toTemplate = (path: string) => path.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, "{$1}")
 const routes = [
   ...new Set(
@@ -51,6 +58,31 @@ describe("the API document", () => {
   test("is served", async () => {
     const served = await expectJson<{ openapi: string }>(200, client().get("/openapi.json"))
     expect(served.openapi).toBe("3.1.0")
+  })
+
+  test("describes every field and every parameter", () => {
+    const missing: string[] = []
+    const look = (at: string, node: unknown): void => {
+      if (Array.isArray(node)) return node.forEach((one) => look(at, one))
+      if (typeof node !== "object" || node === null) return
+      const { properties = {} } = node as { properties?: Record<string, object> }
+      for (const [name, field] of Object.entries(properties)) {
+        if (!("description" in field) && !("$ref" in field)) missing.push(`${at}.${name}`)
+        look(`${at}.${name}`, field)
+      }
+      for (const part of ["items", "additionalProperties", "anyOf", "oneOf", "allOf"]) look(at, Reflect.get(node, part))
+    }
+    for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) look(name, schema)
+    for (const [path, methods] of Object.entries(document.paths ?? {})) {
+      for (const operation of Object.values(methods ?? {}) as Operation[]) {
+        for (const { name, description, schema } of operation.parameters ?? []) {
+          if (description === undefined && schema?.description === undefined) missing.push(`${path} ?${name}`)
+        }
+        const contents = [operation.requestBody, ...Object.values(operation.responses)].map((one) => one?.content)
+        for (const content of contents) for (const { schema } of Object.values(content ?? {})) look(path, schema)
+      }
+    }
+    expect(missing).toEqual([])
   })
 
   test("has every route, and no route that is not there", () => {
