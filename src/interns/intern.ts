@@ -21,7 +21,10 @@ export function defaultHost(env: Env): InternHostKind {
   return configOf(env).INTERN_HOST
 }
 
-export function toIntern(row: InternRow): Intern {
+/** Without its budget (budget.ts). */
+export function toIntern(
+  row: InternRow,
+): Omit<Intern, "limit" | "limit_reset" | "limit_remaining" | "usage" | "usage_daily"> {
   return {
     id: row.id,
     name: row.name,
