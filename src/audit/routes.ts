@@ -11,7 +11,8 @@ const list = createRoute({
   path: "/audit",
   operationId: "listAudit",
   tags: ["Audit"],
-  summary: "Who changed what in the organization, and what was refused, newest first.",
+  summary: "List audit entries",
+  description: "Who changed what, and what was refused, newest first.",
   middleware: [requireManagement] as const,
   request: { query: AuditQuery },
   responses: {

@@ -40,9 +40,9 @@ const create = createRoute({
   path: "/batches",
   operationId: "createBatch",
   tags,
-  summary: "Runs the requests of a JSONL file in the background, with this key.",
+  summary: "Create a batch",
   description:
-    'Each line is `{custom_id, method: "POST", url, body}`; `url` equals `endpoint`. Each request is one call with its ' +
+    'Runs the requests of a JSONL file in the background, with this key. Each line is `{custom_id, method: "POST", url, body}`; `url` equals `endpoint`. Each request is one call with its ' +
     "own hold and charge. Responses are a file: `output_file_id`, at `GET /files/{file_id}/content`.",
   middleware: [acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(NewBatch) },
@@ -58,7 +58,8 @@ const list = createRoute({
   path: "/batches",
   operationId: "listBatches",
   tags,
-  summary: "The batches of a workspace, newest first.",
+  summary: "List batches",
+  description: "Of a workspace, newest first.",
   request: { query: BatchesQuery },
   responses: { 200: ok(BatchPage), ...FAILURES },
 })
@@ -68,7 +69,7 @@ const retrieve = createRoute({
   path: "/batches/{batch_id}",
   operationId: "retrieveBatch",
   tags,
-  summary: "A batch with its progress.",
+  summary: "Get a batch",
   request: { params: BatchPath, query: BatchQuery },
   responses: { 200: ok(BatchRecord), ...FAILURES },
 })
@@ -78,7 +79,8 @@ const cancel = createRoute({
   path: "/batches/{batch_id}/cancel",
   operationId: "cancelBatch",
   tags,
-  summary: "Starts no further request of a batch. Requests in flight end, and what is done is in the output.",
+  summary: "Cancel a batch",
+  description: "No further request starts. Requests in flight end, and what is done is in the output.",
   middleware: [acceptJson(MAX_BODY_BYTES)] as const,
   request: { params: BatchPath, query: WorkspaceQuery, body: { content: json(NoFields) } },
   responses: {

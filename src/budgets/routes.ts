@@ -21,7 +21,7 @@ const list = createRoute({
   method: "get",
   path: PATH,
   operationId: "listWorkspaceBudgets",
-  summary: "What a workspace may spend.",
+  summary: "List the budgets of a workspace",
   request: { params: WorkspacePath },
   responses: { 200: ok(BudgetList, "The budgets, the largest first."), ...FAILURES },
 })
@@ -31,7 +31,7 @@ const get = createRoute({
   method: "get",
   path: `${PATH}/{interval}`,
   operationId: "getWorkspaceBudget",
-  summary: "One budget of a workspace.",
+  summary: "Get a budget",
   request: { params: BudgetPath },
   responses: { 200: ok(BudgetAnswer, "The budget."), ...FAILURES },
 })
@@ -41,7 +41,8 @@ const put = createRoute({
   method: "put",
   path: `${PATH}/{interval}`,
   operationId: "setWorkspaceBudget",
-  summary: "Sets a budget of a workspace. It counts from the next call on, what the window already saw included.",
+  summary: "Set a budget",
+  description: "It counts from the next call on, with what was spent in its window before.",
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { params: BudgetPath, body: jsonBody(BudgetChange) },
   responses: { 200: ok(BudgetAnswer, "The budget."), ...FAILURES, ...failures("conflict") },
@@ -52,7 +53,7 @@ const remove = createRoute({
   method: "delete",
   path: `${PATH}/{interval}`,
   operationId: "deleteWorkspaceBudget",
-  summary: "Removes a budget of a workspace.",
+  summary: "Delete a budget",
   request: { params: BudgetPath },
   responses: { 200: ok(BudgetDeleted, "Removed, or not there."), ...FAILURES },
 })

@@ -32,7 +32,8 @@ const list = createRoute({
   path: "/byok",
   operationId: "listByokCredentials",
   tags,
-  summary: "The credentials of a workspace, newest first.",
+  summary: "List BYOK credentials",
+  description: "Of a workspace, newest first.",
   middleware: [requireManagement] as const,
   request: { query: ByokQuery },
   responses: {
@@ -46,8 +47,8 @@ const create = createRoute({
   path: "/byok",
   operationId: "createByokCredential",
   tags,
-  summary:
-    "A key of one's own for a provider. Calls of the workspace are made with it, and cost the organization nothing.",
+  summary: "Create a BYOK credential",
+  description: "Your own key for a provider. Calls of the workspace use it, and cost the organization nothing.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(NewByok) },
   responses: {
@@ -75,7 +76,8 @@ const update = createRoute({
   path: "/byok/{id}",
   operationId: "updateByokCredential",
   tags,
-  summary: "Changes a credential; a new key takes the place of the old one.",
+  summary: "Update a BYOK credential",
+  description: "A new key replaces the old one.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { params, body: jsonBody(ByokChange) },
   responses: {
@@ -89,7 +91,8 @@ const remove = createRoute({
   path: "/byok/{id}",
   operationId: "deleteByokCredential",
   tags,
-  summary: "Deletes a credential and, for good, its key.",
+  summary: "Delete a BYOK credential",
+  description: "With its key, for good.",
   middleware: [requireManagement] as const,
   request: { params },
   responses: {

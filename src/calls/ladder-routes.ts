@@ -21,7 +21,7 @@ const ofCurrentKey = createRoute({
   path: "/key/limits",
   operationId: "getCurrentKeyLimits",
   tags,
-  summary: "Every limit that calls of this key are held against.",
+  summary: "List the limits of this key",
   description,
   responses: { 200: ok(LimitsInForce), ...failures("unauthenticated", "internal") },
 })
@@ -31,7 +31,7 @@ const ofKey = createRoute({
   path: "/keys/{hash}/limits",
   operationId: "getApiKeyLimits",
   tags,
-  summary: "Every limit that calls of a key are held against.",
+  summary: "List the limits of a key",
   description,
   middleware: [requireProvisioning] as const,
   request: {

@@ -23,9 +23,9 @@ const list = createRoute({
   path: "/calls",
   operationId: "listCalls",
   tags,
-  summary: "Calls, the newest first, with those that failed or were refused.",
+  summary: "List calls",
   description:
-    "A management key lists the calls of its organization, any other key its own. Filters that no index answers read at most 20,000 calls a page: a page may then be short and still have a `next_cursor`. Calls appear within a second after they end. Of a key that is refused often, 60 refused calls a minute are recorded.",
+    "Newest first, with those that failed or were refused. A management key lists the calls of its organization, any other key its own. Filters that no index answers read at most 20,000 calls a page: a page may then be short and still have a `next_cursor`. Calls appear within a second after they end. Of a key that is refused often, 60 refused calls a minute are recorded.",
   request: { query: CallsQuery },
   responses: { 200: ok(CallList), ...failures("invalid_request", "unauthenticated", "internal") },
 })
@@ -35,9 +35,9 @@ const get = createRoute({
   path: "/calls/{id}",
   operationId: "getCall",
   tags,
-  summary: "Everything that is known about one call.",
+  summary: "Get a call",
   description:
-    "Attempts, guardrails that found something, tokens by kind, the cost line by line, the limits that it was held against, times, other calls of its session, and the content where the workspace logs it.",
+    "Everything that is known about it. Attempts, guardrails that found something, tokens by kind, the cost line by line, the limits that it was held against, times, other calls of its session, and the content where the workspace logs it.",
   request: {
     params: z.object({
       id: z

@@ -23,8 +23,9 @@ const sessionCost = createRoute({
   path: "/datasets/session-cost",
   operationId: "getSessionCost",
   tags: ["Datasets"],
-  summary: "What a session of an app costs in the middle, by model and number of turns.",
-  description: "Computed weekly. A cell has at least five sessions, and tells nothing of any one of them.",
+  summary: "Get the median cost of sessions",
+  description:
+    "Of an app, by model and number of turns. Computed weekly. A cell has at least five sessions, and tells nothing of any one of them.",
   request: { query: SessionCostQuery },
   responses: {
     200: ok(SessionCost, "The cells, by app, model and number of turns."),
@@ -37,9 +38,9 @@ const appRankings = createRoute({
   path: "/datasets/app-rankings",
   operationId: "getAppRankings",
   tags: ["Datasets"],
-  summary: "The apps that used most tokens, or grew most.",
+  summary: "Rank apps",
   description:
-    "Apps that name themselves (X-Title or HTTP-Referer), from days that are over. Apps say nothing of their category, so a category has none.",
+    "By tokens or by growth. Apps that name themselves (X-Title or HTTP-Referer), from days that are over. Apps say nothing of their category, so a category has none.",
   request: { query: AppRankingsQuery },
   responses: {
     200: ok(AppRankings, "The first has most."),
@@ -52,9 +53,9 @@ const rankingsDaily = createRoute({
   path: "/datasets/rankings-daily",
   operationId: "getRankingsDaily",
   tags: ["Datasets"],
-  summary: "The tokens of each model, by day, week or month.",
+  summary: "Get the tokens of each model",
   description:
-    "From days that are over; the fifty largest models of a date by name, and the rest as `other`. Calls are not told apart by category, language, size of the context, pictures or tools: with such a filter there are none.",
+    "By day, week or month. From days that are over; the fifty largest models of a date by name, and the rest as `other`. Calls are not told apart by category, language, size of the context, pictures or tools: with such a filter there are none.",
   request: { query: RankingsDailyQuery },
   responses: {
     200: ok(RankingsDaily, "By date, the largest first."),
@@ -67,7 +68,8 @@ const taskClassifications = createRoute({
   path: "/classifications/task",
   operationId: "getTaskClassifications",
   tags: ["Datasets"],
-  summary: "What models are used for. A gateway does not read its callers' prompts: there are none.",
+  summary: "Get the tasks of models",
+  description: "None: a gateway does not read its callers' prompts.",
   request: { query: TaskClassificationsQuery },
   responses: {
     200: ok(TaskClassifications),
@@ -80,7 +82,8 @@ const benchmarks = createRoute({
   path: "/benchmarks",
   operationId: "getBenchmarks",
   tags: ["Datasets"],
-  summary: "Benchmarks of models. This gateway runs none, and publishes nobody else's.",
+  summary: "List benchmarks",
+  description: "None: this gateway runs no benchmarks, and publishes nobody else's.",
   request: { query: BenchmarksQuery },
   responses: {
     200: ok(Benchmarks),

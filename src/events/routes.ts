@@ -30,9 +30,9 @@ const questions = createRoute({
   path: "/questions",
   operationId: "listOpenInternQuestions",
   tags: ["Interns"],
-  summary: "Questions of interns that wait for an answer, the most urgent first.",
+  summary: "List open questions of interns",
   description:
-    "A management key lists those of its organization, any other key those of its workspace, an intern's own key its own. At most 100.",
+    "The most urgent first. A management key lists those of its organization, any other key those of its workspace, an intern's own key its own. At most 100.",
   responses: { 200: ok(z.object({ data: z.array(OpenQuestion) })), ...failures("unauthenticated", "internal") },
 })
 
@@ -41,9 +41,9 @@ const events = createRoute({
   path: "/events",
   operationId: "streamEvents",
   tags: ["Calls"],
-  summary: "New calls and open questions, as server-sent events.",
+  summary: "Stream events",
   description:
-    "Event `call` has a call as GET /calls lists it, `question` an open question with `state` `open` or `closed`, `ping` keeps the connection alive. A management key receives those of its organization, any other key its own calls and the questions of its workspace. The connection ends after 5 minutes; reconnect with `Last-Event-ID`, which resumes within 10 minutes. A connection repeats the calls of the 5 seconds before it; they have the same id.",
+    "New calls and open questions, as server-sent events. Event `call` has a call as GET /calls lists it, `question` an open question with `state` `open` or `closed`, `ping` keeps the connection alive. A management key receives those of its organization, any other key its own calls and the questions of its workspace. The connection ends after 5 minutes; reconnect with `Last-Event-ID`, which resumes within 10 minutes. A connection repeats the calls of the 5 seconds before it; they have the same id.",
   request: {
     headers: z.object({
       "last-event-id": z

@@ -20,7 +20,8 @@ const create = createRoute({
   path: "/exports",
   operationId: "createExport",
   tags: ["Files"],
-  summary: "A file of every call that was charged in a time, to be read at GET /files/{file_id}/content.",
+  summary: "Export calls to a file",
+  description: "Every call that was charged in a time, to be read at GET /files/{file_id}/content.",
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { body: jsonBody(NewExport) },
   responses: {

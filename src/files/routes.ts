@@ -34,7 +34,8 @@ const upload = createRoute({
   path: "/files",
   operationId: "uploadFile",
   tags,
-  summary: "Keeps a file of at most 100 MB: a form with one part, `file`.",
+  summary: "Upload a file",
+  description: "A form with one part, `file`, of at most 100 MB.",
   request: { query: PlaceQuery },
   responses: {
     200: ok(z.union([FileRecord, VendorAnswer])),
@@ -48,7 +49,8 @@ const list = createRoute({
   path: "/files",
   operationId: "listFiles",
   tags,
-  summary: "The files of a workspace, oldest first.",
+  summary: "List files",
+  description: "Of a workspace, oldest first.",
   request: { query: FilesQuery },
   responses: { 200: ok(z.union([FilePage, VendorAnswer])), ...FAILURES },
 })
@@ -57,7 +59,7 @@ const retrieve = createRoute({
   method: "get",
   path: "/files/{file_id}",
   operationId: "retrieveFile",
-  summary: "Get a file's metadata",
+  summary: "Get a file",
   tags,
   request: { params: FilePath, query: PlaceQuery },
   responses: { 200: ok(z.union([FileRecord, VendorAnswer])), ...FAILURES },
@@ -78,7 +80,8 @@ const content = createRoute({
   path: "/files/{file_id}/content",
   operationId: "downloadFile",
   tags,
-  summary: "The bytes of a file that the gateway made; what was uploaded is not given back.",
+  summary: "Download a file",
+  description: "Of files that the gateway made; uploads are not given back.",
   request: { params: FilePath, query: PlaceQuery },
   responses: {
     200: { description: "The bytes.", content: { "application/octet-stream": { schema: z.unknown() } } },

@@ -27,7 +27,8 @@ const get = createRoute({
   path: "/generation",
   operationId: "getGeneration",
   tags: ["Generations"],
-  summary: "What a call used and cost.",
+  summary: "Get a generation",
+  description: "What a call used and cost.",
   request: {
     query: z.object({
       id: generationId,
@@ -44,7 +45,8 @@ const content = createRoute({
   path: "/generation/content",
   operationId: "getGenerationContent",
   tags: ["Generations"],
-  summary: "What was said in a call of a workspace that has content logging on.",
+  summary: "Get the content of a generation",
+  description: "Of a workspace that logs content.",
   request: { query: z.object({ id: generationId }) },
   responses: {
     200: ok(z.object({ data: GenerationContent })),
@@ -78,7 +80,7 @@ const feedback = createRoute({
   path: "/generation/feedback",
   operationId: "submitGenerationFeedback",
   tags: ["Generations"],
-  summary: "Says what was wrong with an answer.",
+  summary: "Submit feedback on a generation",
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { body: jsonBody(NewFeedback) },
   responses: {

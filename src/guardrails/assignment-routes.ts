@@ -51,7 +51,8 @@ const listAllKeys = createRoute({
   method: "get",
   path: "/guardrails/assignments/keys",
   operationId: "listGuardrailKeyAssignmentsOfAll",
-  summary: "Which keys have which guardrail, newest first.",
+  summary: "List key assignments of all guardrails",
+  description: "Newest first.",
   request: { query: PageQuery },
   responses: { 200: ok(KeyAssignmentList, "The assignments."), ...FAILURES },
 })
@@ -61,7 +62,8 @@ const listAllMembers = createRoute({
   method: "get",
   path: "/guardrails/assignments/members",
   operationId: "listGuardrailMemberAssignmentsOfAll",
-  summary: "Which members have which guardrails, newest first.",
+  summary: "List member assignments of all guardrails",
+  description: "Newest first.",
   request: { query: PageQuery },
   responses: { 200: ok(MemberAssignmentList, "The assignments."), ...FAILURES },
 })
@@ -71,7 +73,8 @@ const listKeys = createRoute({
   method: "get",
   path: KEYS,
   operationId: "listGuardrailKeyAssignments",
-  summary: "The keys that have a guardrail, newest first.",
+  summary: "List the keys of a guardrail",
+  description: "Newest first.",
   request: { params: GuardrailPath, query: PageQuery },
   responses: { 200: ok(KeyAssignmentList, "The assignments."), ...FAILURES },
 })
@@ -81,7 +84,8 @@ const listMembers = createRoute({
   method: "get",
   path: MEMBERS,
   operationId: "listGuardrailMemberAssignments",
-  summary: "The members who have a guardrail, newest first.",
+  summary: "List the members of a guardrail",
+  description: "Newest first.",
   request: { params: GuardrailPath, query: PageQuery },
   responses: { 200: ok(MemberAssignmentList, "The assignments."), ...FAILURES },
 })
@@ -91,7 +95,8 @@ const addKeys = createRoute({
   method: "post",
   path: KEYS,
   operationId: "assignGuardrailKeys",
-  summary: "Gives keys of its workspace a guardrail, in place of the one they had.",
+  summary: "Assign a guardrail to keys",
+  description: "Of its workspace, in place of the one they had.",
   request: { params: GuardrailPath, body: jsonBody(KeyHashes) },
   responses: { 200: ok(Assigned, "How many keys have it by this."), ...FAILURES },
 })
@@ -101,7 +106,7 @@ const removeKeys = createRoute({
   method: "post",
   path: `${KEYS}/remove`,
   operationId: "unassignGuardrailKeys",
-  summary: "Takes a guardrail from keys.",
+  summary: "Unassign a guardrail from keys",
   request: { params: GuardrailPath, body: jsonBody(KeyHashes) },
   responses: { 200: ok(Unassigned, "How many keys had it."), ...FAILURES },
 })
@@ -111,7 +116,8 @@ const addMembers = createRoute({
   method: "post",
   path: MEMBERS,
   operationId: "assignGuardrailMembers",
-  summary: "Gives members a guardrail: it is of every key in its workspace that they made.",
+  summary: "Assign a guardrail to members",
+  description: "It applies to every key in its workspace that they made.",
   request: { params: GuardrailPath, body: jsonBody(MemberIds) },
   responses: { 200: ok(Assigned, "How many members have it by this."), ...FAILURES },
 })
@@ -121,7 +127,7 @@ const removeMembers = createRoute({
   method: "post",
   path: `${MEMBERS}/remove`,
   operationId: "unassignGuardrailMembers",
-  summary: "Takes a guardrail from members.",
+  summary: "Unassign a guardrail from members",
   request: { params: GuardrailPath, body: jsonBody(MemberIds) },
   responses: { 200: ok(Unassigned, "How many members had it."), ...FAILURES },
 })

@@ -57,7 +57,8 @@ const list = createRoute({
   method: "get",
   path: "/guardrails",
   operationId: "listGuardrails",
-  summary: "The guardrails of a workspace, newest first.",
+  summary: "List guardrails",
+  description: "Of a workspace, newest first.",
   request: { query: GuardrailQuery },
   responses: { 200: ok(GuardrailList, "The guardrails."), ...FAILURES },
 })
@@ -67,7 +68,8 @@ const create = createRoute({
   method: "post",
   path: "/guardrails",
   operationId: "createGuardrail",
-  summary: "A new guardrail. It enforces nothing until it is assigned to keys or members.",
+  summary: "Create a guardrail",
+  description: "It enforces nothing until it is assigned to keys or members.",
   request: { body: jsonBody(NewGuardrail) },
   responses: { 201: ok(GuardrailAnswer, "The guardrail."), ...FAILURES },
 })
@@ -77,8 +79,8 @@ const test = createRoute({
   method: "post",
   path: "/guardrails/test",
   operationId: "testGuardrail",
-  summary:
-    "Which content filters a text trips: those of a guardrail, or those of the body. Nothing is asked of a model.",
+  summary: "Test content filters on a text",
+  description: "Those of a guardrail, or of the body. No model is called.",
   request: { body: jsonBody(ContentTest) },
   responses: { 200: ok(ContentTestAnswer, "What was found."), ...FAILURES },
 })
@@ -98,8 +100,9 @@ const update = createRoute({
   method: "patch",
   path: "/guardrails/{id}",
   operationId: "updateGuardrail",
-  summary: "Changes a guardrail. What is left out stays, lists are replaced whole, null lifts a rule.",
-  description: "With a workspace's `default_guardrail_id`, makes its default guardrail where there is none yet.",
+  summary: "Update a guardrail",
+  description:
+    "What is left out stays, lists are replaced whole, null removes a rule. With a workspace's `default_guardrail_id`, makes its default guardrail where there is none yet.",
   request: { params: GuardrailPath, body: jsonBody(GuardrailChange) },
   responses: { 200: ok(GuardrailAnswer, "The guardrail as it is now."), ...FAILURES, ...failures("conflict") },
 })
@@ -109,7 +112,8 @@ const remove = createRoute({
   method: "delete",
   path: "/guardrails/{id}",
   operationId: "deleteGuardrail",
-  summary: "Deletes a guardrail with its assignments.",
+  summary: "Delete a guardrail",
+  description: "With its assignments.",
   request: { params: GuardrailPath },
   responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Deleted."), ...FAILURES },
 })

@@ -45,9 +45,9 @@ const estimate = createRoute({
   path: "/estimate",
   operationId: "estimateCall",
   tags: ["Calls"],
-  summary: "What a chat request would hold, and where it would go.",
+  summary: "Estimate a call",
   description:
-    "Runs presets, guardrails and routing as for POST /chat/completions, with the same errors. Nothing is sent to a provider, held or charged.",
+    "What a chat request would hold, and where it would go. Runs presets, guardrails and routing as for POST /chat/completions, with the same errors. Nothing is sent to a provider, held or charged.",
   middleware: [acceptJson(MAX_INFERENCE_BYTES)] as const,
   request: { body: jsonBody(ChatRequest) },
   responses: { 200: ok(z.object({ data: Estimate })), ...FAILURES },

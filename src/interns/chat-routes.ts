@@ -29,7 +29,7 @@ const chat = createRoute({
   path: "/interns/{internId}/chat/completions",
   operationId: "chatWithIntern",
   tags: ["Interns"],
-  summary: "A turn of an intern, as server-sent events that end with `data: [DONE]`.",
+  summary: "Chat with an intern",
   description:
     "A `user` message starts a turn, or steers the one that runs in its session (202). A `tool` message answers the " +
     "question that a turn was paused on. The session chunk before `[DONE]` names the session to go on with. With " +

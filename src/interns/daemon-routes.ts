@@ -25,7 +25,8 @@ const access = createRoute({
   path: "/interns/{internId}/daemon",
   operationId: "getInternDaemon",
   tags,
-  summary: "How to reach the agent of a running intern. Every reveal is in the audit log.",
+  summary: "Reveal the address of an intern's agent",
+  description: "Every reveal is in the audit log.",
   middleware: [...guards] as const,
   request: { params: internParams },
   responses: { 200: ok(DaemonAccess), ...failures(...common, "invalid_request") },
@@ -36,9 +37,9 @@ const join = createRoute({
   path: "/interns/{internId}/daemon/token",
   operationId: "createInternJoinToken",
   tags,
-  summary: "A token with which a daemon dials in for this intern. The former one stops working at once.",
+  summary: "Create a join token for a daemon",
   description:
-    "For the key that made the intern, keys of the same user and management keys. 409 `daemon_attached` while a daemon " +
+    "The former one stops working at once. For the key that made the intern, keys of the same user and management keys. 409 `daemon_attached` while a daemon " +
     "is attached, unless the body says `replace`.",
   middleware: [...guards, refuseInternKey, ignoreEmptyBody, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: { params: internParams, body: { content: json(JoinTokenRequest), required: false } },
@@ -50,7 +51,8 @@ const attach = createRoute({
   path: "/interns/{internId}/daemon/attach",
   operationId: "attachInternDaemon",
   tags,
-  summary: "Where the daemon of an intern dials in: a WebSocket, opened with its join token.",
+  summary: "Connect the daemon of an intern",
+  description: "A WebSocket, opened with the intern's join token.",
   security: [{ joinToken: [] }],
   // An id that is not a UUID gets the same response as a wrong token.
   request: { params: z.object({ internId: z.string().max(64) }) },

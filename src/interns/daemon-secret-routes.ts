@@ -32,8 +32,9 @@ const read = createRoute({
   path: "/interns/{internId}/daemon/secrets",
   operationId: "readDaemonSecrets",
   tags: ["Interns"],
-  summary: "The secrets that an intern's agent may use: names, hosts and placeholders. Never a value.",
-  description: "For the daemon, with its join token. No API key reads it.",
+  summary: "List the secrets of an intern's agent",
+  description:
+    "Names, hosts and placeholders; never a value. For the daemon, with its join token. No API key reads it.",
   security,
   request: { params },
   responses: { 200: ok(DaemonSecrets), ...failures(...COMMON) },
@@ -44,9 +45,9 @@ const egress = createRoute({
   path: "/interns/{internId}/daemon/egress",
   operationId: "sendDaemonEgress",
   tags: ["Interns"],
-  summary: "Sends a request of an intern's agent to a host of its secrets, and streams the response back.",
+  summary: "Send a request to a host of a secret",
   description:
-    "For the daemon, with its join token. Placeholders in headers become values here, towards exactly the hosts of each " +
+    "For an intern's agent. The response is streamed back. For the daemon, with its join token. Placeholders in headers become values here, towards exactly the hosts of each " +
     "secret, by https on port 443; values in the response become placeholders. Redirects are not followed.",
   security,
   request: {

@@ -33,9 +33,9 @@ const set = createRoute({
   path: "/interns/{internId}/webhook",
   operationId: "setInternWebhook",
   tags,
-  summary: "Where events of an intern are sent: questions that open or close, and turns that end.",
+  summary: "Set the webhook of an intern",
   description:
-    `${CONTROL_RIGHTS} Events: ${WEBHOOK_EVENTS.join(", ")}; JSON with \`type\`, \`timestamp\` and \`data\`, signed as Standard ` +
+    `It gets questions that open or close, and turns that end. ${CONTROL_RIGHTS} Events: ${WEBHOOK_EVENTS.join(", ")}; JSON with \`type\`, \`timestamp\` and \`data\`, signed as Standard ` +
     "Webhooks are, in order and at least once, retried for 24 hours. Each call makes a new signing secret.",
   middleware: [...controlGuards, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: {
@@ -54,8 +54,8 @@ const get = createRoute({
   path: "/interns/{internId}/webhook",
   operationId: "getInternWebhook",
   tags,
-  summary: "The webhook of an intern and how its deliveries go.",
-  description: CONTROL_RIGHTS,
+  summary: "Get the webhook of an intern",
+  description: `And how its deliveries go. ${CONTROL_RIGHTS}`,
   middleware: [...controlGuards] as const,
   request: { params: internParams },
   responses: { 200: ok(Webhook), ...CONTROL_FAILURES },
@@ -66,8 +66,8 @@ const remove = createRoute({
   path: "/interns/{internId}/webhook",
   operationId: "deleteInternWebhook",
   tags,
-  summary: "Removes the webhook of an intern, with the events that wait.",
-  description: CONTROL_RIGHTS,
+  summary: "Delete the webhook of an intern",
+  description: `With the events that wait. ${CONTROL_RIGHTS}`,
   middleware: [...controlGuards] as const,
   request: { params: internParams },
   responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...CONTROL_FAILURES },

@@ -33,7 +33,8 @@ const list = createRoute({
   path: "/keys",
   operationId: "listApiKeys",
   tags,
-  summary: "The keys of a workspace, newest first.",
+  summary: "List API keys",
+  description: "Of a workspace, newest first.",
   middleware: [requireProvisioning] as const,
   request: {
     query: z.object({
@@ -62,9 +63,9 @@ const create = createRoute({
   path: "/keys",
   operationId: "createApiKey",
   tags,
-  summary: "A new key. Its secret is in this answer and nowhere else.",
+  summary: "Create an API key",
   description:
-    "Keys are records of the organization: they outlive the key that minted them. What a provisioning key mints also counts under its limit, and has its guardrails.",
+    "Its secret is in this response and nowhere else. Keys are records of the organization: they outlive the key that minted them. What a provisioning key mints also counts under its limit, and has its guardrails.",
   middleware: [requireProvisioning, auditForbidden, acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(NewApiKey) },
   responses: {
@@ -95,7 +96,7 @@ const update = createRoute({
   path: "/keys/{hash}",
   operationId: "updateApiKey",
   tags,
-  summary: "Changes a key: its name, its limit, whether it works.",
+  summary: "Update an API key",
   middleware: [requireProvisioning, auditForbidden, acceptJson(MAX_BODY_BYTES)] as const,
   request: { params: hashParam, body: jsonBody(ApiKeyChange) },
   responses: {
@@ -109,7 +110,8 @@ const remove = createRoute({
   path: "/keys/{hash}",
   operationId: "deleteApiKey",
   tags,
-  summary: "Deletes a key, and with it the keys of apps and interns that it created.",
+  summary: "Delete an API key",
+  description: "With the keys of apps and interns that it created.",
   middleware: [requireProvisioning, auditForbidden] as const,
   request: { params: hashParam },
   responses: {

@@ -24,7 +24,8 @@ const list = createRoute({
   method: "get",
   path: "/organization/members",
   operationId: "listOrganizationMembers",
-  summary: "The people of the organization, newest first.",
+  summary: "List the members of the organization",
+  description: "Newest first.",
   request: { query: PageQuery },
   responses: {
     200: ok(OrganizationMembers, "The members."),
@@ -38,7 +39,7 @@ const add = createRoute({
   method: "post",
   path: "/organization/members",
   operationId: "addOrganizationMember",
-  summary: "Adds a person to the organization.",
+  summary: "Add a member to the organization",
   request: { body: jsonBody(NewMember) },
   responses: {
     201: ok(One, "The member."),
@@ -52,7 +53,8 @@ const update = createRoute({
   method: "patch",
   path: PATH,
   operationId: "updateOrganizationMember",
-  summary: "Changes a member. A new role is also the role in the workspaces that the member was added to.",
+  summary: "Update a member",
+  description: "A new role is also the role in the workspaces that the member was added to.",
   request: { params: MemberPath, body: jsonBody(MemberChange) },
   responses: { 200: ok(One, "The member as it is now."), ...FAILURES },
 })
@@ -62,7 +64,8 @@ const remove = createRoute({
   method: "delete",
   path: PATH,
   operationId: "removeOrganizationMember",
-  summary: "Removes a member from the organization and all of its workspaces. Keys that the member made stay.",
+  summary: "Remove a member",
+  description: "From the organization and all of its workspaces. Keys that the member made stay.",
   request: { params: MemberPath },
   responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Removed."), ...FAILURES },
 })

@@ -28,7 +28,8 @@ const list = createRoute({
   method: "get",
   path: PATH,
   operationId: "listWorkspaceMembers",
-  summary: "The people of a workspace, newest first; of the default workspace, all of the organization.",
+  summary: "List the members of a workspace",
+  description: "Newest first; of the default workspace, all of the organization.",
   request: { params: WorkspacePath, query: PageQuery },
   responses: { 200: ok(WorkspaceMembers, "The members."), ...FAILURES },
 })
@@ -39,7 +40,8 @@ const add = createRoute({
   method: "post",
   path: `${PATH}/add`,
   operationId: "addWorkspaceMembers",
-  summary: "Adds members of the organization to a workspace, in the role that they have there.",
+  summary: "Add members to a workspace",
+  description: "Members of the organization, in the role that they have there.",
   request: { params: WorkspacePath, body: jsonBody(UserIds) },
   responses: { 200: ok(MembersAdded, "Those who were not in the workspace before."), ...FAILURES },
 })
@@ -50,8 +52,8 @@ const remove = createRoute({
   method: "post",
   path: `${PATH}/remove`,
   operationId: "removeWorkspaceMembers",
-  summary:
-    "Removes members from a workspace. Refused for those with active keys in it, and for those of the directory.",
+  summary: "Remove members from a workspace",
+  description: "Refused for those with active keys in it, and for those of the directory.",
   request: { params: WorkspacePath, body: jsonBody(UserIds) },
   responses: { 200: ok(MembersRemoved, "How many were in the workspace."), ...FAILURES },
 })

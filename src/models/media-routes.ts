@@ -65,7 +65,7 @@ const listImages = createRoute({
   method: "get",
   path: "/images/models",
   operationId: "listImageModels",
-  summary: "The models that generate images.",
+  summary: "List image models",
   tags: ["Models"],
   responses: { 200: ok(z.object({ data: z.array(ImageModel) })), ...failures("internal") },
 })
@@ -74,7 +74,7 @@ const listImageEndpoints = createRoute({
   method: "get",
   path: "/images/models/{author}/{slug}/endpoints",
   operationId: "listImageModelEndpoints",
-  summary: "The endpoints of a model that generates images.",
+  summary: "List the endpoints of an image model",
   tags: ["Models"],
   request: { params: ModelPath },
   responses: {
@@ -87,7 +87,7 @@ const listVideos = createRoute({
   method: "get",
   path: "/videos/models",
   operationId: "listVideoModels",
-  summary: "The models that generate videos.",
+  summary: "List video models",
   tags: ["Models"],
   responses: { 200: ok(z.object({ data: z.array(VideoModel) })), ...failures("internal") },
 })

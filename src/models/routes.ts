@@ -53,8 +53,8 @@ const retrieve = createRoute({
   path: "/models/{author}/{slug}",
   operationId: "retrieveModel",
   tags: ["Models"],
-  summary: "Get a model, without an envelope",
-  description: "The form that OpenAI's clients read. The slash of the id may be encoded.",
+  summary: "Retrieve a model in OpenAI's form",
+  description: "Without an envelope. The form that OpenAI's clients read. The slash of the id may be encoded.",
   request: { params: schemas.ModelPath },
   responses: { 200: ok(schemas.Model), ...failures("not_found", "internal") },
 })
@@ -148,7 +148,7 @@ const put = createRoute({
   path: "/catalogue",
   operationId: "putCatalogue",
   tags: ["Catalogue"],
-  summary: "Put models and endpoints into the catalogue",
+  summary: "Add models to the catalogue",
   middleware: [requireOperator, acceptJson(MAX_CATALOGUE_BYTES)] as const,
   request: { body: jsonBody(admin.CatalogueBody) },
   responses: {
@@ -176,7 +176,8 @@ const override = createRoute({
   path: "/catalogue/endpoints",
   operationId: "overrideEndpoint",
   tags: ["Catalogue"],
-  summary: "Set an operator's own price, or switch an endpoint",
+  summary: "Override an endpoint",
+  description: "The operator's own price, or a switch.",
   middleware: [requireOperator, acceptJson(MAX_OVERRIDE_BYTES)] as const,
   request: { body: jsonBody(admin.OverrideBody) },
   responses: {
@@ -190,9 +191,9 @@ const discoverRoute = createRoute({
   path: "/catalogue/discover",
   operationId: "discoverModels",
   tags: ["Catalogue"],
-  summary: "Ask providers which models they have, and add those to the catalogue",
+  summary: "Discover models of providers",
   description:
-    "Calls `GET /models` of each configured provider, as the hourly schedule does. A model whose price is unknown is added without one and cannot be called until a price is set with `PATCH /catalogue/endpoints`.",
+    "Adds what they list to the catalogue. Calls `GET /models` of each configured provider, as the hourly schedule does. A model whose price is unknown is added without one and cannot be called until a price is set with `PATCH /catalogue/endpoints`.",
   middleware: [requireOperator, acceptJson(MAX_OVERRIDE_BYTES)] as const,
   request: { body: jsonBody(admin.DiscoverBody) },
   responses: {

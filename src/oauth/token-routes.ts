@@ -41,7 +41,7 @@ const exchange = createRoute({
   path: "/oauth/token",
   operationId: "createOauthToken",
   tags: ["OAuth"],
-  summary: "A short-lived key for a token of a trusted issuer (RFC 8693).",
+  summary: "Exchange a token for a short-lived key",
   description:
     "The body is a form: `grant_type`, `subject_token`, `subject_token_type`, `federation_policy_id`, and optionally `requested_token_type` and `scope`.",
   security: [],

@@ -29,7 +29,8 @@ const probe = createRoute({
   ...shared,
   path: "/observability/destinations/{id}/test",
   operationId: "testObservabilityDestination",
-  summary: "Sends one made-up call and says what came back, whether or not the destination is enabled.",
+  summary: "Test a destination",
+  description: "Sends one made-up call, whether or not the destination is enabled.",
   responses: { 200: ok(z.object({ data: Probe })), ...FAILURES },
 })
 
@@ -37,7 +38,8 @@ const redeliver = createRoute({
   ...shared,
   path: "/observability/destinations/{id}/redeliver",
   operationId: "redeliverObservabilityDestination",
-  summary: "Tries at once what waits for the destination, and what was given up.",
+  summary: "Redeliver to a destination",
+  description: "What waits for it, and what was given up, at once.",
   responses: { 200: ok(z.object({ data: z.object({ batches: z.int() }) })), ...FAILURES },
 })
 

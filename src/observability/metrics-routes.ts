@@ -21,9 +21,9 @@ const metrics = createRoute({
   path: "/metrics",
   operationId: "getMetrics",
   tags: ["Observability"],
-  summary: "Calls, tokens, cost, errors and latency of the organization in the Prometheus text format.",
+  summary: "Get metrics in the Prometheus text format",
   description:
-    "Also at `/metrics` of the host, where METRICS_TOKEN instead of a key gives the metrics of all organizations. " +
+    "Calls, tokens, cost, errors and latency of the organization. Also at `/metrics` of the host, where METRICS_TOKEN instead of a key gives the metrics of all organizations. " +
     "Counters are up to 90 seconds behind.",
   middleware: [requireManagement] as const,
   responses: {

@@ -21,8 +21,9 @@ const create = createRoute({
   path: "/organizations",
   operationId: "createOrganization",
   tags: ["Organization"],
-  summary: "A new organization with a default workspace, an owner, a management key and a normal key.",
-  description: "For the deployment's bootstrap management key only.",
+  summary: "Create an organization",
+  description:
+    "With a default workspace, an owner, a management key and a normal key. For the deployment's bootstrap management key only.",
   middleware: [requireOperator, acceptJson(65_536)] as const,
   request: { body: jsonBody(NewOrganization) },
   responses: {
@@ -36,8 +37,9 @@ const update = createRoute({
   path: "/organizations/{id}",
   operationId: "updateOrganization",
   tags: ["Organization"],
-  summary: "Whether an organization is in the interns programme, and whether it may write to vaults.",
-  description: "For the deployment's bootstrap management key only. Keys in use follow within five seconds.",
+  summary: "Update the rights of an organization",
+  description:
+    "Whether it may have interns, and write to vaults. For the deployment's bootstrap management key only. Keys in use follow within five seconds.",
   middleware: [requireOperator, acceptJson(65_536)] as const,
   request: {
     params: z.object({ id: z.uuid("must be the UUID of an organization") }),

@@ -19,7 +19,8 @@ const current = createRoute({
   path: "/key",
   operationId: "getCurrentKey",
   tags: ["API keys"],
-  summary: "The key that asks: its limits and what it has used.",
+  summary: "Get the current key",
+  description: "Its limits and what it has used.",
   responses: { 200: ok(z.object({ data: CurrentKey })), ...failures("unauthenticated", "internal") },
 })
 

@@ -38,7 +38,7 @@ function creation<T extends z.ZodType, P extends string>(path: P, operationId: s
     path,
     operationId,
     tags: ["Presets"],
-    summary: "A preset from a request, or a new version of the preset with this slug.",
+    summary: "Create a preset, or a version of it, from a request",
     description: "What a preset has no field for, such as messages, is ignored.",
     middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
     request: { params: schemas.PresetPath, query: schemas.PresetQuery, body: jsonBody(body) },
@@ -58,7 +58,8 @@ const list = createRoute({
   path: "/presets",
   operationId: "listPresets",
   tags: ["Presets"],
-  summary: "The presets of a workspace, the most recently updated first.",
+  summary: "List presets",
+  description: "Of a workspace, the most recently updated first.",
   request: { query: schemas.PresetPageQuery },
   responses: { 200: ok(schemas.PresetList, "The presets."), ...READ_FAILURES },
 })
@@ -68,7 +69,8 @@ const get = createRoute({
   path: "/presets/{slug}",
   operationId: "getPreset",
   tags: ["Presets"],
-  summary: "One preset, with its designated version.",
+  summary: "Get a preset",
+  description: "With its designated version.",
   request: { params: schemas.PresetPath, query: schemas.PresetQuery },
   responses: { 200: ok(One, "The preset."), ...READ_FAILURES },
 })
@@ -78,7 +80,8 @@ const update = createRoute({
   path: "/presets/{slug}",
   operationId: "updatePreset",
   tags: ["Presets"],
-  summary: "Names or describes a preset, disables or archives it, or designates the version that calls get.",
+  summary: "Update a preset",
+  description: "Its name, description, status, or the version that calls get.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { params: schemas.PresetPath, query: schemas.PresetQuery, body: jsonBody(schemas.PresetChange) },
   responses: {
@@ -92,7 +95,8 @@ const versions = createRoute({
   path: "/presets/{slug}/versions",
   operationId: "listPresetVersions",
   tags: ["Presets"],
-  summary: "The versions of a preset, the oldest first.",
+  summary: "List the versions of a preset",
+  description: "Oldest first.",
   request: { params: schemas.PresetPath, query: schemas.PresetPageQuery },
   responses: { 200: ok(schemas.VersionList, "The versions."), ...READ_FAILURES },
 })
@@ -102,7 +106,7 @@ const version = createRoute({
   path: "/presets/{slug}/versions/{version}",
   operationId: "getPresetVersion",
   tags: ["Presets"],
-  summary: "One version of a preset.",
+  summary: "Get a version of a preset",
   request: { params: schemas.VersionPath, query: schemas.PresetQuery },
   responses: { 200: ok(z.object({ data: schemas.PresetVersion }), "The version."), ...READ_FAILURES },
 })

@@ -63,7 +63,8 @@ const last = createRoute({
   path: "/reconciliations",
   operationId: "getReconciliation",
   tags,
-  summary: "What the last comparison of the ledger with the generations found.",
+  summary: "Get the last reconciliation",
+  description: "Of ledgers with their generations.",
   middleware: [requireManagement] as const,
   responses: {
     200: ok(z.object({ data: z.array(Reconciliation) }), "One, or none before the first."),
@@ -76,9 +77,9 @@ const run = createRoute({
   path: "/reconciliations",
   operationId: "createReconciliation",
   tags,
-  summary: "Compares ledgers with their generations now, and repairs them.",
+  summary: "Reconcile ledgers",
   description:
-    "For the deployment's bootstrap management key only. Without organization_id, up to 50 organizations: those whose last one is the longest ago. A counter below its generations is raised; one above them is reported.",
+    "With their generations, now; differences are repaired. For the deployment's bootstrap management key only. Without organization_id, up to 50 organizations: those whose last one is the longest ago. A counter below its generations is raised; one above them is reported.",
   middleware: [requireOperator, acceptJson(65_536)] as const,
   request: { body: jsonBody(NewReconciliation) },
   responses: {

@@ -21,7 +21,8 @@ const purge = createRoute({
   path: "/workspaces/{workspaceRef}/response-cache",
   operationId: "purgeResponseCache",
   tags: ["Workspaces"],
-  summary: "Deletes the cached responses of a workspace.",
+  summary: "Delete cached responses",
+  description: "Of a workspace.",
   middleware: [requireManagement] as const,
   request: {
     params: z.object({

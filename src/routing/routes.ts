@@ -13,7 +13,8 @@ const listForUser = createRoute({
   path: "/models/user",
   operationId: "listModelsForUser",
   tags: ["Models"],
-  summary: "List the models that the key may call, and the aliases of its workspace",
+  summary: "List the models of the key",
+  description: "And the aliases of its workspace.",
   request: { query: Page.extend(OutputModalities.shape) },
   responses: { 200: ok(ModelList), ...failures("invalid_request", "unauthenticated", "internal") },
 })

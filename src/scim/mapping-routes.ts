@@ -46,7 +46,8 @@ const groups = createRoute({
   method: "get",
   path: "/scim/groups",
   operationId: "listScimGroups",
-  summary: "The groups that directories pushed, newest first.",
+  summary: "List SCIM groups",
+  description: "Newest first.",
   request: { query: PageQuery },
   responses: { 200: ok(ScimGroups, "The groups."), ...FAILURES },
 })
@@ -56,7 +57,8 @@ const list = createRoute({
   method: "get",
   path: PATH,
   operationId: "listScimGroupMappings",
-  summary: "Which groups are in which workspaces, newest first.",
+  summary: "List group mappings",
+  description: "Newest first.",
   request: { query: PageQuery },
   responses: { 200: ok(ScimGroupMappings, "The mappings."), ...FAILURES },
 })
@@ -66,7 +68,8 @@ const create = createRoute({
   method: "post",
   path: PATH,
   operationId: "createScimGroupMapping",
-  summary: "Puts the people of a group into a workspace; again, where the same mapping is there.",
+  summary: "Map a group to a workspace",
+  description: "Repeatable: the same mapping is returned again.",
   request: { body: jsonBody(NewMapping) },
   responses: {
     200: ok(One, "The mapping."),
@@ -91,7 +94,7 @@ const update = createRoute({
   method: "patch",
   path: `${PATH}/{id}`,
   operationId: "updateScimGroupMapping",
-  summary: "Changes the role that a group has in a workspace.",
+  summary: "Update the role of a group mapping",
   request: { params: MappingPath, body: jsonBody(MappingChange) },
   responses: { 200: ok(One, "The mapping as it is now."), ...FAILURES },
 })
@@ -101,7 +104,8 @@ const remove = createRoute({
   method: "delete",
   path: `${PATH}/{id}`,
   operationId: "deleteScimGroupMapping",
-  summary: "Takes a group out of a workspace; its people stay there where `keep_members` says so.",
+  summary: "Delete a group mapping",
+  description: "Its people stay in the workspace where `keep_members` says so.",
   request: { params: MappingPath, query: MappingRemoval },
   responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Deleted."), ...FAILURES },
 })

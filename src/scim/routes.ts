@@ -28,7 +28,8 @@ const list = createRoute({
   method: "get",
   path: "/scim/directories",
   operationId: "listScimDirectories",
-  summary: "The directories that push people and groups, newest first.",
+  summary: "List SCIM directories",
+  description: "Newest first.",
   request: { query: PageQuery },
   responses: { 200: ok(Directories, "The directories."), ...FAILURES },
 })
@@ -39,7 +40,8 @@ const create = createRoute({
   method: "post",
   path: "/scim/directories",
   operationId: "createScimDirectory",
-  summary: "Connects a directory. Its token is in this answer and nowhere else.",
+  summary: "Create a SCIM directory",
+  description: "Its token is in this response and nowhere else.",
   request: { body: jsonBody(NewDirectory) },
   responses: {
     201: ok(z.object({ data: CreatedDirectory }), "The directory, with its token."),
@@ -53,7 +55,8 @@ const remove = createRoute({
   method: "delete",
   path: "/scim/directories/{id}",
   operationId: "deleteScimDirectory",
-  summary: "Disconnects a directory, with its groups and their mappings. Its people stay, managed by hand.",
+  summary: "Delete a SCIM directory",
+  description: "With its groups and their mappings. Its people stay, managed by hand.",
   request: { params: DirectoryPath },
   responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Disconnected."), ...FAILURES },
 })

@@ -21,7 +21,8 @@ const create = createRoute({
   method: "post",
   path: "/scim/sync-jobs",
   operationId: "createScimSyncJob",
-  summary: "Brings members and memberships in line with what the directories pushed. Takes no body.",
+  summary: "Start a sync job",
+  description: "Brings members and memberships in line with what the directories pushed. Takes no body.",
   responses: { 202: ok(One, "The job."), ...FAILURES },
 })
 
@@ -31,7 +32,7 @@ const get = createRoute({
   method: "get",
   path: "/scim/sync-jobs/{id}",
   operationId: "getScimSyncJob",
-  summary: "Get a sync job and its progress",
+  summary: "Get a sync job",
   request: { params: SyncJobPath },
   responses: { 200: ok(One, "The job."), ...FAILURES },
 })

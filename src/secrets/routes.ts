@@ -24,8 +24,9 @@ const rotate = createRoute({
   path: "/secrets/rotate",
   operationId: "rotateSecrets",
   tags: ["Secrets"],
-  summary: "Puts data keys under the current master key; what they seal stays as it is.",
-  description: "For the deployment's bootstrap management key only.",
+  summary: "Rotate data keys",
+  description:
+    "Seals them with the current master key; what they seal stays as it is. For the deployment's bootstrap management key only.",
   middleware: [requireOperator, acceptJson(65_536)] as const,
   request: {
     body: jsonBody(

@@ -32,7 +32,7 @@ const create = createRoute({
   tags,
   servers,
   security,
-  summary: "Signs in to the console with an API key.",
+  summary: "Sign in to the console",
   description:
     "Sets an HttpOnly, SameSite=Strict cookie that is valid for 12 hours. With it, and with the header `X-Gateway-Console: 1`, the console's own page may call every route that the key may call. Revoking the key ends the session.",
   middleware: [acceptJson(4_096)] as const,
@@ -58,7 +58,7 @@ const get = createRoute({
   tags,
   servers,
   security,
-  summary: "The session of this browser.",
+  summary: "Get the console session",
   responses: { 200: ok(z.object({ data: Session })), ...failures("unauthenticated", "internal") },
 })
 
@@ -69,7 +69,8 @@ const remove = createRoute({
   tags,
   servers,
   security,
-  summary: "Signs out: removes the cookie from this browser.",
+  summary: "Sign out of the console",
+  description: "Removes the cookie from this browser.",
   responses: { 204: { description: "Signed out." } },
 })
 

@@ -27,7 +27,8 @@ const activity = createRoute({
   path: "/activity",
   operationId: "getActivity",
   tags,
-  summary: "What was used on each of the last 30 completed days, by model and provider.",
+  summary: "Get the activity of the last 30 days",
+  description: "By completed day, model and provider.",
   middleware: [requireManagement] as const,
   request: { query: ActivityQuery },
   responses: {
@@ -41,7 +42,8 @@ const meta = createRoute({
   path: "/analytics/meta",
   operationId: "getAnalyticsMeta",
   tags,
-  summary: "What POST /analytics/query can be asked.",
+  summary: "Describe the analytics queries",
+  description: "Metrics, dimensions and filters of POST /analytics/query.",
   middleware: [requireManagement] as const,
   responses: {
     200: ok(z.object({ data: AnalyticsMeta })),
@@ -54,7 +56,7 @@ const query = createRoute({
   path: "/analytics/query",
   operationId: "queryAnalytics",
   tags,
-  summary: "Usage of the organization, summed as asked.",
+  summary: "Query analytics",
   description: "Without time_range the last 30 days. By minute at most a day, by hour at most 31 days.",
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { body: jsonBody(AnalyticsQuery) },
@@ -69,7 +71,8 @@ const keyActivity = createRoute({
   path: "/key/activity",
   operationId: "getCurrentKeyActivity",
   tags,
-  summary: "What this key used on each of the last 30 completed days, by model and provider.",
+  summary: "Get this key's activity of the last 30 days",
+  description: "By completed day, model and provider.",
   request: { query: ActivityQuery.pick({ date: true }) },
   responses: {
     200: ok(Activity, "The newest day first."),
@@ -82,7 +85,8 @@ const keyMeta = createRoute({
   path: "/key/analytics/meta",
   operationId: "getCurrentKeyAnalyticsMeta",
   tags,
-  summary: "Metrics, dimensions and filters of POST /key/analytics/query.",
+  summary: "Describe this key's analytics queries",
+  description: "Metrics, dimensions and filters of POST /key/analytics/query.",
   responses: { 200: ok(z.object({ data: AnalyticsMeta })), ...failures("unauthenticated", "internal") },
 })
 
@@ -91,7 +95,7 @@ const keyQuery = createRoute({
   path: "/key/analytics/query",
   operationId: "queryCurrentKeyAnalytics",
   tags,
-  summary: "Usage of this key, summed as requested.",
+  summary: "Query this key's analytics",
   description: "As POST /analytics/query, for any key and its own calls only.",
   middleware: [acceptJson(65_536)] as const,
   request: { body: jsonBody(AnalyticsQuery) },

@@ -30,7 +30,7 @@ const list = createRoute({
   method: "get",
   path: PATH,
   operationId: "listAliases",
-  summary: "The model aliases of a workspace.",
+  summary: "List model aliases",
   request: { params: WorkspaceAliases },
   responses: { 200: ok(AliasList, "The aliases, by name."), ...FAILURES },
 })
@@ -40,7 +40,7 @@ const get = createRoute({
   method: "get",
   path: `${PATH}/{name}`,
   operationId: "getAlias",
-  summary: "One model alias of a workspace.",
+  summary: "Get a model alias",
   request: { params: AliasPath },
   responses: { 200: ok(AliasAnswer, "The alias."), ...FAILURES },
 })
@@ -50,7 +50,7 @@ const put = createRoute({
   method: "put",
   path: `${PATH}/{name}`,
   operationId: "setAlias",
-  summary: "Creates or replaces a model alias.",
+  summary: "Create or replace a model alias",
   description:
     "Keys of the workspace call the alias like a model. One of its arms is chosen by weight among those whose conditions hold; calls with a session id keep their arm.",
   middleware: [requireManagement, acceptJson(65_536)] as const,
@@ -63,7 +63,7 @@ const remove = createRoute({
   method: "delete",
   path: `${PATH}/{name}`,
   operationId: "deleteAlias",
-  summary: "Removes a model alias.",
+  summary: "Delete a model alias",
   request: { params: AliasPath },
   responses: { 200: ok(AliasDeleted, "Removed, or not there."), ...FAILURES },
 })

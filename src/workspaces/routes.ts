@@ -28,7 +28,8 @@ const list = createRoute({
   method: "get",
   path: "/workspaces",
   operationId: "listWorkspaces",
-  summary: "The workspaces of the organization, newest first.",
+  summary: "List workspaces",
+  description: "Newest first.",
   request: { query: PageQuery },
   responses: {
     200: ok(WorkspaceList, "The workspaces."),
@@ -41,7 +42,7 @@ const create = createRoute({
   method: "post",
   path: "/workspaces",
   operationId: "createWorkspace",
-  summary: "A new workspace.",
+  summary: "Create a workspace",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(NewWorkspace) },
   responses: {
@@ -55,7 +56,8 @@ const get = createRoute({
   method: "get",
   path: PATH,
   operationId: "getWorkspace",
-  summary: "One workspace, by id or slug.",
+  summary: "Get a workspace",
+  description: "By id or slug.",
   request: { params: WorkspacePath },
   responses: { 200: ok(One, "The workspace."), ...FAILURES },
 })
@@ -65,7 +67,8 @@ const update = createRoute({
   method: "patch",
   path: PATH,
   operationId: "updateWorkspace",
-  summary: "Changes a workspace. What is left out stays; null takes a setting back.",
+  summary: "Update a workspace",
+  description: "What is left out stays; null restores a default.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { params: WorkspacePath, body: jsonBody(WorkspaceChange) },
   responses: { 200: ok(One, "The workspace as it is now."), ...FAILURES },
@@ -76,7 +79,8 @@ const remove = createRoute({
   method: "delete",
   path: PATH,
   operationId: "deleteWorkspace",
-  summary: "Deletes a workspace with its budgets and memberships, for good. Refused while it has active keys.",
+  summary: "Delete a workspace",
+  description: "With its budgets and memberships, for good. Refused while it has active keys.",
   request: { params: WorkspacePath, query: WorkspaceDeletion },
   responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Deleted."), ...FAILURES },
 })

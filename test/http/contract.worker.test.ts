@@ -60,6 +60,13 @@ describe("the API document", () => {
     expect(served.openapi).toBe("3.1.0")
   })
 
+  test("has a short title for every operation, and details in its description", () => {
+    const titles = Object.values(document.paths ?? {}).flatMap((methods) =>
+      Object.values(methods ?? {}).map(({ summary = "" }: { summary?: string }) => summary),
+    )
+    expect(titles.filter((title) => !/^[A-Z][^.;:]{3,59}$/.test(title))).toEqual([])
+  })
+
   test("describes every field and every parameter", () => {
     const missing: string[] = []
     const look = (at: string, node: unknown): void => {

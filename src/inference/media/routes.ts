@@ -52,33 +52,33 @@ const post = <Path extends string>(path: Path, operationId: string, summary: str
 })
 
 const rerank = createRoute({
-  ...post("/rerank", "rerank", "Documents in the order of their relevance to a query."),
+  ...post("/rerank", "rerank", "Rank documents by relevance"),
   request: { body: jsonBody(RerankRequest) },
   responses: { 200: ok(RerankResult, "The most relevant first."), ...FAILURES },
 })
 
 const images = <Path extends string>(path: Path, operationId: string) =>
   createRoute({
-    ...post(path, operationId, "Pictures from words."),
+    ...post(path, operationId, "Create images"),
     request: { body: jsonBody(ImageRequest) },
     responses: { 200: ok(ImageResult, "The pictures."), ...FAILURES },
   })
 
 const speech = createRoute({
-  ...post("/audio/speech", "createSpeech", "Speech from words."),
+  ...post("/audio/speech", "createSpeech", "Create speech"),
   request: { body: jsonBody(SpeechRequest) },
   responses: { 200: { description: "The sound.", content: { "audio/*": { schema: z.unknown() } } }, ...FAILURES },
 })
 
 const transcriptions = createRoute({
-  ...post("/audio/transcriptions", "createTranscription", "Words from speech."),
+  ...post("/audio/transcriptions", "createTranscription", "Transcribe audio"),
   description: "As JSON with the sound in base64, or as `multipart/form-data` with a `file`.",
   middleware: [acceptJsonOrForm(MAX_SOUND_BYTES)] as const,
   responses: { 200: ok(TranscriptionResult, "The words."), ...FAILURES },
 })
 
 const videos = createRoute({
-  ...post("/videos", "createVideo", "Orders a video."),
+  ...post("/videos", "createVideo", "Create a video"),
   request: { body: jsonBody(VideoRequest) },
   responses: { 202: ok(VideoJob, "The order: ask for it at polling_url."), ...FAILURES },
 })
@@ -90,7 +90,7 @@ const videoJob = createRoute({
   path: "/videos/{jobId}",
   operationId: "getVideo",
   tags: ["Media"],
-  summary: "How an ordered video is doing.",
+  summary: "Get a video job",
   request: { params: JobPath },
   responses: { 200: ok(VideoJob, "The order."), ...FAILURES },
 })
@@ -100,7 +100,7 @@ const videoContent = createRoute({
   path: "/videos/{jobId}/content",
   operationId: "getVideoContent",
   tags: ["Media"],
-  summary: "An ordered video that is ready.",
+  summary: "Download a video",
   request: { params: JobPath },
   responses: { 200: { description: "The video.", content: { "video/mp4": { schema: z.unknown() } } }, ...FAILURES },
 })
