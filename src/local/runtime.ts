@@ -17,6 +17,8 @@ export type RuntimeOptions = {
   stateDir: string
   /** Secrets and variables; they win over those of `wrangler.toml`. */
   bindings: Record<string, string>
+  /** Where debuggers connect, on this machine only: the runtime's inspector. */
+  inspectorPort?: number | undefined
   /** Receives what the Worker and the runtime write. */
   onLog: (line: LogLine) => void
   /** The runtime crashed and is back, with these process ids. */
@@ -145,7 +147,9 @@ function toMiniflareOptions(spec: WorkerSpec, options: RuntimeOptions) {
     script: "export default { fetch: (request, env) => env.ASSETS.fetch(request) }",
     assets: { directory: path.join(dist, "console"), binding: "ASSETS" },
   }
+  const { inspectorPort } = options
   return convertV4MiniflareOptions({
+    ...(inspectorPort !== undefined && { inspectorPort, inspectorHost: "127.0.0.1" }),
     cf: false,
     port: 0,
     host: "127.0.0.1",

@@ -11,13 +11,14 @@ const USAGE = `npm run serve -- [--port 8787] [--host 0.0.0.0] [--state /data]
   --port   the port to listen on (PORT)
   --host   the address to listen on (HOST)
   --state  the folder of databases, objects and files (STATE_DIR)
+  --inspect  a port of this machine for the debugger of the runtime: heap snapshots, profiles
 
 The gateway in production stage on one machine. Variables and secrets are read from the environment; NAME_FILE reads
 NAME from a file. Run npm run build before.`
 
 /** `npm run serve`: what `wrangler deploy` would deploy, on this machine, with durable storage and its crons. */
 async function serve(argv: readonly string[]): Promise<void> {
-  const { host, port, stateDir } = readOptions(argv)
+  const { host, port, stateDir, inspectorPort } = readOptions(argv)
   if (!hasBuild()) fail("There is no build. Run: npm run build")
   mkdirSync(stateDir, { recursive: true })
   const locked = await lock(path.join(stateDir, "gateway"))
@@ -28,6 +29,7 @@ async function serve(argv: readonly string[]): Promise<void> {
     host,
     port,
     stateDir,
+    inspectorPort,
     bindings: bindingsOf(process.env, readSpec().names),
     onLog: (line) => console.log(formatLog(line, format)),
     onRestart: (pids) => locked.setRuntimes(pids),
@@ -55,7 +57,9 @@ async function serve(argv: readonly string[]): Promise<void> {
   )
 }
 
-function readOptions(argv: readonly string[]): { host: string; port: number; stateDir: string } {
+type Options = { host: string; port: number; stateDir: string; inspectorPort: number | undefined }
+
+function readOptions(argv: readonly string[]): Options {
   try {
     const { values } = parseArgs({
       args: [...argv],
@@ -63,6 +67,7 @@ function readOptions(argv: readonly string[]): { host: string; port: number; sta
         port: { type: "string", default: process.env["PORT"] ?? "8787" },
         host: { type: "string", default: process.env["HOST"] ?? "0.0.0.0" },
         state: { type: "string", default: process.env["STATE_DIR"] ?? "/data" },
+        inspect: { type: "string" },
         help: { type: "boolean", default: false },
       },
     })
@@ -70,13 +75,24 @@ function readOptions(argv: readonly string[]): { host: string; port: number; sta
       console.log(USAGE)
       process.exit(0)
     }
-    const port = Number(values.port)
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error("--port must be from 1 to 65535")
-    return { host: values.host, port, stateDir: path.resolve(values.state) }
+    const { inspect } = values
+    const inspectorPort = inspect === undefined ? undefined : readPort("--inspect", inspect)
+    return {
+      host: values.host,
+      port: readPort("--port", values.port),
+      stateDir: path.resolve(values.state),
+      inspectorPort,
+    }
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
     process.exit(2)
   }
+}
+
+function readPort(option: string, text: string): number {
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`${option} must be from 1 to 65535`)
+  return port
 }
 
 function fail(reason: string): never {

@@ -36,7 +36,8 @@ export class Gateway {
 
   async start(): Promise<void> {
     const { port, folder, provider } = this.#options
-    const args = ["src/local/serve.ts", "--port", String(port), "--host", "127.0.0.1", "--state"]
+    const ports = ["--port", String(port), "--inspect", String(this.inspectorPort)]
+    const args = ["src/local/serve.ts", ...ports, "--host", "127.0.0.1", "--state"]
     const child = spawn(process.execPath, [...args, path.join(folder, "state")], {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
@@ -63,6 +64,10 @@ export class Gateway {
       })
     }
     await this.#answers()
+  }
+
+  get inspectorPort(): number {
+    return this.#options.port + 1
   }
 
   /** kill -9, and a start where the supervisor went; returns when the gateway answers again. */

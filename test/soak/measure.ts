@@ -4,6 +4,8 @@ import type { Process } from "./gateway.ts"
 export type Sample = {
   second: number
   processes: readonly Process[]
+  /** Garbage was collected just before. */
+  isCollected: boolean
   calls: number
   p50: number
   p95: number
@@ -25,7 +27,7 @@ type Growth = { name: Process["name"]; pid: number; minutes: number; fromMb: num
 
 /** Memory of a new process says nothing: its compiler and its caches fill for so long. */
 const WARM_UP_SECONDS = 240
-/** A slope over less than this is noise: garbage is collected in steps of tens of megabytes. */
+/** A slope over less than this is noise. */
 const LEAST_SECONDS = 180
 /** What a process may grow, in megabytes a minute. The fragmentation of a young heap is below it; a leak is above. */
 export const MAX_GROWTH = 4
@@ -34,7 +36,7 @@ export const MAX_DESCRIPTORS = 400
 /** How each process grew from its warm-up to its end: a restart begins a new process, so none is counted as shrinking. */
 export function growthOf(samples: readonly Sample[]): Growth[] {
   const lives = new Map<number, { name: Process["name"]; points: { second: number; rssMb: number }[] }>()
-  for (const { second, processes } of samples) {
+  for (const { second, processes } of samples.filter(({ isCollected }) => isCollected)) {
     for (const { name, pid, rssMb } of processes) {
       const life = lives.get(pid) ?? { name, points: [] }
       life.points.push({ second, rssMb })

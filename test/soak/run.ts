@@ -8,6 +8,7 @@ import { Random } from "../fuzz/random.ts"
 import { api, type Books, chargedUsd, compare, driftsOf, reconcile } from "./books.ts"
 import { Client, type Fault, Interrupted } from "./client.ts"
 import { BOOTSTRAP, Gateway } from "./gateway.ts"
+import { collectGarbage } from "./collect-garbage.ts"
 import { growthOf, MAX_DESCRIPTORS, MAX_GROWTH, percentile, type Sample } from "./measure.ts"
 import { PRICES, type Provider, startProvider } from "./provider.ts"
 import { picture, table } from "./report.ts"
@@ -137,10 +138,12 @@ async function sample(run: Run, isFull: boolean): Promise<void> {
   const latencies = run.latencies.splice(0)
   const last = samples.at(-1)
   // A gateway that is being killed answers nothing: the figures before stand.
+  if (isFull) await collectGarbage(gateway.inspectorPort).catch(() => undefined)
   const charged = await chargedUsd(gateway, account).catch(() => last?.chargedUsd ?? 0)
   samples.push({
     second: (Date.now() - run.startedAt) / 1_000,
     processes: gateway.processes(),
+    isCollected: isFull,
     calls: [...run.counts.values()].reduce((sum, { done }) => sum + done, 0),
     p50: percentile(latencies, 0.5),
     p95: percentile(latencies, 0.95),
