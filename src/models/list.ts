@@ -1,6 +1,4 @@
-import type { Context } from "hono"
-import type { App } from "../access/app.ts"
-import { regionOf } from "../http/region.ts"
+import type { Env } from "../config/env.ts"
 import { configuredProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { Catalogue, Model } from "./catalogue.ts"
@@ -16,21 +14,22 @@ type Offer = {
   aliases?: (catalogue: Catalogue) => readonly Model[]
 }
 
+/** `url`: of the request, for the path of the next page. `region`: the one that its calls must stay in, or null. */
+type Request = { env: Env; url: string; region: string | null }
+
 /** The models that match `query`, with the endpoints that pass the filters. */
 export async function listModels(
-  c: Context<App>,
+  { env, url, region }: Request,
   query: Partial<Search>,
   { filters = [], aliases = () => [] }: Offer = {},
 ) {
-  const catalogue = await loadCatalogue(c.env)
-  const providers = configuredProviders(c.env)
+  const catalogue = await loadCatalogue(env)
+  const providers = configuredProviders(env)
   const models = new Map([...catalogue.models.values(), ...aliases(catalogue)].map((one) => [one.id, one]))
   const offered =
-    filters.length === 0
-      ? models.values()
-      : [...models.values()].map((one) => within(one, filters, providers, regionOf(c.req.raw, c.env)))
+    filters.length === 0 ? models.values() : [...models.values()].map((one) => within(one, filters, providers, region))
   const found = search(offered, query, providers, Date.now())
-  const { items, next } = toPage(found, query, c.req.url)
+  const { items, next } = toPage(found, query, url)
   const data = items.flatMap((item) => toModel(item) ?? [])
   return { object: "list" as const, data, links: { next }, total_count: found.length }
 }

@@ -111,7 +111,9 @@ const listDeepEndpoints = createRoute({ ...listEndpoints, path: "/models/{author
 const retrieveDeep = createRoute({ ...retrieve, path: "/models/{author}/{slug{.+}}", hide: true })
 /** What can be called, for anyone to see. */
 export const publicModels = newRouter()
-  .openapi(list, async (c) => c.json(await listModels(c, c.req.valid("query")), 200))
+  .openapi(list, async (c) =>
+    c.json(await listModels({ env: c.env, url: c.req.url, region: null }, c.req.valid("query")), 200),
+  )
   .openapi(count, async (c) => {
     const { models } = await loadCatalogue(c.env)
     const found = search(models.values(), c.req.valid("query"), configuredProviders(c.env), Date.now())

@@ -1,4 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
+import type { Context } from "hono"
+import type { App } from "../access/app.ts"
+import { regionOf } from "../http/region.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
 import type { Catalogue } from "../models/catalogue.ts"
@@ -34,10 +37,17 @@ export const keyedModels = newRouter()
   .openapi(listForUser, async (c) => {
     const { defaults, keyHash, guardrails } = callerOf(c.var.principal)
     const aliases = (catalogue: Catalogue) => aliasModels(defaults.aliases, keyHash, catalogue)
-    return c.json(await listModels(c, c.req.valid("query"), { filters: guardrails?.routeFilters(), aliases }), 200)
+    return c.json(
+      await listModels(askerOf(c), c.req.valid("query"), { filters: guardrails?.routeFilters(), aliases }),
+      200,
+    )
   })
   .openapi(listEmbeddings, async (c) => {
     const query = { ...c.req.valid("query"), output_modalities: ["embeddings"] }
     const filters = callerOf(c.var.principal).guardrails?.routeFilters()
-    return c.json(await listModels(c, query, { filters }), 200)
+    return c.json(await listModels(askerOf(c), query, { filters }), 200)
   })
+
+function askerOf(c: Context<App>) {
+  return { env: c.env, url: c.req.url, region: regionOf(c.req.raw, c.env) }
+}

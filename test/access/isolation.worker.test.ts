@@ -11,6 +11,7 @@ import {
   requestOf,
 } from "./isolation/operations.ts"
 import { type Ids, newTenant, type Tenant } from "./isolation/tenant.ts"
+import { eventually } from "../support/eventually.ts"
 import type { TestClient } from "../support/world.ts"
 
 /**
@@ -24,8 +25,11 @@ let before: string[]
 beforeAll(async () => {
   victim = await newTenant()
   attacker = await newTenant()
-  // Calls of the tenant itself, which the ledger writes a little later.
-  await victim.workspace.ledger.balance()
+  // Calls of the tenant itself, and of its intern, which the ledger writes a little later.
+  await eventually(async () => {
+    await victim.workspace.ledger.balance()
+    expect(await victim.workspace.object.holds()).toEqual([])
+  })
   await runDurableObjectAlarm(victim.workspace.object)
   before = await recordsOf(victim)
 })
