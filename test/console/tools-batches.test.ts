@@ -62,7 +62,7 @@ describe.runIf(hasChromium)("MCP servers and batches", () => {
       await page.getByText(/may call search of documents/).waitFor()
 
       await page.getByRole("button", { name: "Turn off" }).click()
-      await page.getByText("off: clients get 404").waitFor()
+      await page.getByText("off: clients get 404", { exact: true }).waitFor()
       await page.getByRole("button", { name: "Delete" }).click()
       await page
         .getByRole("dialog")
