@@ -14,11 +14,16 @@ const PATIENCE_MS = 30_000
 const MOST_BYTES = 4_000_000
 
 /** Sends as it is, without the corrections that `fetch` makes. Undefined where no answer came in time. */
-export function send(url: string, request: FuzzRequest, agent: http.Agent): Promise<Answer | undefined> {
+export function send(
+  url: string,
+  request: Omit<FuzzRequest, "operation">,
+  agent: http.Agent,
+): Promise<Answer | undefined> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {
     const { method, path, headers, body } = request
-    const length = body === undefined ? {} : { "content-length": String(body.byteLength) }
+    const isChunked = "transfer-encoding" in headers
+    const length = body === undefined || isChunked ? {} : { "content-length": String(body.byteLength) }
     const outgoing = http.request({ hostname, port, method, path, agent, headers: { ...headers, ...length } })
     const patience = setTimeout(() => outgoing.destroy(), PATIENCE_MS)
     outgoing.on("response", (response) => {
