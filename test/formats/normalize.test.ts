@@ -215,3 +215,13 @@ describe("an error by its name", () => {
     expect(toProviderError(typeof error === "string" ? error : { message: "m", ...error })?.status).toBe(status)
   })
 })
+
+test("a finish reason that a provider repeats is in one chunk, and another one is kept", () => {
+  const defaults = { ...newDefaults(), begun: new Map() }
+  const reasons = ["stop", "eos_token", null, "length"].map((reason) => {
+    const choice = { index: 0, delta: { role: "assistant", content: "a" }, finish_reason: reason }
+    const { choices } = normalizeChunk(chunkOf({}, 0, { choices: [choice] }), defaults)
+    return (choices as { finish_reason: unknown }[])[0]?.finish_reason
+  })
+  expect(reasons).toEqual(["stop", null, null, "length"])
+})

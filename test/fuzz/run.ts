@@ -1,22 +1,28 @@
 import { parseArgs } from "node:util"
 import buildBundle from "../runtime/bundle.ts"
 import { differential } from "./differential/run.ts"
+import { fuzzFrames } from "./frames/run.ts"
 import { fuzz } from "./fuzz.ts"
 
-const HELP = `npm run fuzz -- [--differential] [--count 20000] [--seed N] [--no-build]
+const HELP = `npm run fuzz -- [--differential | --frames] [--count 20000] [--seed N] [--no-build]
 
 Starts the built gateway on this machine with a provider that fails in every way, and sends generated requests to every
 operation of the OpenAPI document. Ends with 1 if an answer is a 5xx of the gateway itself, has no error envelope or no
 request id, is outside the schema of its status, or contains a secret, or if the gateway logs an unhandled exception.
 
 --differential sends chat requests on the hot path and through the router, and conversations as chat, responses and
-messages, whole and streamed. Ends with 1 if two upstream requests, answers, usages or charges differ.`
+messages, whole and streamed. Ends with 1 if two upstream requests, answers, usages or charges differ.
+
+--frames sends valid calls in every API format to providers of every format whose answers are broken. Ends with 1 if an
+answer is a 5xx of the gateway itself, has no error envelope, is a stream that clients cannot read, does not end, or has
+another usage than was charged.`
 
 const { values } = parseArgs({
   options: {
     count: { type: "string", default: "20000" },
     seed: { type: "string" },
     differential: { type: "boolean", default: false },
+    frames: { type: "boolean", default: false },
     build: { type: "boolean", default: true },
     help: { type: "boolean", short: "h", default: false },
   },
@@ -29,6 +35,7 @@ async function main(): Promise<void> {
   const count = Number(values.count)
   if (values.build) await buildBundle()
   if (values.differential) return compare(seed, count)
+  if (values.frames) return breakFrames(seed, count)
   console.log(`Sending ${count} requests with --seed ${seed}.`)
   const startedAt = Date.now()
   const report = await fuzz({ seed, count, onProgress: (sent) => console.log(`${sent} sent`) })
@@ -54,6 +61,21 @@ async function compare(seed: number, count: number): Promise<void> {
   console.log(`\n${cases} cases in ${requests} requests and ${seconds.toFixed(0)} s. ${listOf(statuses)}.`)
   console.log(`${differences.length} differences.`)
   process.exitCode = differences.length === 0 ? 0 : 1
+}
+
+async function breakFrames(seed: number, count: number): Promise<void> {
+  console.log(`Sending ${count} calls with --seed ${seed}.`)
+  const startedAt = Date.now()
+  const report = await fuzzFrames({ seed, count, onProgress: (calls) => console.log(`${calls} sent`) })
+  for (const { index, what, steps, sent, answer } of report.faults) {
+    console.log(`\n#${index} ${what}\n${steps}\n> ${sent}\n< ${answer}`)
+  }
+  for (const line of report.exceptions) console.log(`\nlogged: ${line}`)
+  const seconds = (Date.now() - startedAt) / 1_000
+  const { calls, statuses, faults, exceptions, openHolds } = report
+  console.log(`\n${calls} calls in ${seconds.toFixed(0)} s. ${listOf(statuses)}.`)
+  console.log(`${faults.length} kinds of faults, ${exceptions.length} kinds of exceptions, ${openHolds} open holds.`)
+  process.exitCode = faults.length + exceptions.length + openHolds === 0 ? 0 : 1
 }
 
 const listOf = (statuses: Record<string, number>) =>

@@ -18,6 +18,7 @@ export function send(
   url: string,
   request: Omit<FuzzRequest, "operation">,
   agent: http.Agent,
+  streamMs = STREAM_MS,
 ): Promise<Answer | undefined> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {
@@ -37,7 +38,7 @@ export function send(
         if (!isComplete) outgoing.destroy()
       }
       const isStream = response.headers["content-type"]?.includes("event-stream") ?? false
-      const left = setTimeout(() => end(false), isStream ? STREAM_MS : PATIENCE_MS)
+      const left = setTimeout(() => end(false), isStream ? streamMs : PATIENCE_MS)
       response.on("data", (part: Buffer) => {
         size += part.byteLength
         if (size < MOST_BYTES) parts.push(part)

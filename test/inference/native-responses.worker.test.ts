@@ -194,6 +194,8 @@ describe("a stream of that wire that goes wrong", () => {
     const receipt = await receiptOf(workspace, response)
     expect(receipt.ending).not.toBe("complete")
     expect(receipt.total_cost).toBeGreaterThan(0)
+    const usage = { output_tokens: receipt.tokens_completion, cost: receipt.total_cost }
+    expect(last.response["usage"]).toMatchObject(usage)
     expect(await openHolds(workspace)).toEqual([])
   })
 

@@ -230,6 +230,8 @@ describe("a count that is none, or not the last", () => {
 
   test.each([
     ["no completion", { prompt_tokens: 10, total_tokens: 500 }, 490, "upstream"],
+    ["no prompt", { completion_tokens: 5, prompt_tokens_details: { cached_tokens: 3 } }, 2, "estimate"],
+    ["no prompt, but a total", { completion_tokens: 5, total_tokens: 15 }, 5, "upstream"],
     ["a null", { prompt_tokens: 10, completion_tokens: null }, 2, "estimate"],
     ["a negative", { prompt_tokens: 10, completion_tokens: -5 }, 2, "estimate"],
     ["a fraction", { prompt_tokens: 10, completion_tokens: 2.5 }, 3, "upstream"],
@@ -272,6 +274,15 @@ describe("a count that is none, or not the last", () => {
       ending: "cut",
       tokens_completion: 3,
     })
+  })
+
+  test("an id that comes late names no chunk, the last one included", async () => {
+    const late = (text: string) => text.replace('"id":"up-1"', '"id":"late"')
+    const first = chunk({ content: "1234" }).replace('"id":"up-1",', "")
+    play([first, late(chunk({ content: "5678" })), new Error("cut")])
+    const { chunks } = await readStream(ask(await newWorkspace(), newModel()))
+    expect(chunks.at(-1)?.error).toBeDefined()
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1)
   })
 
   test("text in parts is counted", async () => {

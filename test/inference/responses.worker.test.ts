@@ -131,10 +131,12 @@ describe.concurrent("a provider that fails", () => {
     expect(last?.type).toBe("response.failed")
     expect(last?.response?.error.message).toEqual(expect.any(String))
     expect(events.filter(({ type }) => type === "response.completed")).toEqual([])
-    expect(await receiptOf(workspace, response)).toMatchObject({
-      tokens_completion: 10,
-      tokens_from: "estimate",
-      status,
+    const receipt = await receiptOf(workspace, response)
+    expect(receipt).toMatchObject({ tokens_completion: 10, tokens_from: "estimate", status })
+    expect(last?.response?.usage).toMatchObject({
+      input_tokens: receipt.tokens_prompt,
+      output_tokens: 10,
+      cost: receipt.total_cost,
     })
   })
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import { fuzzFrames } from "../fuzz/frames/run.ts"
 import { fuzz } from "../fuzz/fuzz.ts"
 
 test("500 generated requests with broken bodies and providers get right answers or correct errors", async () => {
@@ -6,4 +7,10 @@ test("500 generated requests with broken bodies and providers get right answers 
   expect(faults.map(({ what, request, answer }) => `${what}\n${request}\n${answer}`)).toEqual([])
   expect(exceptions).toEqual([])
   expect(requests).toBe(500)
+})
+
+test("400 calls to providers whose answers are broken get streams that clients can read, or correct errors", async () => {
+  const { calls, faults, exceptions, openHolds } = await fuzzFrames({ seed: 1, count: 400 })
+  expect(faults).toEqual([])
+  expect({ calls, exceptions, openHolds }).toEqual({ calls: 400, exceptions: [], openHolds: 0 })
 })

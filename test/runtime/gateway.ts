@@ -51,7 +51,7 @@ export async function startGateway(
   const logs: string[] = []
   const runtimeLogs: string[] = []
   const providers = { CUSTOM_PROVIDERS: toProviders(upstreamUrl) }
-  const miniflare = new Miniflare(toOptions(folder, { ...bindings, ...providers }, { logs, runtimeLogs, isConfined }))
+  const miniflare = new Miniflare(toOptions(folder, { ...providers, ...bindings }, { logs, runtimeLogs, isConfined }))
   await miniflare.ready
   await migrate(miniflare)
   // The runtime comes back on the same port.
@@ -174,14 +174,16 @@ export function newModel(): string {
   return `scripted/model-${taken++ % MODELS}`
 }
 
+export const PROVIDER_MODELS = Array.from({ length: MODELS }, (_, at) => ({
+  id: `model-${at}`,
+  ...PRICES,
+  context_length: 1_000_000,
+  max_completion_tokens: 100_000,
+}))
+
 function toProviders(baseUrl: string): string {
-  const models = Array.from({ length: MODELS }, (_, at) => ({
-    id: `model-${at}`,
-    ...PRICES,
-    context_length: 1_000_000,
-    max_completion_tokens: 100_000,
-  }))
-  return JSON.stringify([{ slug: "scripted", name: "Scripted", base_url: baseUrl, api_key: "sk-scripted", models }])
+  const scripted = { slug: "scripted", name: "Scripted", base_url: baseUrl, api_key: "sk-scripted" }
+  return JSON.stringify([{ ...scripted, models: PROVIDER_MODELS }])
 }
 
 async function migrate(miniflare: Miniflare): Promise<void> {

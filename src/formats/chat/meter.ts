@@ -197,14 +197,15 @@ const DECIMAL = /^\d{1,12}(\.\d{1,12})?$/
 /** Usage as providers of the OpenAI wire report it, in our one shape; null when it is not a usage at all. */
 export function toTokens(usage: unknown): Tokens | null {
   if (!isObject(usage)) return null
-  const prompt = count(usage["prompt_tokens"]) ?? count(usage["input_tokens"])
   const total = count(usage["total_tokens"])
+  const without = (part: number | undefined) =>
+    total === undefined || part === undefined || total < part ? undefined : total - part
   const result = count(usage["completion_tokens"]) ?? count(usage["output_tokens"])
-  if (prompt === undefined && result === undefined) return null
-  const rest = total === undefined || prompt === undefined || total < prompt ? undefined : total - prompt
+  const prompt = count(usage["prompt_tokens"]) ?? count(usage["input_tokens"]) ?? without(result)
+  const rest = without(prompt)
   const completion = result ?? rest
   // Half a count is none: what is missing would be free.
-  if (completion === undefined) return null
+  if (prompt === undefined || completion === undefined) return null
   const detailsOf = (...names: string[]) => names.map((name) => usage[name]).find(isObject) ?? {}
   const promptDetails = detailsOf("prompt_tokens_details", "input_tokens_details")
   const completionDetails = detailsOf("completion_tokens_details", "output_tokens_details")
@@ -218,7 +219,7 @@ export function toTokens(usage: unknown): Tokens | null {
   const beside = besideOf(completion, reasoning, rest, [cached, cacheWrite, cached + cacheWrite])
   return {
     ...NO_TOKENS,
-    prompt: prompt ?? 0,
+    prompt,
     completion: completion + beside,
     cached,
     cacheWrite,

@@ -17,8 +17,8 @@ export type ChunkDefaults = {
   created: number
   /** The tool calls seen, for providers that number them badly or not at all. */
   calls: SeenCall[]
-  /** The choices that have begun: the first delta of each has a role. */
-  begun?: Set<number>
+  /** The choices that have begun, each with its finish reason: its first delta has a role, and one chunk the reason. */
+  begun?: Map<number, string | null>
 }
 
 /** The chunk as the contract has it; the same object when it already is. */
@@ -55,11 +55,12 @@ function normalizeChoice(choice: unknown, position: number, { calls, begun }: Ch
   const known = isObject(choice["delta"]) ? normalizeDelta(choice["delta"], index, calls) : {}
   const isFirst = begun !== undefined && !begun.has(index)
   const delta = isFirst && !("role" in known) ? { role: "assistant", ...known } : known
-  begun?.add(index)
-  const finishReason = finishReasonOf(
+  const reason = finishReasonOf(
     choice,
     calls.some((call) => call.choice === index),
   )
+  const finishReason = reason === begun?.get(index) ? null : reason
+  begun?.set(index, reason ?? begun.get(index) ?? null)
   if (delta === choice["delta"] && index === choice["index"] && finishReason === choice["finish_reason"]) return choice
   return { ...choice, index, delta, finish_reason: finishReason, ...nativeReasonOf(choice, finishReason) }
 }

@@ -70,9 +70,12 @@ export function finish(state: EventState, ending: Ending): Step {
   })
 }
 
-/** Ends a failed stream: closes the open items and emits `response.failed` with the reason. */
-export function fail(state: EventState, failure: ResponseFailure): Step {
-  return step(state, (turn) => endFailed(turn, failure))
+/** Ends a failed stream: closes the open items and emits `response.failed` with the reason, and with what was charged. */
+export function fail(state: EventState, failure: ResponseFailure, usage?: Json): Step {
+  return step(state, (turn) => {
+    turn.state.usage = usage
+    endFailed(turn, failure)
+  })
 }
 
 /** A sign of life that carries data, for clients whose idle timer a comment does not reset. */

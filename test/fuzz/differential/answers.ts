@@ -16,9 +16,12 @@ export type Answer = {
 }
 
 export function readAnswer(format: Format, body: string, isStreamed: boolean): Answer {
-  const answer = isStreamed ? READ_STREAM[format](eventsIn(body)) : READ_DOCUMENT[format](JSON.parse(body) as Json)
+  const answer = isStreamed ? READ_STREAM[format](eventsIn(body)) : readDocument(format, JSON.parse(body) as Json)
   return { ...answer, calls: answer.calls.map(({ name, args }) => ({ name, args: parsed(args) })) }
 }
+
+/** An answer with its arguments as they came, or its usage alone. */
+export const readDocument = (format: Format, document: Json) => READ_DOCUMENT[format](document)
 
 const list = (value: unknown) => (Array.isArray(value) ? (value as Json[]) : [])
 const object = (value: unknown) => (value ?? {}) as Json

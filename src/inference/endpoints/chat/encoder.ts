@@ -19,6 +19,9 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
   let answering: ServingInfo | undefined
   let held: UsageChunk | undefined
   let reported: Json | undefined
+  /** The names of the stream that has begun: an id that the provider sends later does not change them. */
+  let names: ChunkDefaults | undefined
+  const emptyChunk = () => toEmptyChunk(names ?? defaultsOf(call))
 
   /** The last chunk with usage, as it goes out where more follows: without the usage. */
   const release = (): Uint8Array[] => {
@@ -28,26 +31,23 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
   }
   const usageFrames = (charge: Charge): Uint8Array[] => {
     if (dropsUsage) return release()
-    const usage = { ...usageOf(charge, held?.usage ?? reported), ...costFields(charge) }
-    return [toFrame({ ...(held?.chunk ?? emptyChunk(call)), usage })]
+    return [toFrame({ ...(held?.chunk ?? emptyChunk()), usage: chargedUsage(charge, held?.usage ?? reported) })]
   }
 
   return {
     isStateless: true,
 
-    document(result, serving, charge) {
-      const usage = { ...usageOf(charge, result["usage"]), ...costFields(charge) }
-      return {
-        ...normalizeResult(result, defaultsOf(call)),
-        usage,
-        provider: serving.provider,
-        ...(wantsMetadata && call.metadata(serving.attempts)),
-      }
-    },
+    document: (result, serving, charge) => ({
+      ...normalizeResult(result, defaultsOf(call)),
+      usage: chargedUsage(charge, result["usage"]),
+      provider: serving.provider,
+      ...(wantsMetadata && call.metadata(serving.attempts)),
+    }),
 
     open(serving) {
       answering = serving
-      const echo = { ...emptyChunk(call), debug: { echo_upstream_body: serving.upstreamBody } }
+      names = defaultsOf(call)
+      const echo = { ...emptyChunk(), debug: { echo_upstream_body: serving.upstreamBody } }
       return echoesBody ? [toFrame(echo)] : []
     },
 
@@ -68,13 +68,13 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
 
     failure: (error, metadata, charge) => {
       const hasUsage = charge && charge.tokensFrom !== "none" && !dropsUsage
-      const usage = hasUsage ? { usage: { ...usageOf(charge, reported), ...costFields(charge) } } : {}
-      return failureFrames(error, defaultsOf(call), { ...metadata, ...usage })
+      const usage = hasUsage ? { usage: chargedUsage(charge, reported) } : {}
+      return failureFrames(error, names ?? defaultsOf(call), { ...metadata, ...usage })
     },
 
     end(charge) {
       const metadata =
-        wantsMetadata && answering ? [toFrame({ ...emptyChunk(call), ...call.metadata(answering.attempts) })] : []
+        wantsMetadata && answering ? [toFrame({ ...emptyChunk(), ...call.metadata(answering.attempts) })] : []
       return [...usageFrames(charge), ...metadata, DONE_FRAME]
     },
   }
@@ -91,8 +91,12 @@ function withoutUsage(chunk: Json): Json | undefined {
   return Array.isArray(rest["choices"]) && rest["choices"].length === 0 ? undefined : rest
 }
 
-function emptyChunk(call: CallContext): Json {
-  const { id, model, created } = defaultsOf(call)
+const chargedUsage = (charge: Charge, reported: unknown): Json => ({
+  ...usageOf(charge, reported),
+  ...costFields(charge),
+})
+
+function toEmptyChunk({ id, model, created }: ChunkDefaults): Json {
   return { id, object: "chat.completion.chunk", created, model, choices: [] }
 }
 
@@ -103,6 +107,6 @@ export function defaultsOf({ meter, draft, servingTarget }: CallContext): ChunkD
     model: servingTarget?.model.id ?? draft.requestedModel,
     created: meter.created ?? Math.floor(draft.createdAt / 1_000),
     calls: [],
-    begun: new Set(),
+    begun: new Map(),
   }
 }

@@ -5,7 +5,7 @@ import { normalizeResult } from "../../../formats/chat/normalize.ts"
 import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
 import type { CallContext } from "../../inference-request.ts"
 import { DONE_FRAME, toEventFrame } from "../../../formats/sse/frames.ts"
-import { costFields, type Charge } from "../../../formats/cost-fields.ts"
+import { costFields } from "../../../formats/cost-fields.ts"
 import { advance, fail, finish, keepAlive, newEventState, type Step, start } from "../../../formats/responses/events.ts"
 import { toResponsesResult } from "../../../formats/responses/from-chat.ts"
 import { NativeResponse } from "./native.ts"
@@ -32,18 +32,15 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
     state = next
     return events.map(toEventFrame)
   }
-  const closing = (charge: Charge, reported: ServingInfo | undefined) => ({
-    costs: costFields(charge),
-    charge,
-    metadata: meta.wantsMetadata ? call.metadata(reported?.attempts ?? []) : {},
-  })
+  const metadataOf = (reported: ServingInfo | undefined) =>
+    meta.wantsMetadata ? call.metadata(reported?.attempts ?? []) : {}
 
   return {
     isStateless: false,
     document(result, reported, charge, earlier) {
-      const { costs, metadata } = closing(charge, reported)
+      const metadata = metadataOf(reported)
       if (reported.reader.name === "responses")
-        return new NativeResponse(request, facts, 0).whole(result, { charge, costs, metadata })
+        return new NativeResponse(request, facts, 0).whole(result, { charge, metadata })
       const usage = { ...usageOf(charge, result["usage"]), ...costFields(charge) }
       const normal = { ...normalizeResult(result, defaultsOf(call)), usage }
       return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }, earlier), ...metadata }
@@ -61,16 +58,18 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
     chunk: (chunk, frame) => (native ? native.take(chunk, frame) : encode(advance(state, chunk))),
     // A comment does not reset the idle timer of every Responses client.
     heartbeat: () => (native ? native.silence() : encode(keepAlive(state))),
-    failure: (error, metadata) => [
-      ...(native
-        ? native.failure(error, metadata)
-        : [...encode(advance(state, metadata)), ...encode(fail(state, toFailure(error)))]),
-      DONE_FRAME,
-    ],
+    failure: (error, metadata, charge) => {
+      const charged = charge?.tokensFrom === "none" ? undefined : charge
+      if (native) return [...native.failure(error, metadata, charged), DONE_FRAME]
+      const frames = encode(advance(state, metadata))
+      const usage = charged && { ...usageOf(charged, state.usage), ...costFields(charged) }
+      return [...frames, ...encode(fail(state, toFailure(error), usage)), DONE_FRAME]
+    },
     end(charge) {
-      const { costs, metadata } = closing(charge, answering)
-      const ending = { completedAt: Date.now(), ...costs, metadata, usage: usageOf(charge, state.usage) }
-      return [...(native ? native.end({ charge, costs, metadata }) : encode(finish(state, ending))), DONE_FRAME]
+      const metadata = metadataOf(answering)
+      const usage = usageOf(charge, state.usage)
+      const ending = { completedAt: Date.now(), ...costFields(charge), metadata, usage }
+      return [...(native ? native.end({ charge, metadata }) : encode(finish(state, ending))), DONE_FRAME]
     },
   }
 }

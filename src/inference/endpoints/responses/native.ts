@@ -1,12 +1,12 @@
 import { type GatewayError, errors } from "../../../errors/errors.ts"
 import { isObject, type Json } from "../../../support/json.ts"
-import { type Charge, responsesCostDetails, type Costs } from "../../../formats/cost-fields.ts"
+import { type Charge, costFields, responsesCostDetails } from "../../../formats/cost-fields.ts"
 import { toEventFrame } from "../../../formats/sse/frames.ts"
 import { NOT_BEGUN, type ResponseFacts, toResponse } from "../../../formats/responses/response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "../../../formats/responses/schemas.ts"
 
-/** Added to a response once it has ended. `costs`: in the fields of a chat usage. */
-export type Closing = { charge: Charge; costs: Costs; metadata: Json }
+/** Added to a response once it has ended. */
+export type Closing = { charge: Charge; metadata: Json }
 
 /**
  * Rewrites a provider's own response: its id becomes the generation id, its events continue the numbering of the events
@@ -61,9 +61,11 @@ export class NativeResponse {
     ]
   }
 
-  failure(error: GatewayError, metadata: Json): Uint8Array[] {
+  /** `charged`: undefined where nothing was. */
+  failure(error: GatewayError, metadata: Json, charged?: Charge): Uint8Array[] {
     const failed = {
       ...this.#rewrite(this.#latest),
+      usage: charged ? usageAsCharged(charged, this.#latest["usage"]) : null,
       status: "failed",
       error: { code: error.status === 429 ? "rate_limit_exceeded" : "server_error", message: error.message },
       error_type: errors[error.code].type,
@@ -72,11 +74,9 @@ export class NativeResponse {
     return [this.#event("response.failed", failed)]
   }
 
-  whole(response: Json, { charge, costs, metadata }: Closing): Json {
+  whole(response: Json, { charge, metadata }: Closing): Json {
     const result = this.#rewrite(response)
-    const { cost_details: details, ...rest } = costs
-    const money = { ...rest, ...(details && { cost_details: responsesCostDetails(details) }) }
-    return { ...result, usage: { ...usageAsCharged(charge, result["usage"]), ...money }, ...metadata }
+    return { ...result, usage: usageAsCharged(charge, result["usage"]), ...metadata }
   }
 
   #rewrite(response: Json): Json {
@@ -102,7 +102,9 @@ export class NativeResponse {
 const TERMINAL = new Set<unknown>(["response.completed", "response.incomplete", "response.failed"])
 
 /** The tokens that were charged, with the further fields that the provider reported. */
-function usageAsCharged({ tokens }: Charge, reported: unknown): Json {
+function usageAsCharged(charge: Charge, reported: unknown): Json {
+  const { tokens } = charge
+  const { cost_details: details, ...cost } = costFields(charge)
   const { input_tokens_details: input, output_tokens_details: output, ...rest } = isObject(reported) ? reported : {}
   return {
     ...rest,
@@ -111,5 +113,7 @@ function usageAsCharged({ tokens }: Charge, reported: unknown): Json {
     output_tokens: tokens.completion,
     output_tokens_details: { ...(isObject(output) && output), reasoning_tokens: tokens.reasoning },
     total_tokens: tokens.prompt + tokens.completion,
+    ...cost,
+    ...(details && { cost_details: responsesCostDetails(details) }),
   }
 }
