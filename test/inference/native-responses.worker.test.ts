@@ -185,9 +185,11 @@ describe("a stream of that wire that goes wrong", () => {
       "failed",
       stream({ ...RESPONSE, status: "failed", error: { code: "server_error", message: "boom" } }, "response.failed"),
     ],
+    ["a last event without its response", [...stream().slice(0, 4), event("response.completed", {})]],
     ["an error event", [...stream().slice(0, 4), event("error", { code: "server_error", message: "boom" })]],
   ])("%s: ends with response.failed, and what was said is charged", async (_, pieces) => {
-    const { last, isDone, workspace, response } = await ask(pieces)
+    const { events, last, isDone, workspace, response } = await ask(pieces)
+    expect(events.filter(({ type }) => type === "response.completed")).toEqual([])
     expect(last["type"]).toBe("response.failed")
     expect(last.response).toMatchObject({ status: "failed", error: { code: expect.any(String) as string } })
     expect(isDone).toBe(true)

@@ -23,8 +23,9 @@ export function readAnswer(format: Format, body: string, isStreamed: boolean): A
 /** An answer with its arguments as they came, or its usage alone. */
 export const readDocument = (format: Format, document: Json) => READ_DOCUMENT[format](document)
 
-const list = (value: unknown) => (Array.isArray(value) ? (value as Json[]) : [])
-const object = (value: unknown) => (value ?? {}) as Json
+const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null
+const list = (value: unknown) => (Array.isArray(value) ? value.filter(isObject) : [])
+const object = (value: unknown) => (isObject(value) ? value : {})
 const text = (value: unknown) => (typeof value === "string" ? value : "")
 const number = (value: unknown) => (typeof value === "number" ? value : 0)
 

@@ -35,8 +35,9 @@ export class NativeResponse {
     if (type === "response.created" && this.#isStarted) return []
     this.#isStarted = true
     if (isObject(response)) this.#latest = response
-    if (isObject(response) && TERMINAL.has(type)) {
-      this.#terminal = event
+    if (TERMINAL.has(type)) {
+      // One without its response ends nothing: the stream is then cut.
+      if (isObject(response)) this.#terminal = event
       return []
     }
     const number = this.#sequence++
