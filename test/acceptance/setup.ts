@@ -4,6 +4,7 @@ import path from "node:path"
 import type { TestProject } from "vitest/node"
 import { readEnvFile } from "../../src/dev/dev-vars.ts"
 import { root } from "../../src/dev/options.ts"
+import { startContractProxy } from "./contract-proxy.ts"
 import { end, npmStart } from "./npm-start.ts"
 
 declare module "vitest" {
@@ -12,14 +13,16 @@ declare module "vitest" {
   }
 }
 
-/** One `npm start` for all the clients. That it leaves nothing behind is asserted at its end. */
+/** One `npm start` for all the clients, behind a proxy that checks its answers. That it leaves nothing behind is asserted at its end. */
 export default async function startForAll(project: TestProject): Promise<() => Promise<void>> {
   const state = mkdtempSync(path.join(tmpdir(), "gateway-acceptance-"))
   const started = await npmStart(state)
   const bootstrapKey = readEnvFile(path.join(root, ".dev.vars"))["BOOTSTRAP_MANAGEMENT_KEY"] ?? ""
-  const { url, managementKey, apiKey } = started
-  project.provide("gateway", { url, managementKey, apiKey, bootstrapKey })
+  const { managementKey, apiKey } = started
+  const proxy = await startContractProxy(started.url)
+  project.provide("gateway", { url: proxy.url, managementKey, apiKey, bootstrapKey })
   return async () => {
+    await proxy.close()
     await end(started)
     rmSync(state, { recursive: true, force: true })
   }

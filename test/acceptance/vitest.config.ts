@@ -12,6 +12,7 @@ export default defineConfig({
   test: {
     include: ["test/acceptance/**/*.test.ts"],
     globalSetup: [path.join(root, "test/acceptance/setup.ts")],
+    setupFiles: [path.join(root, "test/acceptance/contract.ts")],
     // A start is several processes: one at a time.
     fileParallelism: false,
     // The client libraries are large: they are loaded once, not by every file.
