@@ -50,13 +50,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   createImage: MEDIA,
   createImageGeneration: MEDIA,
-  createIntern: {
-    name: "release-notes",
-    instructions: "You write release notes.",
-    model: "sim/echo",
-    limit: 5,
-    limit_reset: "daily",
-  },
+  createIntern: { name: "release-notes", instructions: "You write release notes.", model: "sim/echo" },
   createInternJoinToken: {},
   createMcpServer: {
     slug: "search",

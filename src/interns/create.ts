@@ -4,7 +4,6 @@ import type { Principal } from "../access/principal.ts"
 import { newKey } from "../access/key.ts"
 import { entryOf } from "../audit/actor.ts"
 import { changesOf } from "../audit/entry.ts"
-import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { App } from "../access/app.ts"
 import { parentOf } from "../keys/lineage.ts"
@@ -13,19 +12,18 @@ import type { NewKeyRow } from "../keys/table.ts"
 import { sha256Hex } from "../support/encoding.ts"
 import { newId } from "../support/ids.ts"
 import { mayControl, notYours } from "./authority.ts"
-import { toLimitColumns } from "./budget.ts"
 import { defaultHost } from "./intern.ts"
 import { type InternStatus } from "./kinds.ts"
 import { sealInternKey } from "./intern-key.ts"
 import { internError } from "./reasons.ts"
 import type { NewIntern } from "./schemas.ts"
 import { openIntern, identityOf } from "./open-intern.ts"
-import { findMadeIntern, findVaultOwner, insertIntern, listInternKeys, replaceInternKey } from "./store.ts"
+import { findMadeIntern, findVaultOwner, insertIntern, replaceInternKey } from "./store.ts"
 import type { InternRow, NewInternRow } from "./table.ts"
 import { isTaken } from "../support/rows.ts"
 
 const MAX_IDEMPOTENCY_KEY = 255
-const AUDITED_FIELDS = ["name", "description", "model", "provision", "vault_id", "host", "limit", "limit_reset"]
+const AUDITED_FIELDS = ["name", "description", "model", "provision", "vault_id", "host"]
 
 /**
  * Creates an intern with its key and vault. With an idempotency key that was used before, returns that intern and
@@ -125,21 +123,12 @@ async function insert(
     updatedAt: now,
   }
   try {
-    const inserted = await insertIntern(
-      env.DB,
-      row,
-      ownKeyRow(row, made.label, principal, toLimitColumns(input)),
-      entry,
-    )
+    const inserted = await insertIntern(env.DB, row, ownKeyRow(row, made.label, principal), entry)
     if (inserted) return inserted
   } catch (cause) {
     if (isTaken(cause)) return undefined
     throw cause
   }
-  return refuseGone(env, principal)
-}
-
-async function refuseGone(env: Env, { creatorUserId, organizationId }: Principal): Promise<never> {
   if (creatorUserId !== null && (await isDeprovisioned(env.DB, organizationId, creatorUserId))) {
     throw new GatewayError("forbidden", "The creator of this key is no longer a member of the organization.")
   }
@@ -165,9 +154,7 @@ export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<Inte
   })
   if (sealed === undefined) throw internError("not_found", "The workspace of this key was deleted.")
   const renewed = { ...row, keyHash: made.hash, sealedKey: sealed, createdByKey: principal.keyHash }
-  const old = (await listInternKeys(c.env.DB, row.organizationId, [row.keyHash])).get(row.keyHash)
-  const { limitNano = null, limitReset = null } = old ?? {}
-  const key = { ...ownKeyRow(renewed, made.label, principal, { limitNano, limitReset }), createdAt: Date.now() }
+  const key = { ...ownKeyRow(renewed, made.label, principal), createdAt: Date.now() }
   if (await replaceInternKey(c.env.DB, { old: row, renewed, key, entry })) {
     invalidateKey(row.keyHash)
     await openIntern(c.env, row.id).revoke(identityOf(c, row))
@@ -176,18 +163,9 @@ export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<Inte
   throw internError("intern_not_ready", "Another key was made for this intern at the same time. Try again.")
 }
 
-/**
- * The intern's own key: a child of the key that created the intern, and so within its limit and guardrails, whatever its
- * own limit.
- */
-function ownKeyRow(
-  intern: NewInternRow,
-  label: string,
-  maker: Principal,
-  limits: Pick<NewKeyRow, "limitNano" | "limitReset">,
-): NewKeyRow {
+/** The intern's own key: a child of the key that created the intern, and so within its limit and guardrails. */
+function ownKeyRow(intern: NewInternRow, label: string, maker: Principal): NewKeyRow {
   return {
-    ...limits,
     hash: intern.keyHash,
     organizationId: intern.organizationId,
     workspaceId: intern.workspaceId,

@@ -21,10 +21,7 @@ export function defaultHost(env: Env): InternHostKind {
   return configOf(env).INTERN_HOST
 }
 
-/** Without its budget (budget.ts). */
-export function toIntern(
-  row: InternRow,
-): Omit<Intern, "limit" | "limit_reset" | "limit_remaining" | "usage" | "usage_daily"> {
+export function toIntern(row: InternRow): Intern {
   return {
     id: row.id,
     name: row.name,

@@ -11,7 +11,7 @@ import { requireNotOwnKey } from "./authority.ts"
 import { createIntern, nameTaken, renewOwnKey } from "./create.ts"
 import { readCursor, toCursor } from "./cursor.ts"
 import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, addErrorReasons, lifecycleTimeout } from "./guards.ts"
-import { changeBudget, toInterns } from "./budget.ts"
+import { toIntern } from "./intern.ts"
 import { type InternStatus } from "./kinds.ts"
 import { openIntern, identityOf } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
@@ -127,7 +127,7 @@ export const interns = newRouter()
     const { row, isNew } = await createIntern(c, input)
     const shouldStart = input.provision && UNFINISHED.includes(row.status)
     const result = shouldStart ? await startProvisioning(c, row) : row
-    return c.json(await recordOf(c, result), isNew ? 201 : 200)
+    return isNew ? c.json(toIntern(result), 201) : c.json(toIntern(result), 200)
   })
   .openapi(list, async (c) => {
     const { principal } = c.var
@@ -141,25 +141,16 @@ export const interns = newRouter()
     const last = page.at(-1)
     const hasMore = rows.length > page.length
     const next = hasMore && last ? { next_cursor: toCursor(last) } : {}
-    const data = await toInterns(c.env, principal.organizationId, page)
-    return c.json({ data, has_more: hasMore, ...next }, 200)
+    return c.json({ data: page.map(toIntern), has_more: hasMore, ...next }, 200)
   })
-  .openapi(get, async (c) => c.json(await recordOf(c, await visibleIntern(c, c.req.valid("param").internId)), 200))
+  .openapi(get, async (c) => c.json(toIntern(await visibleIntern(c, c.req.valid("param").internId)), 200))
   .openapi(update, async (c) => {
     const row = await changeableIntern(c, c.req.valid("param").internId)
     const input = (c.req.valid("json") as InternChange | undefined) ?? {}
-    const { limit: _, limit_reset: __, ...fields } = input
-    const changed = changesOf(input, ["name", "description", "model", "limit", "limit_reset"])
-    const columns = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+    const changed = changesOf(input, ["name", "description", "model"])
+    const columns = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
     const after = await change(c, { row, columns, from: DELETABLE, event: { action: "intern.update", changed } })
-    const entry = entryOf(c, {
-      action: "api_key.update",
-      resourceId: row.keyHash,
-      workspaceId: row.workspaceId,
-      changed,
-    })
-    await changeBudget(c.env, after, input, entry)
-    return c.json(await recordOf(c, after), 200)
+    return c.json(toIntern(after), 200)
   })
   .openapi(remove, async (c) => {
     const row = await changeableIntern(c, c.req.valid("param").internId)
@@ -185,12 +176,6 @@ export const interns = newRouter()
     await openIntern(c.env, row.id).suspend()
     return c.json({ suspended: true } as const, 200)
   })
-
-async function recordOf(c: Context<App>, row: InternRow): Promise<Intern> {
-  const [record] = await toInterns(c.env, row.organizationId, [row])
-  if (!record) throw new Error("The intern has no record.")
-  return record
-}
 
 /** An intern that the caller sees and may change. */
 async function changeableIntern(c: Context<App>, id: string): Promise<InternRow> {

@@ -1,5 +1,4 @@
 import * as z from "zod"
-import { NewApiKey } from "../keys/schemas.ts"
 import { INTERN_HOSTS, INTERN_STATUSES } from "./kinds.ts"
 
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
@@ -19,22 +18,12 @@ const model = z
   .regex(MODEL, "must be a model as author/slug")
   .nullable()
 
-/** Its budget: the limit of its own key. */
-const budget = {
-  limit: NewApiKey.shape.limit.meta({
-    description:
-      "USD that the intern may spend; null for no limit of its own. Limits of the key that made it hold, too.",
-  }),
-  limit_reset: NewApiKey.shape.limit_reset,
-}
-
 export const NewIntern = z
   .strictObject({
     name,
     description: description.optional(),
     instructions: instructions.optional(),
     model: model.optional(),
-    ...budget,
     provision: z.boolean().default(false),
     vault_id: z
       .uuid("must be the UUID of a vault of another intern of this workspace")
@@ -55,7 +44,6 @@ export const InternChange = z
     description: description.optional(),
     instructions: instructions.optional(),
     model: model.optional(),
-    ...budget,
   })
   .meta({ id: "InternChange" })
 export type InternChange = z.infer<typeof InternChange>
@@ -94,11 +82,6 @@ export const Intern = z
     vault_id: z.uuid().nullable(),
     attached_vault_id: z.uuid().nullable(),
     workspace_id: z.uuid(),
-    limit: z.number().nullable().meta({ description: "USD that it may spend; null for no limit of its own." }),
-    limit_reset: z.string().nullable(),
-    limit_remaining: z.number().nullable().meta({ description: "USD that are left of its limit." }),
-    usage: z.number().meta({ description: "USD that it has spent in all." }),
-    usage_daily: z.number().meta({ description: "USD that it has spent today, in UTC." }),
     created_at: z.string(),
     updated_at: z.string(),
   })

@@ -2,7 +2,7 @@ import { and, desc, eq, inArray, isNotNull, isNull, lt, or, sql } from "drizzle-
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import { insertKeyQuery } from "../keys/store.ts"
-import { apiKeys, type KeyRow, type NewKeyRow } from "../keys/table.ts"
+import { apiKeys, type NewKeyRow } from "../keys/table.ts"
 import { type Db, openDb, selectRow } from "../support/db.ts"
 import { deleteVaultQueries } from "../vault/store.ts"
 import type { Made } from "./authority.ts"
@@ -22,24 +22,6 @@ export async function findIntern(db: D1Database, scope: Place, id: string): Prom
     .from(interns)
     .where(isIntern({ ...scope, id }))
   return row
-}
-
-/** Keys of interns by their hash. */
-export async function listInternKeys(
-  db: D1Database,
-  organizationId: string,
-  hashes: readonly string[],
-): Promise<ReadonlyMap<string, KeyRow>> {
-  const rows = await openDb(db)
-    .select()
-    .from(apiKeys)
-    .where(
-      and(
-        eq(apiKeys.organizationId, organizationId),
-        sql`${apiKeys.hash} IN (SELECT value FROM json_each(${JSON.stringify(hashes)}))`,
-      ),
-    )
-  return new Map(rows.map((row) => [row.hash, row]))
 }
 
 /**

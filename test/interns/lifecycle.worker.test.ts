@@ -20,8 +20,6 @@ import {
 import { eventually } from "../support/eventually.ts"
 
 type Intern = {
-  usage: number
-  limit_remaining: number | null
   id: string
   name: string
   status: string
@@ -71,11 +69,6 @@ describe("making an intern", () => {
       vault_id: expect.any(String) as string,
       attached_vault_id: null,
       workspace_id: workspaceId,
-      limit: null,
-      limit_reset: null,
-      limit_remaining: null,
-      usage: 0,
-      usage_daily: 0,
       created_at: expect.stringMatching(/Z$/) as string,
       updated_at: expect.stringMatching(/Z$/) as string,
     })
@@ -335,52 +328,6 @@ describe("an intern's life", () => {
     await expectJson(202, as.post(`/interns/${id}/provision`, undefined))
     const failed = await becomes(as, id, "failed")
     expect(failed.last_failure_message).toContain("INTERN_MODEL")
-  })
-
-  test("it spends its own budget and no more, which its creator changes and its record shows", async () => {
-    const { as, key } = await newWorkspace()
-    const limited = { name: "ada", model: "sim/echo", provision: true, limit: 0.02, limit_reset: "daily" }
-    const made = await make(as, limited)
-    expect(made).toMatchObject({
-      limit: 0.02,
-      limit_reset: "daily",
-      limit_remaining: 0.02,
-      usage: 0,
-      usage_daily: 0,
-    })
-    await becomes(as, made.id, "running")
-    const chat = internChat(key, made.id)
-    const spent = async () => {
-      for (let turn = 0; turn < 60; turn++) {
-        const reading = await (await chat.say(`Say ${turn} ${"again ".repeat(800)}`)).all()
-        if (reading.error) return reading.error
-      }
-      throw new Error("It spent more than its budget.")
-    }
-    expect((await spent()).message).toMatch(/limit/)
-    const record = () => expectJson<Intern>(200, as.get(`/interns/${made.id}`))
-    const over = await record()
-    expect(over.usage).toBeGreaterThan(0)
-    expect(over.usage).toBeLessThanOrEqual(0.02)
-    expect(over.limit_remaining).toBeCloseTo(0.02 - over.usage, 12)
-    expect((await expectJson<{ data: Intern[] }>(200, as.get("/interns"))).data).toMatchObject([{ usage: over.usage }])
-
-    const raised = await expectJson<Intern>(200, as.patch(`/interns/${made.id}`, { limit: 1, limit_reset: null }))
-    expect(raised).toMatchObject({ limit: 1, limit_reset: null, usage: over.usage })
-    await eventually(async () => expect((await (await chat.say("Hello")).all()).text).toBe("Hello"))
-    expect(await expectJson<Intern>(200, as.patch(`/interns/${made.id}`, { limit: null }))).toMatchObject({
-      limit: null,
-    })
-  })
-
-  test("its budget does not widen that of the key that made it", async () => {
-    const workspace = await newWorkspace()
-    const { as, key } = await newKey(workspace, { limit: 0 })
-    const { id } = await make(as, { name: "ada", model: "sim/echo", provision: true, limit: 5 })
-    await becomes(as, id, "running")
-    const reading = await (await internChat(key, id).say("Hello")).all().catch((error: unknown) => String(error))
-    expect(JSON.stringify(reading)).toMatch(/limit|402/)
-    expect((await expectJson<Intern>(200, as.get(`/interns/${id}`))).usage).toBe(0)
   })
 
   test("a body with any field is refused by provision and suspend", async () => {

@@ -12,7 +12,7 @@ import { Button } from "../../ui/button.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { currentTab, Tabs } from "../../ui/tabs.tsx"
-import { Money, Time } from "../../ui/values.tsx"
+import { Time } from "../../ui/values.tsx"
 import { ChatView } from "./chat.tsx"
 import { Setup } from "./setup.tsx"
 import { InternStatus, isStarting } from "./status.tsx"
@@ -112,21 +112,6 @@ function About({ intern }: { intern: Intern }) {
       </dd>
       <dt>Model</dt>
       <dd>{intern.model ?? "default of the workspace"}</dd>
-      <dt>Spent</dt>
-      <dd>
-        <Money value={intern.usage} /> in all, <Money value={intern.usage_daily} /> today
-      </dd>
-      <dt>Budget</dt>
-      <dd>
-        {intern.limit === null ? (
-          <span class="faint">none of its own</span>
-        ) : (
-          <>
-            <Money value={intern.limit_remaining ?? 0} /> left of <Money value={intern.limit} />
-            {intern.limit_reset !== null && `, ${intern.limit_reset}`}
-          </>
-        )}
-      </dd>
       <dt>Hostname</dt>
       <dd>{intern.hostname ?? <span class="faint">none yet</span>}</dd>
       <dt>Description</dt>
