@@ -129,7 +129,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   updateByokCredential: { disabled: true },
   updateMcpServer: { price_per_call_usd: 0.001 },
   updateGuardrail: { limit_usd: 200 },
-  updateIntern: { description: "Writes the release notes" },
+  updateIntern: { description: "Writes the release notes", limit: 20, limit_reset: "monthly", daily_limit: 2 },
   testAlertChannel: {},
   updateAlertChannel: { kinds: ["limit_threshold", "limit_refused"] },
   updateAlertSettings: { thresholds: [80, 100] },
