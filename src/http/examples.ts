@@ -50,7 +50,13 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   createImage: MEDIA,
   createImageGeneration: MEDIA,
-  createIntern: { name: "release-notes", instructions: "You write release notes.", model: "sim/echo" },
+  createIntern: {
+    name: "release-notes",
+    instructions: "You write release notes.",
+    model: "sim/echo",
+    daily_limit: 2,
+    mcp_tools: ["search/query"],
+  },
   createInternJoinToken: {},
   createMcpServer: {
     slug: "search",

@@ -17,7 +17,7 @@ import { defaultHost } from "./intern.ts"
 import { type InternStatus } from "./kinds.ts"
 import { sealInternKey } from "./intern-key.ts"
 import { findInternKeys, type InternKey } from "./key-store.ts"
-import { TERM_FIELDS, toTerms } from "./key-terms.ts"
+import { requireToolsRight, TERM_FIELDS, toTerms } from "./key-terms.ts"
 import { internError } from "./reasons.ts"
 import type { NewIntern } from "./schemas.ts"
 import { openIntern, identityOf } from "./open-intern.ts"
@@ -47,6 +47,7 @@ export async function createIntern(c: Context<App>, input: NewIntern): Promise<{
     if (!owner) throw internError("not_found", "vault_id: no intern of this workspace has this vault.")
     if (!mayControl(principal, owner)) throw notYours("made the intern of this vault")
   }
+  requireToolsRight(principal, undefined, input.mcp_tools)
   const made = await insert(c, input, idempotencyKey, bodyHash)
   if (made) return { row: made, isNew: true }
   const raced = await findMadeIntern(c.env.DB, principal, idempotencyKey)
@@ -172,9 +173,9 @@ async function inheritedOf(c: Context<App>, row: InternRow): Promise<Partial<Int
   const [old] = await findInternKeys(c.env.DB, row.organizationId, [row.keyHash])
   if (!old) return {}
   const [counters] = await openLedger(c.env, row.organizationId).usage([row.keyHash])
-  const { limitNano, limitReset, dailyLimitNano, includeByokInLimit } = old
+  const { limitNano, limitReset, dailyLimitNano, includeByokInLimit, mcpTools } = old
   const spentBeforeNano = old.spentBeforeNano + (counters?.total.spent ?? 0)
-  return { limitNano, limitReset, dailyLimitNano, includeByokInLimit, spentBeforeNano }
+  return { limitNano, limitReset, dailyLimitNano, includeByokInLimit, mcpTools, spentBeforeNano }
 }
 
 /** The intern's own key: a child of the key that created the intern, and so within its limit and guardrails. */

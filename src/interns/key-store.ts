@@ -2,8 +2,8 @@ import { and, eq, sql } from "drizzle-orm"
 import { apiKeys, type KeyRow } from "../keys/table.ts"
 import { openDb } from "../support/db.ts"
 
-/** What whoever controls an intern gives to its key: limits. */
-export type KeyTerms = Pick<KeyRow, "limitNano" | "limitReset" | "dailyLimitNano">
+/** What whoever controls an intern gives to its key: limits, and tools of MCP servers. */
+export type KeyTerms = Pick<KeyRow, "limitNano" | "limitReset" | "dailyLimitNano" | "mcpTools">
 /** `spentBeforeNano`: what former keys of the intern have spent. */
 export type InternKey = KeyTerms & Pick<KeyRow, "hash" | "includeByokInLimit" | "spentBeforeNano" | "createdAt">
 
@@ -22,6 +22,7 @@ export async function findInternKeys(
       dailyLimitNano: apiKeys.dailyLimitNano,
       includeByokInLimit: apiKeys.includeByokInLimit,
       spentBeforeNano: apiKeys.spentBeforeNano,
+      mcpTools: apiKeys.mcpTools,
       createdAt: apiKeys.createdAt,
     })
     .from(apiKeys)

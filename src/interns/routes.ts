@@ -6,6 +6,8 @@ import { entryOf } from "../audit/actor.ts"
 import { changesOf, type AuditEvent } from "../audit/entry.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, jsonBody, ok } from "../http/schema.ts"
+import { revokesChildren } from "../keys/lineage.ts"
+import { principalByHash } from "../policy/authenticate.ts"
 import type { App } from "../access/app.ts"
 import { hasWorkingKey, refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
 import { requireNotOwnKey } from "./authority.ts"
@@ -13,7 +15,7 @@ import { createIntern, nameTaken, renewOwnKey } from "./create.ts"
 import { readCursor, toCursor } from "./cursor.ts"
 import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, addErrorReasons, lifecycleTimeout } from "./guards.ts"
 import type { KeyTerms } from "./key-store.ts"
-import { requireTermsRight, TERM_FIELDS, toColumns, toTerms } from "./key-terms.ts"
+import { requireTermsRight, requireToolsRight, TERM_FIELDS, toColumns, toTerms } from "./key-terms.ts"
 import { type InternStatus } from "./kinds.ts"
 import { openIntern, identityOf } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
@@ -149,6 +151,7 @@ export const interns = newRouter()
     const input = (c.req.valid("json") as InternChange | undefined) ?? {}
     const terms = toTerms(input)
     requireTermsRight(c.var.principal, row, terms)
+    if (terms.mcpTools) requireToolsRight(c.var.principal, await makerOf(c, row), terms.mcpTools)
     const changed = changesOf(input, ["name", "description", "model", ...TERM_FIELDS])
     const columns = toColumns(input)
     const after = await change(c, { row, columns, terms, from: DELETABLE, event: { action: "intern.update", changed } })
@@ -200,6 +203,12 @@ export async function startProvisioning(c: Context<App>, found: InternRow): Prom
   const started = await change(c, { row, columns: next, from: PROVISIONABLE, event: { action: "intern.provision" } })
   await openIntern(c.env, row.id).provision(identityOf(c, started))
   return started
+}
+
+/** The key that made an intern, if its rights bind the intern. */
+async function makerOf(c: Context<App>, { keyHash }: InternRow) {
+  const current = await principalByHash(keyHash, c.env, Date.now())
+  return current?.ancestors.slice(0, 1).find(({ kind }) => revokesChildren(kind))
 }
 
 type Doing = Pick<AuditEvent, "action" | "changed">

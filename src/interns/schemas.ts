@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { LimitReset, limitInput } from "../keys/schemas.ts"
+import { mcpToolsInput, mcpToolsOutput } from "../support/mcp-tools.ts"
 import { INTERN_HOSTS, INTERN_STATUSES } from "./kinds.ts"
 
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
@@ -26,6 +27,10 @@ const terms = {
   }),
   limit_reset: LimitReset.nullish().meta({ description: "When `limit` starts anew, UTC. Null: never." }),
   daily_limit: limitInput.nullish().meta({ description: "USD a UTC day, beside `limit`. Null: none." }),
+  mcp_tools: mcpToolsInput.meta({
+    description:
+      "Tools of MCP servers that the intern may call: `server/tool` or `server/*`. Never more than the key that made it has. Null: none.",
+  }),
 }
 
 export const NewIntern = z
@@ -88,6 +93,7 @@ const keyFields = {
   limit_remaining: usd.nullable().optional().meta({ description: "USD left of `limit`; null without one." }),
   daily_limit: usd.nullable().optional().meta({ description: "USD a UTC day." }),
   daily_limit_remaining: usd.nullable().optional(),
+  mcp_tools: mcpToolsOutput.optional(),
   usage: usd.optional().meta({ description: `USD that the intern has spent. ${shownTo}` }),
   usage_daily: usd.optional().meta({ description: "USD since UTC midnight." }),
 }

@@ -78,6 +78,7 @@ describe("making an intern", () => {
       limit_remaining: null,
       daily_limit: null,
       daily_limit_remaining: null,
+      mcp_tools: null,
       usage: 0,
       usage_daily: 0,
     })
