@@ -4,7 +4,9 @@ import { CLOSE, type DaemonConfig, type Hello } from "../../src/interns/hosts/da
 import type { HostEvents, InternConfig, InternHost } from "../../src/interns/hosts/host.ts"
 import { openInternKey } from "../../src/interns/intern-key.ts"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
+import { principalByHash } from "../../src/policy/authenticate.ts"
 import { logError, logWarning } from "../../src/support/log.ts"
+import { serverOf } from "../../src/support/mcp-tools.ts"
 import { wait } from "../../src/support/time.ts"
 import type { Peer } from "./facts.ts"
 import type { RunStore } from "./run-store.ts"
@@ -205,6 +207,7 @@ export class DaemonLink implements InternHost {
     const base = identity.apiBase
     const { row, key } = await openInternKey(this.#env, identity, identity.id)
     const model = this.#runs.fact("model") ?? row.model
+    const principal = await principalByHash(row.keyHash, this.#env, Date.now())
     return {
       intern_id: row.id,
       name: row.name,
@@ -212,6 +215,7 @@ export class DaemonLink implements InternHost {
       instructions: row.instructions,
       api_base: base,
       api_key: key,
+      mcp_servers: [...new Set((principal?.mcpTools ?? []).map(serverOf))],
       secrets_url: `${base}/interns/${row.id}/daemon/secrets`,
       egress_url: `${base}/interns/${row.id}/daemon/egress`,
     }

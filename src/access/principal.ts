@@ -29,6 +29,10 @@ export type Principal = {
   limitNano: number | null
   limitReset: ResetInterval | null
   includeByokInLimit: boolean
+  /** A second limit, a UTC day, of an intern's own key. Nano-USD, null for none. */
+  dailyLimitNano: number | null
+  /** Nano-USD that the keys which this one replaced have spent. */
+  spentBeforeNano: number
   /** Null for none. */
   rates: RateLimits | null
   /** Models to try where a limit refuses the requested ones; null for those of the workspace. */
@@ -46,5 +50,14 @@ export type Principal = {
 /** A key that created this one, directly or not (keys/lineage.ts). */
 export type Ancestor = Pick<
   Principal,
-  "keyHash" | "label" | "limitNano" | "limitReset" | "includeByokInLimit" | "rates"
+  | "keyHash"
+  | "label"
+  | "kind"
+  | "limitNano"
+  | "limitReset"
+  | "includeByokInLimit"
+  | "dailyLimitNano"
+  | "spentBeforeNano"
+  | "rates"
+  | "mcpTools"
 >

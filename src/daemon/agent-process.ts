@@ -33,6 +33,8 @@ export type Agent = {
   version: string
   loadSession: boolean
   steering: boolean
+  /** Whether it takes MCP servers over HTTP. */
+  mcpHttp: boolean
   send: (message: AnyMessage) => void
   /** Sends a request. Rejects with an RpcFailure, also if the agent has exited. */
   request: (method: string, params: unknown) => Promise<Record<string, unknown>>
@@ -42,7 +44,7 @@ export type Agent = {
 type Initialized = {
   protocolVersion?: number
   agentInfo?: { name?: string; version?: string } | null
-  agentCapabilities?: { loadSession?: boolean }
+  agentCapabilities?: { loadSession?: boolean; mcpCapabilities?: { http?: boolean } }
   _meta?: { steering?: { supported?: boolean } } | null
 }
 
@@ -80,6 +82,7 @@ export async function startAgent(command: Command, handlers: Handlers): Promise<
       version: agentInfo?.version ?? "unknown",
       loadSession: agentCapabilities?.loadSession === true,
       steering: _meta?.steering?.supported === true,
+      mcpHttp: agentCapabilities?.mcpCapabilities?.http === true,
       ...running,
     }
   } catch (thrown) {

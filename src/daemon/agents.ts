@@ -1,5 +1,7 @@
 import path from "node:path"
+import type { McpServer } from "@agentclientprotocol/sdk"
 import type { DaemonConfig } from "../interns/hosts/daemon-protocol.ts"
+import type { Agent } from "./agent-process.ts"
 
 /** How an agent is started: its command, additional environment variables, and its settings as files. */
 export type AgentSetup = {
@@ -40,6 +42,18 @@ const PERMISSIONS = {
   task: "allow",
   todoread: "allow",
   todowrite: "allow",
+}
+
+/** The intern's MCP servers, through the gateway with the intern's own key; none for an agent that cannot reach them. */
+export function mcpServersOf({ mcpHttp }: Pick<Agent, "mcpHttp">, config: DaemonConfig): McpServer[] {
+  if (!mcpHttp) return []
+  const headers = [{ name: "Authorization", value: `Bearer ${config.api_key}` }]
+  return (config.mcp_servers ?? []).map((name) => ({
+    type: "http",
+    name,
+    url: `${config.api_base}/mcp/${name}`,
+    headers,
+  }))
 }
 
 function opencode(config: DaemonConfig, { home }: Where): AgentSetup {

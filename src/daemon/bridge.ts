@@ -1,4 +1,4 @@
-import type { AnyMessage, AnyNotification, AnyRequest } from "@agentclientprotocol/sdk"
+import type { AnyMessage, AnyNotification, AnyRequest, McpServer } from "@agentclientprotocol/sdk"
 import { type Agent, type RpcError, RpcFailure } from "./agent-process.ts"
 import { fit } from "./frames.ts"
 import type { Wanted } from "./host.ts"
@@ -13,6 +13,8 @@ export type BridgeDeps = {
   }) => Promise<Agent>
   /** Working directory of the agent. */
   cwd: string
+  /** MCP servers for the sessions of an agent. */
+  mcpServers: (agent: Agent) => McpServer[]
   /** ACP session mode for new sessions, if the agent's default mode does not request permissions. */
   sessionMode: string | undefined
   /** Moves the agent's folder to the archive, or to nowhere. */
@@ -208,7 +210,7 @@ export class Bridge {
   async #ask(agent: Agent, { method, params }: AnyRequest): Promise<unknown> {
     if (method === "session/prompt") return this.#prompt(agent, promptOf(params))
     if (!OF_SESSIONS.has(method)) return agent.request(method, params)
-    const requested = { ...(isObject(params) && params), cwd: this.#deps.cwd, mcpServers: [] }
+    const requested = { ...(isObject(params) && params), cwd: this.#deps.cwd, mcpServers: this.#deps.mcpServers(agent) }
     const made = await agent.request(method, requested)
     const { sessionMode: modeId } = this.#deps
     const sessionId = sessionOf(made) || sessionOf(params)

@@ -1,5 +1,5 @@
 import { Bridge } from "./bridge.ts"
-import { setupOf } from "./agents.ts"
+import { mcpServersOf, setupOf } from "./agents.ts"
 import { Dial, type Ending } from "./dial.ts"
 import { destroy, folderIn } from "./folder.ts"
 import { Host } from "./host.ts"
@@ -41,6 +41,7 @@ async function main({ url, internId, joinToken, agent, ...options }: Options): P
     get sessionMode() {
       return host.config && setupOf(agent, host.config, folder).sessionMode
     },
+    mcpServers: (running) => (host.config ? mcpServersOf(running, host.config) : []),
     toGateway: (message) => dial.send(message),
     startAgent: (handlers) => host.startAgent(handlers),
     destroy: () => destroy(folder, options.archiveDir, internId),

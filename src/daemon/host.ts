@@ -79,10 +79,12 @@ export class Host {
     this.#reserved = new Set(Object.keys(environmentOf(process.env, folder, [], ...set)))
     await prepare(folder, { ...files, ...out.files, ...this.#agentsFiles() }, uid)
     const whole = environmentOf(process.env, folder, this.#secrets, ...set)
-    return startAgent(
-      { argv, cwd: folder.work, env: whole, uid, ...(name !== undefined && { package: name }) },
-      handlers,
-    )
+    const command = { argv, cwd: folder.work, env: whole, uid, ...(name !== undefined && { package: name }) }
+    const started = await startAgent(command, handlers)
+    if (!started.mcpHttp && (this.config.mcp_servers ?? []).length > 0) {
+      this.#deps.log("the agent takes no MCP servers over HTTP: it does not get those of the intern")
+    }
+    return started
   }
 
   /**

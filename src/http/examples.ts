@@ -50,7 +50,13 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   createImage: MEDIA,
   createImageGeneration: MEDIA,
-  createIntern: { name: "release-notes", instructions: "You write release notes.", model: "sim/echo" },
+  createIntern: {
+    name: "release-notes",
+    instructions: "You write release notes.",
+    model: "sim/echo",
+    daily_limit: 2,
+    mcp_tools: ["search/query"],
+  },
   createInternJoinToken: {},
   createMcpServer: {
     slug: "search",
@@ -129,7 +135,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   updateByokCredential: { disabled: true },
   updateMcpServer: { price_per_call_usd: 0.001 },
   updateGuardrail: { limit_usd: 200 },
-  updateIntern: { description: "Writes the release notes" },
+  updateIntern: { description: "Writes the release notes", limit: 20, limit_reset: "monthly", daily_limit: 2 },
   testAlertChannel: {},
   updateAlertChannel: { kinds: ["limit_threshold", "limit_refused"] },
   updateAlertSettings: { thresholds: [80, 100] },

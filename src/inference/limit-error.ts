@@ -16,16 +16,18 @@ export function limitError(
       ? `This request needs up to ${formatUsd(verdict.leastNano)} USD, and ${formatUsd(verdict.remainingNano)} USD are left`
       : "Nothing is left"
   if (verdict.scope === keyScope(caller.keyHash)) {
-    const waiting = caller.limitReset === null ? "" : ` or wait for its ${caller.limitReset} reset`
+    const { interval } = verdict
+    const waiting = interval === null ? "" : ` or wait for its ${interval} reset`
+    const whose = caller.internId === null ? "key" : "intern"
     return new GatewayError(
       "payment_required",
-      `${needs} under this key's limit, running requests included. Raise the limit${waiting}${orLess}.`,
+      `${needs} under this ${whose}'s limit, running requests included. Raise the limit${waiting}${orLess}.`,
       { metadata: { reason: "key_limit" } },
     )
   }
   const ancestor = caller.ancestors.find(({ keyHash }) => verdict.scope === keyScope(keyHash))
   if (ancestor) {
-    const waiting = ancestor.limitReset === null ? "" : ` or wait for its ${ancestor.limitReset} reset`
+    const waiting = verdict.interval === null ? "" : ` or wait for its ${verdict.interval} reset`
     return new GatewayError(
       "payment_required",
       `${needs} under the limit of the key ${ancestor.label}, which created this key, running requests included. Raise that limit${waiting}${orLess}.`,

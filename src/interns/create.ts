@@ -7,6 +7,7 @@ import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { App } from "../access/app.ts"
 import { parentOf } from "../keys/lineage.ts"
+import { openLedger } from "../ledger/client.ts"
 import { isDeprovisioned } from "../keys/store.ts"
 import type { NewKeyRow } from "../keys/table.ts"
 import { sha256Hex } from "../support/encoding.ts"
@@ -15,6 +16,8 @@ import { mayControl, notYours } from "./authority.ts"
 import { defaultHost } from "./intern.ts"
 import { type InternStatus } from "./kinds.ts"
 import { sealInternKey } from "./intern-key.ts"
+import { findInternKeys, type InternKey } from "./key-store.ts"
+import { requireToolsRight, TERM_FIELDS, toTerms } from "./key-terms.ts"
 import { internError } from "./reasons.ts"
 import type { NewIntern } from "./schemas.ts"
 import { openIntern, identityOf } from "./open-intern.ts"
@@ -23,7 +26,7 @@ import type { InternRow, NewInternRow } from "./table.ts"
 import { isTaken } from "../support/rows.ts"
 
 const MAX_IDEMPOTENCY_KEY = 255
-const AUDITED_FIELDS = ["name", "description", "model", "provision", "vault_id", "host"]
+const AUDITED_FIELDS = ["name", "description", "model", "provision", "vault_id", "host", ...TERM_FIELDS]
 
 /**
  * Creates an intern with its key and vault. With an idempotency key that was used before, returns that intern and
@@ -44,6 +47,7 @@ export async function createIntern(c: Context<App>, input: NewIntern): Promise<{
     if (!owner) throw internError("not_found", "vault_id: no intern of this workspace has this vault.")
     if (!mayControl(principal, owner)) throw notYours("made the intern of this vault")
   }
+  requireToolsRight(principal, undefined, input.mcp_tools)
   const made = await insert(c, input, idempotencyKey, bodyHash)
   if (made) return { row: made, isNew: true }
   const raced = await findMadeIntern(c.env.DB, principal, idempotencyKey)
@@ -123,7 +127,8 @@ async function insert(
     updatedAt: now,
   }
   try {
-    const inserted = await insertIntern(env.DB, row, ownKeyRow(row, made.label, principal), entry)
+    const key = { ...ownKeyRow(row, made.label, principal), ...toTerms(input) }
+    const inserted = await insertIntern(env.DB, row, key, entry)
     if (inserted) return inserted
   } catch (cause) {
     if (isTaken(cause)) return undefined
@@ -136,8 +141,8 @@ async function insert(
 }
 
 /**
- * Creates a new key for an intern whose key was revoked, as a child of the principal's key. The principal becomes the
- * creator, and the old join token is revoked, because the former creator has it.
+ * Creates a new key for an intern whose key was revoked, as a child of the principal's key, with the limits of the old
+ * one. The principal becomes the creator, and the old join token is revoked, because the former creator has it.
  */
 export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<InternRow> {
   const { principal } = c.var
@@ -154,13 +159,23 @@ export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<Inte
   })
   if (sealed === undefined) throw internError("not_found", "The workspace of this key was deleted.")
   const renewed = { ...row, keyHash: made.hash, sealedKey: sealed, createdByKey: principal.keyHash }
-  const key = { ...ownKeyRow(renewed, made.label, principal), createdAt: Date.now() }
+  const key = { ...ownKeyRow(renewed, made.label, principal), ...(await inheritedOf(c, row)), createdAt: Date.now() }
   if (await replaceInternKey(c.env.DB, { old: row, renewed, key, entry })) {
     invalidateKey(row.keyHash)
     await openIntern(c.env, row.id).revoke(identityOf(c, row))
     return { ...renewed, joinTokenHash: null }
   }
   throw internError("intern_not_ready", "Another key was made for this intern at the same time. Try again.")
+}
+
+/** What a key takes over from the one that it replaces: its limits, and what counts under them. */
+async function inheritedOf(c: Context<App>, row: InternRow): Promise<Partial<InternKey>> {
+  const [old] = await findInternKeys(c.env.DB, row.organizationId, [row.keyHash])
+  if (!old) return {}
+  const [counters] = await openLedger(c.env, row.organizationId).usage([row.keyHash])
+  const { limitNano, limitReset, dailyLimitNano, includeByokInLimit, mcpTools } = old
+  const spentBeforeNano = old.spentBeforeNano + (counters?.total.spent ?? 0)
+  return { limitNano, limitReset, dailyLimitNano, includeByokInLimit, mcpTools, spentBeforeNano }
 }
 
 /** The intern's own key: a child of the key that created the intern, and so within its limit and guardrails. */

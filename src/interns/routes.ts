@@ -1,20 +1,25 @@
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
+import { invalidateKey } from "../access/key-cache.ts"
 import { entryOf } from "../audit/actor.ts"
 import { changesOf, type AuditEvent } from "../audit/entry.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, jsonBody, ok } from "../http/schema.ts"
+import { revokesChildren } from "../keys/lineage.ts"
+import { principalByHash } from "../policy/authenticate.ts"
 import type { App } from "../access/app.ts"
 import { hasWorkingKey, refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
 import { requireNotOwnKey } from "./authority.ts"
 import { createIntern, nameTaken, renewOwnKey } from "./create.ts"
 import { readCursor, toCursor } from "./cursor.ts"
 import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, addErrorReasons, lifecycleTimeout } from "./guards.ts"
-import { toIntern } from "./intern.ts"
+import type { KeyTerms } from "./key-store.ts"
+import { requireTermsRight, requireToolsRight, TERM_FIELDS, toColumns, toTerms } from "./key-terms.ts"
 import { type InternStatus } from "./kinds.ts"
 import { openIntern, identityOf } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
+import { toRecord, toRecords } from "./record.ts"
 import { newAccessNonce } from "./tokens.ts"
 import { Intern, InternChange, InternDeletion, InternList, InternQuery, NewIntern, NoFields } from "./schemas.ts"
 import { changeIntern, type InternColumns, listInterns } from "./store.ts"
@@ -127,7 +132,8 @@ export const interns = newRouter()
     const { row, isNew } = await createIntern(c, input)
     const shouldStart = input.provision && UNFINISHED.includes(row.status)
     const result = shouldStart ? await startProvisioning(c, row) : row
-    return isNew ? c.json(toIntern(result), 201) : c.json(toIntern(result), 200)
+    const record = await toRecord(readerOf(c), result)
+    return isNew ? c.json(record, 201) : c.json(record, 200)
   })
   .openapi(list, async (c) => {
     const { principal } = c.var
@@ -141,16 +147,22 @@ export const interns = newRouter()
     const last = page.at(-1)
     const hasMore = rows.length > page.length
     const next = hasMore && last ? { next_cursor: toCursor(last) } : {}
-    return c.json({ data: page.map(toIntern), has_more: hasMore, ...next }, 200)
+    return c.json({ data: await toRecords(readerOf(c), page), has_more: hasMore, ...next }, 200)
   })
-  .openapi(get, async (c) => c.json(toIntern(await visibleIntern(c, c.req.valid("param").internId)), 200))
+  .openapi(get, async (c) =>
+    c.json(await toRecord(readerOf(c), await visibleIntern(c, c.req.valid("param").internId)), 200),
+  )
   .openapi(update, async (c) => {
     const row = await changeableIntern(c, c.req.valid("param").internId)
     const input = (c.req.valid("json") as InternChange | undefined) ?? {}
-    const changed = changesOf(input, ["name", "description", "model"])
-    const columns = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
-    const after = await change(c, { row, columns, from: DELETABLE, event: { action: "intern.update", changed } })
-    return c.json(toIntern(after), 200)
+    const terms = toTerms(input)
+    requireTermsRight(c.var.principal, row, terms)
+    if (terms.mcpTools) requireToolsRight(c.var.principal, await makerOf(c, row), terms.mcpTools)
+    const changed = changesOf(input, ["name", "description", "model", ...TERM_FIELDS])
+    const columns = toColumns(input)
+    const after = await change(c, { row, columns, terms, from: DELETABLE, event: { action: "intern.update", changed } })
+    invalidateKey(after.keyHash)
+    return c.json(await toRecord(readerOf(c), after), 200)
   })
   .openapi(remove, async (c) => {
     const row = await changeableIntern(c, c.req.valid("param").internId)
@@ -177,6 +189,8 @@ export const interns = newRouter()
     return c.json({ suspended: true } as const, 200)
   })
 
+const readerOf = (c: Context<App>) => ({ env: c.env, principal: c.var.principal })
+
 /** An intern that the caller sees and may change. */
 async function changeableIntern(c: Context<App>, id: string): Promise<InternRow> {
   const row = await visibleIntern(c, id)
@@ -197,24 +211,31 @@ export async function startProvisioning(c: Context<App>, found: InternRow): Prom
   return started
 }
 
+/** The key that made an intern, if its rights bind the intern. */
+async function makerOf(c: Context<App>, { keyHash }: InternRow) {
+  const current = await principalByHash(keyHash, c.env, Date.now())
+  return current?.ancestors.slice(0, 1).find(({ kind }) => revokesChildren(kind))
+}
+
 type Doing = Pick<AuditEvent, "action" | "changed">
 
 type InternUpdate = {
   row: InternRow
   columns: InternColumns
+  terms?: Partial<KeyTerms>
   from: readonly InternStatus[]
   event: Doing
 }
 
 /** Changes an intern on behalf of the principal. Throws if its status is not in `from`. */
-async function change(c: Context<App>, { row, columns, from, event }: InternUpdate): Promise<InternRow> {
+async function change(c: Context<App>, { row, columns, terms, from, event }: InternUpdate): Promise<InternRow> {
   const { principal } = c.var
   const entry = entryOf(c, { ...event, resourceId: row.id, workspaceId: row.workspaceId })
   try {
     const changed = await changeIntern(
       c.env.DB,
       { ...principal, id: row.id },
-      { columns, from, now: Date.now(), entry },
+      { columns, terms, from, now: Date.now(), entry },
     )
     if (changed) return changed
   } catch (cause) {

@@ -1,4 +1,6 @@
 import * as z from "zod"
+import { LimitReset, limitInput } from "../keys/schemas.ts"
+import { mcpToolsInput, mcpToolsOutput } from "../support/mcp-tools.ts"
 import { INTERN_HOSTS, INTERN_STATUSES } from "./kinds.ts"
 
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
@@ -18,6 +20,19 @@ const model = z
   .regex(MODEL, "must be a model as author/slug")
   .nullable()
 
+const terms = {
+  limit: limitInput.nullish().meta({
+    description:
+      "USD that the intern may spend in all, or until `limit_reset`. Limits of the key that made it apply besides. Null: none of its own.",
+  }),
+  limit_reset: LimitReset.nullish().meta({ description: "When `limit` starts anew, UTC. Null: never." }),
+  daily_limit: limitInput.nullish().meta({ description: "USD a UTC day, beside `limit`. Null: none." }),
+  mcp_tools: mcpToolsInput.meta({
+    description:
+      "Tools of MCP servers that the intern may call: `server/tool` or `server/*`. Never more than the key that made it has. Null: none.",
+  }),
+}
+
 export const NewIntern = z
   .strictObject({
     name,
@@ -34,6 +49,7 @@ export const NewIntern = z
       .enum(INTERN_HOSTS, { error: `accepts ${INTERN_HOSTS.join(", ")}` })
       .optional()
       .meta({ description: "Where its agent runs. By default as the deployment says." }),
+    ...terms,
   })
   .meta({ id: "NewIntern" })
 export type NewIntern = z.infer<typeof NewIntern>
@@ -44,6 +60,7 @@ export const InternChange = z
     description: description.optional(),
     instructions: instructions.optional(),
     model: model.optional(),
+    ...terms,
   })
   .meta({ id: "InternChange" })
 export type InternChange = z.infer<typeof InternChange>
@@ -63,6 +80,26 @@ export const JoinTokenRequest = z
       .meta({ description: "Make the token although a daemon is attached: that one is disconnected for good." }),
   })
   .meta({ id: "JoinTokenRequest" })
+
+const usd = z.number().min(0)
+const shownTo = "Only for keys that may manage the intern, and its own key."
+/** Absent from the records of interns that the caller does not control; usage also while the ledger cannot be read. */
+const keyFields = {
+  limit: usd
+    .nullable()
+    .optional()
+    .meta({ description: `USD. ${shownTo}` }),
+  limit_reset: LimitReset.nullable().optional(),
+  limit_remaining: usd.nullable().optional().meta({ description: "USD left of `limit`; null without one." }),
+  daily_limit: usd.nullable().optional().meta({ description: "USD a UTC day." }),
+  daily_limit_remaining: usd
+    .nullable()
+    .optional()
+    .meta({ description: "USD left of `daily_limit` today; null without one." }),
+  mcp_tools: mcpToolsOutput.optional(),
+  usage: usd.optional().meta({ description: `USD that the intern has spent. ${shownTo}` }),
+  usage_daily: usd.optional().meta({ description: "USD since UTC midnight." }),
+}
 
 export const Intern = z
   .object({
@@ -84,6 +121,7 @@ export const Intern = z
     workspace_id: z.uuid(),
     created_at: z.string(),
     updated_at: z.string(),
+    ...keyFields,
   })
   .meta({ id: "Intern" })
 export type Intern = z.infer<typeof Intern>

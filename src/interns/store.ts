@@ -6,6 +6,7 @@ import { apiKeys, type NewKeyRow } from "../keys/table.ts"
 import { type Db, openDb, selectRow } from "../support/db.ts"
 import { deleteVaultQueries } from "../vault/store.ts"
 import type { Made } from "./authority.ts"
+import type { KeyTerms } from "./key-store.ts"
 import type { InternStatus } from "./kinds.ts"
 import { type InternRow, interns, type NewInternRow } from "./table.ts"
 
@@ -209,7 +210,20 @@ const change = (db: Db, current: Own, { columns, from, now }: StatusChange) =>
     .set({ ...columns, updatedAt: now })
     .where(and(isIntern(current), from.length === 0 ? undefined : inArray(interns.status, [...from])))
 
-type AuditedStatusChange = StatusChange & { entry: AuditEntry }
+/** `terms`: of the intern's key, which need not work. */
+type AuditedStatusChange = StatusChange & { terms?: Partial<KeyTerms> | undefined; entry: AuditEntry }
+
+/** The key of the intern need not work. */
+const changeTerms = (db: Db, { id, organizationId }: Own, terms: Partial<KeyTerms>, now: number) =>
+  db
+    .update(apiKeys)
+    .set({ ...terms, updatedAt: now })
+    .where(
+      and(
+        eq(apiKeys.organizationId, organizationId),
+        sql`${apiKeys.hash} = (SELECT key_hash FROM interns WHERE id = ${id} AND organization_id = ${organizationId})`,
+      ),
+    )
 
 /**
  * A change by a principal. Undefined if the intern is gone or its status is not in `from`. Rejects if the new name is
@@ -218,10 +232,14 @@ type AuditedStatusChange = StatusChange & { entry: AuditEntry }
 export async function changeIntern(
   binding: D1Database,
   current: Own,
-  { columns, from, now, entry }: AuditedStatusChange,
+  { columns, from, now, terms, entry }: AuditedStatusChange,
 ): Promise<InternRow | undefined> {
   const db = openDb(binding)
-  const [changed] = await db.batch([change(db, current, { columns, from, now }).returning(), auditIfChanged(db, entry)])
+  const [changed] = await db.batch([
+    change(db, current, { columns, from, now }).returning(),
+    auditIfChanged(db, entry),
+    ...(terms && Object.keys(terms).length > 0 ? [changeTerms(db, current, terms, now)] : []),
+  ])
   return changed[0]
 }
 

@@ -162,13 +162,28 @@ export function toKeyChange(input: ApiKeyChange, principal: Principal, row: KeyR
   return change
 }
 
+export type KeyLimits = Pick<
+  Principal,
+  "keyHash" | "limitNano" | "limitReset" | "includeByokInLimit" | "dailyLimitNano" | "spentBeforeNano"
+>
+
 /** The cap of a key as the ledger checks it, or undefined for a key without one. */
-export function limitOf(
-  key: Pick<Principal, "keyHash" | "limitNano" | "limitReset" | "includeByokInLimit">,
-): Limit | undefined {
-  if (key.limitNano === null) return undefined
-  const { keyHash, limitNano, limitReset, includeByokInLimit } = key
-  return { scope: keyScope(keyHash), limitNano, interval: limitReset, includeByok: includeByokInLimit }
+export function limitOf(key: KeyLimits): Limit | undefined {
+  const { keyHash, limitNano, limitReset: interval, includeByokInLimit: includeByok, spentBeforeNano } = key
+  if (limitNano === null) return undefined
+  const left = interval === null ? Math.max(0, limitNano - spentBeforeNano) : limitNano
+  return { scope: keyScope(keyHash), limitNano: left, interval, includeByok }
+}
+
+export function dailyLimitOf(key: KeyLimits): Limit | undefined {
+  const { keyHash, dailyLimitNano: limitNano, includeByokInLimit: includeByok } = key
+  if (limitNano === null) return undefined
+  return { scope: keyScope(keyHash), limitNano, interval: "daily", includeByok }
+}
+
+/** Both caps of a key. */
+export function limitsOfKey(key: KeyLimits): Limit[] {
+  return [limitOf(key), dailyLimitOf(key)].filter((limit) => limit !== undefined)
 }
 
 export function usageFields(counters: Counters) {
@@ -184,23 +199,26 @@ export function usageFields(counters: Counters) {
   }
 }
 
-export function limitFields(limit: Limit | undefined, counters: Counters) {
+export function limitFields(key: KeyLimits, counters: Counters) {
   return {
-    limit: limit ? nanoToUsd(limit.limitNano) : null,
-    limit_remaining: limit ? nanoToUsd(Math.max(0, remaining(limit, counters))) : null,
-    limit_reset: limit?.interval ?? null,
+    limit: key.limitNano === null ? null : nanoToUsd(key.limitNano),
+    limit_remaining: remainingUsd(limitOf(key), counters),
+    limit_reset: key.limitNano === null ? null : key.limitReset,
   }
 }
 
+export function remainingUsd(limit: Limit | undefined, counters: Counters): number | null {
+  return limit ? nanoToUsd(Math.max(0, remaining(limit, counters))) : null
+}
+
 export function toApiKey(row: KeyRow, counters: Counters = newCounters(row.createdAt)): z.infer<typeof ApiKey> {
-  const limit = limitOf({ ...row, keyHash: row.hash })
   return {
     hash: row.hash,
     name: row.name,
     label: row.label,
     kind: row.kind,
     disabled: row.disabled,
-    ...limitFields(limit, counters),
+    ...limitFields({ ...row, keyHash: row.hash }, counters),
     limit_reset: row.limitReset,
     include_byok_in_limit: row.includeByokInLimit,
     ...toRateFields(row),

@@ -24,7 +24,17 @@ export function revokesChildren(kind: KeyKind): boolean {
 /** An ancestor of a key. `isRevoked`: it is disabled or deleted. */
 export type AncestorRow = Pick<
   KeyRow,
-  "hash" | "label" | "kind" | "limitNano" | "limitReset" | "includeByokInLimit" | "expiresAt" | keyof RateLimits
+  | "hash"
+  | "label"
+  | "kind"
+  | "limitNano"
+  | "limitReset"
+  | "includeByokInLimit"
+  | "dailyLimitNano"
+  | "spentBeforeNano"
+  | "mcpTools"
+  | "expiresAt"
+  | keyof RateLimits
 > & { isRevoked: boolean }
 
 export type Lineage = {
@@ -41,9 +51,13 @@ export function toLineage(rows: readonly AncestorRow[]): Lineage {
     ancestors: rows.map((row) => ({
       keyHash: row.hash,
       label: row.label,
+      kind: row.kind,
       limitNano: row.limitNano,
       limitReset: row.limitReset,
       includeByokInLimit: row.includeByokInLimit,
+      dailyLimitNano: row.dailyLimitNano,
+      spentBeforeNano: row.spentBeforeNano,
+      mcpTools: row.mcpTools,
       rates: rateLimitsOf(row),
     })),
     isRevoked: binding.some(({ isRevoked }) => isRevoked),

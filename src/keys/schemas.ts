@@ -79,7 +79,7 @@ export const ApiKey = z
 
 /** USD; what nano-USD can hold exactly, with room to add. */
 const MAX_LIMIT_USD = 1_000_000
-const limit = z
+export const limitInput = z
   .number({ error: "must be a number of USD, or null for no cap" })
   .min(0, `must be from 0 to ${MAX_LIMIT_USD}`)
   .max(MAX_LIMIT_USD, `must be from 0 to ${MAX_LIMIT_USD}`)
@@ -95,7 +95,7 @@ const MIN_DISTINCT = 10
 export const NewApiKey = z
   .strictObject({
     name,
-    limit: limit.nullish(),
+    limit: limitInput.nullish(),
     limit_reset: LimitReset.nullish(),
     include_byok_in_limit: z.boolean().optional(),
     ...rateInput,
@@ -131,7 +131,7 @@ export const ApiKeyChange = z
   .strictObject({
     name: name.optional(),
     disabled: z.boolean().optional(),
-    limit: limit.nullish(),
+    limit: limitInput.nullish(),
     limit_reset: LimitReset.nullish(),
     include_byok_in_limit: z.boolean().optional(),
     ...rateInput,

@@ -28,6 +28,8 @@ export const apiKeys = sqliteTable("api_keys", {
   concurrentRequests: integer("concurrent_requests"),
   overBudgetModels: text("over_budget_models", { mode: "json" }).$type<string[]>(),
   mcpTools: text("mcp_tools", { mode: "json" }).$type<string[]>(),
+  dailyLimitNano: integer("daily_limit_nano"),
+  spentBeforeNano: integer("spent_before_nano").notNull().default(0),
 })
 /** A key. Money is nano-USD, instants are epoch milliseconds. */
 export type KeyRow = typeof apiKeys.$inferSelect

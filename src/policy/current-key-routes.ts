@@ -3,7 +3,7 @@ import * as z from "zod"
 import { allowedRegions } from "../guardrails/applied.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
-import { limitFields, limitOf, usageFields } from "../keys/key.ts"
+import { limitFields, limitsOfKey, usageFields } from "../keys/key.ts"
 import { CurrentKey } from "../keys/schemas.ts"
 import { openLedger } from "../ledger/client.ts"
 import { freeLimits } from "../ledger/free-requests.ts"
@@ -45,12 +45,12 @@ function toCurrentKey(
 ): z.infer<typeof CurrentKey> {
   const counters = self ?? newCounters(Date.now())
   const rooms = [caller, ...caller.ancestors].flatMap((key, at) => {
-    const [limit, used] = [limitOf(key), at === 0 ? counters : above[at - 1]]
-    return limit && used ? [remaining(limit, used)] : []
+    const used = at === 0 ? counters : above[at - 1]
+    return used ? limitsOfKey(key).map((limit) => remaining(limit, used)) : []
   })
   return {
     label: caller.label,
-    ...limitFields(limitOf(caller), counters),
+    ...limitFields(caller, counters),
     limit_remaining: rooms.length === 0 ? null : nanoToUsd(Math.max(0, Math.min(...rooms))),
     include_byok_in_limit: caller.includeByokInLimit,
     ...toRateFields(caller.rates ?? NO_RATES),

@@ -1,6 +1,6 @@
 import type { Caller } from "./call-policy.ts"
 import { budgetLimits } from "../budgets/budget.ts"
-import { limitOf } from "../keys/key.ts"
+import { limitsOfKey } from "../keys/key.ts"
 import { keyScope, type Limit } from "../ledger/limits.ts"
 import type { RateLimit } from "../ledger/rates.ts"
 import { workspaceScope } from "../ledger/scopes.ts"
@@ -29,7 +29,7 @@ export const rateLimitsOf: (caller: Caller) => readonly RateLimit[] = perCaller(
 
 function collectLimits(caller: Caller): Limit[] {
   return [
-    ...[caller, ...caller.ancestors].map(limitOf).filter((limit) => limit !== undefined),
+    ...[caller, ...caller.ancestors].flatMap(limitsOfKey),
     ...budgetLimits(caller.workspaceId, caller.budgets),
     ...(caller.guardrails?.limits ?? []),
   ]

@@ -1,18 +1,19 @@
 import { and, eq, getTableColumns } from "drizzle-orm"
 import { findWorkspaceBudgets, keyBudgetsStatement, toWorkspaceBudgets } from "../budgets/store.ts"
 import { findOwnKeys, byokStatement, readByokCredential } from "../byok/store.ts"
-import type { Principal } from "../access/principal.ts"
+import type { Ancestor, Principal } from "../access/principal.ts"
 import { toCallerGuardrails } from "../guardrails/applied.ts"
 import { findCallerGuardrails, keyGuardrailsStatement, toAppliedRow } from "../guardrails/store.ts"
 import { ancestorsStatement, toAncestorRow } from "../keys/lineage-store.ts"
-import { earliest, toLineage } from "../keys/lineage.ts"
-import { apiKeys } from "../keys/table.ts"
+import { earliest, revokesChildren, toLineage } from "../keys/lineage.ts"
+import { apiKeys, type KeyRow } from "../keys/table.ts"
 import { members } from "../members/table.ts"
 import { type HeadRow, toHead } from "../observability/coverage.ts"
 import { listActiveDestinations, headsStatement } from "../observability/store.ts"
 import { rateLimitsOf } from "../money/rate-limits.ts"
 import { organizations } from "../organizations/table.ts"
 import { openDb, readColumns } from "../support/db.ts"
+import { commonTools } from "../support/mcp-tools.ts"
 import { workspaces } from "../workspaces/table.ts"
 import { toCallDefaults } from "../workspaces/settings.ts"
 import { type CallPolicy, setPolicy } from "./call-policy.ts"
@@ -68,9 +69,11 @@ export async function loadAccess(
       limitNano: row.limitNano,
       limitReset: row.limitReset,
       includeByokInLimit: row.includeByokInLimit,
+      dailyLimitNano: row.dailyLimitNano,
+      spentBeforeNano: row.spentBeforeNano,
       rates: rateLimitsOf(row),
       overBudgetModels: row.overBudgetModels,
-      mcpTools: row.mcpTools,
+      mcpTools: toolsOf(row, lineage.ancestors),
       expiresAt: earliest([row.expiresAt, lineage.expiresAt]),
       internId: row.internId,
       hasInternsAccess: row.internsProgramme,
@@ -78,6 +81,12 @@ export async function loadAccess(
     },
     policy,
   )
+}
+
+/** An intern has no tool that the key which made it does not have now. */
+function toolsOf({ source, mcpTools }: KeyRow, [maker]: readonly Ancestor[]): string[] | null {
+  if (source !== "intern" || !maker || !revokesChildren(maker.kind)) return mcpTools
+  return commonTools(mcpTools ?? [], maker.mcpTools ?? [])
 }
 
 /** A key with what is read along with it, of its workspace and its organization. */
@@ -128,6 +137,8 @@ export async function loadOperator(db: D1Database, keyHash: string): Promise<Pri
     limitNano: null,
     limitReset: null,
     includeByokInLimit: false,
+    dailyLimitNano: null,
+    spentBeforeNano: 0,
     rates: null,
     overBudgetModels: null,
     mcpTools: null,

@@ -38,6 +38,24 @@ export function includesTool(list: ToolPatterns, server: string, tool: string): 
   return list.includes(`${server}/${tool}`) || includesServer(list, server)
 }
 
+/** Whether the list allows everything that a pattern does. */
+export function includesPattern(list: ToolPatterns, pattern: string): boolean {
+  return list.includes(pattern) || includesServer(list, serverOf(pattern))
+}
+
+/** The patterns of what both lists allow. */
+export function commonTools(one: ToolPatterns, other: ToolPatterns): string[] {
+  const common = [
+    ...one.filter((pattern) => includesPattern(other, pattern)),
+    ...other.filter((pattern) => includesPattern(one, pattern)),
+  ]
+  return [...new Set(common)]
+}
+
+export function serverOf(pattern: string): string {
+  return pattern.slice(0, pattern.indexOf("/"))
+}
+
 /** All that the server offers, not some tools of it only. */
 export function includesServer(list: ToolPatterns, server: string): boolean {
   return list.includes(`${server}/*`)

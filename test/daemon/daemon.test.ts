@@ -55,6 +55,28 @@ describe("a daemon", () => {
     expect([gateway.text(), gateway.text("agent_thought_chunk")]).toEqual(["one two three ", "of it"])
   })
 
+  test("gives an agent that takes them the MCP servers of its intern, in new sessions and loaded ones", async () => {
+    const set = (gateway: FakeGateway) => (gateway.more = { mcp_servers: ["search", "db"] })
+    const { gateway, sessionId } = await begin({ agent: `${AGENT} --mcp` }, set)
+    const headers = [{ name: "Authorization", value: `Bearer ${API_KEY}` }]
+    const base = `http://127.0.0.1:${gateway.port}/api/v1`
+    const servers = ["search", "db"].map((name) => ({ type: "http", name, url: `${base}/mcp/${name}`, headers }))
+    await gateway.prompt(sessionId, "servers")()
+    expect(JSON.parse(gateway.text())).toEqual(servers)
+    await gateway.result("session/load", { sessionId, mcpServers: [{ name: "of the client" }] })
+    gateway.received.length = 0
+    await gateway.prompt(sessionId, "servers")()
+    expect(JSON.parse(gateway.text())).toEqual(servers)
+  })
+
+  test("gives no MCP servers to an agent that takes none over HTTP, and says so", async () => {
+    const set = (gateway: FakeGateway) => (gateway.more = { mcp_servers: ["search"] })
+    const { gateway, daemon, sessionId } = await begin({}, set)
+    await gateway.prompt(sessionId, "servers")()
+    expect(gateway.text()).toBe("[]")
+    expect(daemon.printed()).toContain("takes no MCP servers over HTTP")
+  })
+
   test("gives the agent its own key, and neither the join token nor the rest of its environment", async () => {
     const { gateway, sessionId, daemon } = await begin()
     const names = ["INTERN_KEY", "OPENAI_API_KEY", "OPENAI_MODEL", "INTERN_JOIN_TOKEN", "CANARY_OF_THE_DAEMON", "HOME"]

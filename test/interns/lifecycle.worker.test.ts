@@ -71,6 +71,14 @@ describe("making an intern", () => {
       workspace_id: workspaceId,
       created_at: expect.stringMatching(/Z$/) as string,
       updated_at: expect.stringMatching(/Z$/) as string,
+      limit: null,
+      limit_reset: null,
+      limit_remaining: null,
+      daily_limit: null,
+      daily_limit_remaining: null,
+      mcp_tools: null,
+      usage: 0,
+      usage_daily: 0,
     })
     expect((await make(as, { name: "ada", provision: false }, 200)).id).toBe(made.id)
   })

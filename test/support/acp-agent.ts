@@ -4,7 +4,7 @@ import path from "node:path"
 import readline from "node:readline"
 
 /**
- * A scripted agent that speaks ACP v1 on its standard streams: node test/support/acp-agent.ts [--steering] [--no-load].
+ * A scripted agent that speaks ACP v1 on its standard streams: node test/support/acp-agent.ts [--steering] [--no-load] [--mcp].
  * A prompt is a line, or several, each a step:
  *   say WORDS        an agent_message_chunk a word
  *   think WORDS      an agent_thought_chunk
@@ -12,6 +12,7 @@ import readline from "node:readline"
  *   ask-two A B      two at once, answered in any order
  *   elicit MESSAGE   a form with the field `name`; then says what was answered
  *   env NAME         says the value of an environment variable
+ *   servers          says the MCP servers of the session
  *   run COMMAND      runs it in bash, and says what it prints
  *   big N            one chunk of N characters
  *   big-question N   a permission question with N characters in it; says how it was refused
@@ -35,9 +36,11 @@ type Session = {
   onCancel: () => void
   steer: ((text: string) => void) | undefined
   isBusy: boolean
+  mcpServers: unknown
 }
 
 const hasSteering = process.argv.includes("--steering")
+const hasMcp = process.argv.includes("--mcp")
 const loadSession = !process.argv.includes("--no-load")
 const home = path.join(process.env["HOME"] ?? ".", "sessions")
 const sessions = new Map<string, Session>()
@@ -63,7 +66,9 @@ function remember(sessionId: string, kind: string, text: string): void {
   appendFileSync(fileOf(sessionId), `${JSON.stringify([kind, text])}\n`)
 }
 
-const newSession = (): Session => ({ isCancelled: false, onCancel: () => {}, steer: undefined, isBusy: false })
+const newSession = (mcpServers: unknown): Session => {
+  return { isCancelled: false, onCancel: () => {}, steer: undefined, isBusy: false, mcpServers }
+}
 const textOf = (params: Record<string, unknown>) =>
   (params["prompt"] as { type: string; text?: string }[]).map(({ text }) => text ?? "").join("\n")
 
@@ -104,6 +109,8 @@ async function step(sessionId: string, session: Session, line: string): Promise<
     }
     case "env":
       return say(`${text}=${process.env[text] ?? ""}`)
+    case "servers":
+      return say(JSON.stringify(session.mcpServers))
     case "run": {
       const { stdout, stderr } = spawnSync("bash", ["-c", text], { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 })
       return say(`${stdout}${stderr}`)
@@ -157,19 +164,19 @@ async function answer(method: string, params: Record<string, unknown>): Promise<
       return {
         protocolVersion: 1,
         agentInfo: { name: "scripted", version: "1.0.0" },
-        agentCapabilities: { loadSession },
+        agentCapabilities: { loadSession, ...(hasMcp && { mcpCapabilities: { http: true } }) },
         authMethods: [],
         ...(hasSteering && { _meta: { steering: { supported: true } } }),
       }
     case "session/new": {
       const made = crypto.randomUUID()
       if (typeof params["cwd"] !== "string" || !Array.isArray(params["mcpServers"])) throw new Error("cwd is missing.")
-      sessions.set(made, newSession())
+      sessions.set(made, newSession(params["mcpServers"]))
       return { sessionId: made }
     }
     case "session/load": {
       if (!existsSync(fileOf(sessionId))) throw new Error(`There is no session ${sessionId}.`)
-      sessions.set(sessionId, newSession())
+      sessions.set(sessionId, newSession(params["mcpServers"]))
       for (const line of readFileSync(fileOf(sessionId), "utf8").trim().split("\n")) {
         const [sessionUpdate, text] = JSON.parse(line) as [string, string]
         const content = { type: "text", text }

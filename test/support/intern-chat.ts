@@ -111,7 +111,12 @@ export class InternReader {
     const call = this.chunks.flatMap(({ choices }) => choices).find(({ delta }) => delta.tool_calls)?.delta
       .tool_calls?.[0]
     if (!call) throw new Error(`no question in ${this.raw}`)
-    const asked = JSON.parse(call.function.arguments) as { kind: string; operation?: string | null; options?: string[] }
+    const asked = JSON.parse(call.function.arguments) as {
+      kind: string
+      operation?: string | null
+      input?: string
+      options?: string[]
+    }
     return { id: call.id, name: call.function.name, ...asked }
   }
 }

@@ -1,6 +1,7 @@
 import { GatewayError } from "../../errors/errors.ts"
 import { endSession, sendOneWay, ServerFailure } from "../../mcp-servers/exchange.ts"
 import { type McpMessage, type McpRequest, NEWEST_VERSION } from "../../mcp-servers/message.ts"
+import { newFunctionName, textOfResult } from "../../mcp-servers/functions.ts"
 import { priceOf } from "../../mcp-servers/server.ts"
 import type { McpServerChoice, OpenMcpTools } from "../../server-tools/mcp.ts"
 import { failure, type RequestedTool, type ToolOutcome } from "../../server-tools/tool.ts"
@@ -15,7 +16,6 @@ import { runRequest, TIME_IS_OVER } from "./run.ts"
 const CLIENT = { name: "edge-model-gateway", version: "0.2.0" }
 const MAX_TOOLS = 128
 const MAX_PAGES = 10
-const MAX_FUNCTION_NAME = 64
 
 /** Opens a session with each server and lists its tools. Fails where a server cannot be used. */
 export async function openMcpTools(
@@ -121,7 +121,7 @@ function toOutcome({ result, error }: McpMessage, item: Json, priceNano: number)
     const message = messageOf(error)
     return failure(message, { ...item, output: null, error: message })
   }
-  const content = textOf(result)
+  const content = textOfResult(result)
   const isError = result["isError"] === true
   const outcome = isError ? { output: null, error: content } : { output: content, error: null }
   return { content, isError, costNano: priceNano, searches: 0, item: { ...item, ...outcome }, citations: [] }
@@ -133,27 +133,6 @@ function messageOf(error: unknown): string {
   const { data } = error
   const isBlocked = isObject(data) && Array.isArray(data["patterns"])
   return isBlocked ? "A guardrail of this key blocks this call." : error["message"]
-}
-
-/** The text of a result; other content as JSON. */
-function textOf({ content, structuredContent }: Json): string {
-  const parts = objectsOf(content).map((part) =>
-    typeof part["text"] === "string" ? part["text"] : JSON.stringify(part),
-  )
-  if (parts.length > 0) return parts.join("\n")
-  return isObject(structuredContent) ? JSON.stringify(structuredContent) : ""
-}
-
-/** Functions have fewer characters than tools. */
-function newFunctionName(wanted: string, taken: Set<string>): string {
-  const base = wanted.replaceAll(/[^\w-]/g, "_")
-  let name = base.slice(0, MAX_FUNCTION_NAME)
-  for (let number = 2; taken.has(name); number++) {
-    const suffix = `_${number}`
-    name = base.slice(0, MAX_FUNCTION_NAME - suffix.length) + suffix
-  }
-  taken.add(name)
-  return name
 }
 
 /** The response to one request, within the timeout of the server's record. */

@@ -1,12 +1,12 @@
-import { isObject, parseJson } from "../../support/json.ts"
 import { logError } from "../../support/log.ts"
 import type { AcpMessage, RpcId } from "../run/acp.ts"
 import { record } from "../run/acp-values.ts"
 import type { ModelAnswer, ModelMessage } from "./call-model.ts"
-import { HOME } from "./disk.ts"
+import { type Consent, isPermissionFor, PERMISSION_OPTIONS, type ResolvedCall } from "./consent.ts"
 import type { Memory, Turn } from "./memory.ts"
 import { replayOf } from "./replay.ts"
-import { asks, type ToolCall } from "./tools.ts"
+import type { ToolCall } from "./tools.ts"
+import { openCalls, sum, textOf } from "./turns.ts"
 
 /** Calls of a model within one turn. */
 const MAX_ROUNDS = 40
@@ -15,16 +15,9 @@ const NO_USAGE = { prompt: 0, cached: 0, completion: 0, cost: 0 }
 export type AgentDeps = {
   emit: (message: AcpMessage) => void
   ask: (messages: ModelMessage[], signal: AbortSignal, say: EmitText) => Promise<ModelAnswer>
-  run: (call: ToolCall, signal: AbortSignal) => Promise<string>
+  resolve: (call: ToolCall, signal: AbortSignal) => Promise<ResolvedCall>
 }
 export type EmitText = (kind: "agent_message_chunk" | "agent_thought_chunk", text: string, model: string | null) => void
-
-const PERMISSION_OPTIONS = [
-  { optionId: "once", name: "Allow once", kind: "allow_once" },
-  { optionId: "always", name: "Allow in this session", kind: "allow_always" },
-  { optionId: "reject", name: "Reject", kind: "reject_once" },
-  { optionId: "never", name: "Reject in this session", kind: "reject_always" },
-]
 
 /**
  * An ACP agent inside the object of its intern. Every step is stored before the next, so a turn that waits for a
@@ -112,7 +105,8 @@ export class EmbeddedAgent {
     const turn = session === undefined ? undefined : this.#memory.turn(session)
     if (session === undefined || !turn?.permission || turn.permission.decision !== null) return
     const option = outcome["outcome"] === "selected" ? outcome["optionId"] : undefined
-    if (option === "always" || option === "never") this.#memory.rule(session, "shell", option)
+    const { operation = "shell" } = turn.permission
+    if (option === "always" || option === "never") this.#memory.rule(session, operation, option)
     const decision = option === "once" || option === "always" ? "allow" : "reject"
     this.#memory.setTurn(session, { ...turn, permission: { ...turn.permission, decision } })
     await this.#work(session)
@@ -156,7 +150,7 @@ export class EmbeddedAgent {
       return false
     }
     const [call] = open
-    if (call) return this.#call(session, turn, call, signal)
+    if (call) return this.#call(session, call, signal)
     if (turn.steers.length > 0) {
       for (const text of turn.steers) this.#memory.say(session, { role: "user", content: text })
       this.#memory.setTurn(session, { ...turn, steers: [] })
@@ -169,9 +163,14 @@ export class EmbeddedAgent {
     return this.#ask(session, history, signal)
   }
 
-  async #call(session: string, turn: Turn, call: ToolCall, signal: AbortSignal): Promise<boolean> {
-    const rule = asks(call) ? this.#memory.ruleOf(session, call.function.name) : "always"
-    if (rule === undefined && turn.permission?.call !== call.id) return this.#askPermission(session, turn, call)
+  async #call(session: string, call: ToolCall, signal: AbortSignal): Promise<boolean> {
+    const { consent, run } = await this.#deps.resolve(call, signal)
+    const turn = this.#memory.turn(session)
+    if (!turn || turn.isCancelled) return turn !== undefined
+    const rule = consent ? this.#memory.ruleOf(session, consent.operation) : "always"
+    if (consent && rule === undefined && !isPermissionFor(turn, call, consent)) {
+      return this.#askPermission(session, turn, call, consent)
+    }
     const decision = rule === undefined ? turn.permission?.decision : { always: "allow", never: "reject" }[rule]
     if (decision === null) return false
     if (decision === "reject") {
@@ -185,21 +184,19 @@ export class EmbeddedAgent {
       title: call.function.name,
       status: "in_progress",
     })
-    const spoken = await this.#deps.run(call, signal)
-    this.#answer(session, call, spoken)
+    const { text, cost } = await run(signal)
+    this.#answer(session, call, text)
     this.#update(session, { sessionUpdate: "tool_call_update", toolCallId: call.id, status: "completed" })
     const after = this.#memory.turn(session)
-    if (after) this.#memory.setTurn(session, { ...after, permission: null })
+    const usage = after && { ...after.usage, cost: after.usage.cost + cost }
+    if (after && usage) this.#memory.setTurn(session, { ...after, usage, permission: null })
     return true
   }
 
-  #askPermission(session: string, turn: Turn, call: ToolCall): boolean {
+  #askPermission(session: string, turn: Turn, call: ToolCall, { operation, kind, title, input }: Consent): boolean {
     const rpc = `permission-${crypto.randomUUID()}`
-    this.#memory.setTurn(session, { ...turn, permission: { rpc, call: call.id, decision: null } })
-    const { name, arguments: json } = call.function
-    const input = parseJson(json)
-    const rawInput = isObject(input) ? { cwd: HOME, ...input } : {}
-    const toolCall = { toolCallId: call.id, name, title: titleOf(call), kind: "execute", rawInput }
+    this.#memory.setTurn(session, { ...turn, permission: { rpc, call: call.id, operation, decision: null } })
+    const toolCall = { toolCallId: call.id, name: operation, title, kind, rawInput: input }
     this.#deps.emit({
       jsonrpc: "2.0",
       id: rpc,
@@ -258,35 +255,5 @@ export class EmbeddedAgent {
 
   #fail(id: RpcId, code: number, message: string): void {
     this.#deps.emit({ jsonrpc: "2.0", id, error: { code, message } })
-  }
-}
-
-/** Tool calls of the last assistant message without a result. */
-function openCalls(history: readonly ModelMessage[]): ToolCall[] {
-  const at = history.findLastIndex(({ role }) => role === "assistant")
-  const answers = history.slice(at + 1)
-  if (at === -1 || answers.some(({ role }) => role === "user")) return []
-  const done = new Set(answers.map(({ tool_call_id: id }) => id))
-  return (history[at]?.tool_calls ?? []).filter(({ id }) => !done.has(id))
-}
-
-const MAX_TITLE = 200
-
-function titleOf({ function: { name, arguments: json } }: ToolCall): string {
-  return `${name} ${json}`.slice(0, MAX_TITLE)
-}
-
-function textOf(prompt: unknown): string {
-  const blocks = Array.isArray(prompt) ? (prompt as unknown[]) : []
-  const texts = blocks.map((block) => record(block)["text"]).filter((text) => typeof text === "string")
-  return texts.join("\n")
-}
-
-function sum(one: Turn["usage"], other: Turn["usage"]): Turn["usage"] {
-  return {
-    prompt: one.prompt + other.prompt,
-    cached: one.cached + other.cached,
-    completion: one.completion + other.completion,
-    cost: one.cost + other.cost,
   }
 }

@@ -54,6 +54,15 @@ export async function callModel(
   return readAnswer(response.body, handlers)
 }
 
+/** USD of a recorded call; 0 while its record cannot be read. */
+export async function readCost(callGateway: CallGateway, key: string, generation: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}` }
+  const url = `https://gateway.internal${BASE_PATH}/generation?id=${encodeURIComponent(generation)}`
+  const response = await callGateway(new Request(url, { headers })).catch(() => undefined)
+  const body: unknown = response?.ok === true ? await response.json().catch(() => undefined) : undefined
+  return number(record(record(body)["data"])["total_cost"])
+}
+
 async function readAnswer(body: ReadableStream<Uint8Array>, handlers: ModelStreamHandlers): Promise<ModelAnswer> {
   const splitter = new FrameSplitter()
   const choices = new Map<number, GrowingChoice>()

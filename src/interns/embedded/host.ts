@@ -1,4 +1,6 @@
+import { hashKey } from "../../access/key.ts"
 import type { Env } from "../../config/env.ts"
+import { principalByHash } from "../../policy/authenticate.ts"
 import { logError } from "../../support/log.ts"
 import type { ConfigStore, HostEvents, InternConfig, InternHost } from "../hosts/host.ts"
 import { openInternKey } from "../intern-key.ts"
@@ -7,12 +9,15 @@ import type { InternRow } from "../table.ts"
 import { releaseSecrets } from "../../vault/release.ts"
 import type { AcpMessage } from "../run/acp.ts"
 import { EmbeddedAgent } from "./agent.ts"
-import { callModel, type CallGateway } from "./call-model.ts"
+import { callModel, type CallGateway, readCost } from "./call-model.ts"
+import { mcpConsent, type ResolvedCall, shellConsent } from "./consent.ts"
 import { Disk, HOME } from "./disk.ts"
+import { McpClient } from "./mcp-client.ts"
+import { McpToolbox } from "./mcp-tools.ts"
 import { Memory } from "./memory.ts"
 import { publishFile } from "./publish.ts"
 import { placeholdersOf, shellFetch } from "./network.ts"
-import { asks, runTool, TOOL_DEFINITIONS } from "./tools.ts"
+import { asks, isBuiltIn, runTool, TOOL_DEFINITIONS, type ToolCall } from "./tools.ts"
 
 type EmbeddedHostDeps = {
   runs: ConfigStore
@@ -31,6 +36,7 @@ export class EmbeddedHost implements InternHost {
   readonly #runs: ConfigStore
   readonly #agent: EmbeddedAgent
   readonly #disk: Disk
+  readonly #toolbox: McpToolbox
   #key: string | undefined
 
   constructor(ctx: DurableObjectState, env: Env, { runs, events, callGateway }: EmbeddedHostDeps) {
@@ -43,10 +49,11 @@ export class EmbeddedHost implements InternHost {
       ask: async (messages, signal, say) => {
         const key = await this.#ownKey()
         const config = this.#config
+        const { byName, unavailable } = await this.#toolbox.tools(signal)
         const request = {
           model: config.model,
-          messages: [{ role: "system", content: systemPrompt(config) }, ...messages],
-          tools: TOOL_DEFINITIONS,
+          messages: [{ role: "system", content: systemPrompt(config, unavailable) }, ...messages],
+          tools: [...TOOL_DEFINITIONS, ...[...byName.values()].map(({ definition }) => definition)],
         }
         return callModel(callGateway, {
           key,
@@ -58,21 +65,43 @@ export class EmbeddedHost implements InternHost {
           },
         })
       },
-      run: async (call, signal) => {
-        const intern = () => this.#row()
-        const secrets = (row: InternRow) => releaseSecrets(env, row.id)
-        const row = asks(call) ? await intern() : undefined
-        const names = row ? placeholdersOf(await secrets(row)) : {}
-        const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work)
-        return runTool(call, {
-          disk: this.#disk,
-          env: names,
-          fetch: shellFetch(env, { intern, secrets, stopped: signal, waitUntil }),
-          signal,
-          publish: (filename, content) => this.#publish(filename, content),
-        })
-      },
+      resolve: (call, signal) => this.#resolve(call, signal),
     })
+    const client = new McpClient({ callGateway, key: () => this.#ownKey() })
+    const costOf = async (id: string) => readCost(callGateway, await this.#ownKey(), id)
+    this.#toolbox = new McpToolbox({ client, permitted: () => this.#permittedTools(), costOf, now: Date.now })
+  }
+
+  async #resolve(call: ToolCall, signal: AbortSignal): Promise<ResolvedCall> {
+    if (isBuiltIn(call)) {
+      const run = async (stopped: AbortSignal) => ({ text: await this.#runBuiltIn(call, stopped), cost: 0 })
+      return { consent: asks(call) ? shellConsent(call) : null, run }
+    }
+    const tool = await this.#toolbox.find(call, signal)
+    if (tool) return { consent: mcpConsent(tool, call), run: (stopped) => this.#toolbox.run(tool, call, stopped) }
+    return { consent: null, run: async () => ({ text: `There is no tool ${call.function.name}.`, cost: 0 }) }
+  }
+
+  async #runBuiltIn(call: ToolCall, signal: AbortSignal): Promise<string> {
+    const env = this.#env
+    const intern = () => this.#row()
+    const secrets = (row: InternRow) => releaseSecrets(env, row.id)
+    const row = asks(call) ? await intern() : undefined
+    const names = row ? placeholdersOf(await secrets(row)) : {}
+    const waitUntil = (work: Promise<unknown>) => this.#ctx.waitUntil(work)
+    return runTool(call, {
+      disk: this.#disk,
+      env: names,
+      fetch: shellFetch(env, { intern, secrets, stopped: signal, waitUntil }),
+      signal,
+      publish: (filename, content) => this.#publish(filename, content),
+    })
+  }
+
+  /** What the intern's key may call now; the gateway checks each call again. */
+  async #permittedTools(): Promise<readonly string[]> {
+    const current = await principalByHash(hashKey(await this.#ownKey()), this.#env, Date.now())
+    return current?.mcpTools ?? []
   }
 
   get isUp(): boolean {
@@ -132,10 +161,10 @@ export class EmbeddedHost implements InternHost {
   }
 }
 
-function systemPrompt({ name, instructions }: InternConfig): string {
+function systemPrompt({ name, instructions }: InternConfig, notes: readonly string[]): string {
   const about =
     `You are ${name}, an intern: an agent that works for a person, with tools. Your files are below ${HOME}. ` +
     `Secrets that you may use are in the shell's environment, as placeholders that become values on their way to the ` +
     `hosts they are for, in headers over https. Today is ${new Date().toISOString().slice(0, 10)}. Do what you are asked, and say in the end what you did.`
-  return instructions === null ? about : `${about}\n\n${instructions}`
+  return [about, ...notes, ...(instructions === null ? [] : [instructions])].join("\n\n")
 }

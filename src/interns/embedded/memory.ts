@@ -11,7 +11,7 @@ export type Turn = {
   /** Messages that steered the turn while it ran. */
   steers: string[]
   /** The call that waits for permission, or has been given or refused it. */
-  permission: { rpc: string; call: string; decision: "allow" | "reject" | null } | null
+  permission: { rpc: string; call: string; operation?: string; decision: "allow" | "reject" | null } | null
   isCancelled: boolean
 }
 
@@ -49,14 +49,19 @@ export class Memory {
     return [...this.#sql.exec("SELECT 1 FROM agent_sessions WHERE id = ?", session)].length > 0
   }
 
-  /** The permission rule that the client set for a tool in this session. */
-  ruleOf(session: string, tool: string): Rule | undefined {
-    const [row] = this.#sql.exec<{ rules: string }>("SELECT rules FROM agent_sessions WHERE id = ?", session)
-    return parseStored<Record<string, Rule>>(row?.rules ?? "{}")[tool]
+  /** The permission rule that the client set for an operation in this session. */
+  ruleOf(session: string, operation: string): Rule | undefined {
+    return this.#rules(session).get(operation)
   }
 
-  rule(session: string, tool: string, rule: Rule): void {
-    this.#sql.exec("UPDATE agent_sessions SET rules = json_set(rules, '$.' || ?, ?) WHERE id = ?", tool, rule, session)
+  rule(session: string, operation: string, rule: Rule): void {
+    const rules = Object.fromEntries(this.#rules(session).set(operation, rule))
+    this.#sql.exec("UPDATE agent_sessions SET rules = ? WHERE id = ?", JSON.stringify(rules), session)
+  }
+
+  #rules(session: string): Map<string, Rule> {
+    const [row] = this.#sql.exec<{ rules: string }>("SELECT rules FROM agent_sessions WHERE id = ?", session)
+    return new Map(Object.entries(parseStored<Record<string, Rule>>(row?.rules ?? "{}")))
   }
 
   turn(session: string): Turn | undefined {

@@ -80,6 +80,10 @@ export function asks({ function: { name } }: ToolCall): boolean {
   return tools[name]?.asks ?? false
 }
 
+export function isBuiltIn({ function: { name } }: ToolCall): boolean {
+  return Object.hasOwn(tools, name)
+}
+
 /** Runs a tool call. Failures are returned as text to the model. */
 export async function runTool(call: ToolCall, around: Surroundings): Promise<string> {
   const { name, arguments: json } = call.function

@@ -36,6 +36,8 @@ export type DaemonConfig = {
   api_base: string
   /** The intern's own key. */
   api_key: string
+  /** Slugs of MCP servers that the agent may use, at `{api_base}/mcp/{slug}`. Older gateways send none. */
+  mcp_servers?: readonly string[]
   secrets_url: string
   /** Where requests to hosts of secrets are sent. */
   egress_url: string

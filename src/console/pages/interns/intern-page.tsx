@@ -12,7 +12,7 @@ import { Button } from "../../ui/button.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { currentTab, Tabs } from "../../ui/tabs.tsx"
-import { Time } from "../../ui/values.tsx"
+import { Money, Time } from "../../ui/values.tsx"
 import { ChatView } from "./chat.tsx"
 import { Setup } from "./setup.tsx"
 import { InternStatus, isStarting } from "./status.tsx"
@@ -112,6 +112,32 @@ function About({ intern }: { intern: Intern }) {
       </dd>
       <dt>Model</dt>
       <dd>{intern.model ?? "default of the workspace"}</dd>
+      {intern.usage !== undefined && (
+        <>
+          <dt>Spent</dt>
+          <dd>
+            <Money value={intern.usage} /> in all, <Money value={intern.usage_daily ?? 0} /> today
+          </dd>
+        </>
+      )}
+      {intern.limit !== undefined && (
+        <>
+          <dt>Budget</dt>
+          <dd>
+            <Budget limit={intern.limit} remaining={intern.limit_remaining} period={intern.limit_reset ?? "in all"} />
+          </dd>
+          <dt>Budget a day</dt>
+          <dd>
+            <Budget limit={intern.daily_limit} remaining={intern.daily_limit_remaining} period="daily" />
+          </dd>
+        </>
+      )}
+      {intern.mcp_tools && (
+        <>
+          <dt>MCP tools</dt>
+          <dd>{intern.mcp_tools.join(", ")}</dd>
+        </>
+      )}
       <dt>Hostname</dt>
       <dd>{intern.hostname ?? <span class="faint">none yet</span>}</dd>
       <dt>Description</dt>
@@ -127,5 +153,16 @@ function About({ intern }: { intern: Intern }) {
         <a href={`/calls?q=${encodeURIComponent(intern.name)}`}>calls with its key</a>
       </dd>
     </dl>
+  )
+}
+
+type Limit = { limit: number | null | undefined; remaining: number | null | undefined; period: string }
+
+function Budget({ limit, remaining, period }: Limit) {
+  if (limit === null || limit === undefined) return <span class="faint">none of its own</span>
+  return (
+    <>
+      <Money value={remaining ?? 0} /> left of <Money value={limit} />, {period}
+    </>
   )
 }

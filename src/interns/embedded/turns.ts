@@ -1,0 +1,28 @@
+import { record } from "../run/acp-values.ts"
+import type { ModelMessage } from "./call-model.ts"
+import type { Turn } from "./memory.ts"
+import type { ToolCall } from "./tools.ts"
+
+/** Tool calls of the last assistant message without a result. */
+export function openCalls(history: readonly ModelMessage[]): ToolCall[] {
+  const at = history.findLastIndex(({ role }) => role === "assistant")
+  const answers = history.slice(at + 1)
+  if (at === -1 || answers.some(({ role }) => role === "user")) return []
+  const done = new Set(answers.map(({ tool_call_id: id }) => id))
+  return (history[at]?.tool_calls ?? []).filter(({ id }) => !done.has(id))
+}
+
+export function textOf(prompt: unknown): string {
+  const blocks = Array.isArray(prompt) ? (prompt as unknown[]) : []
+  const texts = blocks.map((block) => record(block)["text"]).filter((text) => typeof text === "string")
+  return texts.join("\n")
+}
+
+export function sum(one: Turn["usage"], other: Turn["usage"]): Turn["usage"] {
+  return {
+    prompt: one.prompt + other.prompt,
+    cached: one.cached + other.cached,
+    completion: one.completion + other.completion,
+    cost: one.cost + other.cost,
+  }
+}

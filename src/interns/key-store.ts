@@ -1,0 +1,35 @@
+import { and, eq, sql } from "drizzle-orm"
+import { apiKeys, type KeyRow } from "../keys/table.ts"
+import { openDb } from "../support/db.ts"
+
+/** What whoever controls an intern gives to its key: limits, and tools of MCP servers. */
+export type KeyTerms = Pick<KeyRow, "limitNano" | "limitReset" | "dailyLimitNano" | "mcpTools">
+/** `spentBeforeNano`: what former keys of the intern have spent. */
+export type InternKey = KeyTerms & Pick<KeyRow, "hash" | "includeByokInLimit" | "spentBeforeNano" | "createdAt">
+
+/** What the records of interns show of these keys. */
+export async function findInternKeys(
+  db: D1Database,
+  organizationId: string,
+  hashes: readonly string[],
+): Promise<InternKey[]> {
+  if (hashes.length === 0) return []
+  return openDb(db)
+    .select({
+      hash: apiKeys.hash,
+      limitNano: apiKeys.limitNano,
+      limitReset: apiKeys.limitReset,
+      dailyLimitNano: apiKeys.dailyLimitNano,
+      includeByokInLimit: apiKeys.includeByokInLimit,
+      spentBeforeNano: apiKeys.spentBeforeNano,
+      mcpTools: apiKeys.mcpTools,
+      createdAt: apiKeys.createdAt,
+    })
+    .from(apiKeys)
+    .where(
+      and(
+        eq(apiKeys.organizationId, organizationId),
+        sql`${apiKeys.hash} IN (SELECT value FROM json_each(${JSON.stringify(hashes)}))`,
+      ),
+    )
+}
