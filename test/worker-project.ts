@@ -72,6 +72,16 @@ export async function workerProject(common: CommonOptions) {
                 })),
               })),
               {
+                slug: "pooled",
+                base_url: "http://pooled.test/v1",
+                api_keys: ["one", "two", "three"].map((name) => `pooled-${name}-provider-key-0123456789`),
+                models: Array.from({ length: 60 }, (_, index) => ({
+                  id: `k${index}`,
+                  prompt: "0.000001",
+                  completion: "0.000002",
+                })),
+              },
+              {
                 slug: "claudish",
                 wire: "anthropic",
                 base_url: "http://claudish.test/v1",

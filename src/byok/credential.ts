@@ -27,6 +27,7 @@ type Columns = Pick<
   | "isFallback"
   | "isRequired"
   | "declaredZdr"
+  | "sortOrder"
   | "allowedApiKeyHashes"
   | "allowedModels"
   | "allowedUserIds"
@@ -41,6 +42,7 @@ export function toColumns(input: ByokChange | NewByok): { [Name in keyof Columns
     isFallback: input.is_fallback,
     isRequired: input.is_required,
     declaredZdr: input.declared_zdr,
+    sortOrder: input.sort_order,
     allowedApiKeyHashes: input.allowed_api_key_hashes,
     allowedModels: input.allowed_models,
     allowedUserIds: input.allowed_user_ids,
@@ -56,6 +58,7 @@ export const AUDITED_FIELDS = [
   "is_fallback",
   "is_required",
   "declared_zdr",
+  "sort_order",
   "allowed_api_key_hashes",
   "allowed_models",
   "allowed_user_ids",

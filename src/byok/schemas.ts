@@ -33,6 +33,9 @@ const fields = {
     .meta({ description: "The gateway's own key for this provider is never used. Not with is_fallback." }),
   is_fallback: flag.optional().meta({ description: "Tried after the gateway's own key." }),
   is_required: flag.optional().meta({ description: "As is_byok_only, for the models that this credential covers." }),
+  sort_order: z.int().min(0).max(1_000_000).optional().meta({
+    description: "Tried in this order, lowest first; equal ones share the calls. Left out at creation: after the last.",
+  }),
   declared_zdr: flag.nullish().meta({ description: "Whether this account keeps nothing; null: as the provider does." }),
   allowed_api_key_hashes: list(
     z.string().regex(HASH, "must be 64 hex digits, as GET /keys lists them"),
@@ -70,7 +73,9 @@ export const Byok = z
     is_fallback: z.boolean(),
     is_required: z.boolean(),
     declared_zdr: z.boolean().nullable(),
-    sort_order: z.int().meta({ description: "Tried in this order, lowest first, among those of one provider." }),
+    sort_order: z.int().meta({
+      description: "Tried in this order, lowest first, among those of one provider; equal ones share the calls.",
+    }),
     allowed_api_key_hashes: strings,
     allowed_models: strings,
     allowed_user_ids: strings,

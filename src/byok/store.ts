@@ -50,15 +50,17 @@ export async function findByok(db: D1Database, organizationId: string, id: strin
   return row
 }
 
-/** Appended to the order of its provider. Undefined if the workspace is deleted or has reached its limit. */
+/** Appended to the order of its provider if none is given. Undefined if the workspace is deleted or has reached its limit. */
 export async function insertByok(
   binding: D1Database,
-  row: Omit<NewByokRow, "sortOrder">,
+  { sortOrder: given, ...row }: Omit<NewByokRow, "sortOrder"> & { sortOrder: number | undefined },
   entry: AuditEntry,
 ): Promise<ByokRow | undefined> {
   const db = openDb(binding)
   const { organizationId, workspaceId, provider } = row
-  const sortOrder = sql`(SELECT coalesce(max(sort_order), -1) + 1 FROM byok_credentials
+  const sortOrder =
+    given ??
+    sql`(SELECT coalesce(max(sort_order), -1) + 1 FROM byok_credentials
     WHERE workspace_id = ${workspaceId} AND provider = ${provider} AND deleted_at IS NULL)`
   const hasRoom = sql`EXISTS (SELECT 1 FROM workspaces
       WHERE id = ${workspaceId} AND organization_id = ${organizationId} AND deleted_at IS NULL)

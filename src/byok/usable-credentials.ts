@@ -16,6 +16,8 @@ export type ByokCredential = {
   isFallback: boolean
   isRequired: boolean
   declaredZdr: boolean | null
+  /** Lowest first; credentials of equal order share the calls. */
+  sortOrder: number
   allowedKeyHashes: readonly string[] | null
   allowedModels: readonly string[] | null
   allowedUserIds: readonly string[] | null
@@ -25,7 +27,7 @@ export function toByokCredential(
   row: ByokRow,
   { masterId, wrapped }: Pick<WrappedKey, "masterId" | "wrapped">,
 ): ByokCredential {
-  const { id, workspaceId, provider, version, sealed, isByokOnly, isFallback, isRequired, declaredZdr } = row
+  const { id, workspaceId, provider, version, sealed, isByokOnly, isFallback, isRequired, declaredZdr, sortOrder } = row
   return {
     id,
     workspaceId,
@@ -37,6 +39,7 @@ export function toByokCredential(
     isFallback,
     isRequired,
     declaredZdr,
+    sortOrder,
     allowedKeyHashes: row.allowedApiKeyHashes,
     allowedModels: row.allowedModels,
     allowedUserIds: row.allowedUserIds,

@@ -119,6 +119,10 @@ export const CallStory = Call.extend({
         status: z.int().nullable().meta({ description: "HTTP status of the provider; null without a response." }),
         duration_ms: z.number(),
         is_byok: z.boolean(),
+        key_number: z
+          .int()
+          .nullable()
+          .meta({ description: "Which of the gateway's keys was sent, from 1; null where it has one." }),
         cache: z
           .enum(["hit", "miss"])
           .nullable()

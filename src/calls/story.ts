@@ -71,15 +71,18 @@ export function heldOf({ heldNano, limits = [] }: Generation, names: ReadonlyMap
 }
 
 export function trailOf({ attempts }: Generation): Story["trail"] {
-  return attempts.map(({ provider, model, status, latencyMs, isByok = false, cache = null, error = null }) => ({
-    provider,
-    model,
-    status,
-    duration_ms: latencyMs,
-    is_byok: isByok,
-    cache,
-    error,
-  }))
+  return attempts.map(
+    ({ provider, model, status, latencyMs, isByok = false, keyNumber, cache = null, error = null }) => ({
+      provider,
+      model,
+      status,
+      duration_ms: latencyMs,
+      is_byok: isByok,
+      key_number: keyNumber ?? null,
+      cache,
+      error,
+    }),
+  )
 }
 
 export function tokensByKind({ tokens }: Generation): Record<string, number> {

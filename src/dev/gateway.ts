@@ -3,7 +3,7 @@ import { creditsAdd, keysCreate, keysList, keysRevoke } from "./commands/account
 import { type Command, readArguments, usageOf } from "./commands/command.ts"
 import { connect } from "./commands/connect.ts"
 import { apply, plan } from "./commands/declared.ts"
-import { doctor, models, providerTest } from "./commands/models.ts"
+import { doctor, models, providerSwitches, providerTest } from "./commands/models.ts"
 import { tail } from "./commands/tail.ts"
 import { catalogueUpdate, cataloguePrice, init, providers } from "./commands/setup.ts"
 import { exportCalls, reconcile, rotateMasterKey } from "./commands/upkeep.ts"
@@ -21,6 +21,7 @@ const COMMANDS: readonly Command[] = [
   doctor,
   providers,
   providerTest,
+  ...providerSwitches,
   models,
   catalogueUpdate,
   cataloguePrice,

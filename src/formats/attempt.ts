@@ -14,6 +14,8 @@ export type Attempt = {
   status: number | null
   latencyMs: number
   isByok?: boolean
+  /** Which of the gateway's keys of the provider was sent, from 1; absent where it has one. */
+  keyNumber?: number
   /** Whether a stored response answered; absent where the response cache was not used. */
   cache?: "hit" | "miss"
   /** Absent where the provider accepted the call. */

@@ -132,6 +132,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     params: { name: "query", arguments: { text: "rivers of Europe" } },
   },
   updateApiKey: { limit: 50, limit_reset: "monthly" },
+  switchProvider: { provider: "embedded-messages", disabled: false },
   updateByokCredential: { disabled: true },
   updateMcpServer: { price_per_call_usd: 0.001 },
   updateGuardrail: { limit_usd: 200 },

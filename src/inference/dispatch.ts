@@ -2,9 +2,10 @@ import { type Attempt, toFailure } from "../formats/attempt.ts"
 import type { ResponseReader } from "../formats/readers/reader.ts"
 import type { Rejection } from "../providers/refusal.ts"
 import type { Provider } from "../providers/provider.ts"
+import { exhaustedUntil } from "../providers/quota.ts"
 import { upstreamInit } from "../providers/upstream-request.ts"
-import { healthKey, type Target } from "../routing/target.ts"
-import { logError } from "../support/log.ts"
+import { healthKey, isSibling, type Target } from "../routing/target.ts"
+import { logError, logWarning } from "../support/log.ts"
 import { Capture } from "../response-cache/capture.ts"
 import { AttemptTimer } from "./attempt-timer.ts"
 import { type HeldCall, logFieldsOf } from "./call.ts"
@@ -58,10 +59,14 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
   const tooShort = new Map<string, number>()
   // Set when a BYOK credential marked required was rejected: failover must not use the gateway's key.
   let needsByok = false
+  // Endpoints that failed whatever the key: their other keys would fail as well.
+  const failed: Target[] = []
   for (const [at, target] of call.targets.entries()) {
     if (isUnfit(target, tooShort) || (needsByok && !target.byok)) continue
+    if (failed.some((one) => isSibling(one, target))) continue
     const startedAt = Date.now()
-    const result = await tryTarget({ ...attempt, target, hasFallback: at + 1 < call.targets.length })
+    const hasFallback = call.targets.slice(at + 1).some((other) => !isSibling(other, target))
+    const result = await tryTarget({ ...attempt, target, hasFallback })
     const isRejected = "code" in result
     attempts.push({
       provider: target.provider.name,
@@ -69,6 +74,7 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
       status: isRejected ? result.status : 200,
       latencyMs: Date.now() - startedAt,
       isByok: target.byok !== undefined,
+      ...(target.keyNumber !== undefined && { keyNumber: target.keyNumber }),
       ...(isRejected && { error: toFailure(result) }),
       ...(!isRejected && result.cache && { cache: result.cache }),
     })
@@ -79,7 +85,8 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
     rejections.push(result)
     if (call.dispatchAbort.aborted) break
     if (result.blamesKey && (target.byok?.isRequired || target.byok?.isByokOnly)) needsByok = true
-    if (result.retryable) coolDown(target, result, deps)
+    if (!isAboutKey(result)) failed.push(target)
+    if (result.retryable) coolDown(target, result, call, deps)
     else if (result.unfit) noteUnfit(target, result.unfit, tooShort)
     else break
   }
@@ -100,11 +107,19 @@ function noteUnfit({ model, endpoint }: Target, unfit: "model" | "context", tooS
   tooShort.set(model.id, Math.max(length, tooShort.get(model.id) ?? 0))
 }
 
-function coolDown(target: Target, { retryAfterMs }: Rejection, { health }: Deps): void {
+/** Whether another key of the same endpoint may fare better. */
+const isAboutKey = ({ blamesKey, code }: Rejection) => blamesKey === true || code === "rate_limited"
+
+function coolDown(target: Target, rejection: Rejection, { targets, draft }: HeldCall, { health }: Deps): void {
   const key = healthKey(target)
   const now = Date.now()
-  health.coolDown(key, retryAfterMs, now)
+  const cooled = isAboutKey(rejection) ? [] : targets.filter((other) => isSibling(other, target))
+  for (const one of [target, ...cooled]) health.coolDown(healthKey(one), rejection.retryAfterMs, now)
   health.measured(key, { at: now, latencyMs: null, tokensPerSecond: null, isGood: false })
+  if (rejection.blamesKey && target.keyNumber !== undefined) {
+    const { provider, keyNumber } = target
+    logWarning("a provider rejected one of its keys", { ...logFieldsOf(draft), provider: provider.slug, keyNumber })
+  }
 }
 
 type UpstreamAttempt = {
@@ -158,6 +173,7 @@ async function send(
     const response =
       stored ?? (await sendWithOneResend(() => deps.send(provider.baseUrl + request.path, init, provider), signal))
     timer.extendTo(firstFrameMs)
+    if (target.sharesLoad && !stored) noteQuota(target, response.headers, deps)
     if (!response.ok) return await readRejection(provider, response, Date.now())
     if (!stored) onReached()
     const pending = key && !stored && response.body ? { key, capture: new Capture(response, response.body) } : undefined
@@ -188,6 +204,11 @@ async function send(
   } finally {
     timer.stop()
   }
+}
+
+function noteQuota(target: Target, headers: Headers, { health }: Deps): void {
+  const until = exhaustedUntil(headers, Date.now())
+  if (until !== null) health.exhausted(healthKey(target), until)
 }
 
 /** A connection that the provider closed while it was idle fails at once. */

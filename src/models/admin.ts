@@ -81,6 +81,25 @@ export const OverrideBody = z
   })
   .meta({ id: "EndpointOverride" })
 
+export const ProviderSwitchBody = z
+  .strictObject({
+    provider: z.string().meta({ description: "Slug of a configured or known provider.", example: "openai" }),
+    disabled: z
+      .boolean()
+      .meta({ description: "true: no call goes to it, with the gateway's keys or with BYOK credentials." }),
+  })
+  .meta({ id: "ProviderSwitch" })
+
+export const ProviderSwitchResult = z
+  .object({
+    data: z.object({
+      provider: z.string(),
+      disabled: z.boolean().meta({ description: "Whether calls to it are stopped." }),
+      disabled_providers: z.array(z.string()).meta({ description: "All providers that are stopped." }),
+    }),
+  })
+  .meta({ id: "ProviderSwitchResult" })
+
 export const DiscoverBody = z
   .strictObject({
     providers: z
@@ -103,6 +122,9 @@ export const DiscoverResult = z
         removed: count("Models that the provider lists no longer, removed from the catalogue."),
         unpriced: count("Endpoints of the provider that have no price, and so cannot be called."),
         error: z.string().nullable().meta({ description: "Why the provider could not be asked." }),
+        key_errors: z
+          .array(z.string())
+          .meta({ description: "Of several keys, those that the provider rejected, by their number." }),
       }),
     ),
   })
@@ -126,6 +148,7 @@ export const CatalogueRows = z
   .object({
     data: z.array(z.object({ id: z.string(), ...Facts.shape, ...row, endpoints: z.array(StoredOffer) })),
     total_count: z.int(),
+    disabled_providers: z.array(z.string()).meta({ description: "Slugs of providers that are stopped." }),
   })
   .meta({ id: "CatalogueRows" })
 

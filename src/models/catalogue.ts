@@ -49,4 +49,6 @@ export type Catalogue = {
   models: ReadonlyMap<string, Model>
   /** Models that no configured provider has, by id in lower case, with the slugs of the providers that have them. */
   unconfigured?: ReadonlyMap<string, readonly string[]>
+  /** Slugs of the providers that the operator has stopped. */
+  disabled?: ReadonlySet<string>
 }

@@ -6,9 +6,9 @@ import { logWarning } from "../support/log.ts"
 import type { Catalogue, Endpoint, Model } from "./catalogue.ts"
 import { toCustomModels } from "./custom-models.ts"
 import { approximatePrice } from "../money/pricing.ts"
-import { listCatalogueRows, type StoredModel } from "./store.ts"
+import { listCatalogueRows, listDisabledProviders, type StoredModel } from "./store.ts"
 
-export const CATALOGUE_KEY = "catalogue:v1"
+export const CATALOGUE_KEY = "catalogue:v2"
 /** How long an isolate believes its copy; KV's own edge caches add up to a minute elsewhere. */
 export const CATALOGUE_CACHE_MS = 10_000
 /** How long one request is trusted to be refreshing the copy before the next tries. */
@@ -17,6 +17,9 @@ const REFRESH_MS = 2_000
 const COMPILED_TTL_SECONDS = 3_600
 
 type Providers = ReadonlyMap<string, Provider>
+
+/** What KV holds, as JSON. */
+type Compiled = { models: readonly Model[]; disabledProviders: readonly string[] }
 
 type Copy = { catalogue: Catalogue; reachable?: Catalogue; compiled: string; until: number }
 const copies = new WeakMap<Env, Copy>()
@@ -48,19 +51,19 @@ export async function loadReachableCatalogue(env: Env, now: number = Date.now())
   const catalogue = await loadCatalogue(env, now)
   const copy = copies.get(env)
   if (!copy) return catalogue
-  copy.reachable ??= await toCatalogue(parseStored<Model[]>(copy.compiled), env, reachableProviders(env))
+  copy.reachable ??= await toCatalogue(parseStored<Compiled>(copy.compiled), env, reachableProviders(env))
   return copy.reachable
 }
 
 /** After a write to the catalogue's tables: compile again for everyone, here at once. */
 export async function publishCatalogue(env: Env, now: number = Date.now()): Promise<void> {
-  const compiled = JSON.stringify(compile(await listCatalogueRows(env.DB)))
+  const compiled = JSON.stringify(await compileRows(env.DB))
   await env.CATALOG.put(CATALOGUE_KEY, compiled, { expirationTtl: COMPILED_TTL_SECONDS })
   await keep(env, compiled, now)
 }
 
 async function keep(env: Env, compiled: string, now: number): Promise<Catalogue> {
-  const catalogue = await toCatalogue(parseStored<Model[]>(compiled), env)
+  const catalogue = await toCatalogue(parseStored<Compiled>(compiled), env)
   copies.set(env, { catalogue, compiled, until: now + CATALOGUE_CACHE_MS })
   return catalogue
 }
@@ -70,10 +73,10 @@ async function readCompiled(env: Env, known?: string): Promise<string> {
   const kept = await env.CATALOG.get(CATALOGUE_KEY)
   if (kept !== null && (kept === known || isCompiled(parseJson(kept)))) return kept
   if (kept !== null) warn("compiled catalogue in KV is not valid; compiling it again", kept)
-  const models = compile(await listCatalogueRows(env.DB))
-  const compiled = JSON.stringify(models)
+  const rows = await compileRows(env.DB)
+  const compiled = JSON.stringify(rows)
   // An empty catalogue is not kept: the rows may be on their way by a road that publishes nothing.
-  if (models.length === 0) return compiled
+  if (rows.models.length === 0 && rows.disabledProviders.length === 0) return compiled
   // KV takes one write a second for a key, and many isolates may start at once.
   await env.CATALOG.put(CATALOGUE_KEY, compiled, { expirationTtl: COMPILED_TTL_SECONDS }).catch((error: unknown) => {
     warn("compiled catalogue not cached", error)
@@ -84,12 +87,18 @@ async function readCompiled(env: Env, known?: string): Promise<string> {
 /** For an isolate that has no copy yet, while KV fails. */
 async function compileWithout(env: Env, error: unknown): Promise<string> {
   warn("compiled catalogue not read from KV; compiling it from the database", error)
-  return JSON.stringify(compile(await listCatalogueRows(env.DB)))
+  return JSON.stringify(await compileRows(env.DB))
+}
+
+async function compileRows(db: D1Database): Promise<Compiled> {
+  const [rows, disabledProviders] = await Promise.all([listCatalogueRows(db), listDisabledProviders(db)])
+  return { models: compile(rows), disabledProviders }
 }
 
 /** Whether a value has the shape of a compiled catalogue. Its fields are trusted: only the gateway writes it. */
 function isCompiled(value: unknown): boolean {
-  return Array.isArray(value) && value.every((model) => isObject(model) && isString(model["id"]) && hasEndpoints(model))
+  if (!isObject(value) || !Array.isArray(value["models"]) || !Array.isArray(value["disabledProviders"])) return false
+  return value["models"].every((model) => isObject(model) && isString(model["id"]) && hasEndpoints(model))
 }
 
 function hasEndpoints({ endpoints }: Record<string, unknown>): boolean {
@@ -121,12 +130,14 @@ export function compile(rows: readonly StoredModel[]): Model[] {
 }
 
 async function toCatalogue(
-  stored: readonly Model[],
+  { models, disabledProviders }: Compiled,
   env: Env,
   providers: Providers = configuredProviders(env),
 ): Promise<Catalogue> {
   const local = [...customProviders(env).flatMap(toCustomModels), ...(await embeddedModels(env))]
-  return offer([...stored, ...local], new Set(providers.keys()))
+  const disabled = new Set(disabledProviders)
+  const usable = new Set([...providers.keys()].filter((slug) => !disabled.has(slug)))
+  return { ...offer([...models, ...local], usable), disabled }
 }
 
 const embedded = new WeakMap<Env, readonly Model[]>()

@@ -4,7 +4,7 @@ import type { Provider } from "../providers/provider.ts"
 import { findBuiltInProvider } from "../providers/table.ts"
 import { logWarning } from "../support/log.ts"
 import { publishCatalogue } from "./compile.ts"
-import { listProviderModels, toDiscoveredModels } from "./discovery.ts"
+import { type ListedModel, listProviderModels, toDiscoveredModels } from "./discovery.ts"
 import { mergeDiscovered } from "./discovery-store.ts"
 
 /** What one provider listed, and what the catalogue made of it. */
@@ -20,6 +20,8 @@ export type Discovery = {
   unpriced: number
   /** Why its models could not be listed. */
   error: string | null
+  /** Of several keys, those that the provider rejected, by their number. */
+  key_errors: string[]
 }
 
 /** Lists the models of the providers and publishes what they list. `slugs`: these alone; all that are configured. */
@@ -37,13 +39,30 @@ async function discoverOne(env: Env, provider: Provider): Promise<Discovery> {
   const { slug } = provider
   try {
     const isFree = findBuiltInProvider(slug)?.keyless ?? false
-    const models = toDiscoveredModels(provider, await listProviderModels(provider), isFree)
+    const { listed, keyErrors } = await listWithEachKey(provider)
+    const models = toDiscoveredModels(provider, listed, isFree)
     const merged = await mergeDiscovered(env.DB, slug, models, Date.now())
-    return { provider: slug, models: models.length, ...merged, error: null }
+    return { provider: slug, models: models.length, ...merged, error: null, key_errors: keyErrors }
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown.message : String(thrown)
-    return { provider: slug, models: 0, added: 0, removed: 0, unpriced: 0, error }
+    return { provider: slug, models: 0, added: 0, removed: 0, unpriced: 0, error, key_errors: [] }
   }
+}
+
+/** What the first key that works lists; each key is tried. Rejects where none works. */
+async function listWithEachKey(provider: Provider): Promise<{ listed: ListedModel[]; keyErrors: string[] }> {
+  const { apiKeys } = provider
+  if (!apiKeys) return { listed: await listProviderModels(provider), keyErrors: [] }
+  const results = await Promise.allSettled(apiKeys.map((apiKey) => listProviderModels({ ...provider, apiKey })))
+  const listed = results.find((result) => result.status === "fulfilled")
+  if (!listed) throw new Error(`none of ${apiKeys.length} keys works: ${errorsOf(results).join(" ")}`)
+  return { listed: listed.value, keyErrors: errorsOf(results) }
+}
+
+function errorsOf(results: readonly PromiseSettledResult<unknown>[]): string[] {
+  return results.flatMap((result, at) =>
+    result.status === "rejected" ? [`key ${at + 1} of ${results.length}: ${String(result.reason?.message)}`] : [],
+  )
 }
 
 /** The hourly job: a provider whose list fails is logged, and its models stay. */

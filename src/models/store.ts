@@ -4,7 +4,7 @@ import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { Model } from "./catalogue.ts"
 import type { Pricing } from "../money/pricing.ts"
 import { openDb } from "../support/db.ts"
-import { type EndpointRow, endpoints, type ModelRow, models, type Source } from "./table.ts"
+import { disabledProviders, type EndpointRow, endpoints, type ModelRow, models, type Source } from "./table.ts"
 
 /** An endpoint as stored: what was put, and what the operator changed since. */
 export type StoredEndpoint = Omit<EndpointRow, "modelId">
@@ -75,6 +75,25 @@ export async function overrideEndpoint(
     auditIfChanged(db, entry),
   ])
   return updated && toStoredEndpoint(updated)
+}
+
+/** Stops a provider for every organization, or lets calls go to it again. */
+export async function setProviderDisabled(
+  binding: D1Database,
+  { provider, isDisabled }: { provider: string; isDisabled: boolean },
+  { now, entry }: { now: number; entry: AuditEntry },
+): Promise<void> {
+  const db = openDb(binding)
+  const write = isDisabled
+    ? db.insert(disabledProviders).values({ provider, disabledAt: now }).onConflictDoNothing()
+    : db.delete(disabledProviders).where(eq(disabledProviders.provider, provider))
+  await db.batch([write, auditIfChanged(db, entry)])
+}
+
+/** Slugs, in their order. */
+export async function listDisabledProviders(db: D1Database): Promise<string[]> {
+  const rows = await openDb(db).select().from(disabledProviders).orderBy(disabledProviders.provider)
+  return rows.map(({ provider }) => provider)
 }
 
 /** Everything that is stored, by model id. No tenant: the catalogue is the deployment's. */

@@ -28,4 +28,10 @@ export const endpoints = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.modelId, table.provider] })],
 )
+/** Stopped by the operator. */
+export const disabledProviders = sqliteTable("disabled_providers", {
+  provider: text("provider").primaryKey(),
+  disabledAt: integer("disabled_at").notNull(),
+})
+
 export type EndpointRow = typeof endpoints.$inferSelect

@@ -5,7 +5,7 @@ import { configOf, credential } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { BASE_URL_RULE, BaseUrl, forFormat } from "../config/base-url.ts"
 import { parseCustomProviders, toProvider, type CustomProvider } from "./custom.ts"
-import type { Provider } from "./provider.ts"
+import { type Provider, toKeys } from "./provider.ts"
 import { builtInProviders, type BuiltInProvider } from "./table.ts"
 
 type Configuration = {
@@ -71,24 +71,22 @@ function embeddedAt(path: string) {
 }
 
 function toConfigured(provider: BuiltInProvider, env: Env): Provider | undefined {
-  const apiKey = keyOf(provider, env)
+  const apiKeys = keysOf(provider, env)
   const current = ownBaseUrl(provider, env)
-  if (apiKey === undefined && !(provider.keyless && current !== undefined)) return undefined
+  if (apiKeys.length === 0 && !(provider.keyless && current !== undefined)) return undefined
   const reachable = toReachable(provider, env)
   if (!reachable) {
     const names = [baseUrlVariable(provider), ...provider.addresses.flatMap(([variables]) => variables)]
     const rule = `The key of ${provider.name} is set; its address must be set with it: ${names.join(" or ")}.`
     throw new GatewayError("misconfigured", rule)
   }
-  return { ...reachable, ...(apiKey !== undefined && { apiKey }) }
+  return { ...reachable, ...toKeys(apiKeys) }
 }
 
-function keyOf({ secret, aliases }: BuiltInProvider, env: Env): string | undefined {
-  for (const name of [secret, ...aliases]) {
-    const key = credential(env, name)
-    if (key !== undefined) return key
-  }
-  return undefined
+/** Separated by commas or white space, which no vendor's key contains. */
+function keysOf({ secret, aliases }: BuiltInProvider, env: Env): string[] {
+  const written = [secret, ...aliases].map((name) => credential(env, name)).find((one) => one !== undefined)
+  return (written ?? "").split(/[\s,]+/).filter((key) => key !== "")
 }
 
 /** Without a key; undefined where the address is not known. */

@@ -2,7 +2,7 @@ import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { PRICE_NAMES, Pricing } from "../money/pricing.ts"
 import { BaseUrl, forFormat } from "../config/base-url.ts"
-import { keyHeaderOf, type Provider } from "./provider.ts"
+import { keyHeaderOf, type Provider, toKeys } from "./provider.ts"
 import { PROVIDER_FORMATS } from "../formats/provider-format.ts"
 import { builtInProviders } from "./table.ts"
 
@@ -17,6 +17,7 @@ const INPUTS = ["text", "image", "file", "audio", "video"] as const
 const OUTPUTS = ["text", "image", "audio", "embeddings", "rerank", "speech", "transcription", "video"] as const
 /** No control characters: they would end the header. */
 const HEADER_VALUE = /^[\x20-\x7e]+$/
+const MAX_KEYS = 100
 /** What a request cannot carry a key in. */
 const OWN_HEADERS = new Set(["accept", "accept-encoding", "connection", "content-length", "content-type", "host"])
 /** Servers of the operator's own keep their usual names, however they are configured. */
@@ -79,6 +80,13 @@ const CustomProvider = z.strictObject(
       .string({ error: "must be a string" })
       .regex(HEADER_VALUE, { error: "must be printable ASCII, or left out" })
       .optional(),
+    api_keys: z
+      .array(z.string({ error: "must be a string" }).regex(HEADER_VALUE, { error: "must be printable ASCII" }), {
+        error: "must be an array of keys",
+      })
+      .min(1, { error: "must not be empty" })
+      .max(MAX_KEYS, { error: `must have at most ${MAX_KEYS} keys` })
+      .optional(),
     key_header: z
       .string({ error: HEADER_RULE })
       .regex(/^[A-Za-z][\w-]*$/, { error: HEADER_RULE })
@@ -95,7 +103,7 @@ const CustomProvider = z.strictObject(
   {
     error: refuse(
       "provider",
-      "slug, base_url, api_key, key_header, name, wire, responses, regions, zero_retention, collects_data, models",
+      "slug, base_url, api_key, api_keys, key_header, name, wire, responses, regions, zero_retention, collects_data, models",
     ),
   },
 )
@@ -121,7 +129,7 @@ export function toProvider(custom: CustomProvider): Provider {
     name: custom.name ?? custom.slug,
     baseUrl: forFormat(custom.base_url, custom.wire),
     format: custom.wire,
-    ...(custom.api_key !== undefined && { apiKey: custom.api_key }),
+    ...toKeys([...(custom.api_key === undefined ? [] : [custom.api_key]), ...(custom.api_keys ?? [])]),
     keyHeader: custom.key_header?.toLowerCase() ?? keyHeaderOf(custom.wire),
     ...(custom.responses && { responses: true as const }),
     ...(custom.regions && { regions: custom.regions }),

@@ -18,6 +18,8 @@ export type Provider = {
   regions?: readonly string[]
   /** The key, or undefined for a server that takes none. Never logged, never in an answer. */
   apiKey?: string
+  /** All its keys where it has several, which share the calls; `apiKey` is the first. */
+  apiKeys?: readonly string[]
   /** How the key is sent; `authorization` means `Authorization: Bearer KEY`. */
   keyHeader: string
   /** Reached over a service binding instead of the network. */
@@ -38,6 +40,13 @@ export type Quirks = {
 /** The default header for the key of an API format. */
 export function keyHeaderOf(format: ProviderFormat): string {
   return format === "anthropic" ? "x-api-key" : "authorization"
+}
+
+/** Keys of a provider as its fields; a key that is given twice counts once. */
+export function toKeys(keys: readonly string[]): Pick<Provider, "apiKey" | "apiKeys"> {
+  const [apiKey, ...others] = new Set(keys)
+  if (apiKey === undefined) return {}
+  return others.length > 0 ? { apiKey, apiKeys: [apiKey, ...others] } : { apiKey }
 }
 
 /** Whether calls that must stay in `region` may go there. */

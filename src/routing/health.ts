@@ -38,6 +38,7 @@ export type Statistics = {
 
 export class EndpointHealth {
   readonly #coolUntil = new Map<string, number>()
+  readonly #exhaustedUntil = new Map<string, number>()
   readonly #samples = new Map<string, Sample[]>()
   readonly #signers = new Map<string, string>()
 
@@ -49,8 +50,13 @@ export class EndpointHealth {
     this.#coolUntil.delete(endpoint)
   }
 
+  /** Its key has no quota left until then, however well it answers. */
+  exhausted(endpoint: string, until: number): void {
+    remember(this.#exhaustedUntil, endpoint, until)
+  }
+
   isCooling(endpoint: string, now: number): boolean {
-    return (this.#coolUntil.get(endpoint) ?? 0) > now
+    return (this.#coolUntil.get(endpoint) ?? 0) > now || (this.#exhaustedUntil.get(endpoint) ?? 0) > now
   }
 
   measured(endpoint: string, sample: Sample): void {

@@ -47,6 +47,8 @@ export function inOrder(
         target,
         score,
         price: priceOf(target),
+        // A session stays with a key as it stays with an endpoint: vendors keep prompt caches for each account.
+        keyDraw: target.sharesLoad ? deps.chance(healthKey(target)) : 0,
         isPinned: key === deps.pinnedTo,
         isCooling: deps.isCooling(healthKey(target)),
         turn: turnOf(target),
@@ -62,10 +64,14 @@ export function inOrder(
         Number(a.isSlow) - Number(b.isSlow) ||
         a.rank - b.rank ||
         a.score - b.score ||
-        a.price - b.price,
+        a.price - b.price ||
+        sortOrderOf(a.target) - sortOrderOf(b.target) ||
+        a.keyDraw - b.keyDraw,
     )
     .map(({ target }) => target)
 }
+
+const sortOrderOf = ({ byok: credential }: Target) => credential?.sortOrder ?? 0
 
 function turnOf({ byok: current }: Target): number {
   if (!current) return 1

@@ -10,7 +10,7 @@ import type { Statistics } from "./health.ts"
 import { suggestNames } from "../support/suggest.ts"
 import { findModel, type Named, type Sort } from "./names.ts"
 import { inOrder } from "./order.ts"
-import type { Target } from "./target.ts"
+import { isSibling, type Target } from "./target.ts"
 
 /** What routing reads of a request: the models asked for, the preferences, and which parameters are used. */
 export type Routable = {
@@ -100,16 +100,18 @@ function unknownModel(requested: readonly Named[], { catalogue, output }: PlanIn
 
 const MAX_NAMED_VARIABLES = 4
 
-/** For a model that the catalogue knows, but no configured provider has: which variable makes it callable. */
-function missingKeyOf(name: string, { unconfigured }: Catalogue): string | undefined {
+/** For a model that the catalogue knows, but no usable provider has: which variable makes it callable, or who was stopped. */
+function missingKeyOf(name: string, { unconfigured, disabled }: Catalogue): string | undefined {
   if (!unconfigured) return undefined
   const wanted = name.toLowerCase()
   const id = unconfigured.has(wanted)
     ? wanted
     : [...unconfigured.keys()].find((one) => one.slice(one.indexOf("/") + 1) === wanted)
-  const secrets = (id === undefined ? [] : (unconfigured.get(id) ?? [])).flatMap(
-    (slug) => findBuiltInProvider(slug)?.secret ?? [],
-  )
+  const slugs = id === undefined ? [] : (unconfigured.get(id) ?? [])
+  const stopped = slugs.filter((slug) => disabled?.has(slug))
+  if (stopped.length > 0)
+    return `The operator of this gateway has stopped the providers of ${id}: ${stopped.join(", ")}.`
+  const secrets = slugs.flatMap((slug) => findBuiltInProvider(slug)?.secret ?? [])
   if (id === undefined || secrets.length === 0) return undefined
   const names = secrets.slice(0, MAX_NAMED_VARIABLES).join(" or ")
   return `No provider of ${id} is configured. Set ${names} on the gateway, or add your own key with POST /byok.`
@@ -121,10 +123,11 @@ function isOnePool({ provider, route }: Routable): boolean {
   return route === "sort" || (typeof sort === "object" && sort?.partition === "none")
 }
 
-/** Without fallbacks: those that `order` names, or the first. */
+/** Without fallbacks: those that `order` names, or the first with all its keys. */
 function limited(targets: Target[], { allow_fallbacks: allowed, order }: ProviderPreferences): Target[] {
   if (allowed !== false) return targets
-  if (!order?.length) return targets.slice(0, 1)
+  const [first] = targets
+  if (!order?.length) return targets.filter((target) => target === first || (first && isSibling(first, target)))
   return targets.filter(({ endpoint, provider }) => order.some((name) => isNamed(name, endpoint, provider)))
 }
 
@@ -177,7 +180,7 @@ function narrow(
 const NOT_WITH_OWN_KEYS =
   "the workspace's own keys for the providers that offer it are for other models, and the gateway's own key may not be used"
 
-type Offer = Pick<Target, "provider" | "byok"> & { endpoint: Endpoint }
+type Offer = Pick<Target, "provider" | "byok" | "keyNumber" | "sharesLoad"> & { endpoint: Endpoint }
 
 /** One endpoint with each key that it can be asked with, in the order in which they are to be tried. */
 function offersAt(
@@ -186,7 +189,7 @@ function offersAt(
   { providers, byok: current }: Pick<PlanInput, "providers" | "byok">,
 ): Offer[] {
   const shared = providers.get(endpoint.provider)
-  const offer = shared ? [{ endpoint, provider: shared }] : []
+  const offer = shared ? withEachKey(shared).map((kept) => ({ endpoint, ...kept })) : []
   const provider = current?.providers.get(endpoint.provider)
   if (!current || !provider) return offer
   const ways = credentialOrder(endpoint.provider, id, current.keys)
@@ -194,8 +197,18 @@ function offersAt(
     endpoint: key.declaredZdr === null ? endpoint : { ...endpoint, zeroRetention: key.declaredZdr },
     provider,
     byok: key,
+    ...(isShared(key, key.isFallback ? ways.last : ways.first) && { sharesLoad: true }),
   })
   return [...ways.first.map(owned), ...(ways.shared ? offer : []), ...ways.last.map(owned)]
+}
+
+const isShared = ({ id, sortOrder }: ByokCredential, others: readonly ByokCredential[]) =>
+  others.some((other) => other.id !== id && other.sortOrder === sortOrder)
+
+function withEachKey(provider: Provider): Pick<Offer, "provider" | "keyNumber" | "sharesLoad">[] {
+  const { apiKeys } = provider
+  if (!apiKeys) return [{ provider }]
+  return apiKeys.map((apiKey, at) => ({ provider: { ...provider, apiKey }, keyNumber: at + 1, sharesLoad: true }))
 }
 
 function fnv1a(seed: number, text: string): number {

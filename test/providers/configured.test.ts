@@ -21,6 +21,14 @@ describe("the providers of a deployment", () => {
     })
   })
 
+  test("have several keys where their variable names several, each once", () => {
+    const providers = configuredProviders(env({ OPENAI_API_KEY: " sk-1, sk-2\nsk-1,", GROQ_API_KEY: "g-1," }))
+    expect(providers.get("openai")).toMatchObject({ apiKey: "sk-1", apiKeys: ["sk-1", "sk-2"] })
+    expect(providers.get("groq")).toMatchObject({ apiKey: "g-1" })
+    expect(providers.get("groq")).not.toHaveProperty("apiKeys")
+    expect(configuredProviders(env({ OPENAI_API_KEY: " , " })).size).toBe(0)
+  })
+
   test("are reached through the operator's own proxy where one is named", () => {
     const providers = configuredProviders(
       env({ OPENAI_API_KEY: "k", OPENAI_BASE_URL: "https://proxy.example/openai/" }),

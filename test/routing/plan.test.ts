@@ -1,3 +1,4 @@
+import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { seededRandom, type PlanInput, plan } from "../../src/routing/plan.ts"
 import type { Endpoint, Model } from "../../src/models/catalogue.ts"
@@ -57,6 +58,53 @@ const slugs = (request: Record<string, unknown>, among: PlanInput) =>
 const cheap = endpoint("cheap", "0.000001")
 const dear = endpoint("dear", "0.000002", { zeroRetention: true, quantization: "fp8" })
 const kept = endpoint("kept", "0.000003", { collectsData: true })
+
+describe("a provider with several keys", () => {
+  const keys = ["k1", "k2", "k3"]
+  const pool = (more: Partial<PlanInput> = {}) => {
+    const both = world([cheap, dear], more)
+    const providers = new Map([
+      ...both.providers,
+      ["cheap", { ...provider("cheap"), apiKey: "k1", apiKeys: keys }] as const,
+    ])
+    return { ...both, providers }
+  }
+  const sent = (among: PlanInput, request: Record<string, unknown> = {}) =>
+    plan({ model: "a/m", ...request }, among).map((target) => target.provider.apiKey ?? target.provider.slug)
+
+  test("is tried with each of them, then the next provider", () => {
+    fc.assert(
+      fc.property(fc.string(), (session) => {
+        const order = sent(pool({ chance: seededRandom(session) }), { provider: { sort: "price" } })
+        expect(order.slice(0, 3).toSorted()).toEqual(keys)
+        expect(order[3]).toBe("dear")
+        expect(sent(pool({ chance: seededRandom(session) }), { provider: { sort: "price" } })).toEqual(order)
+      }),
+    )
+  })
+
+  test("has its sessions spread over them", () => {
+    const counts = new Map<string, number>()
+    for (let session = 0; session < 3_000; session++) {
+      const [first = ""] = sent(pool({ chance: seededRandom(`s${session}`) }), { provider: { sort: "price" } })
+      counts.set(first, (counts.get(first) ?? 0) + 1)
+    }
+    for (const key of keys) expect(Math.abs((counts.get(key) ?? 0) - 1_000)).toBeLessThan(150)
+  })
+
+  test("is not tried first with a key that cools down, whatever the session", () => {
+    const cooling = (target: string) => target === "a/m cheap #2"
+    for (let session = 0; session < 50; session++) {
+      const order = sent(pool({ isCooling: cooling, chance: seededRandom(`s${session}`) }))
+      expect(order.at(-1)).toBe("k2")
+    }
+  })
+
+  test("keeps all of them without fallbacks to other providers", () => {
+    const order = sent(pool(), { provider: { sort: "price", allow_fallbacks: false } })
+    expect(order.toSorted()).toEqual(keys)
+  })
+})
 
 describe("between providers of a model", () => {
   test("the cheaper is likelier, as the inverse square of its price, and the other stands behind", () => {

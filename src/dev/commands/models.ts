@@ -15,6 +15,7 @@ type Discovery = {
   removed: number
   unpriced: number
   error: string | null
+  key_errors: string[]
 }
 
 /** Price of a million tokens, as vendors print it. */
@@ -77,10 +78,39 @@ export const providerTest: Command = {
   },
 }
 
-export function describeDiscovery({ provider, models, added, unpriced, error }: Discovery): string {
+export const providerSwitches: readonly Command[] = [
+  { action: "stop", disabled: true, summary: "Stops all calls to a provider, with the gateway's keys and BYOK keys." },
+  { action: "start", disabled: false, summary: "Lets calls go to a provider again that was stopped." },
+].map(({ action, disabled, summary }) => ({
+  name: `provider ${action}`,
+  summary,
+  takes: ["SLUG"],
+  options: {},
+  async run(given) {
+    const [provider] = given.positionals
+    const { data } = await given.api.as<{ data: { disabled_providers: string[] } }>(
+      "operator",
+      "PATCH",
+      "/catalogue/providers",
+      { provider, disabled },
+    )
+    const stopped = data.disabled_providers.join(", ") || "none"
+    print(given, data, `${provider} is ${disabled ? "stopped" : "in use"}. Stopped providers: ${stopped}`)
+  },
+}))
+
+export function describeDiscovery({
+  provider,
+  models,
+  added,
+  unpriced,
+  error,
+  key_errors: keyErrors,
+}: Discovery): string {
   if (error !== null) return `${provider}: ${error}`
   const lacking = unpriced > 0 ? `, ${unpriced} without a price: gateway catalogue price MODEL ${provider}` : ""
-  return `${provider}: lists ${models} models, ${added} new${lacking}`
+  const rejected = keyErrors.map((one) => `\n${provider}: ${one}`).join("")
+  return `${provider}: lists ${models} models, ${added} new${lacking}${rejected}`
 }
 
 type Readiness = { status: string; fault?: string; components?: Record<string, string> }

@@ -37,7 +37,7 @@ function attemptSteps(event: CallEvent): Step[] {
   const { startedAt, endedAt } = timesOf(event)
   const { attempts } = event.generation
   let at = startedAt
-  return attempts.map(({ provider, model, status, latencyMs, isByok = false, error }, index) => {
+  return attempts.map(({ provider, model, status, latencyMs, isByok = false, keyNumber, error }, index) => {
     const start = Math.min(at, endedAt)
     at = index === attempts.length - 1 ? endedAt : Math.min(endedAt, start + latencyMs)
     const errorType = error?.code ?? (status === null ? "no_response" : status === 200 ? null : String(status))
@@ -55,6 +55,7 @@ function attemptSteps(event: CallEvent): Step[] {
         "gateway.attempt.number": index + 1,
         "gateway.attempt.latency_ms": latencyMs,
         "gateway.attempt.is_byok": isByok,
+        ...(keyNumber !== undefined && { "gateway.attempt.key_number": keyNumber }),
       },
       error: errorType === null ? null : (error?.message ?? errorType),
     }

@@ -64,6 +64,7 @@ export function Trail({ story }: { story: CallStory }) {
           </Status>
           <span class="quiet truncate">{attempt.model}</span>
           {attempt.is_byok && <span class="tag">own key</span>}
+          {attempt.key_number !== null && <span class="tag">key {attempt.key_number}</span>}
           {attempt.cache === "hit" && <span class="tag">from the cache</span>}
           <span class="num end">{duration(attempt.duration_ms)}</span>
           {attempt.error && <p class="attempt-error">{attempt.error.message}</p>}

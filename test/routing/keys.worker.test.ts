@@ -1,0 +1,178 @@
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { type Asked, mockProvider } from "../support/played.ts"
+import { expectJson, newWorkspace, operatorClient, type TestClient, type Workspace } from "../support/world.ts"
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+/** What an isolate learns of an endpoint outlives a test: each asks for a model of its own. */
+let models = 0
+const newModel = () => `pooled/k${models++}`
+
+const NAMES = ["one", "two", "three"] as const
+const nameOf = ({ headers }: Asked) => /pooled-(\w+)-provider/.exec(headers.get("authorization") ?? "")?.[1] ?? "none"
+const hello = (headers: Record<string, string> = {}) =>
+  Response.json({ choices: [{ message: { content: "Hi" }, finish_reason: "stop" }] }, { headers })
+const refusal = (status: number, message: string, headers: Record<string, string> = {}) =>
+  Response.json({ error: { message } }, { status, headers })
+const ask = (as: TestClient, model: string, session = "s") => as.chat(model, "Hi", { session_id: session })
+
+type Failure = { error: { code: number; message: string } }
+type Story = { data: { trail: { provider: string; status: number | null; key_number: number | null }[] } }
+
+describe("a provider with several keys", () => {
+  test("takes the calls of a session with one key, and those of many sessions with all", async () => {
+    const { as } = await newWorkspace()
+    const model = newModel()
+    const { asked } = mockProvider(() => hello())
+    for (let call = 0; call < 3; call++) await expectJson(200, ask(as, model, "one"))
+    expect(new Set(asked.map(nameOf)).size).toBe(1)
+    for (let session = 0; session < 40; session++) await expectJson(200, ask(as, model, `s${session}`))
+    expect(new Set(asked.map(nameOf))).toEqual(new Set(NAMES))
+  })
+
+  test.each([
+    [429, "Rate limit reached"],
+    [401, "Incorrect API key provided: pooled-one-provider-key-0123456789"],
+    [403, "Your account is disabled"],
+    [400, "You exceeded your current quota, check your billing details"],
+  ])("tries the next key after %i %s, and leaves the first alone for a while", async (status, message) => {
+    const workspace = await newWorkspace()
+    const model = newModel()
+    const [refused] = NAMES
+    const { asked } = mockProvider((call) => (nameOf(call) === refused ? refusal(status, message) : hello()))
+    for (let session = 0; session < 12; session++) await expectJson(200, ask(workspace.as, model, `s${session}`))
+    expect(asked.map(nameOf).filter((name) => name === refused)).toHaveLength(1)
+  })
+
+  test("tells which key was sent in the story of the call, and never what it is", async () => {
+    const workspace = await newWorkspace()
+    const model = newModel()
+    mockProvider((call) => (nameOf(call) === "three" ? hello() : refusal(429, "slow down")))
+    const answer = await ask(workspace.as, model)
+    const { id } = await expectJson<{ id: string }>(200, Promise.resolve(answer))
+    const { data } = await storyOf(workspace, id)
+    expect(data.trail.at(-1)).toMatchObject({ provider: "pooled", status: 200, key_number: 3 })
+    expect(data.trail.slice(0, -1).every(({ status }) => status === 429)).toBe(true)
+    expect(JSON.stringify(data)).not.toContain("provider-key")
+  })
+
+  test("fails with the words of the last where all are refused, without any key", async () => {
+    const { as } = await newWorkspace()
+    const { asked } = mockProvider((call) =>
+      refusal(429, `Rate limit of ${call.headers.get("authorization")} reached`, { "retry-after": "7" }),
+    )
+    const answer = await ask(as, newModel())
+    expect(answer.headers.get("retry-after")).toBe("7")
+    const { error } = await expectJson<Failure>(429, Promise.resolve(answer))
+    expect(asked.map(nameOf).toSorted()).toEqual([...NAMES].toSorted())
+    expect(error.message).not.toContain("provider-key")
+  })
+
+  test.each([500, 503, 529])(
+    "is not asked again with another key after %i, which is not about the key",
+    async (status) => {
+      const { as } = await newWorkspace()
+      const model = newModel()
+      const { asked } = mockProvider(() => refusal(status, "trouble"))
+      expect((await ask(as, model)).status).toBeGreaterThanOrEqual(500)
+      expect(asked).toHaveLength(1)
+    },
+  )
+
+  test("is not asked first with a key that has no quota left, until the quota is back", async () => {
+    const { as } = await newWorkspace()
+    const model = newModel()
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2031, 0, 6, 12) })
+    const spent = { "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "30s" }
+    const { asked } = mockProvider(() => hello(asked.length === 1 ? spent : {}))
+    for (let call = 0; call < 3; call++) await expectJson(200, ask(as, model))
+    const [first, ...others] = asked.map(nameOf)
+    expect(others).not.toContain(first)
+    expect(new Set(others).size).toBe(1)
+    vi.setSystemTime(Date.now() + 31_000)
+    await expectJson(200, ask(as, model))
+    expect(asked.map(nameOf).at(-1)).toBe(first)
+  })
+})
+
+describe("BYOK credentials of one provider", () => {
+  const keys = ["own-canary-alpha-0123456789", "own-canary-bravo-0123456789"]
+  const add = (workspace: Workspace, key: string, more: Record<string, unknown> = {}) =>
+    expectJson<{ data: { id: string; sort_order: number } }>(
+      201,
+      workspace.manage.post("/byok", { provider: "pooled", key, ...more }),
+    )
+  const keyOf = ({ headers }: Asked) => headers.get("authorization")?.replace("Bearer ", "")
+
+  test("of equal sort_order share the calls; of different order the lower is first", async () => {
+    const workspace = await newWorkspace()
+    const made = []
+    for (const key of keys) made.push((await add(workspace, key, { sort_order: 5 })).data)
+    expect(made.map(({ sort_order: order }) => order)).toEqual([5, 5])
+    const { asked } = mockProvider(() => hello())
+    const model = newModel()
+    for (let session = 0; session < 20; session++) await expectJson(200, ask(workspace.as, model, `s${session}`))
+    expect(new Set(asked.map(keyOf))).toEqual(new Set(keys))
+    await expectJson(200, workspace.manage.patch(`/byok/${made[1]?.id}`, { sort_order: 6 }))
+    asked.length = 0
+    for (let session = 0; session < 20; session++) await expectJson(200, ask(workspace.as, model, `s${session}`))
+    expect(new Set(asked.map(keyOf))).toEqual(new Set([keys[0]]))
+  })
+})
+
+describe("a provider that the operator stops", () => {
+  const turn = (provider: string, disabled: boolean) =>
+    expectJson<{ data: { disabled_providers: string[] } }>(
+      200,
+      operatorClient.patch("/catalogue/providers", { provider, disabled }),
+    )
+
+  test("gets no call, with the gateway's keys or with a workspace's, until it is started again", async () => {
+    const workspace = await newWorkspace()
+    await expectJson(201, workspace.manage.post("/byok", { provider: "pooled", key: "own-canary-0123456789" }))
+    const model = newModel()
+    const { asked } = mockProvider(() => hello())
+    try {
+      expect((await turn("pooled", true)).data.disabled_providers).toContain("pooled")
+      const { error } = await expectJson<Failure>(404, ask(workspace.as, model))
+      expect(error.message).toContain("stopped")
+      expect(error.message).toContain("pooled")
+      expect(asked).toHaveLength(0)
+      const { disabled_providers: listed } = await expectJson<{ disabled_providers: string[] }>(
+        200,
+        operatorClient.get("/catalogue"),
+      )
+      expect(listed).toContain("pooled")
+    } finally {
+      await turn("pooled", false)
+    }
+    await expectJson(200, ask(workspace.as, model))
+  })
+
+  test("leaves its calls to the other providers of a model", async () => {
+    const { as } = await newWorkspace()
+    const { asked } = mockProvider(() => hello())
+    try {
+      await turn("twin-a", true)
+      await expectJson(200, as.chat("acme/chat-99", "Hi", { provider: { order: ["twin-a"] } }))
+      expect(asked.map(({ url }) => new URL(url).hostname)).not.toContain("twin-a.test")
+    } finally {
+      await turn("twin-a", false)
+    }
+  })
+
+  test("must be one that exists, and only the operator stops it", async () => {
+    const { as, manage } = await newWorkspace()
+    const body = { provider: "nobody", disabled: true }
+    const { error } = await expectJson<Failure>(400, operatorClient.patch("/catalogue/providers", body))
+    expect(error.message).toContain("nobody")
+    for (const client of [as, manage]) {
+      await expectJson(403, client.patch("/catalogue/providers", { provider: "pooled", disabled: true }))
+    }
+  })
+})
+
+const storyOf = (workspace: Workspace, id: string) => expectJson<Story>(200, workspace.as.get(`/calls/${id}`))
