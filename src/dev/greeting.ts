@@ -9,10 +9,14 @@ export type Greeting = {
   servers: readonly Server[]
   /** One line for each provider that has a key. */
   providers: readonly string[]
+  /** Names of variables that the shell has set. */
+  fromShell: readonly string[]
 }
 
+const NEXT_LINE = `\n${" ".repeat(19)}`
+
 /** What `npm start` prints once calls succeed. */
-export function greet({ baseUrl, keys, servers, providers }: Greeting): string {
+export function greet({ baseUrl, keys, servers, providers, fromShell }: Greeting): string {
   const local = servers[0]
   const model = local ? `${local.slug}/${local.models[0]?.id}` : "embedded/guide"
   const question = local ? "Say hello" : "How do I add my OpenAI key?"
@@ -26,13 +30,13 @@ The gateway is ready.
   API key          ${keys.normal}
   Management key   ${keys.management}
   API document     ${baseUrl}/openapi.json
-  Models           ${baseUrl}/models${found && `\n  Found here       ${found}`}${providers.map((line) => `\n  Provider         ${line}`).join("")}
+  Models           ${baseUrl}/models${found && `\n  Found here       ${found}`}${providers.map((line) => `\n  Provider         ${line.replaceAll("\n", NEXT_LINE)}`).join("")}
 
   curl -N ${baseUrl}/chat/completions \\
     -H "Authorization: Bearer ${keys.normal}" \\
     -H "Content-Type: application/json" \\
     -d '${body}'
 
-Keys are in .dev.env, secrets in .dev.vars. Ctrl-C ends it.
+${fromShell.length > 0 ? `From your shell: ${fromShell.join(", ")}. .dev.vars wins over it.\n` : ""}Keys are in .dev.env, secrets in .dev.vars. Ctrl-C ends it.
 `
 }

@@ -11,6 +11,7 @@ import { ensureDevVars, writeEnvFile } from "./dev-vars.ts"
 import { greet } from "./greeting.ts"
 import { findLocalServers } from "./local-servers.ts"
 import { type Options, readOptions, root } from "./options.ts"
+import { providersOfShell } from "./shell-providers.ts"
 import { discoverModels, ensureCatalogue, ensureKeys } from "./provision.ts"
 
 /** Variables of the Worker that are taken from the environment. */
@@ -33,6 +34,7 @@ async function start(options: Options): Promise<void> {
   if (unknown.length > 0) console.warn(`.dev.vars: the gateway does not read ${unknown.join(", ")}.`)
   const [servers] = await Promise.all([findLocalServers(port), ensureBuild()])
 
+  const fromShell = providersOfShell(process.env, secrets)
   const format = logFormatOf(process.stdout, process.env["LOG_FORMAT"])
   const held: string[] = []
   let isReady = false
@@ -42,6 +44,7 @@ async function start(options: Options): Promise<void> {
     port,
     stateDir,
     bindings: {
+      ...fromShell,
       ...definedOf(secrets),
       ...(servers.length > 0 && { LOCAL_PROVIDERS: JSON.stringify(servers) }),
       ...definedOf(Object.fromEntries(PASSED.map((name) => [name, process.env[name]]))),
@@ -71,7 +74,7 @@ async function start(options: Options): Promise<void> {
     })
     const discovered = await discoverModels(baseUrl, bootstrapKey)
     isReady = true
-    console.log(greet({ baseUrl, keys, servers, providers: discovered }))
+    console.log(greet({ baseUrl, keys, servers, providers: discovered, fromShell: Object.keys(fromShell) }))
   } catch (error) {
     for (const message of held) console.error(message)
     throw error

@@ -40,7 +40,13 @@ export async function npmStart(state: string, by: typeof byNode = byNode, chosen
 }
 
 export function byNode(args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, ["src/dev/start.ts", ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] })
+  const options = { cwd: root, env: withoutProviders(), stdio: ["ignore" as const, "pipe" as const, "pipe" as const] }
+  return spawn(process.execPath, ["src/dev/start.ts", ...args], options)
+}
+
+/** The keys of whoever runs the tests stay out of them. */
+function withoutProviders(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_(?:API_KEY|BASE_URL)$/.test(name)))
 }
 
 /** What comes after the command keeps the shell from becoming it. */

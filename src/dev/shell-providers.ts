@@ -1,0 +1,24 @@
+import { builtInProviders, type BuiltInProvider } from "../providers/table.ts"
+
+type Variables = NodeJS.Dict<string>
+
+/**
+ * The variables of the shell that set a provider's key, with those of its address. `written`: those of `.dev.vars`, which
+ * win. A key whose address is not known is left out: with it the gateway would not start.
+ */
+export function providersOfShell(shell: Variables, written: Variables): Record<string, string> {
+  const found = builtInProviders.map((provider) => variablesOf(provider, shell, written))
+  return Object.assign({}, ...found) as Record<string, string>
+}
+
+function variablesOf(provider: BuiltInProvider, shell: Variables, written: Variables): Record<string, string> {
+  const { secret, aliases, addresses, baseUrl } = provider
+  const keys = [secret, ...aliases]
+  if (keys.some((name) => written[name])) return {}
+  const key = keys.find((name) => shell[name])
+  if (key === undefined) return {}
+  const addressNames = [secret.replace(/_API_KEY$/, "_BASE_URL"), ...addresses.flatMap(([names]) => names)]
+  if (baseUrl === null && !addressNames.some((name) => written[name] || shell[name])) return {}
+  const names = [key, ...addressNames.filter((name) => !written[name])]
+  return Object.fromEntries(names.flatMap((name) => (shell[name] ? [[name, shell[name]]] : [])))
+}

@@ -1,0 +1,35 @@
+import { describe, expect, test } from "vitest"
+import { providersOfShell } from "../../src/dev/shell-providers.ts"
+
+describe("keys of providers in the shell of npm start", () => {
+  test("are taken with the address that belongs to them, and nothing else is", () => {
+    const shell = {
+      OPENAI_API_KEY: "sk-1",
+      OPENAI_BASE_URL: "https://proxy.example/v1",
+      GOOGLE_API_KEY: "g-1",
+      GROQ_API_KEY: "",
+      STRIPE_API_KEY: "not a provider",
+      MASTER_KEY: "not a provider",
+    }
+    expect(providersOfShell(shell, {})).toEqual({
+      OPENAI_API_KEY: "sk-1",
+      OPENAI_BASE_URL: "https://proxy.example/v1",
+      GOOGLE_API_KEY: "g-1",
+    })
+  })
+
+  test("give way to .dev.vars, whichever name it uses", () => {
+    expect(providersOfShell({ OPENAI_API_KEY: "sk-1" }, { OPENAI_API_KEY: "sk-2" })).toEqual({})
+    expect(providersOfShell({ GOOGLE_API_KEY: "g-1" }, { GEMINI_API_KEY: "g-2" })).toEqual({})
+    expect(
+      providersOfShell({ OPENAI_API_KEY: "sk-1", OPENAI_BASE_URL: "https://a" }, { OPENAI_BASE_URL: "https://b" }),
+    ).toEqual({ OPENAI_API_KEY: "sk-1" })
+  })
+
+  test("are left out where their address is not known, which would stop the gateway", () => {
+    expect(providersOfShell({ AZURE_API_KEY: "a" }, {})).toEqual({})
+    const azure = { AZURE_API_KEY: "a", AZURE_RESOURCE_NAME: "mine" }
+    expect(providersOfShell(azure, {})).toEqual(azure)
+    expect(providersOfShell({ AZURE_API_KEY: "a" }, { AZURE_RESOURCE_NAME: "mine" })).toEqual({ AZURE_API_KEY: "a" })
+  })
+})
