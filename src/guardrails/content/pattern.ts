@@ -66,10 +66,10 @@ export function addPattern(pattern: string, before: Sizes): Sizes | string {
 }
 
 const TOO_COMPLEX =
-  "cannot be searched for at 10 MB a second in every text. Shorten its repetitions, write exact " +
+  "cannot be searched for at 20 MB a second in every text. Shorten its repetitions, write exact " +
   "ones as {0,20} in place of {20}, and part long lists into several filters."
 
-/** A unit takes about 5 ns, up to 16 ns in the worst text found (test/bench/patterns.ts): 10 MB a second or more. */
+/** A unit takes about 5 ns: 20 MB a second or more once warm, by test/bench/patterns.ts. */
 const MAX_UNITS = 10
 
 const works = new WeakMap<Program, number>()
