@@ -211,8 +211,8 @@ const DENIED = new Set(
 const DENIED_ALONE = new Set(["place", "own", "book"])
 /** Names that APIs, the environment or libraries define. */
 const GIVEN_NAMES = new Set(["CLIENT_DIALECT", "SQLiteAsyncDialect", "search_surface"])
-/** Where a denied word is a field of an API: `words` of a transcription. */
-const GIVEN_FIELDS = new Set(["src/guardrails/screening.ts words"])
+/** Where a denied word is a field of an API or of the configuration: `words` of a transcription. */
+const GIVEN_FIELDS = new Set(["src/guardrails/screening.ts words", "src/providers/custom.ts wire"])
 
 function isDenied(name: string): boolean {
   const parts = name

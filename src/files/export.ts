@@ -11,51 +11,40 @@ export const EXPORT_FORMATS = {
 } as const
 export type ExportFormat = keyof typeof EXPORT_FORMATS
 
-function toLine(generation: SettledGeneration) {
-  const { tokens } = generation
-  return {
-    id: generation.id,
-    request_id: generation.requestId,
-    created_at: toTimestamp(generation.createdAt),
-    charged_at: toTimestamp(generation.settledAt),
-    workspace_id: generation.workspaceId,
-    key_hash: generation.keyHash,
-    api_type: generation.apiType,
-    requested_model: generation.requestedModel,
-    model: generation.model,
-    provider: generation.provider,
-    streamed: generation.streamed,
-    status: generation.status,
-    ending: generation.ending,
-    finish_reason: generation.finishReason,
-    prompt_tokens: tokens.prompt,
-    completion_tokens: tokens.completion,
-    reasoning_tokens: tokens.reasoning,
-    cached_tokens: tokens.cached,
-    tokens_from: generation.tokensFrom,
-    cost_usd: nanoToUsd(generation.costNano),
-    is_byok: generation.isByok,
-    byok_cost_usd: nanoToUsd(generation.byokCostNano),
-    latency_ms: generation.latencyMs,
-    generation_ms: generation.generationMs,
-    session_id: generation.sessionId,
-    app_url: generation.appUrl,
-    app_title: generation.appTitle,
-    user_agent: generation.userAgent,
-  }
+type Cell = string | number | boolean | null | undefined
+
+/** The columns of an export, in their order. */
+const COLUMNS: Readonly<Record<string, (call: SettledGeneration) => Cell>> = {
+  id: (call) => call.id,
+  request_id: (call) => call.requestId,
+  created_at: (call) => toTimestamp(call.createdAt),
+  charged_at: (call) => toTimestamp(call.settledAt),
+  workspace_id: (call) => call.workspaceId,
+  key_hash: (call) => call.keyHash,
+  api_type: (call) => call.apiType,
+  requested_model: (call) => call.requestedModel,
+  model: (call) => call.model,
+  provider: (call) => call.provider,
+  streamed: (call) => call.streamed,
+  status: (call) => call.status,
+  ending: (call) => call.ending,
+  finish_reason: (call) => call.finishReason,
+  prompt_tokens: (call) => call.tokens.prompt,
+  completion_tokens: (call) => call.tokens.completion,
+  reasoning_tokens: (call) => call.tokens.reasoning,
+  cached_tokens: (call) => call.tokens.cached,
+  tokens_from: (call) => call.tokensFrom,
+  cost_usd: (call) => nanoToUsd(call.costNano),
+  is_byok: (call) => call.isByok,
+  byok_cost_usd: (call) => nanoToUsd(call.byokCostNano),
+  latency_ms: (call) => call.latencyMs,
+  generation_ms: (call) => call.generationMs,
+  session_id: (call) => call.sessionId,
+  app_url: (call) => call.appUrl,
+  app_title: (call) => call.appTitle,
+  user_agent: (call) => call.userAgent,
 }
-
-type Line = ReturnType<typeof toLine>
-type Cell = Line[keyof Line]
-
-const NO_GENERATION = {
-  tokens: { prompt: 0, completion: 0, reasoning: 0, cached: 0 },
-  createdAt: 0,
-  settledAt: 0,
-  costNano: 0,
-  byokCostNano: 0,
-} as unknown as SettledGeneration
-const HEADER = Object.keys(toLine(NO_GENERATION)).join(",")
+const HEADER = Object.keys(COLUMNS).join(",")
 
 /** Clients choose some of these texts, and a spreadsheet reads one that begins like this as a formula. */
 const FORMULA = /^[=+\-@\t\r]/
@@ -68,9 +57,9 @@ export function toCsvCell(value: Cell): string {
 }
 
 function format(generation: SettledGeneration, kind: ExportFormat): string {
-  const line = toLine(generation)
-  if (kind === "ndjson") return `${JSON.stringify(line)}\n`
-  return `${Object.values(line).map(toCsvCell).join(",")}\r\n`
+  const cells = Object.entries(COLUMNS).map(([name, read]) => [name, read(generation)] as const)
+  if (kind === "ndjson") return `${JSON.stringify(Object.fromEntries(cells))}\n`
+  return `${cells.map(([, cell]) => toCsvCell(cell)).join(",")}\r\n`
 }
 
 /** What was called in a range, in the order in which it was charged, as it is read. */

@@ -111,7 +111,7 @@ export const files = newRouter()
         contentType: `multipart/form-data; boundary=${boundary}`,
       }
       const result = await readJson(provider, await askVendor(provider, sent, c.req.raw.signal))
-      return c.json(toVendorFile(vendor, result) as VendorFile, 200)
+      return c.json(toVendorFile(vendor, result), 200)
     }
     const scope = await placeOf(c, requested)
     const part = await readFilePart(body, boundary)
@@ -128,7 +128,7 @@ export const files = newRouter()
       const provider = await vendorFor(vendor, c.var.principal, c.env)
       const sent = { method: "GET", path: `/files?${toVendorQuery(vendor, query)}` }
       const result = await readJson(provider, await askVendor(provider, sent, c.req.raw.signal))
-      return c.json(toVendorPage(vendor, result) as VendorFile, 200)
+      return c.json(toVendorPage(vendor, result), 200)
     }
     if (query.before_id !== undefined) throw onlyForwards("before_id")
     if (query.order === "desc") throw onlyForwards("order")
@@ -142,7 +142,7 @@ export const files = newRouter()
     if (vendor) {
       const provider = await vendorFor(vendor, c.var.principal, c.env)
       const answer = await askVendor(provider, { method: "GET", path: `/files/${id}` }, c.req.raw.signal)
-      return c.json(toVendorFile(vendor, await readJson(provider, answer)) as VendorFile, 200)
+      return c.json(toVendorFile(vendor, await readJson(provider, answer)), 200)
     }
     const row = await findFile(c.env.DB, await placeOf(c, requested), id)
     if (!row) throw noSuchFile()
@@ -155,7 +155,7 @@ export const files = newRouter()
       const provider = await vendorFor(vendor, c.var.principal, c.env)
       const answer = await askVendor(provider, { method: "DELETE", path: `/files/${id}` }, c.req.raw.signal)
       await answer.body?.cancel()
-      return c.json(toVendorDeleted(vendor, id) as VendorFile, 200)
+      return c.json(toVendorDeleted(vendor, id), 200)
     }
     const scope = await placeOf(c, requested)
     const entry = entryOf(c, { action: "file.delete", resourceId: id, workspaceId: scope.workspaceId })
@@ -192,8 +192,6 @@ export const files = newRouter()
       },
     })
   })
-
-type VendorFile = z.infer<typeof VendorAnswer>
 
 /** Browsers must not render the file: its content is untrusted. */
 const BYTES = {

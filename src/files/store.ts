@@ -3,6 +3,7 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Generation } from "../ledger/generation.ts"
 import { openDb, selectRow } from "../support/db.ts"
+import { parseStored } from "../support/json.ts"
 import { type FileRow, files, type NewFileRow } from "./table.ts"
 
 /** `internId`: of a key that sees only what its intern made; null for every other. */
@@ -156,5 +157,5 @@ export async function listGenerations(
     )
     .bind(...rangeOf(range), after.settledAt, after.id, limit)
     .all<{ record: string; settledAt: number }>()
-  return results.map(({ record, settledAt }) => ({ ...(JSON.parse(record) as Generation), settledAt }))
+  return results.map(({ record, settledAt }) => ({ ...parseStored<Generation>(record), settledAt }))
 }

@@ -34,11 +34,11 @@ function unknownKind(): GatewayError {
   return new GatewayError("invalid_request", `file: unsupported file type. ${KINDS}.`)
 }
 
-async function readHead(source: AsyncIterator<Uint8Array>): Promise<{ head: Uint8Array; isWhole: boolean }> {
+async function readHead(source: AsyncIterator<Uint8Array, undefined>): Promise<{ head: Uint8Array; isWhole: boolean }> {
   const chunks: Uint8Array[] = []
   let size = 0
   while (size < HEAD_BYTES) {
-    const { done, value } = (await source.next()) as IteratorResult<Uint8Array, undefined>
+    const { done, value } = await source.next()
     if (done) return { head: joined(chunks), isWhole: true }
     chunks.push(value.slice())
     size += value.byteLength

@@ -4,13 +4,14 @@ import { usableCredentials } from "../byok/usable-credentials.ts"
 import { openByokCredential } from "../policy/byok-routes.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { Env } from "../config/env.ts"
-import { isObject, type Json } from "../support/json.ts"
+import { isObject, type Json, objectsOf } from "../support/json.ts"
 import { credentialHeader } from "../providers/upstream-request.ts"
 import { reachableProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
 import { toRejection } from "../providers/refusal.ts"
 import { readAtMost } from "../support/bytes.ts"
-import type { FilesQuery } from "./schemas.ts"
+import type * as z from "zod"
+import type { FilesQuery, VendorAnswer } from "./schemas.ts"
 
 /** Files in a vendor's own storage, with the workspace's own key for it. Nothing of them is kept here. */
 
@@ -62,13 +63,8 @@ export async function askVendor(provider: Provider, sent: Sent, signal: AbortSig
 async function refusalOf(provider: Provider, response: Response): Promise<GatewayError> {
   const bytes = response.body && (await readAtMost(response.body, MAX_ERROR_BYTES).catch(() => undefined))
   const { status, headers } = response
-  const refusal = toRejection(
-    provider,
-    status,
-    headers,
-    new TextDecoder().decode(bytes ?? new Uint8Array()),
-    Date.now(),
-  )
+  const body = new TextDecoder().decode(bytes ?? new Uint8Array())
+  const refusal = toRejection(provider, { status, headers, body }, Date.now())
   if (!refusal.blamesKey) {
     return new GatewayError(refusal.code, refusal.message, { metadata: { provider_code: String(status) } })
   }
@@ -103,8 +99,10 @@ export function toVendorQuery(
 const text = (value: unknown, fallback = "") => (typeof value === "string" ? value : fallback)
 const whole = (value: unknown) => (typeof value === "number" && Number.isSafeInteger(value) ? value : 0)
 
+type VendorFile = z.infer<typeof VendorAnswer>
+
 /** A vendor's file, with what clients insist on. */
-export function toVendorFile(vendor: Vendor, file: Json): Json {
+export function toVendorFile(vendor: Vendor, file: Json): VendorFile {
   if (vendor === "anthropic") {
     return {
       _shape: "anthropic",
@@ -129,9 +127,8 @@ export function toVendorFile(vendor: Vendor, file: Json): Json {
   }
 }
 
-export function toVendorPage(vendor: Vendor, page: Json): Json {
-  const files = (Array.isArray(page["data"]) ? (page["data"] as unknown[]) : []).filter(isObject)
-  const data = files.map((file) => toVendorFile(vendor, file))
+export function toVendorPage(vendor: Vendor, page: Json): VendorFile {
+  const data = objectsOf(page["data"]).map((file) => toVendorFile(vendor, file))
   return {
     _shape: vendor,
     ...(vendor === "openai" && { object: "list" }),
@@ -142,7 +139,7 @@ export function toVendorPage(vendor: Vendor, page: Json): Json {
   }
 }
 
-export function toVendorDeleted(vendor: Vendor, id: string): Json {
+export function toVendorDeleted(vendor: Vendor, id: string): VendorFile {
   return vendor === "openai"
     ? { _shape: vendor, id, object: "file", deleted: true }
     : { _shape: vendor, id, type: "file_deleted" }

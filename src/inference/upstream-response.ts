@@ -1,7 +1,7 @@
 import { framesOf } from "../formats/sse/frames.ts"
 import { PacedReader } from "../formats/sse/paced-reader.ts"
 import { readStreamHead, type StreamHead } from "../formats/sse/stream-head.ts"
-import { toRejection, redactedCode, type Rejection } from "../providers/refusal.ts"
+import { redactedCode, type Rejection, toErrorResponse, toRejection } from "../providers/refusal.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { UpstreamRequest } from "../formats/upstream.ts"
 import { isObject } from "../support/json.ts"
@@ -123,7 +123,7 @@ async function readAnswerBody(body: ReadableStream<Uint8Array>): Promise<Uint8Ar
 
 export async function readRejection(provider: Provider, response: Response, now: number): Promise<Rejection> {
   const body = await readStart(response.body)
-  return toRejection(provider, response.status, response.headers, body, now)
+  return toRejection(provider, { status: response.status, headers: response.headers, body }, now)
 }
 
 const MAX_ERROR_BYTES = 65536
@@ -167,8 +167,7 @@ function fromInBandError(
   reason: string,
 ): Rejection {
   if (!error) return failure(provider, "provider_failed", `${provider.name} returned ${reason}.`)
-  const body = JSON.stringify({ error: { message: error.message } })
-  const refusal = toRejection(provider, error.status ?? 502, new Headers(), body, 0)
+  const refusal = toRejection(provider, toErrorResponse(error.status, error.message), 0)
   const providerCode = error.code === null ? null : redactedCode(error.code, provider.apiKey)
   return { ...refusal, status: 200, providerCode }
 }

@@ -133,18 +133,18 @@ export class Leases {
     return { id: lease.id, wantNano, isHeld: lease.slice !== NO_SLICE, ...declaration }
   }
 
-  /** `askedAt`: the lease's life counts from before the ledger wrote it down, so that it ends here first. */
-  granted(lease: Lease, sequence: number, verdict: HoldVerdict, askedAt: number): void {
+  /** `requestedAt`: the lease lives from before the ledger wrote it down, so that it ends here first. */
+  granted(lease: Lease, sequence: number, verdict: HoldVerdict, requestedAt: number): void {
     lease.requestedAt = 0
     if (verdict.ok && verdict.leasedNano !== undefined) {
       lease.declarations.accepted(sequence)
       lease.slice = refill(lease.slice, verdict.leasedNano)
       if (verdict.leasedRates) lease.rates = refillSlice(lease.rates, verdict.leasedRates)
       lease.askAgainAt = 0
-      this.#extend(lease, askedAt)
+      this.#extend(lease, requestedAt)
     } else {
       lease.declarations.ignored(sequence)
-      lease.askAgainAt = askedAt + REFUSED_FOR_MS
+      lease.askAgainAt = requestedAt + REFUSED_FOR_MS
     }
   }
 
@@ -152,9 +152,9 @@ export class Leases {
    * The request for a lease failed: the ledger may hold it nevertheless. True where it is to be returned, because
    * nothing runs under it and no later request for it is under way.
    */
-  failed(lease: Lease, askedAt: number): boolean {
-    if (lease.askAgainAt !== askedAt + REQUEST_TIMEOUT_MS) return false
-    lease.askAgainAt = askedAt + REFUSED_FOR_MS
+  failed(lease: Lease, requestedAt: number): boolean {
+    if (lease.askAgainAt !== requestedAt + REQUEST_TIMEOUT_MS) return false
+    lease.askAgainAt = requestedAt + REFUSED_FOR_MS
     if (lease.slice !== NO_SLICE) return false
     lease.isOver = true
     if (this.#leases.get(lease.signature) === lease) this.#leases.delete(lease.signature)

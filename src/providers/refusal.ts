@@ -63,9 +63,7 @@ const MAX_HINT_MS = 300_000
 /** Maps an error response of a provider. `body` is its text, truncated by the reader. */
 export function toRejection(
   provider: RejectingProvider,
-  status: number,
-  headers: Headers,
-  body: string,
+  { status, headers, body }: { status: number; headers: Headers; body: string },
   now: number,
 ): Rejection {
   const result = parseError(body)
@@ -84,6 +82,11 @@ export function toRejection(
     blamesKey: blamesKey || KEY_STATUSES.includes(status),
     ...(!rule.retryable && unfitnessIn(result.message)),
   }
+}
+
+/** An error that came in the body of a response, as if it had a response of its own. */
+export function toErrorResponse(status: number | null, message: string) {
+  return { status: status ?? 502, headers: new Headers(), body: JSON.stringify({ error: { message } }) }
 }
 
 function unfitnessIn(message: string | undefined): Pick<Rejection, "unfit"> {

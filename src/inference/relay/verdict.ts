@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors/errors.ts"
-import { toRejection, redactedCode } from "../../providers/refusal.ts"
+import { redactedCode, toErrorResponse, toRejection } from "../../providers/refusal.ts"
 import type { ResponseMeter } from "../../formats/chat/meter.ts"
 import type { RelayEnd } from "./stream-relay.ts"
 
@@ -27,7 +27,7 @@ export function relayVerdict(
   if (refusal) return { ending: "error", error: refusal }
   if (meter.error) {
     const { message, status, code } = meter.error
-    const refusal = toRejection(provider, status ?? 502, new Headers(), JSON.stringify({ error: { message } }), 0)
+    const refusal = toRejection(provider, toErrorResponse(status, message), 0)
     const error = new GatewayError(refusal.code, refusal.message, {
       metadata: code === null ? {} : { provider_code: redactedCode(code, provider.apiKey) },
     })
