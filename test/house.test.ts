@@ -24,7 +24,7 @@ test("no file is longer than 300 lines", () => {
 const ROOMS = `
   support errors money formats config access http audit secrets outbound providers models ledger
   generations usage workspaces members keys organizations reconciliation budgets byok guardrails
-  presets observability alerts policy sessions calls routing mcp-servers server-tools plugins files response-cache inference batches datasets scim oauth vault
+  presets observability alerts policy sessions calls routing mcp-servers passthrough server-tools plugins files response-cache inference batches datasets scim oauth vault
   interns events app durable-objects/ledger durable-objects/intern
   durable-objects/delivery durable-objects/batch index
 `

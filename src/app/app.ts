@@ -48,6 +48,8 @@ import { internSessions } from "../interns/session-routes.ts"
 import { isSite } from "../interns/site.ts"
 import { internSite } from "../interns/site-routes.ts"
 import { keys } from "../keys/routes.ts"
+import { passthrough } from "../inference/passthrough/routes.ts"
+import { passthroughServices } from "../passthrough/routes.ts"
 import { mcpServerRoutes } from "../mcp-servers/routes.ts"
 import { mediaModels } from "../models/media-routes.ts"
 import { catalogueAdmin } from "../models/admin-routes.ts"
@@ -129,6 +131,8 @@ for (const router of [
   batches,
   mcpServerRoutes,
   mcpGateway,
+  passthroughServices,
+  passthrough,
   exports,
   scimDirectories,
   scimMappings,
@@ -183,7 +187,7 @@ app.get("/health", healthHandler)
 app.get("/ready", readyHandler)
 app.get("/metrics", requireConfiguration, metricsByToken, authenticate, requireManagement, metricsByKey)
 app.use(`${BASE_PATH}/*`, requireConfiguration)
-for (const path of ["/interns", "/vault", "/mcp"]) {
+for (const path of ["/interns", "/vault", "/mcp", "/passthrough"]) {
   app.use(`${BASE_PATH}${path}`, refuseRegional)
   app.use(`${BASE_PATH}${path}/*`, refuseRegional)
 }

@@ -45,6 +45,11 @@ export function toCallerGuardrails(rows: readonly AppliedRow[]): CallerGuardrail
   }
 }
 
+/** Whether a key may be used at regional hostnames only: what belongs to no region is not for it. */
+export function isConfinedToRegions(guardrails: CallerGuardrails | null): boolean {
+  return guardrails !== null && !allowedRegions(guardrails.list).includes("global")
+}
+
 function once<T>(work: () => T): () => T {
   let done: { value: T } | undefined
   return () => (done ??= { value: work() }).value

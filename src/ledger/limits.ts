@@ -20,7 +20,7 @@ const INTERVALS = ["daily", "weekly", "monthly"] as const
 export function newCounters(now: number): Counters {
   return rollForward(
     {
-      total: NOTHING,
+      total: { ...NOTHING },
       daily: { ...NOTHING, start: 0 },
       weekly: { ...NOTHING, start: 0 },
       monthly: { ...NOTHING, start: 0 },

@@ -1,3 +1,4 @@
+import { mapFree, namesIn, textsOf, type Visit, withTexts } from "../guardrails/content/json-texts.ts"
 import type { Screening } from "../guardrails/screening.ts"
 import { isArray, isObject, type Json } from "../support/json.ts"
 import { type McpMessage, paramsOf } from "./message.ts"
@@ -8,8 +9,6 @@ import { type McpMessage, paramsOf } from "./message.ts"
 const NO_TEXT = new Set(["type", "mimeType", "role", "method", "progressToken", "requestId", "level", "annotations"])
 /** Bytes in base64 of an image, a sound or a file. */
 const BYTES = new Set(["data", "blob"])
-
-type Visit = (text: string) => string
 
 function mapTexts(value: unknown, visit: Visit): unknown {
   if (typeof value === "string") return visit(value)
@@ -25,32 +24,6 @@ function mapTexts(value: unknown, visit: Visit): unknown {
         : [key, isSkipped ? one : mapTexts(one, visit)]
     }),
   )
-}
-
-/** Every text of a value in which every name is the sender's own, and the names with `visitName`. */
-function mapFree(value: unknown, visit: Visit, visitName: Visit): unknown {
-  if (typeof value === "string") return visit(value)
-  if (isArray(value)) return value.map((one) => mapFree(one, visit, visitName))
-  if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [visitName(key), mapFree(one, visit, visitName)]))
-}
-
-function textsOf(map: (visit: Visit) => unknown): string[] {
-  const texts: string[] = []
-  map((text) => {
-    texts.push(text)
-    return text
-  })
-  return texts
-}
-
-/** Puts texts in the places of those that `textsOf` found, which come in the same order. */
-function withTexts(map: (visit: Visit) => unknown, texts: readonly unknown[]): unknown {
-  let at = 0
-  return map((text) => {
-    const next = texts[at++]
-    return typeof next === "string" ? next : text
-  })
 }
 
 /**
@@ -91,9 +64,4 @@ function mapFields(message: Json, fields: readonly string[], visit: Visit): Json
     field in message ? [[field, mapTexts(message[field], visit)] as const] : [],
   )
   return { ...message, ...Object.fromEntries(mapped) }
-}
-
-function namesIn(value: unknown): string[] {
-  if (isArray(value)) return value.flatMap(namesIn)
-  return isObject(value) ? Object.entries(value).flatMap(([key, one]) => [key, ...namesIn(one)]) : []
 }

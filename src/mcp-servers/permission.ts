@@ -1,4 +1,4 @@
-import { allowedRegions } from "../guardrails/applied.ts"
+import { isConfinedToRegions } from "../guardrails/applied.ts"
 import type { Caller } from "../policy/call-policy.ts"
 import { includesServer, includesTool, type ToolPatterns } from "../support/mcp-tools.ts"
 import type { McpServerRow } from "./table.ts"
@@ -16,23 +16,18 @@ function listsOf({ mcpTools, guardrails }: Rights): ToolPatterns[] {
   return [mcpTools ?? [], ...(narrowing ?? [])]
 }
 
-/** MCP servers belong to no region: a key that is confined to regional hostnames uses none. */
-function isConfined({ guardrails }: Rights): boolean {
-  return guardrails !== null && !allowedRegions(guardrails.list).includes("global")
-}
-
 export function mayCallTool(rights: Rights, { slug, allowedTools }: Named, tool: string): boolean {
-  if (isConfined(rights) || (allowedTools !== null && !allowedTools.includes(tool))) return false
+  if (isConfinedToRegions(rights.guardrails) || (allowedTools !== null && !allowedTools.includes(tool))) return false
   return listsOf(rights).every((list) => includesTool(list, slug, tool))
 }
 
 /** Resources and prompts are for keys that may use all of a server. */
 export function mayUseAll(rights: Rights, { slug }: Named): boolean {
-  return !isConfined(rights) && listsOf(rights).every((list) => includesServer(list, slug))
+  return !isConfinedToRegions(rights.guardrails) && listsOf(rights).every((list) => includesServer(list, slug))
 }
 
 /** Whether a key may use any tool of the server. */
 export function mayConnect(rights: Rights, { slug }: Named): boolean {
   const isNamed = (list: ToolPatterns) => list.some((pattern) => pattern.startsWith(`${slug}/`))
-  return !isConfined(rights) && listsOf(rights).every(isNamed)
+  return !isConfinedToRegions(rights.guardrails) && listsOf(rights).every(isNamed)
 }

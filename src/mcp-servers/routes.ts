@@ -12,6 +12,7 @@ import { requireOutboundUrl } from "../outbound/required-url.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { newId } from "../support/ids.ts"
 import { isTaken } from "../support/rows.ts"
+import { isSameOrigin } from "../support/url.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
 import { sealFor } from "../workspaces/seal.ts"
 import { findWorkspace } from "../workspaces/store.ts"
@@ -131,7 +132,9 @@ export const mcpServerRoutes = newRouter()
     const before = await find(c, scope, c.req.valid("param").slug)
     if (input.url !== undefined) requireOutboundUrl("url", input.url, hostsIn(c.env, "PRIVATE_HOSTS"))
     const opened = await openHeaders(before, c.env)
-    const after = headers === undefined ? opened : mergeHeaders(opened ?? {}, headers ?? {})
+    const isMoved = input.url !== undefined && !isSameOrigin(input.url, before.row.url)
+    if (isMoved && headers === undefined && Object.keys(opened ?? {}).length > 0) throw needsHeadersAgain()
+    const after = headers === undefined ? opened : mergeHeaders((isMoved ? undefined : opened) ?? {}, headers ?? {})
     const isOther = headers !== undefined || (input.url !== undefined && input.url !== before.row.url)
     const sealed = isOther && after ? await toSealed(c, before.row, after) : {}
     const change = { ...toColumns(input), ...sealed, updatedAt: Date.now() }
@@ -188,6 +191,11 @@ async function refusalOf(c: Context<App>, { organizationId, workspaceId }: McpSc
     "conflict",
     `A workspace has at most ${MAX_SERVERS} MCP servers. Delete one that is not used any more.`,
   )
+}
+
+/** What was given for one host is not sent to another, which could read it. */
+function needsHeadersAgain(): GatewayError {
+  return new GatewayError("invalid_request", "url: is of another host. Send headers again, or null for none.")
 }
 
 export function noSuchServer(slug: string): GatewayError {

@@ -61,7 +61,13 @@ export async function readOutbound(lookup: Lookup, deps: OutboundDeps, maxBytes:
 }
 
 /** A request whose response is read by the caller, as it arrives. */
-export type OpenRequest = Outbound | (Lookup & { method: "GET" | "DELETE"; body: null })
+export type OpenRequest =
+  | (Outbound & { isFinal?: false })
+  | (Lookup & { method: "GET" | "DELETE"; body: null; isFinal?: false })
+  | FinalRequest
+
+/** A request whose redirects are not followed: its body can be sent once. */
+export type FinalRequest = Lookup & { method: string; body: BodyInit | null; isFinal: true }
 
 /**
  * Sends by the same rules and returns the response unread, or why nothing was sent. Rejects if the connection fails. The
@@ -112,7 +118,8 @@ async function follow<T>(
     // Taken out of its object: the runtime's own `fetch` refuses to be called as a method of another.
     const { fetch: send } = deps
     const response = await send(url.href, { method, headers, body, redirect: "manual", signal })
-    const location = REDIRECTS.includes(response.status) ? response.headers.get("location") : null
+    const follows = outbound.isFinal !== true && REDIRECTS.includes(response.status)
+    const location = follows ? response.headers.get("location") : null
     if (location === null) return read(response)
     await response.body?.cancel()
     const next = URL.parse(location, url.href)

@@ -1,7 +1,7 @@
 import { type Network, unresolvable } from "../outbound/resolve.ts"
 import { toBoundHost } from "./hosts.ts"
 import { boundTo, decideEgress } from "./egress.ts"
-import { type Hiding, hiding } from "./hiding.ts"
+import { type Hiding, hiding } from "../outbound/hiding.ts"
 import type { ReleasedSecret } from "./secret.ts"
 
 type Body = string | ReadableStream<Uint8Array>

@@ -274,6 +274,7 @@ const ROWS: Row[] = [
   ...[
     "/byok",
     "/mcp-servers",
+    "/passthrough-services",
     "/audit",
     "/guardrails",
     "/observability/destinations",

@@ -72,7 +72,14 @@ async function recordsOf({ workspace, ids }: Tenant): Promise<string[]> {
 }
 
 /** Names that a client chooses: the same name of another tenant is another record. */
-const NAMES: ReadonlySet<string> = new Set(["preset", "mcpServer", "secret", "internSecret", "session"])
+const NAMES: ReadonlySet<string> = new Set([
+  "preset",
+  "mcpServer",
+  "passthroughService",
+  "secret",
+  "internSecret",
+  "session",
+])
 
 /** Removals of what is not there, and user ids, which an organization may name before it has the member. */
 const WITHOUT_EFFECT = new Set([
@@ -181,6 +188,13 @@ describe("the same request with the caller's own ids", () => {
     // The management key has no tools of it, and deletes it.
     "POST /mcp/{server}": /may call no tool of the MCP server/,
     "DELETE /mcp/{server}": /There is no MCP server/,
+    // Its host does not exist; later only another key may call it, and at the end it is deleted.
+    ...Object.fromEntries(
+      ["GET", "POST", "PUT", "PATCH", "DELETE"].map((method) => [
+        `${method} /passthrough/{service}/{path}`,
+        /cannot be reached|may not call the service|There is no passthrough service/,
+      ]),
+    ),
     "DELETE /workspaces/{workspaceRef}": /has active API keys/,
   }
 

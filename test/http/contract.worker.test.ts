@@ -126,8 +126,9 @@ describe.each(routes)("%s", (route) => {
     await expectJson(405, refused)
   })
 
-  // The body of a daemon's request is whatever its agent sends, and that of an intern's file its bytes.
-  const takesAnything = /daemon\/egress$|credits\/vendor$|internId\}\/files\/content$/.test(route)
+  // The body of a daemon's request is whatever its agent sends, that of an intern's file its bytes, and that of a
+  // passthrough request whatever the service takes.
+  const takesAnything = /daemon\/egress$|credits\/vendor$|internId\}\/files\/content$| \/passthrough\//.test(route)
   if (method !== "GET" && method !== "DELETE" && !takesAnything) {
     test("refuses a body that is not JSON", async () => {
       const key = OF_THE_OPERATOR.test(route) ? operatorClient : (await newWorkspace()).manage

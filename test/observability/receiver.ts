@@ -3,7 +3,7 @@ import { expect, vi } from "vitest"
 import { expectJson, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
-export type Received = { url: URL; headers: Headers; body: string }
+export type Received = { method: string; url: URL; headers: Headers; body: string }
 type Receiver = { got: Received[]; answer: (received: Received) => Response | Promise<Response> }
 
 const receivers = new Map<string, Receiver>()
@@ -25,7 +25,7 @@ export function playReceivers(): void {
     // Providers that this suite does not play have no name to be found by.
     if (url.hostname.endsWith(".test")) return new Response("down", { status: 503 })
     if (!receiver) return network(request)
-    const received = { url, headers: request.headers, body: await request.text() }
+    const received = { method: request.method, url, headers: request.headers, body: await request.text() }
     receiver.got.push(received)
     return receiver.answer(received)
   })

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type Hiding, hiding } from "../../src/vault/hiding.ts"
+import { type Hiding, hiding } from "../../src/outbound/hiding.ts"
 import { runs } from "../support/runs.ts"
 
 const HELD = "vault-token-0123456789abcdef"

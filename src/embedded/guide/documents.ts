@@ -17,6 +17,7 @@ import deploy from "../../../docs/deploy.md"
 import guardrails from "../../../docs/guardrails.md"
 import interns from "../../../docs/interns.md"
 import mcp from "../../../docs/mcp.md"
+import passthrough from "../../../docs/passthrough.md"
 import oauth from "../../../docs/oauth.md"
 import observability from "../../../docs/observability.md"
 import operations from "../../../docs/operations.md"
@@ -53,6 +54,7 @@ export const documents: readonly { path: string; text: string }[] = [
   { path: "docs/guardrails.md", text: guardrails },
   { path: "docs/interns.md", text: interns },
   { path: "docs/mcp.md", text: mcp },
+  { path: "docs/passthrough.md", text: passthrough },
   { path: "docs/oauth.md", text: oauth },
   { path: "docs/observability.md", text: observability },
   { path: "docs/operations.md", text: operations },

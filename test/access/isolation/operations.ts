@@ -29,6 +29,8 @@ const PATH_IDS: [RegExp, keyof Ids | undefined][] = [
   [/^\/presets\/\{slug\}/, "preset"],
   [/^\/mcp-servers\/\{slug\}/, "mcpServer"],
   [/^\/mcp\//, "mcpServer"],
+  [/^\/passthrough-services\/\{slug\}/, "passthroughService"],
+  [/^\/passthrough\//, "passthroughService"],
   [/\{userId\}/, "user"],
   [/\{batch_id\}/, "batch"],
   [/\{file_id\}\/content/, "export"],
@@ -241,6 +243,23 @@ const REQUESTS: Record<string, (ids: Ids) => Request> = {
   "GET /mcp-servers/{slug}": ({ workspace }) => ({ query: { workspace_id: workspace } }),
   "PATCH /mcp-servers/{slug}": ({ workspace }) => ({ query: { workspace_id: workspace }, body: { name: "Written" } }),
   "DELETE /mcp-servers/{slug}": ({ workspace }) => ({ query: { workspace_id: workspace } }),
+  "GET /passthrough-services": ({ workspace }) => ({ query: { workspace_id: workspace } }),
+  "POST /passthrough-services": ({ workspace, key }) => ({
+    body: {
+      allowed_api_key_hashes: [key],
+      slug: `new-${crypto.randomUUID().slice(0, 8)}`,
+      name: "New",
+      base_url: "https://api.example.com",
+      rules: [{ path: "/*" }],
+      workspace_id: workspace,
+    },
+  }),
+  "GET /passthrough-services/{slug}": ({ workspace }) => ({ query: { workspace_id: workspace } }),
+  "PATCH /passthrough-services/{slug}": ({ workspace, key }) => ({
+    query: { workspace_id: workspace },
+    body: { name: "Written", allowed_api_key_hashes: [key] },
+  }),
+  "DELETE /passthrough-services/{slug}": ({ workspace }) => ({ query: { workspace_id: workspace } }),
   "POST /exports": ({ workspace }) => ({
     body: { from: "2026-01-01T00:00:00Z", format: "csv", workspace_id: workspace },
   }),

@@ -35,6 +35,7 @@ export type Ids = {
   channel: string
   batch: string
   mcpServer: string
+  passthroughService: string
   batchInput: string
 }
 
@@ -74,6 +75,10 @@ export async function newTenant(): Promise<Tenant> {
   const video = await expectJson<{ id: string }>(202, as.post("/videos", { model: "sim/video", prompt: canary }))
   const mcp = { slug: name, name: canary, url: `https://${canary}.example.com/mcp`, headers: { "X-Token": canary } }
   await expectJson(201, manage.post("/mcp-servers", mcp))
+  const { headers } = mcp
+  const rules = [{ path: "/*" }]
+  const service = { slug: name, name: canary, base_url: `https://${canary}.example.com`, headers, rules }
+  await expectJson(201, manage.post("/passthrough-services", service))
   const secret = name.replace("-", "_")
   await expectJson(200, as.put(`/vault/secrets/${secret}`, { hosts: [`${canary}.example.com`], value: canary }))
   const batch = await reaches(as, await createBatch(as, [request("one", canary)]), "completed")
@@ -98,6 +103,7 @@ export async function newTenant(): Promise<Tenant> {
       video: video.id,
       batch: batch.id,
       mcpServer: name,
+      passthroughService: name,
       batchInput: batch.input_file_id,
       secret,
       directory: directory.id,

@@ -1,0 +1,37 @@
+import { isArray, isObject } from "../../support/json.ts"
+
+/** The texts of JSON values, for content filters. */
+
+export type Visit = (text: string) => string
+
+/** Every text of a value in which every name is the sender's own, and the names with `visitName`. */
+export function mapFree(value: unknown, visit: Visit, visitName: Visit): unknown {
+  if (typeof value === "string") return visit(value)
+  if (isArray(value)) return value.map((one) => mapFree(one, visit, visitName))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [visitName(key), mapFree(one, visit, visitName)]))
+}
+
+export function textsOf(map: (visit: Visit) => unknown): string[] {
+  const texts: string[] = []
+  map((text) => {
+    texts.push(text)
+    return text
+  })
+  return texts
+}
+
+/** Puts texts in the places of those that `textsOf` found, which come in the same order. */
+export function withTexts(map: (visit: Visit) => unknown, texts: readonly unknown[]): unknown {
+  let at = 0
+  return map((text) => {
+    const next = texts[at++]
+    return typeof next === "string" ? next : text
+  })
+}
+
+/** Names of all fields. */
+export function namesIn(value: unknown): string[] {
+  if (isArray(value)) return value.flatMap(namesIn)
+  return isObject(value) ? Object.entries(value).flatMap(([key, one]) => [key, ...namesIn(one)]) : []
+}

@@ -1,0 +1,160 @@
+import { asGatewayError, GatewayError } from "../../errors/errors.ts"
+import { type Screening, screeningOf } from "../../guardrails/screening.ts"
+import { openOutbound } from "../../outbound/send.ts"
+import { hostsIn, networkOf } from "../../outbound/settings.ts"
+import { readText } from "../../support/read-text.ts"
+import { type Hiding, hiding } from "../../outbound/hiding.ts"
+import { createDeps, type IncomingCall, requestMetaOf } from "../context.ts"
+import { holdToolCall, type ToolCall } from "../mcp/tool-call.ts"
+import { isRead, screenReceived, screenSent, type Sent } from "./content.ts"
+import { pathBelow, requestHeaders, responseHeaders, targetUrl } from "./forwarding.ts"
+import { findCallableService, requireRule, type Service, serviceModel } from "./service-call.ts"
+
+/** Bodies that are read for guardrails. Others pass as they come, up to the limit of the platform. */
+const MAX_READ_BYTES = 4 * 1024 * 1024
+const TIME_IS_OVER = "timeout"
+
+/** Forwards one request to a registered service: permission, guardrails, hold, request, settlement. */
+export async function forward(incoming: IncomingCall, slug: string): Promise<Response> {
+  const { caller, request } = incoming
+  const meta = requestMetaOf(incoming)
+  const service = await findCallableService(incoming, slug)
+  const url = new URL(request.url)
+  const path = pathBelow(url, slug)
+  const rule = requireRule(service, request.method, path)
+  const screening = screeningOf(caller.guardrails, meta.wantsMetadata)
+  const sent: Sent = { query: url.searchParams, body: screening ? await bodyText(request) : undefined }
+  const type = request.headers.get("content-type") ?? ""
+  const passed = screening ? await screenSent(sent, type, screening) : sent
+  const input = `${request.method} ${path}${passed.body === undefined ? "" : `\n${passed.body}`}`
+  const { name, timeoutMs } = service.row
+  const about = {
+    model: serviceModel(slug),
+    provider: name,
+    priceNano: rule.priceNano,
+    sessionId: meta.sessionId,
+    input,
+  }
+  const call = await holdToolCall(about, { caller, meta }, await createDeps(incoming))
+  const deadline = newDeadline(request.signal, timeoutMs)
+  const exchange = { incoming, service, call, screening, signal: deadline.signal, hidden: hidingOf(service) }
+  try {
+    const response = await send(
+      exchange,
+      targetUrl(service, path, passed.query),
+      screening ? passed.body : request.body,
+    )
+    return await relay(response, exchange, deadline.clear)
+  } catch (thrown) {
+    deadline.clear()
+    const error = failureOf(thrown, exchange)
+    const hasLeft = deadline.signal.aborted && deadline.signal.reason !== TIME_IS_OVER
+    call.end({ ending: hasLeft ? "cancelled" : "error", isCharged: hasLeft, ...(!hasLeft && { error }) })
+    throw error
+  }
+}
+
+type Exchange = {
+  incoming: IncomingCall
+  service: Service
+  call: ToolCall
+  screening: Screening | undefined
+  signal: AbortSignal
+  hidden: Hiding
+}
+
+async function bodyText(request: Request): Promise<string> {
+  const text = await readText(request, MAX_READ_BYTES)
+  if (text !== undefined) return text
+  throw new GatewayError(
+    "payload_too_large",
+    `A guardrail of this key reads what is sent: at most ${MAX_READ_BYTES} bytes.`,
+  )
+}
+
+/** A service that echoes what it was sent, as in an error message, must not reveal it. */
+function hidingOf({ secrets }: Service): Hiding {
+  const values = [...Object.values(secrets.headers), ...Object.values(secrets.query)]
+  const bare = values.map((value) => value.replace(/^(?:Bearer|Basic|Token) +/i, ""))
+  const hidden = [...new Set([...values, ...bare])].map((value) => ({ value, placeholder: "[redacted]" }))
+  return hiding({ released: values.map((value) => [value, "[redacted]"]), secrets: hidden })
+}
+
+async function send({ incoming, service, signal }: Exchange, url: string, body: BodyInit | null | undefined) {
+  const { env, request } = incoming
+  const fetcher: typeof fetch = (...one) => fetch(...one)
+  const deps = { fetch: fetcher, ...networkOf(env, fetcher), privateHosts: hostsIn(env, "PRIVATE_HOSTS") }
+  const headers = requestHeaders(request.headers, service.secrets.headers)
+  const hasBody = request.method !== "GET" && body != null && body !== ""
+  const outgoing = { url, method: request.method, headers, body: hasBody ? body : null, isFinal: true as const }
+  const opened = await openOutbound(outgoing, deps, signal)
+  if (opened instanceof Response) return opened
+  throw new GatewayError("provider_failed", `${service.row.name} cannot be reached: ${opened.reason}.`)
+}
+
+/** The response as it comes. It is charged unless its status says that the request failed. */
+async function relay(response: Response, exchange: Exchange, clear: () => void): Promise<Response> {
+  const { call, hidden, screening, service, incoming } = exchange
+  const { status } = response
+  const { name } = service.row
+  if (status === 401 || status === 403) {
+    await response.body?.cancel()
+    throw new GatewayError("provider_failed", `${name} refuses the secrets of its record (status ${status}).`)
+  }
+  const isFailed = status >= 400
+  const failure = isFailed && new GatewayError("provider_failed", `${name} answered with status ${status}.`)
+  const end = { ending: isFailed ? ("error" as const) : ("complete" as const), isCharged: !isFailed }
+  const headers = responseHeaders(response.headers, call.id, hidden.text)
+  const type = response.headers.get("content-type") ?? ""
+  if (screening?.readsAnswers && isRead(type)) {
+    const text = await readText(response, MAX_READ_BYTES)
+    if (text === undefined) throw new GatewayError("provider_failed", `${name} answered with more than can be checked.`)
+    const passed = await screenReceived(hidden.text(text), type, screening).catch((thrown: unknown) => {
+      call.end({ ending: "error", isCharged: true, error: asGatewayError(thrown), stages: screening.stages() })
+      throw thrown
+    })
+    clear()
+    call.end({ ...end, ...(failure && { error: failure }), output: passed, stages: screening.stages() })
+    return new Response(passed, { status, headers })
+  }
+  const finish = { ...end, ...(failure && { error: failure }), ...(screening && { stages: screening.stages() }) }
+  if (!response.body || [204, 205, 304].includes(status)) {
+    clear()
+    call.end(finish)
+    return new Response(null, { status, headers })
+  }
+  const { readable, writable } = new IdentityTransformStream()
+  const work = response.body
+    .pipeThrough(hidden.stream())
+    .pipeTo(writable)
+    .then(
+      () => call.end(finish),
+      // The client disconnected, or the service broke off: it has done its work.
+      () => call.end({ ...finish, ending: isFailed ? "error" : "cancelled" }),
+    )
+    .finally(clear)
+  incoming.executionCtx.waitUntil(work)
+  return new Response(readable, { status, headers })
+}
+
+function failureOf(thrown: unknown, { service, signal }: Exchange): GatewayError {
+  if (thrown instanceof GatewayError) return thrown
+  const { name } = service.row
+  if (signal.aborted) return new GatewayError("timeout", `${name} did not answer within the timeout of its record.`)
+  // The message of a connection error can name hosts and addresses of the gateway's network.
+  return new GatewayError("provider_failed", `The connection to ${name} failed.`)
+}
+
+/** Aborts with the timeout of the service's record, or when the client disconnects. */
+function newDeadline(client: AbortSignal, timeoutMs: number): { signal: AbortSignal; clear: () => void } {
+  const controller = new AbortController()
+  const stop = () => controller.abort("disconnect")
+  const timer = setTimeout(() => controller.abort(TIME_IS_OVER), timeoutMs)
+  if (client.aborted) stop()
+  client.addEventListener("abort", stop, { once: true })
+  const clear = () => {
+    clearTimeout(timer)
+    client.removeEventListener("abort", stop)
+  }
+  return { signal: controller.signal, clear }
+}

@@ -1,0 +1,51 @@
+import { GatewayError } from "../../errors/errors.ts"
+import type { Service } from "./service-call.ts"
+
+/** The request as it goes to a service, and the headers of its response. */
+
+/** Headers of the client that are about its connection, its key, or the gateway. */
+const DROPPED =
+  /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|authorization|cookie|origin|referer|forwarded|via|expect|accept-encoding|cf-.*|cdn-loop|x-forwarded-.*|x-real-ip|x-session-id|x-title|http-referer|x-service-.*|x-openrouter-.*|x-response-cache|sec-.*)$/
+
+export function requestHeaders(client: Headers, secrets: Readonly<Record<string, string>>): Record<string, string> {
+  const passed = [...client].filter(([name]) => !DROPPED.test(name))
+  const added = Object.entries(secrets).map(([name, value]) => [name.toLowerCase(), value] as const)
+  return { "user-agent": "edge-model-gateway", ...Object.fromEntries(passed), ...Object.fromEntries(added) }
+}
+
+const PASSED =
+  /^(?:content-(?:type|disposition|language|range)|accept-ranges|etag|last-modified|retry-after|x-request-id|(?:x-)?ratelimit-.*)$/
+
+/** A page of the service must not act as one of the gateway, whose console is at the same origin. */
+const APART = {
+  "cache-control": "no-store",
+  "content-security-policy": "sandbox; default-src 'none'",
+  "x-content-type-options": "nosniff",
+}
+
+export function responseHeaders(upstream: Headers, generationId: string, hide: (text: string) => string): Headers {
+  const headers = new Headers()
+  for (const [name, value] of upstream) if (PASSED.test(name)) headers.set(name, hide(value))
+  for (const [name, value] of Object.entries(APART)) headers.set(name, value)
+  headers.set("x-generation-id", generationId)
+  return headers
+}
+
+/** A path that a service could read in another way than the rules do. */
+const AMBIGUOUS = /%(?:2e|2f|5c|[01][0-9a-f]|7f)|\\|\/\//i
+
+/** The path below the service, as the client wrote it: `/v1/search`. Throws 400 for one that is ambiguous. */
+export function pathBelow(url: URL, slug: string): string {
+  const marker = `/passthrough/${slug}`
+  const path = url.pathname.slice(url.pathname.indexOf(marker) + marker.length) || "/"
+  if (!AMBIGUOUS.test(path)) return path
+  throw new GatewayError("invalid_request", "The path must not have encoded dots or slashes, or empty segments.")
+}
+
+/** The URL at the service. `query`: the client's, as the guardrails let it pass; the service's own parameters win. */
+export function targetUrl(service: Service, path: string, query: URLSearchParams): string {
+  const parameters = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(service.secrets.query)) parameters.set(name, value)
+  const text = parameters.toString()
+  return `${service.row.baseUrl}${path}${text === "" ? "" : `?${text}`}`
+}

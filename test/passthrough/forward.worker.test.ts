@@ -1,0 +1,272 @@
+import * as fc from "fast-check"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { newReceiver, playReceivers, type Received } from "../observability/receiver.ts"
+import { runs } from "../support/runs.ts"
+import {
+  expectJson,
+  newKey,
+  newWorkspace,
+  openHolds,
+  receiptOf,
+  type TestClient,
+  type Workspace,
+} from "../support/world.ts"
+
+beforeAll(playReceivers)
+afterAll(() => vi.restoreAllMocks())
+
+type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
+const SECRET = "canary-secret-0123456789abcdef"
+const NANO = 1_000_000_000
+
+type World = { workspace: Workspace; receiver: ReturnType<typeof newReceiver>; as: TestClient; hash: string }
+
+async function newWorld(
+  answer: (received: Received) => Response | Promise<Response> = () => Response.json({ ok: true }),
+  service: Record<string, unknown> = {},
+  key: Record<string, unknown> = {},
+): Promise<World> {
+  const workspace = await newWorkspace()
+  const receiver = newReceiver(answer)
+  const { as, hash } = await newKey(workspace, key)
+  const input = {
+    slug: "search",
+    name: "Search",
+    base_url: receiver.url.replace(/\/+$/, ""),
+    headers: { Authorization: `Bearer ${SECRET}` },
+    query: { api_key: SECRET },
+    rules: [
+      { methods: ["GET"], path: "/v1/search*", price_usd: 0.005 },
+      { methods: ["POST", "DELETE"], path: "/v1/jobs/*", price_usd: 0.02 },
+      { path: "/free" },
+    ],
+    ...service,
+  }
+  await expectJson(201, workspace.manage.post("/passthrough-services", input))
+  return { workspace, receiver, as, hash }
+}
+
+const errorOf = async (status: number, answer: Promise<Response>) => (await expectJson<Failure>(status, answer)).error
+const spentNano = async ({ workspace }: World) => (await workspace.ledger.balance()).spentNano
+
+describe("a request to a registered service", () => {
+  test("goes to the path below its base URL with its secrets, and nothing of the client's connection or key", async () => {
+    const world = await newWorld()
+    const headers = { "x-client": "kept", "x-forwarded-for": "1.2.3.4", cookie: "a=b", "x-session-id": "s1" }
+    const answer = await world.as.get("/passthrough/search/v1/search/deep?q=sea%20salt&api_key=mine", headers)
+    expect(await answer.json()).toEqual({ ok: true })
+    const [received] = world.receiver.got
+    const url = new URL(received?.url ?? "http://none")
+    expect(url.pathname.endsWith("/v1/search/deep")).toBe(true)
+    expect([...url.searchParams]).toEqual([
+      ["q", "sea salt"],
+      ["api_key", SECRET],
+    ])
+    expect(received?.headers.get("authorization")).toBe(`Bearer ${SECRET}`)
+    expect(received?.headers.get("x-client")).toBe("kept")
+    for (const name of ["cookie", "x-forwarded-for", "x-session-id"]) expect(received?.headers.get(name)).toBeNull()
+  })
+
+  test("costs the price of the first rule that matches, and is a record", async () => {
+    const world = await newWorld()
+    const answer = await world.as.get("/passthrough/search/v1/search")
+    await answer.text()
+    expect(await receiptOf(world.workspace, answer)).toMatchObject({
+      model: "passthrough/search",
+      provider_name: "Search",
+      total_cost: 0.005,
+    })
+    expect(await spentNano(world)).toBe(0.005 * NANO)
+    await (await world.as.post("/passthrough/search/v1/jobs/7", { a: 1 })).text()
+    await (await world.as.get("/passthrough/search/free")).text()
+    expect(await spentNano(world)).toBe(0.025 * NANO)
+    expect(world.receiver.got.map(({ method, body }) => [method, body])).toEqual([
+      ["GET", ""],
+      ["POST", '{"a":1}'],
+      ["GET", ""],
+    ])
+  })
+
+  test.each([
+    ["another path", "GET", "v1/admin"],
+    ["another method", "DELETE", "v1/search"],
+    ["a path that only begins like it", "GET", "v1/sear"],
+  ])("is refused for %s, and nothing is sent", async (_, method, path) => {
+    const { as, receiver } = await newWorld()
+    const error = await errorOf(403, as.call(method, `/passthrough/search/${path}`))
+    expect(error.metadata?.["reason"]).toBe("passthrough_path_denied")
+    expect(error.message).toContain("/v1/search*")
+    expect(receiver.got).toEqual([])
+  })
+
+  test.each(["v1/search%2f..%2fadmin", "v1/search/%5c..%5cadmin", "v1/search//admin", "v1/search%00"])(
+    "is refused for the ambiguous path %s",
+    async (path) => {
+      const { as, receiver } = await newWorld()
+      await errorOf(400, as.get(`/passthrough/search/${path}`))
+      expect(receiver.got).toEqual([])
+    },
+  )
+
+  test("does not climb out of a rule with dots", async () => {
+    const { as, receiver } = await newWorld()
+    for (const path of ["v1/search/../admin", "v1/search/%2e%2e/admin", "v1/search/..%2fadmin"]) {
+      expect([400, 403, 404]).toContain((await as.get(`/passthrough/search/${path}`)).status)
+    }
+    expect(receiver.got).toEqual([])
+  })
+
+  test("gets the status, the body and plain headers of the response, as a document of no origin", async () => {
+    const body = new Uint8Array([0, 255, 128, 10])
+    const headers = { "content-type": "image/png", "set-cookie": "a=b", etag: '"1"', "x-powered-by": "x" }
+    const { as } = await newWorld(() => new Response(body, { status: 206, headers }))
+    const answer = await as.get("/passthrough/search/v1/search")
+    expect(answer.status).toBe(206)
+    expect(new Uint8Array(await answer.arrayBuffer())).toEqual(body)
+    expect(answer.headers.get("content-type")).toBe("image/png")
+    expect(answer.headers.get("etag")).toBe('"1"')
+    expect(answer.headers.get("content-security-policy")).toContain("sandbox")
+    for (const name of ["set-cookie", "x-powered-by"]) expect(answer.headers.get(name)).toBeNull()
+  })
+
+  test("does not get a secret that the service echoes", async () => {
+    const echo = ({ url, headers }: Received) =>
+      Response.json(
+        { error: `Wrong key ${headers.get("authorization")} at ${url.href}`, encoded: btoa(SECRET) },
+        { status: 400, headers: { "x-request-id": `for-${SECRET}` } },
+      )
+    const world = await newWorld(echo)
+    const answer = await world.as.get("/passthrough/search/v1/search")
+    expect(answer.status).toBe(400)
+    const seen = `${await answer.text()} ${JSON.stringify([...answer.headers])}`
+    expect(seen).toContain("[redacted]")
+    expect(seen).not.toContain(SECRET)
+    expect(seen).not.toContain(btoa(SECRET).slice(0, -2))
+    expect(await spentNano(world)).toBe(0)
+  })
+
+  test.each([401, 403])("is a 502 where the service refuses the gateway with %i", async (status) => {
+    const world = await newWorld(() => new Response("who?", { status }))
+    expect((await errorOf(502, world.as.get("/passthrough/search/v1/search"))).message).toContain(String(status))
+    expect(await spentNano(world)).toBe(0)
+  })
+
+  test("does not follow a redirect", async () => {
+    const { as, receiver } = await newWorld(
+      () => new Response(null, { status: 307, headers: { location: "https://x.example" } }),
+    )
+    const answer = await as.post("/passthrough/search/v1/jobs/1", { a: 1 })
+    expect([answer.status, answer.headers.get("location")]).toEqual([307, null])
+    expect(receiver.got).toHaveLength(1)
+  })
+
+  test("costs exactly what was answered, within the limit of the key", async () => {
+    const step = fc.record({ rule: fc.constantFrom("a", "b"), status: fc.constantFrom(200, 204, 302, 400, 404, 500) })
+    const price = fc.integer({ min: 0, max: 2 * NANO })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 1, maxLength: 10 }),
+        fc.record({ a: price, b: price }),
+        fc.integer({ min: 0, max: 6 * NANO }),
+        async (steps, prices, limitNano) => {
+          const rules = [
+            { path: "/a", price_usd: prices.a / NANO },
+            { path: "/b", price_usd: prices.b / NANO },
+          ]
+          let next = 200
+          const answer = () => new Response(next === 204 ? null : "x", { status: next })
+          const world = await newWorld(answer, { rules }, { limit: limitNano / NANO })
+          let spent = 0
+          for (const { rule, status } of steps) {
+            next = status
+            const fits = spent + prices[rule] <= limitNano
+            const answered = await world.as.get(`/passthrough/search/${rule}`)
+            await answered.text()
+            expect(answered.status).toBe(fits ? status : 402)
+            if (fits && status < 400) spent += prices[rule]
+            expect(await spentNano(world)).toBe(spent)
+          }
+          expect(await openHolds(world.workspace)).toEqual([])
+        },
+      ),
+      { numRuns: runs(1) },
+    )
+  })
+
+  test("of ten at once, only those that fit the limit are sent", async () => {
+    const world = await newWorld(undefined, {}, { limit: 0.012 })
+    const answers = await Promise.all(Array.from({ length: 10 }, () => world.as.get("/passthrough/search/v1/search")))
+    await Promise.all(answers.map((answer) => answer.text()))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2)
+    expect(await spentNano(world)).toBe(0.01 * NANO)
+  })
+})
+
+describe("who may call a service", () => {
+  test("are all keys of its workspace, or those that are named, and no key of another workspace", async () => {
+    const { workspace, as } = await newWorld()
+    const other = await newKey(workspace)
+    const change = { allowed_api_key_hashes: [other.hash] }
+    await (await as.get("/passthrough/search/free")).text()
+    await expectJson(200, workspace.manage.patch("/passthrough-services/search", change))
+    expect((await errorOf(403, as.get("/passthrough/search/free"))).metadata?.["reason"]).toBe("passthrough_denied")
+    expect((await other.as.get("/passthrough/search/free")).status).toBe(200)
+    const stranger = await newWorkspace()
+    await errorOf(404, stranger.as.get("/passthrough/search/free"))
+    await expectJson(200, workspace.manage.patch("/passthrough-services/search", { enabled: false }))
+    await errorOf(404, other.as.get("/passthrough/search/free"))
+  })
+
+  test.each([
+    [{ allowed_providers: ["openai"] }, "allowed_providers"],
+    [{ enforce_zdr: true }, "enforce_zdr_other"],
+  ])("are not keys with the guardrail %j", async (rules, field) => {
+    const { workspace, as, hash, receiver } = await newWorld()
+    await guard(workspace, hash, rules)
+    const error = await errorOf(403, as.get("/passthrough/search/free"))
+    expect(error.metadata?.["patterns"]).toEqual([field])
+    expect(receiver.got).toEqual([])
+  })
+})
+
+describe("content filters of guardrails", () => {
+  const block = { content_filters: [{ action: "block", pattern: "forbidden" }] }
+  const redact = { content_filters: [{ action: "redact", pattern: "private-\\d+", label: "[gone]" }] }
+
+  test("block a query and a body that hold what they forbid, and nothing is sent", async () => {
+    const { workspace, as, hash, receiver } = await newWorld()
+    await guard(workspace, hash, block)
+    await errorOf(403, as.get("/passthrough/search/v1/search?q=the%20forbidden%20word"))
+    await errorOf(403, as.post("/passthrough/search/v1/jobs/1", { deep: [{ text: "a forbidden one" }] }))
+    await errorOf(403, as.post("/passthrough/search/v1/jobs/1", { forbidden: 1 }))
+    expect(receiver.got).toEqual([])
+    expect((await as.post("/passthrough/search/v1/jobs/1", { text: "fine" })).status).toBe(200)
+  })
+
+  test("refuse a body that they cannot read", async () => {
+    const { workspace, as, hash, receiver } = await newWorld()
+    await guard(workspace, hash, block)
+    const error = await errorOf(
+      403,
+      as.call("POST", "/passthrough/search/v1/jobs/1", "x=forbidden", { "content-type": "application/x-other" }),
+    )
+    expect(error.metadata?.["reason"]).toBe("guardrail_unchecked")
+    expect(receiver.got).toEqual([])
+  })
+
+  test("redact what is sent and what is answered", async () => {
+    const { workspace, as, hash, receiver } = await newWorld(() => Response.json({ found: ["private-22", 3] }))
+    await guard(workspace, hash, redact)
+    const answer = await as.post("/passthrough/search/v1/jobs/1?q=private-1", { text: "see private-7" })
+    expect(await answer.text()).not.toContain("private-22")
+    const [received] = receiver.got
+    expect(received?.body).not.toContain("private-7")
+    expect(String(received?.url)).not.toContain("private-1")
+  })
+})
+
+async function guard(workspace: Workspace, hash: string, rules: Record<string, unknown>): Promise<void> {
+  const body = { name: "Rules", ...rules }
+  const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", body))
+  await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
+}
