@@ -205,11 +205,24 @@ function missingSecretOf(type: ChannelType, config: Readonly<Record<string, unkn
   return type === "webhook" && config["signing_secret"] === undefined ? { signing_secret: newSigningSecret() } : {}
 }
 
+/** The key of one mailer is not sent to another one, or to another host. */
+function requireKeyAgain({ type, config }: ChannelRow, read: Readonly<Record<string, unknown>>, isSent: boolean): void {
+  const isMoved = ["provider", "base_url"].some((name) => read[name] !== config[name])
+  if (type !== "email" || isSent || !isMoved) return
+  throw new GatewayError("invalid_request", "config.api_key: is sent to another host now. Send the value itself.")
+}
+
 /** The sent configuration; masked and omitted secrets keep their value. */
 async function changedConfig(c: Context<App>, before: ChannelRow, sent: Readonly<Record<string, unknown>>) {
   const secret = (await openSecrets(before, c.env)) ?? {}
   const given = Object.entries(sent).filter(([name, value]) => value !== MASK || !(name in secret))
-  return readConfig(before.type, { ...secret, ...Object.fromEntries(given) }, c.env)
+  const read = readConfig(before.type, { ...secret, ...Object.fromEntries(given) }, c.env)
+  requireKeyAgain(
+    before,
+    read,
+    given.some(([name]) => name === "api_key"),
+  )
+  return read
 }
 
 type Scope = Pick<ChannelRow, "id" | "organizationId" | "workspaceId" | "type">

@@ -10,7 +10,8 @@ import { type Config, type Configured, isSecret, type KindName, KINDS } from "./
 import { isMask, masked } from "./mask.ts"
 import type { Destination, DestinationChange, FilterRules, NewDestination } from "./schemas.ts"
 import type { destinations } from "./table.ts"
-import { parseStored } from "../support/json.ts"
+import { isObject, parseStored } from "../support/json.ts"
+import { isSameOrigin } from "../support/url.ts"
 
 /** How its deliveries go: kept by the consumer of the queue, never by a request. */
 export const STATE_COLUMNS = ["last_success_at", "last_error_at", "last_error", "failures", "paused_until"] as const
@@ -76,6 +77,26 @@ export function mergeConfig(type: KindName, before: Config, change: Config): Con
   }
   return merged
 }
+
+/** Signs requests, and is not sent with them. */
+const UNSENT_SECRET = "signingSecret"
+
+/** A URL of another host needs the secrets again: what was given for one host is not sent to another. */
+export function requireSecretsAgain(type: KindName, before: Config, change: Config): void {
+  const isMoved = KINDS[type].urls.some(
+    (name) => typeof change[name] === "string" && !isSameOrigin(change[name], String(before[name])),
+  )
+  if (!isMoved) return
+  for (const name of [...KINDS[type].secrets, "headers"]) {
+    if (name === UNSENT_SECRET || isEmpty(before[name])) continue
+    const sent = change[name]
+    const values = isObject(sent) ? Object.values(sent) : [sent]
+    if (sent !== undefined && !values.some((value) => isMask(String(value)))) continue
+    throw new GatewayError("invalid_request", `config.${name}: is sent to another host now. Send the value itself.`)
+  }
+}
+
+const isEmpty = (value: unknown) => value === undefined || (isObject(value) && Object.keys(value).length === 0)
 
 function keepMasked(before: Record<string, string>, sent: Record<string, string>): Record<string, string> {
   return Object.fromEntries(

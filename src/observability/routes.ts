@@ -23,6 +23,7 @@ import {
   aboutSecrets,
   type DestinationRow,
   mergeConfig,
+  requireSecretsAgain,
   NEW_COLUMNS,
   NO_STATE,
   readConfig,
@@ -205,6 +206,7 @@ async function result(c: Context<App>, row: KeyedRow): Promise<z.infer<typeof De
 async function changedConfig(c: Context<App>, before: KeyedRow, change: Config) {
   const { type } = before
   const secret = parseStored<Config>((await openSecrets(before, c.env)) ?? "{}")
+  requireSecretsAgain(type, { ...parseStored<Config>(before.config), ...secret }, change)
   const merged = mergeConfig(type, { ...parseStored<Config>(before.config), ...secret }, change)
   const read = readConfig(type, merged, hostsIn(c.env, "PRIVATE_HOSTS"))
   const made = missingSecretOf(type, read)

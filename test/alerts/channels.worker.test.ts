@@ -89,6 +89,21 @@ test.each(MAILERS)("%s gets an e-mail to every recipient", async (provider, path
   for (const to of MAIL.to) expect(text).toContain(to)
 })
 
+test("the key of a mailer is not sent to another mailer or another host", async () => {
+  const [workspace, receiver] = [await newWorkspace(1_000), newReceiver()]
+  const config = { ...MAIL, provider: "resend", base_url: receiver.url }
+  const { id } = await addChannel(workspace, { type: "email", config })
+  const { api_key: _, ...open } = config
+  for (const change of [{ base_url: "https://attacker.example.com" }, { provider: "postmark" }]) {
+    const body = { config: { ...open, ...change, api_key: "..." } }
+    const answer = workspace.manage.patch(`/alerts/channels/${id}`, body)
+    const { error } = await expectJson<{ error: { message: string } }>(400, answer)
+    expect(error.message).toContain("config.api_key")
+  }
+  const moved = { config: { ...config, base_url: "https://other.example.com" } }
+  await expectJson(200, workspace.manage.patch(`/alerts/channels/${id}`, moved))
+})
+
 test("secrets are masked in every response, and a mask that is sent back keeps the secret", async () => {
   const [workspace, receiver] = [await newWorkspace(1_000), newReceiver()]
   const created = await addChannel(workspace, {

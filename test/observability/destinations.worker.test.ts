@@ -1,3 +1,4 @@
+import { type KindName, KINDS } from "../../src/observability/kinds.ts"
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
@@ -102,6 +103,22 @@ describe("destinations", () => {
     expect(Object.keys(bare.data.config)).toEqual(["baseUrl", "publicKey", "secretKey"])
     const missing = { config: { secretKey: null } }
     expect(await refusal(400, workspace.manage.patch(`${PATH}/${made.id}`, missing))).toContain("config.secretKey")
+  })
+
+  test.each(Object.entries(CONFIGS))("of %s do not send their secrets to another host", async (type, kind) => {
+    const [url] = KINDS[type as KindName].urls
+    if (url === undefined) return
+    const workspace = await newWorkspace()
+    const config = { ...kind.config, headers: { "x-team": `header-secret-of-the-${type}-kind` } }
+    const made = await add(workspace, { type, name: type, config })
+    const path = `${PATH}/${made.id}`
+    const moved = { [url]: "https://attacker.example.com/in" }
+    for (const change of [moved, { ...made.config, ...moved }]) {
+      expect(await refusal(400, workspace.manage.patch(path, { config: change }))).toContain("another host")
+    }
+    await expectJson(200, workspace.manage.patch(path, { config: { ...config, ...moved } }))
+    const bare = { headers: null, ...Object.fromEntries(kind.secrets.map((name) => [name, kind.config[name]])) }
+    await expectJson(200, workspace.manage.patch(path, { config: { ...bare, [url]: "https://other.example.com/in" } }))
   })
 
   test("of a webhook get a secret to sign with, which is told once", async () => {
