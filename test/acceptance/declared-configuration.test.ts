@@ -126,6 +126,36 @@ test("MCP servers and alert channels are changed, found by hand changes, and rem
   expect(channels.data.filter((one) => one.workspace_id === workspace.id)).toEqual([])
 })
 
+test("BYOK credentials and passthrough services are created, moved to another host, and removed", async () => {
+  more = { OPENAI: "sk-one-0123456789abcdefghij", TOKEN: "0123456789abcdefghij" }
+  const declare = (host: string, order: number) =>
+    write(
+      `  search:\n    byok:\n      team: { provider: openai, key: "\${OPENAI}", sort_order: ${order} }\n` +
+        `    passthrough_services:\n      web: { name: Web, base_url: "https://${host}/", rules: [{ path: "/v1/*", price_usd: 0.005 }], headers: { x-token: "\${TOKEN}" } }\n`,
+    )
+  declare("api.example.com", 3)
+  await succeed("apply", file)
+  expect(await succeed("plan", file)).toBe("No changes.\n")
+  declare("other.example.com", 4)
+  const planned = await gateway("plan", file)
+  expect(planned.out).toContain('base_url: "https://api.example.com" → "https://other.example.com"')
+  await succeed("apply", file)
+  more["OPENAI"] = "sk-two-9876543210zyxwvutsrq"
+  expect(await succeed("apply", file)).toContain('label: "sk-...ghij" → "sk-...tsrq"')
+  expect(await succeed("plan", file)).toBe("No changes.\n")
+  const { data: workspace } = await api<{ data: { id: string } }>("GET", "/workspaces/search")
+  const query = `?workspace_id=${workspace.id}`
+  const byok = () => api<{ data: object[] }>("GET", `/byok${query}`)
+  const services = () => api<{ data: object[] }>("GET", `/passthrough-services${query}`)
+  expect((await byok()).data).toMatchObject([{ name: "team", provider: "openai", sort_order: 4, label: "sk-...tsrq" }])
+  expect((await services()).data).toMatchObject([{ slug: "web", headers: { "x-token": "0123...ghij" } }])
+  const state = readFileSync(`${file}.state.json`, "utf8")
+  for (const secret of Object.values(more)) expect(state + planned.out).not.toContain(secret)
+  write("  search: { byok: {}, passthrough_services: {} }\n")
+  await succeed("apply", file, "--prune")
+  for (const list of [byok, services]) expect((await list()).data).toEqual([])
+})
+
 describe("what somebody changed by hand", () => {
   test("is drift: apply refuses to change it, and --force does", async () => {
     write("  search: { requests_per_minute: 60, description: One }\n")

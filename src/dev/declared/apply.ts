@@ -55,7 +55,9 @@ class Writer {
       alias: (one) =>
         this.#put(one, `/workspaces/${one.workspace}/aliases/${encodeURIComponent(one.name)}`, this.#aliasOf(one)),
       destination: (one) => this.#destination(one),
-      mcp_server: (one) => this.#mcpServer(one),
+      byok: (one) => this.#byok(one),
+      mcp_server: (one) => this.#bySlug(one, "/mcp-servers"),
+      passthrough_service: (one) => this.#bySlug(one, "/passthrough-services"),
       alert_channel: (one) => this.#alertChannel(one),
     }
     await write[change.kind](change)
@@ -120,26 +122,31 @@ class Writer {
     if (removed.length > 0) await this.#send("POST", `${path}/remove`, { key_hashes: removed })
   }
 
-  async #destination({ action, id, workspace, name, declared, fields, secrets }: Change): Promise<void> {
+  async #destination(change: Change): Promise<void> {
+    const { action, id, workspace, name, declared, secrets } = change
     const resource = "/observability/destinations"
     if (action === "remove") await this.#send("DELETE", `${resource}/${id}`)
-    else if (action === "update") {
-      await this.#send("PATCH", `${resource}/${id}`, toBody(changed(fields), secrets))
-    } else {
+    else if (action === "update") await this.#send("PATCH", `${resource}/${id}`, changedBody(change))
+    else {
       const body = { ...toBody(declared, secrets), name, workspace_id: this.#workspaceId(workspace) }
       await this.#send("POST", resource, body)
     }
   }
 
-  async #mcpServer({ action, workspace, name, declared, fields, secrets }: Change): Promise<void> {
+  async #byok({ action, id, workspace, name, declared, fields, secrets }: Change): Promise<void> {
+    const bodyOf = ({ label, ...rest }: Json) => (label === undefined ? rest : { ...rest, key: secrets["label"] })
+    if (action === "remove") await this.#send("DELETE", `/byok/${id}`)
+    else if (action === "update") await this.#send("PATCH", `/byok/${id}`, bodyOf(changed(fields)))
+    else await this.#send("POST", "/byok", { ...bodyOf(declared), name, workspace_id: this.#workspaceId(workspace) })
+  }
+
+  async #bySlug(change: Change, path: string): Promise<void> {
+    const { action, workspace, name, declared, secrets } = change
     const workspaceId = this.#workspaceId(workspace)
-    const resource = `/mcp-servers/${name}?workspace_id=${workspaceId}`
+    const resource = `${path}/${name}?workspace_id=${workspaceId}`
     if (action === "remove") await this.#send("DELETE", resource)
-    else if (action === "update") await this.#send("PATCH", resource, toBody(changed(fields), secrets))
-    else {
-      const body = { ...toBody(declared, secrets), slug: name, workspace_id: workspaceId }
-      await this.#send("POST", "/mcp-servers", body)
-    }
+    else if (action === "update") await this.#send("PATCH", resource, changedBody(change))
+    else await this.#send("POST", path, { ...toBody(declared, secrets), slug: name, workspace_id: workspaceId })
   }
 
   async #alertChannel({ action, id, workspace, name, declared, fields, secrets }: Change): Promise<void> {
@@ -177,6 +184,12 @@ class Writer {
     const found = hashes.length === 0 ? "no key" : `${hashes.length} keys`
     throw new Failure(`The workspace ${workspace} has ${found} with the name ${name}.`)
   }
+}
+
+/** With the secrets, which a URL of another host needs again. */
+function changedBody({ fields, declared, secrets }: Change): Json {
+  const kept = Object.entries(declared).filter(([field]) => field in secrets)
+  return toBody({ ...Object.fromEntries(kept), ...changed(fields) }, secrets)
 }
 
 function changed(fields: Change["fields"]): Json {

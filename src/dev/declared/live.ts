@@ -107,6 +107,15 @@ async function sectionsOf(
     const servers = await listAll(api, `/mcp-servers?workspace_id=${id}&`)
     found.push(...servers.map((one) => ({ ...toLive("mcp_server", slug, one), name: String(one["slug"]) })))
   }
+  if (has("byok")) {
+    const credentials = await listAll(api, `/byok?workspace_id=${id}&`)
+    found.push(...credentials.filter((one) => one["name"] !== null).map((one) => toLive("byok", slug, one)))
+  }
+  if (has("passthrough_service")) {
+    const services = await listAll(api, `/passthrough-services?workspace_id=${id}&`)
+    const named = services.map((one) => ({ ...toLive("passthrough_service", slug, one), name: String(one["slug"]) }))
+    found.push(...named)
+  }
   if (has("alert_channel")) {
     const channels = await listAll(api, "/alerts/channels?")
     const inWorkspace = channels.filter((one) => one["workspace_id"] === id)

@@ -106,6 +106,7 @@ function toRemoval(resource: LiveResource): Change {
 
 /** Fields that the API sets only when it creates. */
 const FIXED: Partial<Record<Kind, readonly string[]>> = {
+  byok: ["provider"],
   key: ["kind", "expires_at"],
   destination: ["type"],
   alert_channel: ["type"],

@@ -2,16 +2,18 @@ import * as z from "zod"
 import { parse, YAMLParseError } from "yaml"
 import { NewChannel } from "../../alerts/schemas.ts"
 import { BudgetChange } from "../../budgets/schemas.ts"
+import { NewByok } from "../../byok/schemas.ts"
 import { NewGuardrail } from "../../guardrails/schemas.ts"
 import { explain } from "../../http/schema.ts"
 import { NewApiKey } from "../../keys/schemas.ts"
 import { NewMcpServer } from "../../mcp-servers/schemas.ts"
+import { NewService } from "../../passthrough/schemas.ts"
 import { NewDestination } from "../../observability/schemas.ts"
 import { AliasInput, AliasPath } from "../../workspaces/alias-schemas.ts"
 import { NewWorkspace, WorkspaceChange } from "../../workspaces/schemas.ts"
 import { Failure } from "../api.ts"
 import type { Json } from "../../support/json.ts"
-import { alertChannelsOf, destinationsOf, mcpServersOf } from "./sealed.ts"
+import { alertChannelsOf, byokOf, destinationsOf, mcpServersOf, passthroughServicesOf } from "./sealed.ts"
 import type { Environment } from "./secrets.ts"
 import { normalizeFields, type Kind, type Resource } from "./resource.ts"
 
@@ -48,6 +50,8 @@ const Key = NewApiKey.omit({ name: true, workspace_id: true, external: true, cre
 
 const Destination = NewDestination.omit({ name: true, workspace_id: true, api_key_hashes: true })
 const AlertChannel = NewChannel.omit({ name: true, workspace_id: true })
+const Byok = NewByok.omit({ name: true, workspace_id: true, allowed_api_key_hashes: true })
+const PassthroughService = NewService.omit({ slug: true, workspace_id: true, allowed_api_key_hashes: true })
 const McpServer = NewMcpServer.omit({ slug: true, workspace_id: true })
 
 const Workspace = WorkspaceChange.omit({ slug: true }).extend({
@@ -56,6 +60,8 @@ const Workspace = WorkspaceChange.omit({ slug: true }).extend({
   guardrails: section(NewGuardrail.shape.name, orEmpty(Guardrail)),
   keys: section(keyName, orEmpty(Key)),
   destinations: section(NewDestination.shape.name, Destination),
+  byok: section(z.string().min(1).max(128), Byok),
+  passthrough_services: section(NewService.shape.slug, PassthroughService),
   mcp_servers: section(NewMcpServer.shape.slug, McpServer),
   alert_channels: section(NewChannel.shape.name, AlertChannel),
 })
@@ -102,15 +108,20 @@ function sectionsOf(slug: string, workspace: Workspace): string[] {
     ["guardrail", workspace.guardrails],
     ["key", workspace.keys],
     ["destination", workspace.destinations],
+    ["byok", workspace.byok],
     ["mcp_server", workspace.mcp_servers],
+    ["passthrough_service", workspace.passthrough_services],
     ["alert_channel", workspace.alert_channels],
   ]
   return declared.filter(([, value]) => value !== undefined).map(([kind]) => sectionOf({ workspace: slug, kind }))
 }
 
+/** Sections whose entries have secrets. */
+const SEALED = ["byok", "destinations", "mcp_servers", "passthrough_services", "alert_channels"]
+
 function resourcesOf(workspace: string, declared: Workspace): Resource[] {
   const { budgets = {}, aliases = {}, guardrails = {}, keys = {}, ...others } = declared
-  const { destinations: _, mcp_servers: __, alert_channels: ___, ...settings } = others
+  const settings = Object.fromEntries(Object.entries(others).filter(([name]) => !SEALED.includes(name)))
   const of = (kind: Kind, entries: Record<string, Json | undefined>) =>
     Object.entries(entries).flatMap(([name, fields]): Resource[] =>
       fields ? [{ kind, workspace, name, fields: normalizeFields(fields) }] : [],
@@ -131,8 +142,11 @@ function resourcesOf(workspace: string, declared: Workspace): Resource[] {
 
 function sealedOf(slug: string, workspace: Workspace, env: Environment): Resource[] {
   const { destinations = {}, mcp_servers: mcpServers = {}, alert_channels: channels = {} } = workspace
+  const { byok = {}, passthrough_services: services = {} } = workspace
   return [
+    ...byokOf([slug, byok], env),
     ...mcpServersOf([slug, mcpServers], env),
+    ...passthroughServicesOf([slug, services], env),
     ...destinationsOf([slug, destinations], env),
     ...alertChannelsOf([slug, channels], env),
   ]

@@ -1,5 +1,6 @@
 import { CHANNEL_SECRETS, CONFIGS, MASK } from "../../alerts/schemas.ts"
 import type { ChannelType } from "../../alerts/alert.ts"
+import { toMask } from "../../byok/credential.ts"
 import { isSecret, type KindName, KINDS } from "../../observability/kinds.ts"
 import { masked } from "../../observability/mask.ts"
 import { isObject, type Json } from "../../support/json.ts"
@@ -35,6 +36,39 @@ export function alertChannelsOf(
       mask: (secrets: Json) => Object.fromEntries(Object.keys(secrets).map((field) => [field, MASK])),
     }
     return toConfigured({ identity, declared, ...rules }, env)
+  })
+}
+
+/** The key is compared by its mask, which the gateway shows as `label`. */
+export function byokOf([workspace, entries]: Section<Json & { key: string }>, env: Environment): Resource[] {
+  return Object.entries(entries).map(([name, { key, ...rest }]) => {
+    const identity = { kind: "byok" as const, workspace, name }
+    const path = `${addressOf(identity)}.key`
+    requireReference(path, key)
+    const resolved = String(resolveReferences(path, key, env))
+    return { ...identity, fields: normalizeFields({ ...rest, label: toMask(resolved) }), secrets: { label: resolved } }
+  })
+}
+
+/** Rules in the form in which the gateway answers them. */
+export function passthroughServicesOf(
+  [workspace, entries]: Section<Json & { rules: readonly Json[]; base_url: string }>,
+  env: Environment,
+): Resource[] {
+  return Object.entries(entries).map(([name, { headers, query, base_url: baseUrl, ...rest }]) => {
+    const identity = { kind: "passthrough_service" as const, workspace, name }
+    const fields: Json = { ...rest, base_url: baseUrl.replace(/\/+$/, "") }
+    const secrets: Json = {}
+    for (const [field, values] of Object.entries({ headers, query })) {
+      if (values === undefined) continue
+      const path = `${addressOf(identity)}.${field}`
+      requireReference(path, values)
+      const resolved = resolveReferences(path, values ?? {}, env)
+      if (!isObject(resolved)) continue
+      secrets[field] = resolved
+      fields[field] = masked(resolved)
+    }
+    return { ...identity, fields: normalizeFields(fields), secrets }
   })
 }
 
