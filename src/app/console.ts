@@ -30,7 +30,7 @@ const PAGE_HEADERS = {
 
 /** Pages of the console, whose routes are in src/console/routes.ts. Any path below one of them is a page, too. */
 const PAGES = new Set(
-  `playground calls batches interns models providers keys mcp-servers guardrails presets team budgets destinations directories files audit
+  `playground calls batches interns models providers keys mcp-servers passthrough-services guardrails presets team budgets destinations directories files audit
    settings docs console`.split(/\s+/),
 )
 /** Paths of the API: the console never answers for them. */

@@ -16,6 +16,8 @@ const PAGES = [
   "/batches",
   "/batches?new=1",
   "/mcp-servers",
+  "/passthrough-services",
+  "/passthrough-services?new=1",
   "/mcp-servers?new=1",
   "/keys",
   "/models",

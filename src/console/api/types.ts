@@ -12,6 +12,7 @@ import type { Workspace as WorkspaceSchema } from "../../workspaces/schemas.ts"
 
 import type { BatchRecord as BatchSchema } from "../../batches/schemas.ts"
 import type { FileRecord as FileSchema } from "../../files/schemas.ts"
+import type { Service as ServiceSchema } from "../../passthrough/schemas.ts"
 import type { McpServer as McpServerSchema } from "../../mcp-servers/schemas.ts"
 
 /** Shapes of the API, derived from the schemas that validate its answers. */
@@ -22,6 +23,7 @@ export type Endpoint = z.infer<typeof EndpointSchema>
 export type ByokCredential = z.infer<typeof ByokSchema>
 export type Workspace = z.infer<typeof WorkspaceSchema>
 export type McpServer = z.infer<typeof McpServerSchema>
+export type PassthroughService = z.infer<typeof ServiceSchema>
 export type Batch = z.infer<typeof BatchSchema>
 export type StoredFile = z.infer<typeof FileSchema>
 export type List<T> = { data: T[]; total_count?: number }

@@ -30,6 +30,12 @@ function actions(): Item[] {
       icon: "plus",
       run: () => navigate("/mcp-servers?new=1"),
     },
+    may("passthrough-services:write") && {
+      kind: "Action",
+      label: "Add a passthrough service",
+      icon: "plus",
+      run: () => navigate("/passthrough-services?new=1"),
+    },
     may("batches:write") && {
       kind: "Action",
       label: "Start a batch",

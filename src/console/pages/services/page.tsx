@@ -1,0 +1,188 @@
+import { useState } from "preact/hooks"
+import { api, withParams } from "../../api/client.ts"
+import { invalidate, useGet } from "../../api/query.ts"
+import type { List, PassthroughService } from "../../api/types.ts"
+import { count } from "../../format/number.ts"
+import { matches } from "../../format/search.ts"
+import { Page } from "../../shell/page.tsx"
+import { query, setQuery } from "../../state/router.ts"
+import { may, workspaceId } from "../../state/session.ts"
+import { attempt } from "../../state/toasts.ts"
+import { Button } from "../../ui/button.tsx"
+import { ConfirmDialog } from "../../ui/dialog.tsx"
+import { Search } from "../../ui/field.tsx"
+import { Empty, Loaded } from "../../ui/states.tsx"
+import { Status } from "../../ui/status.tsx"
+import { type Column, Table } from "../../ui/table.tsx"
+import { plain, ruleText } from "./fields.ts"
+import { ServiceForm, servicePath } from "./service-form.tsx"
+
+type Doing = { service: PassthroughService; does: "edit" | "delete" }
+
+const columnsOf = (open: (doing: Doing) => void): readonly Column<PassthroughService>[] => [
+  {
+    id: "slug",
+    label: "Service",
+    width: "minmax(140px, 1.4fr)",
+    narrow: "title",
+    cell: ({ slug, name }) => (
+      <span title={name}>
+        {slug} {name !== slug && <span class="quiet">{name}</span>}
+      </span>
+    ),
+  },
+  {
+    id: "state",
+    label: "State",
+    width: "70px",
+    cell: ({ enabled }) => <Status tone={enabled ? "good" : "off"}>{enabled ? "on" : "off"}</Status>,
+  },
+  {
+    id: "url",
+    label: "Base URL",
+    width: "minmax(160px, 2fr)",
+    cell: ({ base_url: url }) => (
+      <span class="mono quiet" title={url}>
+        {url}
+      </span>
+    ),
+  },
+  {
+    id: "rules",
+    label: "Forwards",
+    width: "minmax(140px, 1.6fr)",
+    narrow: "hide",
+    cell: ({ rules }) => <span title={rules.map(ruleText).join("\n")}>{summaryOf(rules)}</span>,
+  },
+  {
+    id: "keys",
+    label: "For",
+    width: "90px",
+    narrow: "hide",
+    cell: ({ allowed_api_key_hashes: hashes }) =>
+      hashes === null ? "all keys" : `${count(hashes.length)} ${hashes.length === 1 ? "key" : "keys"}`,
+  },
+  {
+    id: "calls",
+    label: "Calls",
+    width: "60px",
+    cell: ({ slug }) => <a href={`/calls?q=${encodeURIComponent(`passthrough/${slug}`)}`}>calls</a>,
+  },
+  {
+    id: "does",
+    label: "Actions",
+    width: "190px",
+    align: "right",
+    cell: (service) => may("passthrough-services:write") && <Actions service={service} open={open} />,
+  },
+]
+
+function Actions({ service, open }: { service: PassthroughService; open: (doing: Doing) => void }) {
+  const { slug, enabled } = service
+  const turn = async () => {
+    const done = `${slug} is ${enabled ? "off: clients get 404" : "on"}.`
+    const write = () => api(servicePath(service), { method: "PATCH", body: { enabled: !enabled } })
+    if (await attempt(write, done)) invalidate("/passthrough-services")
+  }
+  return (
+    <span class="row tight">
+      <Button kind="quiet" size="small" label={`Edit ${slug}`} onClick={() => open({ service, does: "edit" })}>
+        Edit
+      </Button>
+      <Button kind="quiet" size="small" label={`Turn ${enabled ? "off" : "on"} ${slug}`} onClick={() => void turn()}>
+        Turn {enabled ? "off" : "on"}
+      </Button>
+      <Button kind="quiet" size="small" label={`Delete ${slug}`} onClick={() => open({ service, does: "delete" })}>
+        Delete
+      </Button>
+    </span>
+  )
+}
+
+function summaryOf(rules: PassthroughService["rules"]): string {
+  const prices = rules.map(({ price_usd: price }) => price)
+  const [least, most] = [Math.min(...prices), Math.max(...prices)]
+  const cost = least === most ? `$${plain(least)}` : `$${plain(least)} to $${plain(most)}`
+  return rules.length === 1 ? `${rules[0]?.path}, ${cost}` : `${rules.length} rules, ${cost}`
+}
+
+/** A workspace has at most as many services as one page of the API: the filter reads all of them. */
+export default function ServicesPage() {
+  const path = withParams("/passthrough-services", { limit: 100, workspace_id: workspaceId.value })
+  const list = useGet<List<PassthroughService>>(path)
+  const [doing, setDoing] = useState<Doing>()
+  const text = query.value.get("q") ?? ""
+  const add = () => setQuery({ new: "1" })
+  return (
+    <Page
+      title="Passthrough services"
+      flush
+      controls={
+        <>
+          <Search label="Filter services" value={text} onChange={(q) => setQuery({ q })} />
+          {may("passthrough-services:write") && (
+            <Button kind="primary" icon="plus" onClick={add}>
+              Add a service
+            </Button>
+          )}
+        </>
+      }
+    >
+      <div class="scroller">
+        <Loaded query={list}>
+          {({ data, total_count: total = data.length }) => {
+            if (total === 0) return <NoService />
+            const rows = data.filter(({ slug, name, base_url: url }) => matches(text, `${slug} ${name} ${url}`))
+            if (rows.length === 0) return <Empty title={`No service matches “${text}”`} />
+            return (
+              <Table
+                label="Passthrough services"
+                columns={columnsOf(setDoing)}
+                rows={rows}
+                rowKey={({ slug }) => slug}
+              />
+            )
+          }}
+        </Loaded>
+      </div>
+      {query.value.get("new") === "1" && <ServiceForm onClose={() => setQuery({ new: null })} />}
+      {doing?.does === "edit" && <ServiceForm service={doing.service} onClose={() => setDoing(undefined)} />}
+      {doing?.does === "delete" && <DeleteDialog service={doing.service} onClose={() => setDoing(undefined)} />}
+    </Page>
+  )
+}
+
+function DeleteDialog({ service, onClose }: { service: PassthroughService; onClose: () => void }) {
+  const { slug } = service
+  const remove = async () => {
+    const done = await attempt(() => api(servicePath(service), { method: "DELETE" }), `${slug} is deleted.`)
+    if (!done) return
+    invalidate("/passthrough-services")
+    onClose()
+  }
+  return (
+    <ConfirmDialog
+      title={`Delete ${slug}?`}
+      action="Delete the service"
+      name={slug}
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      <p>
+        Clients get 404 from now on. Its headers and query parameters are deleted. Calls that were made stay in the
+        list. This cannot be undone.
+      </p>
+    </ConfirmDialog>
+  )
+}
+
+function NoService() {
+  return (
+    <Empty title="No passthrough service in this workspace">
+      <p>
+        Add an HTTP API outside the gateway’s formats, such as search or scraping. Clients call it with their own key:
+        its secrets stay here, only the paths that you allow are forwarded, and each request is priced and recorded.
+      </p>
+    </Empty>
+  )
+}
