@@ -39,7 +39,7 @@ export type Statistics = {
 export class EndpointHealth {
   readonly #coolUntil = new Map<string, number>()
   readonly #exhaustedUntil = new Map<string, number>()
-  readonly #samples = new Map<string, Sample[]>()
+  readonly #measured = new Map<string, Measured>()
   readonly #signers = new Map<string, string>()
 
   coolDown(endpoint: string, retryAfterMs: number | null, now: number): void {
@@ -60,14 +60,16 @@ export class EndpointHealth {
   }
 
   measured(endpoint: string, sample: Sample): void {
-    const samples = this.#samples.get(endpoint) ?? []
-    samples.push(sample)
-    if (samples.length > MAX_SAMPLES) samples.shift()
-    remember(this.#samples, endpoint, samples)
+    const measured = this.#measured.get(endpoint) ?? { samples: [], completion: 0, completions: 0 }
+    measured.samples.push(sample)
+    count(measured, sample, 1)
+    const dropped = measured.samples.length > MAX_SAMPLES ? measured.samples.shift() : undefined
+    if (dropped) count(measured, dropped, -1)
+    remember(this.#measured, endpoint, measured)
   }
 
   statisticsOf(endpoint: string, now: number): Statistics {
-    const recent = (this.#samples.get(endpoint) ?? []).filter(({ at }) => now - at < STATISTICS_MS)
+    const recent = (this.#measured.get(endpoint)?.samples ?? []).filter(({ at }) => now - at < STATISTICS_MS)
     const known = (key: "latencyMs" | "tokensPerSecond") =>
       recent.flatMap((sample) => sample[key] ?? []).toSorted((a, b) => a - b)
     const failed = recent.filter(({ isGood }) => !isGood).length
@@ -80,8 +82,8 @@ export class EndpointHealth {
 
   /** Tokens of a complete answer, on average; undefined before the first. */
   expectedCompletion(endpoint: string): number | undefined {
-    const known = (this.#samples.get(endpoint) ?? []).flatMap(({ completion }) => completion ?? [])
-    return known.length === 0 ? undefined : Math.ceil(known.reduce((sum, one) => sum + one, 0) / known.length)
+    const measured = this.#measured.get(endpoint)
+    return measured && measured.completions > 0 ? Math.ceil(measured.completion / measured.completions) : undefined
   }
 
   /** Reasoning that only its maker can verify: a conversation that carries it goes on there. */
@@ -92,6 +94,15 @@ export class EndpointHealth {
   signerOf(signature: string): string | undefined {
     return this.#signers.get(signature.slice(-SIGNATURE_END))
   }
+}
+
+/** `completion`: tokens of the samples that have them, `completions` in number: every call asks for their mean. */
+type Measured = { samples: Sample[]; completion: number; completions: number }
+
+function count(measured: Measured, { completion }: Sample, sign: 1 | -1): void {
+  if (completion == null) return
+  measured.completion += sign * completion
+  measured.completions += sign
 }
 
 /** Enough of a signature to know it by. */
