@@ -1,5 +1,6 @@
 import { curlCommand } from "./curl.ts"
-import { type Disk, HOME } from "./disk.ts"
+import { type Disk } from "./disk.ts"
+import { HOME } from "./home.ts"
 
 const MAX_OUTPUT_CHARS = 16_000
 const COMMAND_MS = 120_000

@@ -1,4 +1,5 @@
-import { type Disk, HOME, resolvePath } from "./disk.ts"
+import { type Disk } from "./disk.ts"
+import { HOME, resolvePath } from "./home.ts"
 import { cut, runShell, type ShellFetch } from "./shell.ts"
 
 /** A call as the model makes it: `arguments` is JSON, or was meant to be. */
