@@ -1,7 +1,6 @@
 import type { InMemoryFs } from "just-bash/browser"
-import { HOME, type HomeFile, type HomePage } from "./home.ts"
+import { HOME, MAX_FILE_BYTES, type HomeFile, type HomePage } from "./home.ts"
 
-export const MAX_FILE_BYTES = 1024 * 1024
 const MAX_DISK_BYTES = 16 * 1024 * 1024
 const MAX_FILES = 2_000
 
@@ -45,7 +44,8 @@ export class Disk {
     this.#sql.exec(
       "INSERT INTO disk (path, body, mode) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET body = excluded.body, mode = excluded.mode",
       path,
-      body.slice().buffer,
+      // A Buffer may be a view of a larger one, and its `slice` as well.
+      new Uint8Array(body).buffer,
       mode,
     )
     return undefined

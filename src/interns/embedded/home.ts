@@ -1,5 +1,6 @@
 /** Working folder of the intern's shell. Files outside of it exist for one command only. */
 export const HOME = "/home/intern"
+export const MAX_FILE_BYTES = 1024 * 1024
 
 /** A file with its absolute path. */
 export type HomeFile = { path: string; body: Uint8Array; mode: number }
