@@ -38,6 +38,7 @@ const PERMISSIVE = new Set([
   "CC0-1.0",
   "ISC",
   "MIT",
+  "Zlib",
   "Unlicense",
 ])
 

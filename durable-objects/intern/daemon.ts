@@ -1,4 +1,6 @@
 import type { Env } from "../../src/config/env.ts"
+import { Disk } from "../../src/interns/embedded/disk.ts"
+import { agentsText } from "../../src/interns/embedded/prompt.ts"
 import { type Numbered, readFrame } from "../../src/interns/hosts/daemon-frames.ts"
 import { CLOSE, type DaemonConfig, type Hello } from "../../src/interns/hosts/daemon-protocol.ts"
 import type { HostEvents, InternConfig, InternHost } from "../../src/interns/hosts/host.ts"
@@ -212,13 +214,20 @@ export class DaemonLink implements InternHost {
       intern_id: row.id,
       name: row.name,
       model,
-      instructions: row.instructions,
+      instructions: this.#instructions(row.instructions),
+      files_url: `${base}/interns/${row.id}/daemon/files`,
       api_base: base,
       api_key: key,
       mcp_servers: [...new Set((principal?.mcpTools ?? []).map(serverOf))],
       secrets_url: `${base}/interns/${row.id}/daemon/secrets`,
       egress_url: `${base}/interns/${row.id}/daemon/egress`,
     }
+  }
+
+  /** Of the intern, and of the AGENTS.md that it was created with: the daemon writes both into one file. */
+  #instructions(given: string | null): string | null {
+    const parts = [given ?? "", agentsText(new Disk(this.#ctx.storage.sql))].filter((part) => part !== "")
+    return parts.length === 0 ? null : parts.join("\n\n")
   }
 
   #closeAll(code: number, rule: string): void {

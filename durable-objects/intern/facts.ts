@@ -24,6 +24,8 @@ export type Facts = {
   /** That the agent was started with; null for the default of the workspace. */
   model: string | null
   peer: Peer
+  /** It has the files and schedules that it was created with. */
+  isFurnished: boolean
   /** The last request id that was used. */
   rpc: number
   /** When prompts of the last minute came, epoch milliseconds. */

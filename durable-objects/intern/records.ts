@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers"
 import type { Env } from "../../src/config/env.ts"
 import { Disk } from "../../src/interns/embedded/disk.ts"
+import { type HomePage } from "../../src/interns/embedded/home.ts"
 import type * as rpc from "../../src/interns/hosts/rpc.ts"
 import { toQuestionText } from "../../src/interns/run/answer.ts"
 import type { Run } from "../../src/interns/run/run.ts"
@@ -139,6 +140,31 @@ export abstract class InternRecords extends DurableObject<Env> {
     const isThere = this.#disk.read(path) !== undefined
     this.#disk.remove(path)
     return isThere
+  }
+
+  /** Files with their content. Of a daemon host: those that its agent begins with. */
+  homePage(after: string): HomePage {
+    return this.#disk.page(after)
+  }
+
+  isFurnished(): boolean {
+    return this.runs.fact("isFurnished") === true
+  }
+
+  /**
+   * Stores a part of what a new intern begins with. Ignored once the last part is there: a repeated creation does not
+   * undo what the agent did since. Returns why a file was not stored.
+   */
+  furnish(identity: rpc.InternIdentity, { files, schedules, isLast }: rpc.Furniture): string | undefined {
+    this.runs.setFact("identity", identity)
+    if (this.isFurnished()) return undefined
+    for (const { path, body, mode } of files) {
+      const fault = this.#disk.write(path, body, mode)
+      if (fault !== undefined) return fault
+    }
+    for (const schedule of schedules) this.#schedules.put(schedule)
+    if (isLast) this.runs.setFact("isFurnished", true)
+    return this.#rescheduled(undefined)
   }
 
   webhook(): InternWebhook | undefined {

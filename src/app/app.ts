@@ -75,6 +75,7 @@ import { scimSync } from "../scim/sync-routes.ts"
 import { secrets } from "../secrets/routes.ts"
 import { consoleSessions } from "../sessions/routes.ts"
 import { usage } from "../usage/routes.ts"
+import { daemonFiles } from "../interns/daemon-file-routes.ts"
 import { daemonSecrets } from "../interns/daemon-secret-routes.ts"
 import { vault } from "../interns/vault-routes.ts"
 import { apiBaseOf, destroyInternsOf } from "../interns/open-intern.ts"
@@ -91,6 +92,7 @@ for (const router of [
   oauthKeys,
   oauthTokens,
   daemonSecrets,
+  daemonFiles,
   internDaemonSocket,
 ])
   api.route("/", router)

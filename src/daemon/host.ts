@@ -4,6 +4,7 @@ import type { GivenSecret } from "../vault/secret.ts"
 import { type Agent, startAgent } from "./agent-process.ts"
 import { environmentOf, setupOf } from "./agents.ts"
 import { agentsFile, type Folder, prepare } from "./folder.ts"
+import { furnish } from "./initial-files.ts"
 import type { DaemonConfig } from "../interns/hosts/daemon-protocol.ts"
 import { type Authority, newAuthority } from "./proxy/authority.ts"
 import { publicConnect } from "./proxy/connect.ts"
@@ -63,7 +64,7 @@ export class Host {
     onMessage: (message: AnyMessage) => void
     onExit: (code: number | null) => void
   }): Promise<Agent> {
-    const { folder, agent, agentUid: uid } = this.#deps
+    const { folder, agent, agentUid: uid, joinToken, log } = this.#deps
     if (!this.config || !this.#proxy) throw new Error("The gateway has not welcomed the daemon yet.")
     // An agent that starts at once also needs its secrets.
     await this.#refreshed
@@ -77,12 +78,13 @@ export class Host {
     })
     const set = [env, out.env, secretFileEnv(folder)]
     this.#reserved = new Set(Object.keys(environmentOf(process.env, folder, [], ...set)))
+    await furnish(folder, { url: this.config.files_url, joinToken, owner: uid, log })
     await prepare(folder, { ...files, ...out.files, ...this.#agentsFiles() }, uid)
     const whole = environmentOf(process.env, folder, this.#secrets, ...set)
     const command = { argv, cwd: folder.work, env: whole, uid, ...(name !== undefined && { package: name }) }
     const started = await startAgent(command, handlers)
     if (!started.mcpHttp && (this.config.mcp_servers ?? []).length > 0) {
-      this.#deps.log("the agent takes no MCP servers over HTTP: it does not get those of the intern")
+      log("the agent takes no MCP servers over HTTP: it does not get those of the intern")
     }
     return started
   }
@@ -122,7 +124,7 @@ export class Host {
 }
 
 function settingsOf(config: DaemonConfig): string {
-  return JSON.stringify({ ...config, secrets_url: "", egress_url: "" })
+  return JSON.stringify({ ...config, files_url: "", secrets_url: "", egress_url: "" })
 }
 
 function trustedByDaemon(): string {

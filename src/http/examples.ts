@@ -56,6 +56,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     model: "sim/echo",
     daily_limit: 2,
     mcp_tools: ["search/query"],
+    files: [{ path: "AGENTS.md", content: "Write in the present tense." }],
   },
   createInternJoinToken: {},
   createMcpServer: {

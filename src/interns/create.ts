@@ -13,6 +13,7 @@ import type { NewKeyRow } from "../keys/table.ts"
 import { sha256Hex } from "../support/encoding.ts"
 import { newId } from "../support/ids.ts"
 import { mayControl, notYours } from "./authority.ts"
+import { withCloned } from "./furnish.ts"
 import { defaultHost } from "./intern.ts"
 import { type InternStatus } from "./kinds.ts"
 import { sealInternKey } from "./intern-key.ts"
@@ -26,7 +27,7 @@ import type { InternRow, NewInternRow } from "./table.ts"
 import { isTaken } from "../support/rows.ts"
 
 const MAX_IDEMPOTENCY_KEY = 255
-const AUDITED_FIELDS = ["name", "description", "model", "provision", "vault_id", "host", ...TERM_FIELDS]
+const AUDITED_FIELDS = ["name", "description", "model", "provision", "vault_id", "host", "clone_of", ...TERM_FIELDS]
 
 /**
  * Creates an intern with its key and vault. With an idempotency key that was used before, returns that intern and
@@ -47,8 +48,9 @@ export async function createIntern(c: Context<App>, input: NewIntern): Promise<{
     if (!owner) throw internError("not_found", "vault_id: no intern of this workspace has this vault.")
     if (!mayControl(principal, owner)) throw notYours("made the intern of this vault")
   }
-  requireToolsRight(principal, undefined, input.mcp_tools)
-  const made = await insert(c, input, idempotencyKey, bodyHash)
+  const whole = await withCloned({ env: c.env, principal }, input)
+  requireToolsRight(principal, undefined, whole.mcp_tools)
+  const made = await insert(c, whole, idempotencyKey, bodyHash)
   if (made) return { row: made, isNew: true }
   const raced = await findMadeIntern(c.env.DB, principal, idempotencyKey)
   if (raced) return { row: orConflict(raced, bodyHash), isNew: false }

@@ -13,6 +13,7 @@ import { hasWorkingKey, refuseInternKey, requireProgramme, visibleIntern } from 
 import { requireNotOwnKey } from "./authority.ts"
 import { createIntern, nameTaken, renewOwnKey } from "./create.ts"
 import { readCursor, toCursor } from "./cursor.ts"
+import { furnish } from "./furnish.ts"
 import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, addErrorReasons, lifecycleTimeout } from "./guards.ts"
 import type { KeyTerms } from "./key-store.ts"
 import { requireTermsRight, requireToolsRight, TERM_FIELDS, toColumns, toTerms } from "./key-terms.ts"
@@ -40,7 +41,8 @@ const create = createRoute({
   operationId: "createIntern",
   tags,
   summary: "Create an intern",
-  description: "With a vault and a key of its own; or the one that the same request made before.",
+  description:
+    "With a vault and a key of its own; or the one that the same request made before. `clone_of` makes it like another one.",
   middleware: [...guards, refuseInternKey, body] as const,
   request: {
     headers: z.object({ "idempotency-key": z.string().optional().meta({ description: "1 to 255 characters." }) }),
@@ -130,6 +132,7 @@ export const interns = newRouter()
   .openapi(create, async (c) => {
     const input = c.req.valid("json")
     const { row, isNew } = await createIntern(c, input)
+    if (row.status === "queued") await furnish(readerOf(c), identityOf(c, row), input)
     const shouldStart = input.provision && UNFINISHED.includes(row.status)
     const result = shouldStart ? await startProvisioning(c, row) : row
     const record = await toRecord(readerOf(c), result)

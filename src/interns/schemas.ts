@@ -1,6 +1,7 @@
 import * as z from "zod"
 import { LimitReset, limitInput } from "../keys/schemas.ts"
 import { mcpToolsInput, mcpToolsOutput } from "../support/mcp-tools.ts"
+import { homeFilesInput } from "./home-files.ts"
 import { INTERN_HOSTS, INTERN_STATUSES } from "./kinds.ts"
 
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
@@ -48,7 +49,17 @@ export const NewIntern = z
     host: z
       .enum(INTERN_HOSTS, { error: `accepts ${INTERN_HOSTS.join(", ")}` })
       .optional()
-      .meta({ description: "Where its agent runs. By default as the deployment says." }),
+      .meta({ description: "Where its agent runs. By default as the deployment says, or as the cloned intern." }),
+    clone_of: z
+      .uuid("must be the UUID of an intern of this workspace")
+      .optional()
+      .meta({
+        description:
+          "The intern whose description, model, instructions, limits, `mcp_tools`, schedules and files it begins with, as far " +
+          "as this request does not say otherwise. For those who control that intern. Secrets, sessions, usage and the " +
+          "webhook are not copied.",
+      }),
+    files: homeFilesInput.optional(),
     ...terms,
   })
   .meta({ id: "NewIntern" })

@@ -4,7 +4,7 @@ import { boundTo, decideEgress } from "./egress.ts"
 import { type Hiding, hiding } from "../outbound/hiding.ts"
 import type { ReleasedSecret } from "./secret.ts"
 
-type Body = string | ReadableStream<Uint8Array>
+type Body = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
 
 /** The body is sent as it is: values are put into headers only. */
 export type EgressRequest = { method: string; url: string; headers: [string, string][]; body?: Body }

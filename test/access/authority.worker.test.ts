@@ -214,6 +214,13 @@ const ROWS: Row[] = [
     refused: 403,
   },
   {
+    does: "clones an intern",
+    ask: (as, { intern }) => as.post("/interns", { name: name(), clone_of: intern.id }),
+    ok: [201, OWNERS],
+    absent: [404, ["intern", ...AWAY]],
+    refused: 403,
+  },
+  {
     does: "makes a join token",
     ask: (as, { intern }) => as.post(`/interns/${intern.id}/daemon/token`, { replace: true }),
     ok: [201, OWNERS],
@@ -230,6 +237,12 @@ const ROWS: Row[] = [
   {
     does: "reads secrets as a daemon",
     ask: (as, { intern }) => as.get(`/interns/${intern.id}/daemon/secrets`),
+    ok: [200, []],
+    refused: 401,
+  },
+  {
+    does: "reads the files of an agent as a daemon",
+    ask: (as, { intern }) => as.get(`/interns/${intern.id}/daemon/files`),
     ok: [200, []],
     refused: 401,
   },

@@ -22,6 +22,9 @@ export class FakeGateway {
   /** How often it was asked what is wanted of the agent, and answered. */
   secretReads = 0
   secrets: ReleasedSecret[] = []
+  /** What the intern was created with, one file a page. `content` is base64url. */
+  files: { path: string; content: string; mode: number }[] = []
+  fileReads = 0
   more: Partial<DaemonConfig> = {}
   /** What hosts of secrets answer. */
   internet: typeof fetch = () => Promise.reject(new Error("There is no internet."))
@@ -157,6 +160,15 @@ export class FakeGateway {
       this.secretReads += 1
       return
     }
+    if (refusal === 101 && request.url?.includes("/daemon/files")) {
+      const after = new URL(request.url, "http://gateway").searchParams.get("after")
+      const at = this.files.findIndex(({ path }) => path === after) + 1
+      const next = at + 1 < this.files.length ? (this.files[at]?.path ?? null) : null
+      response.writeHead(200, { "content-type": "application/json" })
+      response.end(JSON.stringify({ data: this.files.slice(at, at + 1), next }))
+      this.fileReads += 1
+      return
+    }
     if (refusal === 101 && request.url?.endsWith("/daemon/egress")) {
       const host = { secrets: () => this.secrets, fetch: this.internet }
       void answerEgress(request, response, host).catch(() => response.destroy())
@@ -200,6 +212,7 @@ export class FakeGateway {
       instructions: "Be brief.",
       api_base: base,
       api_key: API_KEY,
+      ...(this.files.length > 0 && { files_url: `${base}/interns/${INTERN}/daemon/files` }),
       secrets_url: `${base}/interns/${INTERN}/daemon/secrets`,
       egress_url: `${base}/interns/${INTERN}/daemon/egress`,
       ...this.more,

@@ -255,7 +255,7 @@ describe("what belongs to another organization", () => {
       /\{(hash|workspaceRef|slug|userId|file_id|internId|id)\}/.test(path) &&
       !path.startsWith("/model") &&
       // It asks for a token that no management key is.
-      !/\/daemon\/(secrets|egress|attach)$/.test(path) &&
+      !/\/daemon\/(files|secrets|egress|attach)$/.test(path) &&
       // It is of the operator, who sees every organization.
       !path.startsWith("/organizations") &&
       // Making a preset makes the caller's own.

@@ -58,6 +58,14 @@ describe("the agent that every gateway brings along", () => {
     expect(again.finish).toBe("tool_calls")
   })
 
+  test("has git and patch in its shell", async () => {
+    const { chat } = await newIntern("sim/agent")
+    const commands =
+      "git init -q; echo one > a; git add a; git commit -m First; echo two >> a; git diff > p; git checkout -- a; patch -p1 < p; cat a"
+    const { text } = await (await chat.say(`$ ${commands}`, { approval_mode: "self-drive" })).all()
+    expect(text).toMatch(/\[main [0-9a-f]{7}\] First[^]*patching file a\none\ntwo/)
+  })
+
   test("asks no more in a session where it is always allowed, and in every other", async () => {
     const { chat } = await newIntern("sim/tool-call")
     const requests = await (await chat.say("echo one")).all()

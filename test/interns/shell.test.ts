@@ -1,18 +1,8 @@
 import { expect, test } from "vitest"
-import { DatabaseSync } from "node:sqlite"
 import { Disk } from "../../src/interns/embedded/disk.ts"
-import { runShell, type ShellFetch } from "../../src/interns/embedded/shell.ts"
-
-/** Storage of an object, on SQLite of Node. */
-function sqlStorage(): SqlStorage {
-  const database = new DatabaseSync(":memory:")
-  const exec = (text: string, ...values: (string | number | ArrayBuffer)[]) => {
-    const bound = values.map((value) => (value instanceof ArrayBuffer ? new Uint8Array(value) : value))
-    const rows = database.prepare(text).all(...bound)
-    return { [Symbol.iterator]: () => rows[Symbol.iterator](), toArray: () => rows, one: () => rows[0] }
-  }
-  return { exec } as unknown as SqlStorage
-}
+import { runShell } from "../../src/interns/embedded/shell.ts"
+import type { ShellFetch } from "../../src/interns/embedded/shell-fetch.ts"
+import { sqlStorage } from "../support/sql-storage.ts"
 
 const text = (body: string) => new TextEncoder().encode(body)
 
@@ -24,7 +14,7 @@ async function run(command: string, fetch: ShellFetch = () => Promise.reject(new
 /** Redirects once, where that is wanted. */
 const redirecting: ShellFetch = (url, { followRedirects = true, body } = {}) => {
   const answer = followRedirects
-    ? { status: 200, body: text(`héllo ${body ?? ""}`) }
+    ? { status: 200, body: text(`héllo ${typeof body === "string" ? body : ""}`) }
     : { status: 302, body: text("moved") }
   return Promise.resolve({ url, statusText: "", headers: { location: "/next" }, ...answer })
 }

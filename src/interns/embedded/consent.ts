@@ -1,5 +1,5 @@
 import { isObject, type Json, parseJson } from "../../support/json.ts"
-import { HOME } from "./disk.ts"
+import { HOME } from "./home.ts"
 import { argumentsOf, type McpTool } from "./mcp-tools.ts"
 import type { Turn } from "./memory.ts"
 import type { ToolCall } from "./tools.ts"

@@ -1,5 +1,5 @@
 import type { Command, CommandContext } from "just-bash/browser"
-import type { ShellFetch } from "./shell.ts"
+import type { ShellFetch } from "./shell-fetch.ts"
 
 type Shell = typeof import("just-bash/browser")
 

@@ -1,12 +1,13 @@
 import type { InMemoryFs } from "just-bash/browser"
+import { HOME, MAX_FILE_BYTES, type HomeFile, type HomePage } from "./home.ts"
 
-/** Working folder of the intern's shell. Files outside of it exist for one command only. */
-export const HOME = "/home/intern"
-export const MAX_FILE_BYTES = 1024 * 1024
 const MAX_DISK_BYTES = 16 * 1024 * 1024
 const MAX_FILES = 2_000
 
 type FileRow = { path: string; body: ArrayBuffer; mode: number }
+
+/** Enough for the largest file. */
+const PAGE_BYTES = MAX_FILE_BYTES
 
 /** The files of an intern, as rows of its object. Paths are absolute and below HOME. */
 export class Disk {
@@ -43,7 +44,8 @@ export class Disk {
     this.#sql.exec(
       "INSERT INTO disk (path, body, mode) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET body = excluded.body, mode = excluded.mode",
       path,
-      body.slice().buffer,
+      // A Buffer may be a view of a larger one, and its `slice` as well.
+      new Uint8Array(body).buffer,
       mode,
     )
     return undefined
@@ -61,6 +63,19 @@ export class Disk {
 
   remove(path: string): void {
     this.#sql.exec("DELETE FROM disk WHERE path = ?", path)
+  }
+
+  /** Files in the order of their paths, with their content. `after`: the last path of the page before. */
+  page(after: string): HomePage {
+    const rows = this.#sql.exec<FileRow>("SELECT path, body, mode FROM disk WHERE path > ? ORDER BY path", after)
+    const files: HomeFile[] = []
+    let bytes = 0
+    for (const { path, body, mode } of rows) {
+      bytes += body.byteLength
+      if (files.length > 0 && bytes > PAGE_BYTES) return { files, next: files.at(-1)?.path ?? null }
+      files.push({ path, body: new Uint8Array(body), mode })
+    }
+    return { files, next: null }
   }
 
   /** As the shell takes a folder that is filled already. */
@@ -90,15 +105,4 @@ export class Disk {
 
 function isSame(one: Uint8Array | undefined, other: Uint8Array): boolean {
   return one !== undefined && one.byteLength === other.byteLength && one.every((byte, index) => byte === other[index])
-}
-
-/** The absolute path; undefined if it is outside of the intern's folder. */
-export function resolvePath(path: string): string | undefined {
-  const parts: string[] = []
-  for (const part of (path.startsWith("/") ? path : `${HOME}/${path}`).split("/")) {
-    if (part === "..") parts.pop()
-    else if (part !== "" && part !== ".") parts.push(part)
-  }
-  const absolute = `/${parts.join("/")}`
-  return absolute === HOME || absolute.startsWith(`${HOME}/`) ? absolute : undefined
 }

@@ -11,11 +11,12 @@ import type { AcpMessage } from "../run/acp.ts"
 import { EmbeddedAgent } from "./agent.ts"
 import { callModel, type CallGateway, readCost } from "./call-model.ts"
 import { mcpConsent, type ResolvedCall, shellConsent } from "./consent.ts"
-import { Disk, HOME } from "./disk.ts"
+import { Disk } from "./disk.ts"
 import { McpClient } from "./mcp-client.ts"
 import { McpToolbox } from "./mcp-tools.ts"
 import { Memory } from "./memory.ts"
 import { publishFile } from "./publish.ts"
+import { systemPrompt } from "./prompt.ts"
 import { placeholdersOf, shellFetch } from "./network.ts"
 import { asks, isBuiltIn, runTool, TOOL_DEFINITIONS, type ToolCall } from "./tools.ts"
 
@@ -52,7 +53,7 @@ export class EmbeddedHost implements InternHost {
         const { byName, unavailable } = await this.#toolbox.tools(signal)
         const request = {
           model: config.model,
-          messages: [{ role: "system", content: systemPrompt(config, unavailable) }, ...messages],
+          messages: [{ role: "system", content: systemPrompt(config, this.#disk, unavailable) }, ...messages],
           tools: [...TOOL_DEFINITIONS, ...[...byName.values()].map(({ definition }) => definition)],
         }
         return callModel(callGateway, {
@@ -159,12 +160,4 @@ export class EmbeddedHost implements InternHost {
   destroy(): Promise<boolean> {
     return Promise.resolve(true)
   }
-}
-
-function systemPrompt({ name, instructions }: InternConfig, notes: readonly string[]): string {
-  const about =
-    `You are ${name}, an intern: an agent that works for a person, with tools. Your files are below ${HOME}. ` +
-    `Secrets that you may use are in the shell's environment, as placeholders that become values on their way to the ` +
-    `hosts they are for, in headers over https. Today is ${new Date().toISOString().slice(0, 10)}. Do what you are asked, and say in the end what you did.`
-  return [about, ...notes, ...(instructions === null ? [] : [instructions])].join("\n\n")
 }

@@ -5,7 +5,7 @@ import { egressDepsOf } from "../../vault/egress-deps.ts"
 import type { GivenSecret, ReleasedSecret } from "../../vault/secret.ts"
 import type { InternRow } from "../table.ts"
 import { actorOfIntern } from "./actor.ts"
-import type { ShellFetch } from "./shell.ts"
+import type { ShellFetch } from "./shell-fetch.ts"
 
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 

@@ -1,5 +1,9 @@
 import { curlCommand } from "./curl.ts"
-import { type Disk, HOME } from "./disk.ts"
+import type { Disk } from "./disk.ts"
+import { gitCommand } from "./git/command.ts"
+import { HOME } from "./home.ts"
+import { patchCommand } from "./patch.ts"
+import type { ShellFetch } from "./shell-fetch.ts"
 
 const MAX_OUTPUT_CHARS = 16_000
 const COMMAND_MS = 120_000
@@ -13,25 +17,6 @@ const EXECUTION_LIMITS = {
   maxFileSystemBytes: 32 * 1024 * 1024,
   maxSourceBytes: 256 * 1024,
 }
-
-export type Fetched = {
-  status: number
-  statusText: string
-  headers: Record<string, string>
-  body: Uint8Array
-  url: string
-}
-/** What `curl` in the shell is served by. */
-export type ShellFetch = (
-  url: string,
-  options?: {
-    method?: string
-    headers?: Headers | Record<string, string>
-    body?: string
-    signal?: AbortSignal
-    followRedirects?: boolean
-  },
-) => Promise<Fetched>
 
 type ShellCommand = {
   command: string
@@ -50,7 +35,7 @@ export async function runShell(disk: Disk, { command, env, signal, fetch }: Shel
   const fs = new InMemoryFs(disk.files())
   for (const folder of [HOME, "/tmp"]) await fs.mkdir(folder, { recursive: true })
   const shell = new Bash({
-    customCommands: [curlCommand(library, fetch)],
+    customCommands: [curlCommand(library, fetch), gitCommand(library, fetch), patchCommand(library)],
     fs,
     cwd: HOME,
     env: { HOME, USER: "intern", TMPDIR: "/tmp", ...env },

@@ -1,5 +1,7 @@
-import { type Disk, HOME, resolvePath } from "./disk.ts"
-import { cut, runShell, type ShellFetch } from "./shell.ts"
+import { type Disk } from "./disk.ts"
+import { HOME, resolvePath } from "./home.ts"
+import { cut, runShell } from "./shell.ts"
+import type { ShellFetch } from "./shell-fetch.ts"
 
 /** A call as the model makes it: `arguments` is JSON, or was meant to be. */
 export type ToolCall = { id: string; function: { name: string; arguments: string } }
@@ -29,7 +31,7 @@ const schema = (properties: Record<string, unknown>, required: string[]) => {
 
 const tools: Record<string, Tool> = {
   shell: {
-    description: `Runs a command in a POSIX-like shell whose folder is ${HOME}. Standard tools, jq and curl are there; programs cannot be installed.`,
+    description: `Runs a command in a POSIX-like shell whose folder is ${HOME}. Standard tools, jq, rg, patch, curl and git (https only) are there; programs cannot be installed.`,
     parameters: schema({ command: textField("The command line.") }, ["command"]),
     asks: true,
     run: ({ command }, { disk, env, signal, fetch }) =>

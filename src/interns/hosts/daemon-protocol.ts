@@ -38,6 +38,8 @@ export type DaemonConfig = {
   api_key: string
   /** Slugs of MCP servers that the agent may use, at `{api_base}/mcp/{slug}`. Older gateways send none. */
   mcp_servers?: readonly string[]
+  /** Files that the agent's folder has before the first start. Older gateways send none. */
+  files_url?: string
   secrets_url: string
   /** Where requests to hosts of secrets are sent. */
   egress_url: string

@@ -1,4 +1,5 @@
 import { type ErrorMetadata, type ErrorName, GatewayError } from "../../errors/errors.ts"
+import type { HomeFile, HomePage } from "../embedded/home.ts"
 import type { InternHostKind } from "../kinds.ts"
 import type { ApprovalMode } from "../run/run.ts"
 import type { SessionOrigin, SessionRecord, StoredEntry } from "../run/transcript.ts"
@@ -53,6 +54,9 @@ export type SessionPosition = Pick<SessionRecord, "id" | "updatedAt">
 /** A session with what is in progress in it. `acp`: the agent's id of it. */
 export type SessionState = { record: SessionRecord; acp: string | null; run: { questionId: string | null } | null }
 
+/** What a new intern begins with. `isLast`: nothing is added after this part. */
+export type Furniture = { files: HomeFile[]; schedules: Schedule[]; isLast: boolean }
+
 /** The methods of an intern's Durable Object that routes call; chats and sockets go through `fetch`. */
 export interface InternRpc extends Rpc.DurableObjectBranded {
   fetch(request: Request): Promise<Response>
@@ -80,4 +84,7 @@ export interface InternRpc extends Rpc.DurableObjectBranded {
   readFile(path: string): Uint8Array | undefined
   writeFile(path: string, content: Uint8Array): string | undefined
   deleteFile(path: string): boolean
+  homePage(after: string): HomePage
+  isFurnished(): boolean
+  furnish(identity: InternIdentity, part: Furniture): string | undefined
 }

@@ -59,7 +59,8 @@ const FURTHER_PATH_IDS: Record<string, keyof Ids> = {
  */
 const NO_ID =
   /^(name|slug|user|session_id|session|previous_response_id|app_slug|external|version|interval|vendor|upstream_id|classifier_id|last-event-id|first_name|last_name|names|metadata|prompt_cache_key|key|before_id|io_logging_api_key_ids)$/
-const LOOKS_LIKE_ID = /(^|_)(ids?|hash(es)?|slug|ref|users?|vault|workspace|job|session|key|names?|preset)$|Id$|Ref$/
+const LOOKS_LIKE_ID =
+  /^clone_of$|(^|_)(ids?|hash(es)?|slug|ref|users?|vault|workspace|job|session|key|names?|preset)$|Id$|Ref$/
 
 export type Request = { query?: Record<string, string>; body?: unknown }
 export type Operation = {
@@ -268,8 +269,8 @@ const REQUESTS: Record<string, (ids: Ids) => Request> = {
   }),
   "PATCH /scim/group-mappings/{id}": () => ({ body: { role: "admin" } }),
   "DELETE /scim/group-mappings/{id}": () => ({ query: { keep_members: "true" } }),
-  "POST /interns": ({ workspace, vault }) => ({
-    body: { name: `n${crypto.randomUUID().slice(0, 8)}`, workspace_id: workspace, vault_id: vault },
+  "POST /interns": ({ workspace, vault, intern }) => ({
+    body: { name: `n${crypto.randomUUID().slice(0, 8)}`, workspace_id: workspace, vault_id: vault, clone_of: intern },
   }),
   "GET /interns": ({ workspace }) => ({ query: { workspace_id: workspace } }),
   "PATCH /interns/{internId}": () => ({ body: { description: "Written" } }),
@@ -308,7 +309,7 @@ export function placesOf(operation: Operation, ids: Ids): (keyof Ids)[] {
 }
 
 /** Whether the routes take the join token of a daemon, not a key. */
-export const isDaemons = ({ path }: Operation) => /\/daemon\/(secrets|egress|attach)$/.test(path)
+export const isDaemons = ({ path }: Operation) => /\/daemon\/(files|secrets|egress|attach)$/.test(path)
 
 /** Operations of the deployment's own key, whose holder sees every organization. */
 export const isOperators = ({ path }: Operation) =>

@@ -1,0 +1,51 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import { newRouter } from "../http/router.ts"
+import { failures, ok } from "../http/schema.ts"
+import { toBase64Url } from "../support/encoding.ts"
+import { HOME, type HomePage } from "./embedded/home.ts"
+import { joinTokenIntern } from "./join-token.ts"
+import { openIntern } from "./open-intern.ts"
+
+const DaemonFiles = z
+  .object({
+    data: z.array(
+      z.object({
+        path: z.string().meta({ description: "Relative to the folder in which the agent works." }),
+        content: z.string().meta({ description: "base64url." }),
+        mode: z.int(),
+      }),
+    ),
+    next: z.string().nullable().meta({ description: "`after` of the page that follows; null for the last one." }),
+  })
+  .meta({ id: "DaemonFiles" })
+
+const read = createRoute({
+  method: "get",
+  path: "/interns/{internId}/daemon/files",
+  operationId: "readDaemonFiles",
+  tags: ["Interns"],
+  summary: "Read the files that an agent begins with",
+  description: "About 1 MiB a page. For the daemon, with its join token. No API key reads it.",
+  security: [{ joinToken: [] }],
+  // An id that is not a UUID gets the same response as a wrong token.
+  request: {
+    params: z.object({ internId: z.string().max(64) }),
+    query: z.object({ after: z.string().max(1_024).default("") }),
+  },
+  responses: {
+    200: ok(DaemonFiles),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "rate_limited", "internal"),
+  },
+})
+
+/** Answers join tokens, not API keys. */
+export const daemonFiles = newRouter().openapi(read, async (c) => {
+  const { id } = await joinTokenIntern(c, c.req.valid("param").internId)
+  const { after } = c.req.valid("query")
+  const page: HomePage = await openIntern(c.env, id).homePage(after === "" ? "" : `${HOME}/${after}`)
+  const data = page.files.map(({ path, body, mode }) => ({ path: relative(path), content: toBase64Url(body), mode }))
+  return c.json({ data, next: page.next === null ? null : relative(page.next) }, 200, { "cache-control": "no-store" })
+})
+
+const relative = (path: string) => path.slice(HOME.length + 1)

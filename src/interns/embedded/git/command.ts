@@ -1,0 +1,41 @@
+import type { Command } from "just-bash/browser"
+import type { ShellFetch } from "../shell-fetch.ts"
+import { GitFault } from "./arguments.ts"
+import { gitFiles } from "./files.ts"
+import { gitHttp } from "./http.ts"
+
+/** What isomorphic-git writes before the message of an error that it does not expect. */
+const INTERNAL = /^An internal error caused.*this error message: /s
+
+type Shell = typeof import("just-bash/browser")
+
+/** `git` of the shell: isomorphic-git on the shell's files. Loaded with its first use. Hooks are not run. */
+export function gitCommand({ defineCommand }: Shell, fetch: ShellFetch): Command {
+  return defineCommand("git", async (args, { fs, cwd, env, signal }) => {
+    try {
+      const { folder, headers, rest } = globalOptions(args, cwd)
+      const { runGit } = await import("./run.ts")
+      const http = gitHttp(fetch, signal, headers)
+      const stdout = await runGit({ fs: gitFiles(fs), cwd: folder, env, http, fetch }, rest)
+      return { stdout, stderr: "", exitCode: 0 }
+    } catch (thrown) {
+      const message = thrown instanceof Error ? thrown.message : String(thrown)
+      const exitCode = thrown instanceof GitFault ? thrown.exitCode : 128
+      const text = thrown instanceof GitFault ? message : `fatal: ${message.replace(INTERNAL, "")}`
+      return { stdout: "", stderr: text === "" ? "" : `${text.trimEnd()}\n`, exitCode }
+    }
+  })
+}
+
+/** Before the subcommand: `-C folder` and `-c http.extraHeader=Name: value`. */
+function globalOptions(args: readonly string[], cwd: string) {
+  let [at, folder] = [0, cwd]
+  const headers: Record<string, string> = {}
+  for (; args[at] === "-C" || args[at] === "-c" || args[at] === "--no-pager"; at += args[at] === "--no-pager" ? 1 : 2) {
+    const value = args[at + 1] ?? ""
+    if (args[at] === "-C") folder = value.startsWith("/") ? value : `${folder}/${value}`
+    const [, name = "", header = ""] = /^http\.extraheader=([^:]+):\s*(.*)$/i.exec(args[at] === "-c" ? value : "") ?? []
+    if (name !== "") headers[name] = header
+  }
+  return { folder, headers, rest: args.slice(at) }
+}

@@ -1,0 +1,58 @@
+import type { CommandContext } from "just-bash/browser"
+
+type ShellFiles = CommandContext["fs"]
+
+/** The shell's files as isomorphic-git takes them: the promises of Node's `fs`, with error codes. */
+export function gitFiles(fs: ShellFiles) {
+  // Git takes a file of the same size, second and number for unchanged: a command changes files within a second.
+  let unique = Math.floor(Math.random() * 2 ** 31)
+  const stat = async (found: ReturnType<ShellFiles["stat"]>) => {
+    const { isFile, isDirectory, isSymbolicLink, mode, size, mtime } = await coded(found)
+    const mtimeMs = mtime.getTime()
+    return {
+      isFile: () => isFile,
+      isDirectory: () => isDirectory,
+      isSymbolicLink: () => isSymbolicLink,
+      mode: (isFile ? 0o100_000 : 0) | mode,
+      size,
+      mtimeMs,
+      ctimeMs: mtimeMs,
+      ino: (unique += 1),
+      dev: 0,
+      uid: 0,
+      gid: 0,
+    }
+  }
+  const promises = {
+    readFile: async (path: string, options?: { encoding?: string } | string) => {
+      const bytes = await coded(fs.readFileBuffer(path))
+      const encoding = typeof options === "string" ? options : options?.encoding
+      return encoding === undefined ? bytes : new TextDecoder().decode(bytes)
+    },
+    // A Buffer may be a view of a larger one.
+    writeFile: (path: string, content: Uint8Array | string) =>
+      coded(fs.writeFile(path, typeof content === "string" ? content : new Uint8Array(content))),
+    unlink: (path: string) => coded(fs.rm(path)),
+    readdir: (path: string) => coded(fs.readdir(path)),
+    mkdir: (path: string) => coded(fs.mkdir(path)),
+    rmdir: (path: string) => coded(fs.rm(path)),
+    stat: (path: string) => stat(fs.stat(path)),
+    lstat: (path: string) => stat(fs.lstat(path)),
+    readlink: (path: string) => coded(fs.readlink(path)),
+    symlink: (target: string, path: string) => coded(fs.symlink(target, path)),
+    chmod: (path: string, mode: number) => coded(fs.chmod(path, mode)),
+  }
+  return { promises }
+}
+
+export type GitFiles = ReturnType<typeof gitFiles>
+
+/** Messages of the shell's files begin with the code that Node has as a property. */
+async function coded<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (thrown) {
+    const [, code] = /^(E[A-Z]+):/.exec(thrown instanceof Error ? thrown.message : "") ?? []
+    throw Object.assign(new Error(thrown instanceof Error ? thrown.message : String(thrown)), { code: code ?? "EIO" })
+  }
+}

@@ -1,0 +1,19 @@
+/** Working folder of the intern's shell. Files outside of it exist for one command only. */
+export const HOME = "/home/intern"
+export const MAX_FILE_BYTES = 1024 * 1024
+
+/** A file with its absolute path. */
+export type HomeFile = { path: string; body: Uint8Array; mode: number }
+/** `next`: `after` of the page that follows; null for the last one. */
+export type HomePage = { files: HomeFile[]; next: string | null }
+
+/** The absolute path; undefined if it is outside of the intern's folder. */
+export function resolvePath(path: string): string | undefined {
+  const parts: string[] = []
+  for (const part of (path.startsWith("/") ? path : `${HOME}/${path}`).split("/")) {
+    if (part === "..") parts.pop()
+    else if (part !== "" && part !== ".") parts.push(part)
+  }
+  const absolute = `/${parts.join("/")}`
+  return absolute === HOME || absolute.startsWith(`${HOME}/`) ? absolute : undefined
+}

@@ -1,0 +1,18 @@
+export type Fetched = {
+  status: number
+  statusText: string
+  headers: Record<string, string>
+  body: Uint8Array
+  url: string
+}
+/** What `curl` and `git` in the shell are served by. */
+export type ShellFetch = (
+  url: string,
+  options?: {
+    method?: string
+    headers?: Headers | Record<string, string>
+    body?: string | Uint8Array<ArrayBuffer>
+    signal?: AbortSignal
+    followRedirects?: boolean
+  },
+) => Promise<Fetched>

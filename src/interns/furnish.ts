@@ -1,0 +1,76 @@
+import type { Principal } from "../access/principal.ts"
+import type { Env } from "../config/env.ts"
+import { nanoToUsd } from "../money/money.ts"
+import { newId } from "../support/ids.ts"
+import { mayControl, notYours } from "./authority.ts"
+import type { HomeFile } from "./embedded/home.ts"
+import { toHomeFiles } from "./home-files.ts"
+import type { Furniture, InternIdentity } from "./hosts/rpc.ts"
+import { findInternKeys } from "./key-store.ts"
+import type { InternStatus } from "./kinds.ts"
+import { openIntern } from "./open-intern.ts"
+import { internError } from "./reasons.ts"
+import type { Schedule } from "./schedule.ts"
+import type { NewIntern } from "./schemas.ts"
+import { findIntern } from "./store.ts"
+import type { InternRow } from "./table.ts"
+
+/** Who creates the intern. */
+type Creator = { env: Env; principal: Principal }
+
+const GOING: readonly InternStatus[] = ["destroying", "destroy_failed"]
+
+/** The intern to clone. 404 or 403 for a caller that does not control it. */
+async function clonedIntern({ env, principal }: Creator, id: string): Promise<InternRow> {
+  const row = await findIntern(env.DB, principal, id)
+  if (!row) throw internError("not_found", "clone_of: no intern of this workspace has this id.")
+  if (!mayControl(principal, row)) throw notYours("made the intern to clone")
+  if (!GOING.includes(row.status)) return row
+  throw internError("intern_rejected", `clone_of: the intern ${row.name} is being deleted.`)
+}
+
+/** The request with what it takes over from the intern that it clones. */
+export async function withCloned(creator: Creator, input: NewIntern): Promise<NewIntern> {
+  if (input.clone_of === undefined) return input
+  const { description, model, instructions, host, organizationId, keyHash } = await clonedIntern(
+    creator,
+    input.clone_of,
+  )
+  const [key] = await findInternKeys(creator.env.DB, organizationId, [keyHash])
+  const terms = key && {
+    limit: toUsd(key.limitNano),
+    limit_reset: key.limitReset,
+    daily_limit: toUsd(key.dailyLimitNano),
+    mcp_tools: key.mcpTools,
+  }
+  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+  return { ...input, description, model, instructions, host, ...terms, ...given }
+}
+
+const toUsd = (nano: number | null) => (nano === null ? null : nanoToUsd(nano))
+
+/** Gives a new intern its files and schedules. Repeated until it has all of them, and never after. */
+export async function furnish(creator: Creator, identity: InternIdentity, input: NewIntern): Promise<void> {
+  if (input.clone_of === undefined && input.files === undefined) return
+  const intern = openIntern(creator.env, identity.id)
+  if (await intern.isFurnished()) return
+  const put = async (part: Partial<Furniture>) => {
+    const fault = await intern.furnish(identity, { files: [], schedules: [], isLast: false, ...part })
+    if (fault !== undefined) throw internError("intern_rejected", fault)
+  }
+  const files = toHomeFiles(input.files)
+  if (input.clone_of === undefined) return put({ files, isLast: true })
+  const source = openIntern(creator.env, (await clonedIntern(creator, input.clone_of)).id)
+  const replaced = new Set(files.map(({ path }) => path))
+  for (let after: string | null = ""; after !== null;) {
+    const page: { files: HomeFile[]; next: string | null } = await source.homePage(after)
+    await put({ files: page.files.filter(({ path }) => !replaced.has(path)) })
+    after = page.next
+  }
+  const schedules: Schedule[] = await source.schedules()
+  await put({ files, schedules: schedules.map((schedule) => fresh(schedule, Date.now())), isLast: true })
+}
+
+function fresh(schedule: Schedule, now: number): Schedule {
+  return { ...schedule, id: newId(), nextAt: null, lastAt: null, lastSession: null, lastError: null, createdAt: now }
+}
