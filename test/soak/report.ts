@@ -41,7 +41,7 @@ export function table(samples: readonly Sample[]): string {
 
 const WIDTH = 900
 const PANEL = 150
-const LEFT = 70
+const LEFT = 100
 const GAP = 40
 
 type Line = { label: string; colour: string; values: readonly number[] }
