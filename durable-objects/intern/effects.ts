@@ -1,5 +1,5 @@
 import { toQuestionText } from "../../src/interns/run/answer.ts"
-import type { AcpMessage } from "../../src/interns/run/acp.ts"
+import type { AcpMessage, TurnUsage } from "../../src/interns/run/acp.ts"
 import type { Effect, Run } from "../../src/interns/run/run.ts"
 import type { TurnEnd } from "../../src/interns/run/transcript.ts"
 import type { RunStore } from "./run-store.ts"
@@ -19,12 +19,15 @@ export type EffectDeps = {
   /** That the agent was started with. */
   model: () => string | null
   now: () => number
+  /** What a turn cost, where it is read from the gateway's records. */
+  measure: (run: Run) => Promise<TurnUsage | null> | undefined
+  waitUntil: (work: Promise<unknown>) => void
 }
 
 /** Performs an effect of a run, which is saved before. */
 export function perform(run: Run, effect: Effect, deps: EffectDeps): void {
   const { runs, streams, send, epoch, model, now } = deps
-  record(run, effect, deps)
+  const measured = record(run, effect, deps)
   switch (effect.do) {
     case "request":
       return send({ id: effect.rpc, method: effect.method, params: effect.params })
@@ -47,26 +50,31 @@ export function perform(run: Run, effect: Effect, deps: EffectDeps): void {
     case "finish": {
       const stream = streams.get(run.id)
       streams.delete(run.id)
-      return stream?.finish(effect.finish, run.acp === null ? null : run.session, run.usage)
+      return stream?.finish(effect.finish, run.acp === null ? null : run.session, measured ?? run.usage)
     }
   }
 }
 
-/** Writes what clients would read to the transcript of the session. */
-function record(run: Run, effect: Effect, { log, onEnd }: EffectDeps): void {
+/** Writes what clients would read to the transcript of the session. Returns usage that is still being read. */
+function record(run: Run, effect: Effect, deps: EffectDeps): Promise<TurnUsage | null> | undefined {
+  const { log, onEnd, measure, waitUntil } = deps
   const { session, usage } = run
   if (effect.do === "say" || effect.do === "keep") {
     const { delta } = effect
     if ("content" in delta) log.say(session, "text", delta.content)
     else log.say(session, "reasoning", delta.reasoning)
   }
-  if (effect.do !== "finish") return
+  if (effect.do !== "finish") return undefined
   const { finish } = effect
   if (finish.reason === "tool_calls") {
     const { id } = finish.question
-    return log.add(session, { kind: "question", id, question: toQuestionText(finish.question) })
+    log.add(session, { kind: "question", id, question: toQuestionText(finish.question) })
+    return undefined
   }
   const error = finish.reason === "error" ? { reason: finish.error.reason, message: finish.error.message } : null
-  log.end(session, { ...(error && { error }), usage })
+  const measured = measure(run)
+  log.end(session, { ...(error && { error }), usage }, measured ? null : usage)
+  if (measured) waitUntil(measured.then((found) => log.count(session, found)))
   onEnd(run, error)
+  return measured
 }

@@ -58,6 +58,8 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
       send: (message) => this.#send(message),
       schedule: () => this.schedule(),
       onEnd: (run, error) => this.turnEnded(run, error),
+      measure: (run) => this.meter.measure(run),
+      waitUntil: (work) => ctx.waitUntil(work),
     })
     void ctx.blockConcurrencyWhile(async () => {
       await this.#alarm.load()

@@ -7,6 +7,7 @@ import { toQuestionText } from "../../src/interns/run/answer.ts"
 import type { Run } from "../../src/interns/run/run.ts"
 import { MAX_SCHEDULES, type Schedule } from "../../src/interns/schedule.ts"
 import type { InternWebhook } from "../../src/interns/webhook.ts"
+import { Meter } from "./meter.ts"
 import { Notices } from "./notices.ts"
 import { listQuestions, type QuestionChange } from "./question-list.ts"
 import { RunStore } from "./run-store.ts"
@@ -17,6 +18,7 @@ import { SessionLog, stateOf } from "./session-log.ts"
 export abstract class InternRecords extends DurableObject<Env> {
   protected readonly runs: RunStore
   protected readonly log: SessionLog
+  protected readonly meter: Meter
   readonly #schedules: Schedules
   readonly #notices: Notices
   readonly #disk: Disk
@@ -31,6 +33,7 @@ export abstract class InternRecords extends DurableObject<Env> {
       this.#questionChanged(change)
     })
     this.log = new SessionLog(sql, now)
+    this.meter = new Meter(sql, env, this.runs)
     this.#schedules = new Schedules(sql, { log: this.log, now, start: (call) => this.startTurn(call) })
     this.#notices = new Notices(sql, env, now)
     this.#disk = new Disk(sql)
@@ -55,6 +58,7 @@ export abstract class InternRecords extends DurableObject<Env> {
   /** For a storage that was emptied. */
   protected resetRecords(): void {
     this.log.reset()
+    this.meter.reset()
     this.#schedules.reset()
     this.#notices.reset()
   }

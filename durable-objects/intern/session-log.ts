@@ -1,4 +1,5 @@
 import type { SessionState } from "../../src/interns/hosts/rpc.ts"
+import type { TurnUsage } from "../../src/interns/run/acp.ts"
 import { parseStored } from "../../src/support/json.ts"
 import {
   addUsage,
@@ -73,12 +74,21 @@ export class SessionLog {
     this.#insert(session, entry)
   }
 
-  end(session: string, end: TurnEnd): void {
+  /** `usage`: to add to that of the session; null where it is counted later. */
+  end(session: string, end: TurnEnd, usage: TurnUsage | null): void {
     this.add(session, { kind: "end", ...end })
     const known = this.get(session)
     if (!known) return
     const { id: _, createdAt, updatedAt: __, ...body } = known
-    this.#save(session, { ...body, usage: addUsage(body.usage, end.usage), lastEnd: end }, createdAt)
+    this.#save(session, { ...body, usage: addUsage(body.usage, usage), lastEnd: end }, createdAt)
+  }
+
+  /** Adds to the usage of a session. */
+  count(session: string, usage: TurnUsage | null): void {
+    const known = this.get(session)
+    if (!known || !usage) return
+    const { id: _, createdAt, updatedAt: __, ...body } = known
+    this.#save(session, { ...body, usage: addUsage(body.usage, usage) }, createdAt)
   }
 
   get(session: string): SessionRecord | undefined {

@@ -62,8 +62,11 @@ export class InternStream {
     if (this.#out.waitingBytes > MAX_WAITING_BYTES) this.#lose()
   }
 
-  /** Writes the last chunks and closes the stream. `session` is null if the run failed before it had one. */
-  finish(finish: Finish, session: string | null, usage: TurnUsage | null): void {
+  /**
+   * Writes the last chunks and closes the stream. `session` is null if the run failed before it had one. Usage that is
+   * still being read delays the last chunk alone.
+   */
+  finish(finish: Finish, session: string | null, usage: TurnUsage | null | Promise<TurnUsage | null>): void {
     if (this.#isOver) return
     const model = this.#modelWord()
     if (finish.reason === "tool_calls") {
@@ -77,7 +80,13 @@ export class InternStream {
       )
     }
     this.#write(finishChunk(this.#head, model, finish, this.#isFirst))
-    this.#write(finalChunk(this.#head, model, session, finish.reason === "tool_calls" ? null : usage))
+    if (usage instanceof Promise) void usage.then((read) => this.#close(model, session, read))
+    else this.#close(model, session, finish.reason === "tool_calls" ? null : usage)
+  }
+
+  #close(model: string, session: string | null, usage: TurnUsage | null): void {
+    if (this.#isOver) return
+    this.#write(finalChunk(this.#head, model, session, usage))
     this.#out.write([DONE_FRAME])
     this.#isOver = true
     this.#cancelTimer()

@@ -33,6 +33,8 @@ type TurnsDeps = {
   /** To the agent. */
   send: (message: Omit<AcpMessage, "jsonrpc">) => void
   onEnd: EffectDeps["onEnd"]
+  measure: EffectDeps["measure"]
+  waitUntil: EffectDeps["waitUntil"]
   /** Sets the alarm to the earliest deadline. */
   schedule: () => void
 }
@@ -50,10 +52,11 @@ export class InternTurns {
 
   constructor(deps: TurnsDeps) {
     this.#deps = deps
-    const { runs, log, send, now, onEnd } = deps
+    const { runs, log, send, now, onEnd, measure, waitUntil } = deps
     const streams = this.#streams
     const epoch = () => deps.host().epoch
-    this.#effectDeps = { runs, log, streams, send, onEnd, epoch, model: () => deps.lifecycle.model, now }
+    const model = () => deps.lifecycle.model
+    this.#effectDeps = { runs, log, streams, send, onEnd, epoch, model, now, measure, waitUntil }
   }
 
   /** Runs with an attached client. */

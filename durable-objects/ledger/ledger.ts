@@ -13,7 +13,7 @@ import {
   type LeaseUpdate,
 } from "../../src/ledger/protocol.ts"
 import type { Env } from "../../src/config/env.ts"
-import type { Generation } from "../../src/ledger/generation.ts"
+import type { Generation, Settled } from "../../src/ledger/generation.ts"
 import type { Reconciliation } from "../../src/ledger/reconciliation.ts"
 import { logWarning } from "../../src/support/log.ts"
 import { recordLimitAlerts } from "../../src/alerts/record.ts"
@@ -196,6 +196,11 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   /** Counters of these keys, in the order asked. */
   usage(keyHashes: string[]): Counters[] {
     return keyHashes.map((hash) => this.#counters.at(keyScope(hash), Date.now()))
+  }
+
+  /** Calls of a key that are not in D1 yet. */
+  onTheirWay(keyHash: string, since: number): Settled[] {
+    return this.#outbox.undelivered().filter((call) => call.keyHash === keyHash && call.settledAt >= since)
   }
 
   /**

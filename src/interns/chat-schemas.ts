@@ -36,12 +36,27 @@ export const InternChatRequest = z
   .meta({ id: "InternChatRequest" })
 export type InternChatRequest = z.infer<typeof InternChatRequest>
 
-const Usage = z.object({
+const ModelUsage = z
+  .object({
+    model: z.string().meta({ description: "That answered." }),
+    calls: z.int(),
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    cached_tokens: z.int().optional(),
+    cost: z.number().meta({ description: "USD." }),
+  })
+  .meta({ id: "InternModelUsage" })
+
+export const Usage = z.object({
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   total_tokens: z.int(),
   prompt_tokens_details: z.object({ cached_tokens: z.int() }).optional(),
   cost: z.number().optional().meta({ description: "USD." }),
+  by_model: z
+    .array(ModelUsage)
+    .optional()
+    .meta({ description: "As the gateway recorded and charged the calls; absent where it recorded none." }),
 })
 
 export const InternChatChunk = z

@@ -1,19 +1,10 @@
 import * as z from "zod"
 import { parseStored } from "../support/json.ts"
 import { toTimestamp } from "../support/time.ts"
+import { Usage } from "./chat-schemas.ts"
 import type { SessionState } from "./hosts/rpc.ts"
 import { MAX_SCHEDULES, type Schedule } from "./schedule.ts"
 import type { StoredEntry, TranscriptEntry as Entry } from "./run/transcript.ts"
-
-const Usage = z
-  .object({
-    prompt_tokens: z.int(),
-    completion_tokens: z.int(),
-    total_tokens: z.int(),
-    prompt_tokens_details: z.object({ cached_tokens: z.int() }).optional(),
-    cost: z.number().optional().meta({ description: "USD." }),
-  })
-  .nullable()
 
 const TurnError = z.object({ reason: z.string(), message: z.string() })
 
@@ -31,7 +22,7 @@ export const InternSession = z
       .meta({ description: "`waiting`: a question is open. `idle`: no turn is in progress." }),
     open_question_id: z.string().nullable(),
     turns: z.int(),
-    usage: Usage.meta({ description: "Of all turns, as the agent reported it; null where it reported none." }),
+    usage: Usage.nullable().meta({ description: "Of all turns, as recorded, or else as the agent reported it." }),
     last_error: TurnError.nullable().meta({ description: "Why the last turn failed; null where it did not." }),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),

@@ -1,5 +1,5 @@
 import type { Env } from "../config/env.ts"
-import { cappedAt, type Generation } from "./generation.ts"
+import { cappedAt, type Generation, type Settled } from "./generation.ts"
 import type { Reconciliation } from "./reconciliation.ts"
 import { logError } from "../support/log.ts"
 import { NOTHING_ELSE, type Progress, Reports } from "./reports.ts"
@@ -246,6 +246,12 @@ export class LedgerClient {
   async balance(): Promise<Balance> {
     await this.#reports.flush()
     return this.#reports.request(async (stub) => stub.balance())
+  }
+
+  /** Calls of a key that were charged since then and are not in the database yet. */
+  async onTheirWay(keyHash: string, since: number): Promise<Settled[]> {
+    await this.#reports.flush()
+    return this.#reports.request(async (stub) => stub.onTheirWay(keyHash, since))
   }
 
   async generation(id: string): Promise<Generation | null> {

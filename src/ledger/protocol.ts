@@ -1,4 +1,4 @@
-import type { Generation, GenerationDraft } from "./generation.ts"
+import type { Generation, GenerationDraft, Settled } from "./generation.ts"
 import type { FreeLimits, FreeLimitExceeded } from "./free-requests.ts"
 import type { Counters, Limit, Standing, Verdict, Wanted } from "./limits.ts"
 import type { RateRefusal, RateRequest, RateSlice } from "./rates.ts"
@@ -98,6 +98,7 @@ export interface LedgerRpc extends Rpc.DurableObjectBranded {
   balance(): Balance
   freeToday(limits: FreeLimits): { limit: number; used: number }
   usage(keyHashes: string[]): Counters[]
+  onTheirWay(keyHash: string, since: number): Settled[]
   generation(id: string): Promise<Generation | null>
   reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation>
   confirmBroadcasts(ids: string[]): void

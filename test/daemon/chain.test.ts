@@ -5,8 +5,10 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { root } from "../../src/dev/options.ts"
+import { startReceiver } from "../acceptance/receivers.ts"
 import { byNode, end, npmStart, type Started } from "../acceptance/npm-start.ts"
 import { eventually } from "../support/eventually.ts"
+import { liveStory } from "../support/intern-story.ts"
 import { installOpencode } from "../support/opencode.ts"
 import { talkTo } from "./talk.ts"
 
@@ -95,6 +97,25 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
     const over = await (await talk.answer(intern.id, cancelled.session, cancelled.question, "cancel")).all()
     expect(over.reason).toBe("run_ended")
     expect(existsSync(fileOf(intern, "no.txt"))).toBe(false)
+  })
+
+  test("is what a person's first hour with an intern needs", async () => {
+    const receiver = await startReceiver()
+    await liveStory({
+      url: gateway.url,
+      key: gateway.apiKey,
+      creation: { host: "daemon" },
+      start: async (id) => {
+        const { token } = await talk.json<{ token: string }>("POST", `/interns/${id}/daemon/token`)
+        await startDaemon({ id, token, dir: path.join(folder, "story") })
+      },
+      readFile: async (_, name) => {
+        const file = path.join(folder, "story/work", name)
+        return existsSync(file) ? readFileSync(file, "utf8") : undefined
+      },
+      receiver,
+    })
+    await receiver.stop()
   })
 
   test("is steered while it speaks, and stops when its reader leaves", async () => {

@@ -71,6 +71,12 @@ export class Reading {
     )
   }
 
+  /** What the question shows, as JSON. */
+  get questionText(): string {
+    const calls = this.chunks.flatMap(({ choices }) => choices).flatMap(({ delta }) => delta.tool_calls ?? [])
+    return calls[0]?.function.arguments ?? ""
+  }
+
   get session(): string {
     return this.chunks.at(-1)?.session_id ?? ""
   }

@@ -1,6 +1,14 @@
 import { exports } from "cloudflare:workers"
 import { expect } from "vitest"
 
+export type InternUsage = {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  cost?: number
+  by_model?: { model: string; calls: number; prompt_tokens: number; completion_tokens: number; cost: number }[]
+}
+
 export type InternChunk = {
   id: string
   object: string
@@ -17,7 +25,7 @@ export type InternChunk = {
     finish_reason: string | null
   }[]
   session_id?: string | null
-  usage?: { prompt_tokens: number; completion_tokens: number; total_tokens: number; cost?: number } | null
+  usage?: InternUsage | null
   error?: { code: number; message: string; metadata: { reason: string; retryable: boolean } }
 }
 

@@ -6,7 +6,8 @@ import { type Consent, isPermissionFor, PERMISSION_OPTIONS, type ResolvedCall } 
 import type { Memory, Turn } from "./memory.ts"
 import { replayOf } from "./replay.ts"
 import type { ToolCall } from "./tools.ts"
-import { openCalls, sum, textOf } from "./turns.ts"
+import { addModels } from "../run/transcript.ts"
+import { modelUsageOf, openCalls, sum, textOf } from "./turns.ts"
 
 /** Calls of a model within one turn. */
 const MAX_ROUNDS = 40
@@ -223,7 +224,8 @@ export class EmbeddedAgent {
     }
     this.#memory.say(session, answer.message)
     const usage = sum(turn.usage, answer.usage)
-    this.#memory.setTurn(session, { ...turn, usage, rounds: turn.rounds + 1, model: answer.model })
+    const models = addModels(turn.models ?? [], [modelUsageOf(answer)])
+    this.#memory.setTurn(session, { ...turn, usage, models, rounds: turn.rounds + 1, model: answer.model })
     return true
   }
 
@@ -241,7 +243,7 @@ export class EmbeddedAgent {
       totalTokens: prompt + completion,
       cachedReadTokens: cached,
     }
-    const counted = turn.rounds > 0 && { usage, _meta: { cost } }
+    const counted = turn.rounds > 0 && { usage, _meta: { cost, by_model: turn.models } }
     this.#reply(turn.rpc, { stopReason: how, ...counted })
   }
 

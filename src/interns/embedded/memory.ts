@@ -1,4 +1,4 @@
-import type { RpcId } from "../run/acp.ts"
+import type { ModelUsage, RpcId } from "../run/acp.ts"
 import type { ModelMessage } from "./call-model.ts"
 import { parseStored } from "../../support/json.ts"
 
@@ -7,6 +7,8 @@ export type Turn = {
   rpc: RpcId
   rounds: number
   usage: { prompt: number; cached: number; completion: number; cost: number }
+  /** Absent in turns of older versions. */
+  models?: ModelUsage[]
   model: string | null
   /** Messages that steered the turn while it ran. */
   steers: string[]

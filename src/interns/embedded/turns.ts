@@ -1,5 +1,6 @@
 import { record } from "../run/acp-values.ts"
-import type { ModelMessage } from "./call-model.ts"
+import type { ModelUsage } from "../run/acp.ts"
+import type { ModelAnswer, ModelMessage } from "./call-model.ts"
 import type { Turn } from "./memory.ts"
 import type { ToolCall } from "./tools.ts"
 
@@ -16,6 +17,19 @@ export function textOf(prompt: unknown): string {
   const blocks = Array.isArray(prompt) ? (prompt as unknown[]) : []
   const texts = blocks.map((block) => record(block)["text"]).filter((text) => typeof text === "string")
   return texts.join("\n")
+}
+
+/** Of one call, as the gateway counts and charges it. */
+export function modelUsageOf({ model, usage }: ModelAnswer & { is: "answer" }): ModelUsage {
+  const { prompt, cached, completion, cost } = usage
+  return {
+    model: model ?? "unknown",
+    calls: 1,
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    ...(cached > 0 && { cached_tokens: cached }),
+    cost,
+  }
 }
 
 export function sum(one: Turn["usage"], other: Turn["usage"]): Turn["usage"] {

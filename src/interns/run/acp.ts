@@ -24,6 +24,16 @@ export type PermissionKind = (typeof PERMISSION_KINDS)[number]
 
 export type PermissionOption = { id: string; kind: PermissionKind }
 
+/** Of one model within a turn. `cost` in USD. */
+export type ModelUsage = {
+  model: string
+  calls: number
+  prompt_tokens: number
+  completion_tokens: number
+  cached_tokens?: number
+  cost: number
+}
+
 /** Token usage of a turn in the field names of the API. `cost` in USD. */
 export type TurnUsage = {
   prompt_tokens: number
@@ -31,6 +41,8 @@ export type TurnUsage = {
   total_tokens: number
   prompt_tokens_details?: { cached_tokens: number }
   cost?: number
+  /** Where the gateway recorded the calls. */
+  by_model?: ModelUsage[]
 }
 
 /** An ACP message as a run sees it. */
@@ -153,14 +165,32 @@ export function usageOf(result: Json): TurnUsage | null {
   if (input === undefined && completion === undefined) return null
   const cached = count(usage["cachedReadTokens"]) ?? 0
   const prompt = (input ?? 0) + cached + (count(usage["cachedWriteTokens"]) ?? 0)
-  const cost = record(result["_meta"])["cost"]
+  const { cost, by_model: models } = record(result["_meta"])
   return {
     prompt_tokens: prompt,
     completion_tokens: completion ?? 0,
     total_tokens: prompt + (completion ?? 0),
     ...(cached > 0 && { prompt_tokens_details: { cached_tokens: cached } }),
     ...(typeof cost === "number" && Number.isFinite(cost) && { cost }),
+    ...(models !== undefined && { by_model: list(models).flatMap(modelUsageOf) }),
   }
+}
+
+function modelUsageOf(value: unknown): ModelUsage[] {
+  const given = record(value)
+  const [model, calls, cost] = [text(given["model"]), count(given["calls"]), given["cost"]]
+  if (model === undefined || calls === undefined || typeof cost !== "number") return []
+  const cached = count(given["cached_tokens"]) ?? 0
+  return [
+    {
+      model,
+      calls,
+      prompt_tokens: count(given["prompt_tokens"]) ?? 0,
+      completion_tokens: count(given["completion_tokens"]) ?? 0,
+      ...(cached > 0 && { cached_tokens: cached }),
+      cost,
+    },
+  ]
 }
 
 function count(value: unknown): number | undefined {

@@ -20,6 +20,7 @@ export function startRun(opening: Opening, known: KnownSession, now: number, rpc
     state: "streaming",
     mode: opening.mode,
     isBackground: opening.isBackground ?? false,
+    startedAt: now,
     ending: null,
     openRpc: null,
     isLoading: false,

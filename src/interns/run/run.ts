@@ -51,6 +51,8 @@ export type Run = {
   mode: ApprovalMode
   /** Goes on without a client. Absent in runs of older versions. */
   isBackground?: boolean
+  /** Absent in runs of older versions. */
+  startedAt?: number
   ending: Ending | null
   /** Our requests that the agent has not answered. */
   openRpc: number | null

@@ -1,4 +1,4 @@
-import type { TurnUsage } from "./acp.ts"
+import type { ModelUsage, TurnUsage } from "./acp.ts"
 
 /** Who started a session. `schedule:<id>`: a schedule of the intern. */
 export type SessionOrigin = "chat" | "background" | `schedule:${string}`
@@ -41,5 +41,24 @@ export function addUsage(sum: TurnUsage | null, turn: TurnUsage | null): TurnUsa
     total_tokens: sum.total_tokens + turn.total_tokens,
     ...(cached > 0 && { prompt_tokens_details: { cached_tokens: cached } }),
     ...(hasCost && { cost: (sum.cost ?? 0) + (turn.cost ?? 0) }),
+    ...((sum.by_model ?? turn.by_model) && { by_model: addModels(sum.by_model ?? [], turn.by_model ?? []) }),
   }
+}
+
+/** One entry for each model, in the order of their first use. */
+export function addModels(sum: readonly ModelUsage[], more: readonly ModelUsage[]): ModelUsage[] {
+  const byName = new Map(sum.map((one) => [one.model, one]))
+  for (const one of more) {
+    const known = byName.get(one.model)
+    const cached = (known?.cached_tokens ?? 0) + (one.cached_tokens ?? 0)
+    byName.set(one.model, {
+      model: one.model,
+      calls: (known?.calls ?? 0) + one.calls,
+      prompt_tokens: (known?.prompt_tokens ?? 0) + one.prompt_tokens,
+      completion_tokens: (known?.completion_tokens ?? 0) + one.completion_tokens,
+      ...(cached > 0 && { cached_tokens: cached }),
+      cost: (known?.cost ?? 0) + one.cost,
+    })
+  }
+  return [...byName.values()]
 }
