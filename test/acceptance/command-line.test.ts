@@ -41,6 +41,8 @@ test("says what there is, and of each command how it is written", async () => {
     "doctor",
     "providers",
     "provider test",
+    "provider stop",
+    "provider start",
     "models",
     "catalogue update",
     "catalogue price",

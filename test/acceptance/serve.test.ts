@@ -137,6 +137,7 @@ test("it serves calls of a provider that it asked for models, and keeps keys and
     removed: 0,
     unpriced: 3,
     error: null,
+    key_errors: [],
   })
   expect(found.body.data).toContainEqual({
     provider: "vllm",
@@ -145,6 +146,7 @@ test("it serves calls of a provider that it asked for models, and keeps keys and
     removed: 0,
     unpriced: 0,
     error: null,
+    key_errors: [],
   })
 
   // A server of one's own costs nothing; a vendor's model has to be priced before it is called.
@@ -166,6 +168,7 @@ test("it serves calls of a provider that it asked for models, and keeps keys and
     removed: 1,
     unpriced: 1,
     error: null,
+    key_errors: [],
   })
   expect((await chat(key, "openai/gpt-brand-new")).status).toBe(200)
   expect((await chat(key, "vllm/gpt-brand-new")).status).toBe(404)
