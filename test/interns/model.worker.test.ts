@@ -53,6 +53,8 @@ const OPERATIONS = {
   "answer cancel": 1,
   "answer again": 3,
   leave: 1,
+  stop: 3,
+  "delete session": 1,
   end: 2,
   "end cancelled": 1,
   "end failed": 1,
@@ -121,6 +123,10 @@ class Setup {
         return this.answerAgain(session)
       case "leave":
         return run && this.leave(run)
+      case "stop":
+        return this.stop(session)
+      case "delete session":
+        return this.deleteSession(session)
       case "end":
       case "end cancelled":
       case "end failed":
@@ -340,6 +346,26 @@ class Setup {
       expect(attached).not.toContain(mine?.id)
     })
     if (run.state === "streaming" && !run.isBackground) await this.cancelled(run)
+  }
+
+  /** By the session's id, from anywhere. */
+  async stop(session: string): Promise<void> {
+    const run = this.runs.get(session)
+    const { id, as } = this.daemon.intern
+    const answer = await as.post(`/interns/${id}/sessions/${session}/cancel`, undefined)
+    expect(answer.status).toBe(run ? 202 : 409)
+    await answer.body?.cancel()
+    if (run?.state === "streaming" || run?.state === "paused") await this.cancelled(run)
+  }
+
+  /** Never below a turn. Its next prompt begins a new one. */
+  async deleteSession(session: string): Promise<void> {
+    const { id, as } = this.daemon.intern
+    const answer = await as.delete(`/interns/${id}/sessions/${session}`)
+    await answer.body?.cancel()
+    if (this.runs.has(session)) return expect(answer.status).toBe(409)
+    expect([200, 404]).toContain(answer.status)
+    expect((await as.get(`/interns/${id}/sessions/${session}`)).status).toBe(404)
   }
 
   /** The run is told to stop: what it asks is answered, once. */
