@@ -200,7 +200,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
 
   /** Calls of a key that are not in D1 yet. */
   onTheirWay(keyHash: string, since: number): Settled[] {
-    return this.#outbox.undelivered().filter((call) => call.keyHash === keyHash && call.settledAt >= since)
+    return this.#outbox.undeliveredOf(keyHash, since)
   }
 
   /**

@@ -13,6 +13,8 @@ const MAX_KEPT = 100_000
 /** For so long a settlement may come twice, and is known by its record. */
 const KEPT_MS = 600_000
 const VERIFY_BATCH = 500
+/** Calls of a turn that has just ended. */
+const MAX_OF_KEY = 1_000
 /** How long the consumer of the queue may take to confirm calls, the first time and at most. */
 const CONFIRMED_IN_MS = 120_000
 const MAX_CONFIRMED_IN_MS = 3_600_000
@@ -111,6 +113,21 @@ export class Outbox {
   undelivered(): Settled[] {
     const rows = this.#sql.exec<Row>("SELECT * FROM outbox WHERE seq > ? ORDER BY seq", this.#delivered).toArray()
     return rows.map((row) => parseStored<Settled>(row.record))
+  }
+
+  /** Of one key, settled since then; the latest where there are many. */
+  undeliveredOf(keyHash: string, since: number): Settled[] {
+    const rows = this.#sql
+      .exec<{ record: string }>(
+        `SELECT record FROM outbox WHERE seq > ? AND record ->> 'keyHash' = ? AND record ->> 'settledAt' >= ?
+         ORDER BY seq DESC LIMIT ?`,
+        this.#delivered,
+        keyHash,
+        since,
+        MAX_OF_KEY,
+      )
+      .toArray()
+    return rows.map(({ record }) => parseStored<Settled>(record)).toReversed()
   }
 
   /** Delivers all there is. Milliseconds to wait before trying again where the database is away; null when done. */

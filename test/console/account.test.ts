@@ -159,6 +159,63 @@ test("a question is announced on every page, and the announcement leads to it", 
   expect(faults).toEqual([])
 })
 
+test("an intern's budget and tools are changed on its page, and it is cloned with them", async () => {
+  const { page, faults } = await openConsole(acme.managementKey, "/interns")
+  await page.getByRole("link", { name: "scout" }).click()
+  await page.getByRole("link", { name: "About" }).click()
+  await page.getByRole("button", { name: "Edit budget and tools" }).click()
+  await page.getByLabel("Budget, USD", { exact: true }).fill("20")
+  await page.getByLabel("Budget starts again").selectOption("monthly")
+  await page.getByLabel("Budget a day, USD").fill("2")
+  await page.getByLabel("MCP tools").fill("search/query, docs/*")
+  expect(await violations(page)).toEqual([])
+  await page.getByRole("button", { name: "Save" }).click()
+  await page.getByText("left of $20.00, monthly").waitFor()
+  await page.getByText("search/query, docs/*").waitFor()
+
+  await page.getByRole("button", { name: "Clone" }).click()
+  await page.getByLabel("Name").fill("second")
+  await page.getByRole("button", { name: "Clone", exact: true }).last().click()
+  await page.getByRole("heading", { level: 1, name: "second" }).waitFor()
+  await page.getByText("left of $20.00, monthly").waitFor()
+  type Interns = { data: { name: string; limit: number; daily_limit: number; mcp_tools: string[]; usage: number }[] }
+  const { data } = await call<Interns>(acme.managementKey, "/interns")
+  expect(data.find(({ name }) => name === "second")).toMatchObject({
+    limit: 20,
+    limit_reset: "monthly",
+    daily_limit: 2,
+    mcp_tools: ["search/query", "docs/*"],
+    usage: 0,
+  })
+
+  await page.getByRole("button", { name: "Edit budget and tools" }).click()
+  await page.getByLabel("Budget, USD", { exact: true }).fill("")
+  await page.getByLabel("MCP tools").fill("no slash")
+  await page.getByRole("button", { name: "Save" }).click()
+  await page.getByRole("alert").getByText("mcp_tools").waitFor()
+  await page.getByLabel("MCP tools").fill("")
+  await page.getByRole("button", { name: "Save" }).click()
+  await expect.poll(() => page.getByText("search/query").count(), POLL).toBe(0)
+  expect(faults).toEqual([])
+})
+
+test("an intern is made with files that are in its folder from the start", async () => {
+  const { page, faults } = await openConsole(acme.managementKey, "/interns")
+  await page.getByRole("button", { name: "New intern" }).click()
+  await page.getByLabel("Name").fill("pirate")
+  const agents = { name: "AGENTS.md", mimeType: "text/markdown", buffer: Buffer.from("Speak like a pirate.") }
+  await page.getByLabel("Files").setInputFiles([agents])
+  expect(await violations(page)).toEqual([])
+  await page.getByRole("button", { name: "Make and start" }).click()
+  await page.getByRole("heading", { level: 1, name: "pirate" }).waitFor()
+  type Interns = { data: { id: string; name: string }[] }
+  const { data } = await call<Interns>(acme.managementKey, "/interns")
+  const id = data.find(({ name }) => name === "pirate")?.id
+  const files = await call<{ data: { path: string }[] }>(acme.managementKey, `/interns/${id}/files`)
+  expect(files.data).toEqual([{ path: "/home/intern/AGENTS.md", bytes: 20 }])
+  expect(faults).toEqual([])
+})
+
 test("a secret of an intern is stored, and its value is nowhere on the page", async () => {
   const { page } = await openConsole(acme.managementKey, "/interns")
   await page.getByRole("link", { name: "scout" }).click()

@@ -197,6 +197,21 @@ describe("a clone", () => {
     await refusal(409, workspace.as.post("/interns", body))
   })
 
+  test("has all files of its source, page after page", async () => {
+    const { as } = await newWorkspace()
+    const source = await make(as, { name: "ada" })
+    const bytes = new Uint8Array(900_000).map((_, at) => at % 251)
+    for (const name of ["a", "b", "c"]) {
+      const path = `/interns/${source.id}/files/content?path=${name}`
+      await expectJson(200, as.callBytes("PUT", path, bytes, "application/octet-stream"))
+    }
+    const clone = await make(as, { name: "bob", clone_of: source.id })
+    const { data } = await expectJson<Listed>(200, as.get(`/interns/${clone.id}/files`))
+    expect(data).toEqual(["a", "b", "c"].map((name) => ({ path: `/home/intern/${name}`, bytes: 900_000 })))
+    const last = await as.get(`/interns/${clone.id}/files/content?path=c`)
+    expect(new Uint8Array(await last.arrayBuffer())).toEqual(bytes)
+  })
+
   test("may replace files of its source, and is made once", async () => {
     const { as } = await newWorkspace()
     const source = await make(as, { name: "ada", files: FILES })

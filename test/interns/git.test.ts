@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
@@ -134,7 +135,7 @@ async function newServer() {
     const { status, statusText } = answer
     return { status, statusText, headers: Object.fromEntries(answer.headers), body: bytes, url }
   }
-  return { git, fetch, asked }
+  return { root, git, fetch, asked }
 }
 
 describe("git over https", () => {
@@ -180,6 +181,17 @@ describe("git over https", () => {
     )
     expect(await run("ls")).toBe("by-header\nshallow\n")
   })
+})
+
+test("a history that the shell cannot keep is not cloned by half", async () => {
+  const { root, git, fetch } = await newServer()
+  writeFileSync(path.join(root, "work/large.bin"), randomBytes(1_200_000))
+  git("-C", "work", "add", ".")
+  git("-C", "work", "-c", "user.name=Ada", "-c", "user.email=a@example.com", "commit", "-q", "-m", "Large")
+  git("-C", "work", "push", "-q", "origin", "HEAD:main")
+  const run = newShell(fetch)
+  expect(await run("git clone https://git.example.com/notes.git")).toContain("in one pack; use --depth 1")
+  expect(await run("ls -a | wc -l")).toBe("2\n")
 })
 
 describe("patch in the shell", () => {

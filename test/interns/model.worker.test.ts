@@ -53,7 +53,7 @@ const OPERATIONS = {
   "answer cancel": 1,
   "answer again": 3,
   leave: 1,
-  stop: 1,
+  stop: 3,
   "delete session": 1,
   end: 2,
   "end cancelled": 1,

@@ -14,8 +14,10 @@ import { Loaded } from "../../ui/states.tsx"
 import { currentTab, Tabs } from "../../ui/tabs.tsx"
 import { Money, Time } from "../../ui/values.tsx"
 import { ChatView } from "./chat.tsx"
+import { CloneDialog } from "./clone-dialog.tsx"
 import { Setup } from "./setup.tsx"
 import { InternStatus, isStarting } from "./status.tsx"
+import { TermsDialog } from "./terms-dialog.tsx"
 import { Vault } from "./vault.tsx"
 
 const TABS = [
@@ -30,6 +32,7 @@ export default function InternPage({ params }: PageProps) {
   const path = `/interns/${params["id"] ?? ""}`
   const query = useGet<Intern>(path)
   const [isDeleting, setDeleting] = useState(false)
+  const [isCloning, setCloning] = useState(false)
   const intern = query.data
   const isWaiting = intern !== undefined && isStarting(intern)
   useEffect(() => {
@@ -58,6 +61,11 @@ export default function InternPage({ params }: PageProps) {
             <InternStatus intern={intern} />
             {may("interns:write") && (
               <>
+                {intern.limit !== undefined && (
+                  <Button icon="copy" onClick={() => setCloning(true)}>
+                    Clone
+                  </Button>
+                )}
                 <Button kind="danger" icon="trash" label="Delete" onClick={() => setDeleting(true)} />
                 {intern.status === "running" ? (
                   <Button onClick={() => void act("suspend", "It is stopped; its files stay")}>Stop</Button>
@@ -88,6 +96,7 @@ export default function InternPage({ params }: PageProps) {
           </div>
         )}
       </Loaded>
+      {isCloning && intern && <CloneDialog intern={intern} onClose={() => setCloning(false)} />}
       {isDeleting && intern && (
         <ConfirmDialog
           title={`Delete ${intern.name}?`}
@@ -104,6 +113,23 @@ export default function InternPage({ params }: PageProps) {
 }
 
 function About({ intern }: { intern: Intern }) {
+  const [isEditing, setEditing] = useState(false)
+  return (
+    <div class="stack">
+      {intern.limit !== undefined && may("interns:write") && (
+        <div class="row">
+          <Button icon="wrench" onClick={() => setEditing(true)}>
+            Edit budget and tools
+          </Button>
+        </div>
+      )}
+      <Facts intern={intern} />
+      {isEditing && <TermsDialog intern={intern} onClose={() => setEditing(false)} />}
+    </div>
+  )
+}
+
+function Facts({ intern }: { intern: Intern }) {
   return (
     <dl class="facts">
       <dt>Id</dt>

@@ -12,6 +12,7 @@ import { Search, Select, TextArea, TextField } from "../../ui/field.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { Time } from "../../ui/values.tsx"
+import { FileField, type GivenFile } from "./file-field.tsx"
 import { InternStatus } from "./status.tsx"
 
 type Interns = { data: Intern[]; has_more: boolean }
@@ -133,13 +134,19 @@ function NewIntern({ onClose }: { onClose: () => void }) {
   const [host, setHost] = useState("embedded")
   const [model, setModel] = useState("")
   const [instructions, setInstructions] = useState("")
+  const [files, setFiles] = useState<Promise<GivenFile[]>>()
   const [fault, setFault] = useState<string>()
   const [busy, setBusy] = useState(false)
   const create = async (event: Event) => {
     event.preventDefault()
     setBusy(true)
     try {
-      const options = { ...(model !== "" && { model }), ...(instructions !== "" && { instructions }) }
+      const given = (await files) ?? []
+      const options = {
+        ...(given.length > 0 && { files: given }),
+        ...(model !== "" && { model }),
+        ...(instructions !== "" && { instructions }),
+      }
       const body = { name, host, provision: true, ...options }
       const { id } = await api<Intern>("/interns", { method: "POST", body })
       navigate(host === "daemon" ? `/interns/${id}?tab=setup` : `/interns/${id}`)
@@ -162,6 +169,7 @@ function NewIntern({ onClose }: { onClose: () => void }) {
         <Select label="Where it runs" options={HOSTS} value={host} onChange={setHost} />
         <TextField label="Model" placeholder="workspace default" value={model} onChange={setModel} />
         <TextArea label="Instructions" value={instructions} onChange={setInstructions} />
+        <FileField onChange={setFiles} />
         <FormEnd fault={fault} action="Make and start" busy={busy} disabled={name === ""} onClose={onClose} />
       </form>
     </Dialog>

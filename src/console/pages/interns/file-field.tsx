@@ -1,0 +1,27 @@
+import "./interns.css"
+import { Field } from "../../ui/field.tsx"
+
+export type GivenFile = { path: string; content: string; encoding: "base64" }
+
+/** Files that an intern begins with; each is at its name in the intern's folder. */
+export function FileField({ onChange }: { onChange: (files: Promise<GivenFile[]>) => void }) {
+  return (
+    <Field label="Files" hint="AGENTS.md and others that are in its folder from the start. At most 512 KiB in all.">
+      {(control) => (
+        <input
+          {...control}
+          class="input file"
+          type="file"
+          multiple
+          onChange={({ currentTarget }) => onChange(Promise.all([...(currentTarget.files ?? [])].map(read)))}
+        />
+      )}
+    </Field>
+  )
+}
+
+async function read(file: File): Promise<GivenFile> {
+  const bytes = new Uint8Array(await file.arrayBuffer())
+  const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")
+  return { path: file.name, content: btoa(binary), encoding: "base64" }
+}

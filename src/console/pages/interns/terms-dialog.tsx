@@ -1,0 +1,84 @@
+import { useState } from "preact/hooks"
+import { api, ApiError } from "../../api/client.ts"
+import { invalidate } from "../../api/query.ts"
+import type { Intern } from "../../api/account-types.ts"
+import { toast } from "../../state/toasts.ts"
+import { Dialog, FormEnd } from "../../ui/dialog.tsx"
+import { Select, TextArea, TextField } from "../../ui/field.tsx"
+
+const RESETS = [
+  { value: "", label: "never: a limit in all" },
+  { value: "daily", label: "every day, 00:00 UTC" },
+  { value: "weekly", label: "every Monday, 00:00 UTC" },
+  { value: "monthly", label: "on the 1st, 00:00 UTC" },
+]
+
+const toText = (amount: number | null | undefined) => (amount === null || amount === undefined ? "" : String(amount))
+const toAmount = (text: string) => (text.trim() === "" ? null : Number(text))
+
+/** What an intern may spend and which tools it may call; both take effect at once. */
+export function TermsDialog({ intern, onClose }: { intern: Intern; onClose: () => void }) {
+  const [limit, setLimit] = useState(toText(intern.limit))
+  const [reset, setReset] = useState<string>(intern.limit_reset ?? "")
+  const [daily, setDaily] = useState(toText(intern.daily_limit))
+  const [tools, setTools] = useState((intern.mcp_tools ?? []).join("\n"))
+  const [fault, setFault] = useState<string>()
+  const [busy, setBusy] = useState(false)
+  const save = async (event: Event) => {
+    event.preventDefault()
+    setBusy(true)
+    const names = tools.split(/[\s,]+/).filter((name) => name !== "")
+    const body = {
+      limit: toAmount(limit),
+      limit_reset: toAmount(limit) === null || reset === "" ? null : reset,
+      daily_limit: toAmount(daily),
+      mcp_tools: names.length === 0 ? null : names,
+    }
+    try {
+      await api(`/interns/${intern.id}`, { method: "PATCH", body })
+      toast("good", "Budget and tools are saved")
+      invalidate("/interns")
+      onClose()
+    } catch (thrown) {
+      setFault(ApiError.of(thrown).message)
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog title="Budget and tools" onClose={onClose}>
+      <form class="stack" onSubmit={(event) => void save(event)}>
+        <TextField
+          label="Budget, USD"
+          type="number"
+          min={0}
+          step="any"
+          placeholder="none of its own"
+          hint="Limits of the key that made it apply besides."
+          value={limit}
+          onChange={setLimit}
+          autoFocus
+        />
+        {limit !== "" && <Select label="Budget starts again" options={RESETS} value={reset} onChange={setReset} />}
+        <TextField
+          label="Budget a day, USD"
+          type="number"
+          min={0}
+          step="any"
+          placeholder="none of its own"
+          value={daily}
+          onChange={setDaily}
+        />
+        <TextArea
+          label="MCP tools"
+          hint="One a line: server/tool, or server/* for all of a server."
+          placeholder="search/query"
+          rows={3}
+          code
+          value={tools}
+          onChange={setTools}
+        />
+        <FormEnd fault={fault} action="Save" busy={busy} onClose={onClose} />
+      </form>
+    </Dialog>
+  )
+}
