@@ -41,7 +41,7 @@ export function findInjections(text: string, survey: Survey, meter: Meter): Part
   if (clean !== text && parts.length === 0 && plainly(clean, paidSurvey(clean, meter), meter).length > 0) {
     parts.push([0, text.length])
   }
-  if (parts.length === 0 && /[a-z][013457@$!]|[013457@$!][a-z]/i.test(text)) {
+  if (parts.length === 0 && /[a-z][013457@$]|[013457@$][a-z]/i.test(text)) {
     meter.spend(text.length * COST.searched)
     const changed: number[] = []
     const plain = unleet(text, changed)

@@ -5,7 +5,7 @@ import { seeded } from "../../support/random-patterns.ts"
 import type { Half } from "./secrets.ts"
 
 /** A line in a language: an attempt at an injection, or an ordinary prompt. */
-export type Prompt = { text: string; language: string; family: string; isAttack: boolean }
+export type Prompt = { text: string; language: string; family: string; group: string; isAttack: boolean }
 
 const fixtures = path.join(import.meta.dirname, "../../fixtures")
 const folder = path.join(fixtures, "injection")
@@ -37,7 +37,13 @@ function phrasings(): Phrasing[] {
         .map((line) => {
           const [, kind, template = ""] = /^(?:!([a-z])|-) (.*)$/.exec(line) ?? []
           const family = kind === undefined ? "ordinary" : (FAMILIES[kind] ?? "")
-          return { template, language: path.basename(file, ".txt"), family, isAttack: kind !== undefined }
+          return {
+            template,
+            language: path.basename(file, ".txt"),
+            family,
+            group: template,
+            isAttack: kind !== undefined,
+          }
         }),
     )
 }
@@ -77,7 +83,7 @@ function written(half: Half): Prompt[] {
           if (match || group !== half || heading === "") return []
           const family = kind === undefined ? "ordinary" : (FAMILIES[kind] ?? "")
           const text = line.replaceAll("\\n", "\n").replaceAll("\\u200b", "\u200b")
-          return [{ text, language, family, isAttack: kind !== undefined }]
+          return [{ text, language, family, group: `${language} ${heading}`, isAttack: kind !== undefined }]
         })
     })
 }

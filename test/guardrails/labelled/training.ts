@@ -3,7 +3,8 @@ import path from "node:path"
 import { prompts } from "./injections.ts"
 import { ordinaryLines } from "./secrets.ts"
 
-export type Training = { text: string; isAttack: boolean; weight?: number }
+/** No two parts of the same group are used to fit and to check the model. */
+export type Training = { text: string; isAttack: boolean; group?: string }
 
 const fixtures = path.join(import.meta.dirname, "../../fixtures")
 
@@ -29,7 +30,7 @@ function documentation(): Training[] {
 /** What the model is fitted to: nothing of the unseen half. */
 export function trainingPrompts(): Training[] {
   return [
-    ...prompts("tuning").map(({ text, isAttack }) => ({ text, isAttack })),
+    ...prompts("tuning").map(({ text, isAttack, group }) => ({ text, isAttack, group })),
     ...corpusPrompts(),
     ...documentation(),
     ...ordinaryLines("tuning").map(({ text }) => ({ text, isAttack: false })),
