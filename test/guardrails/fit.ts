@@ -1,6 +1,5 @@
-import { sentencesOf } from "../../src/guardrails/detectors/injection-features.ts"
-import { BUCKETS } from "../../src/guardrails/detectors/injection-features.ts"
-import { WINDOW } from "../../src/guardrails/detectors/injection-model.ts"
+import { BUCKETS, sentencesOf } from "../../src/guardrails/detectors/injection-features.ts"
+import { shareOf, WINDOW } from "../../src/guardrails/detectors/injection-model.ts"
 import { seeded } from "../support/random-patterns.ts"
 import type { Training } from "./labelled/training.ts"
 
@@ -11,7 +10,7 @@ const DECAY = 3e-4
 const LEAST_GROUPS = 2
 const FOLDS = 5
 
-type Window = { words: Uint32Array; concepts: Uint32Array; wordNorm: number; conceptNorm: number }
+type Window = { words: Uint32Array; concepts: Uint32Array; share: ReturnType<typeof shareOf> }
 export type Sample = { windows: Window[]; isAttack: boolean; group: string }
 export type Model = { weights: Float64Array; bias: number }
 
@@ -31,8 +30,7 @@ function windowsOf(text: string): Window[] {
       return {
         words: Uint32Array.from(words.slice(wordFrom, wordTo)),
         concepts: Uint32Array.from(concepts.slice(conceptFrom, conceptTo)),
-        wordNorm: 1 / Math.sqrt(wordTo - wordFrom),
-        conceptNorm: 1 / Math.sqrt(conceptTo - conceptFrom + 1),
+        share: shareOf({ count: wordTo - wordFrom, metCount: conceptTo - conceptFrom }),
       }
     })
     wordFrom += sentence.count
@@ -45,11 +43,11 @@ export function samplesOf(prompts: readonly Training[]): Sample[] {
   return prompts.map(({ text, isAttack, group }) => ({ windows: windowsOf(text), isAttack, group: group ?? text }))
 }
 
-function scoreOf({ words, concepts, wordNorm, conceptNorm }: Window, { weights, bias }: Model): number {
+function scoreOf({ words, concepts, share }: Window, { weights, bias }: Model): number {
   let [sum, met] = [0, 0]
   for (const feature of words) sum += weights[feature] ?? 0
   for (const feature of concepts) met += weights[feature] ?? 0
-  return bias + sum * wordNorm + met * conceptNorm
+  return bias + sum * share.word + met * share.concept
 }
 
 function bestOf({ windows }: Sample, model: Model): { window: Window | undefined; score: number } {
@@ -102,8 +100,8 @@ export function fit(samples: readonly Sample[]): Model {
       if (!window) continue
       const error = 1 / (1 + Math.exp(-score)) - (sample.isAttack ? 1 : 0)
       model.bias -= 0.01 * error
-      learn(window.words, error * window.wordNorm)
-      learn(window.concepts, error * window.conceptNorm)
+      learn(window.words, error * window.share.word)
+      learn(window.concepts, error * window.share.concept)
     }
   }
   return model

@@ -142,21 +142,22 @@ class SentenceReader {
 
   #endWord(word: number, stem: number, length: number): void {
     const { likely, pairs, whole } = this.#dictionary
-    const isIdeographic = this.#joined > 0 && isIdeograph(this.#lastLetter)
-    this.#joined = 0
-    if (!isIdeographic) {
+    if (this.#joined === 0 || !isIdeograph(this.#lastLetter)) {
       const short = mixed(stem, 37)
       this.#add(short, short)
       if (length > STEM) this.#add(mixed(word, 41), NO_STEM)
     }
+    this.#joined = 0
     if (this.#before !== START) {
       const pair = pairOf(this.#before, word)
       if (((likely[pair & LIKELY_MASK] ?? 0) & IS_PAIR) !== 0) this.#meet(pairs.get(pair) ?? 0)
     }
-    this.#meet(this.#concept)
+    if (this.#concept !== 0) {
+      this.#meet(this.#concept)
+      this.#concept = 0
+    }
     if (((likely[word & LIKELY_MASK] ?? 0) & IS_WHOLE) !== 0) this.#meet(whole.get(word) ?? 0)
     this.#before = word
-    this.#concept = 0
     this.#wordCount++
   }
 
@@ -178,8 +179,10 @@ class SentenceReader {
   }
 
   #meet(concept: number): void {
-    if (concept === 0 || this.#concepts.length >= MAX_CONCEPTS || this.#concepts.at(-1) === concept) return
-    this.#concepts.push(concept)
+    const concepts = this.#concepts
+    const count = concepts.length
+    if (concept === 0 || count >= MAX_CONCEPTS || (count > 0 && concepts[count - 1] === concept)) return
+    concepts.push(concept)
     this.#places.push(this.#wordCount)
   }
 

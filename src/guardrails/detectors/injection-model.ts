@@ -41,7 +41,8 @@ export function scoreInjections(text: string, meter: Meter): { parts: Part[]; sc
       window.count += sentence.count
       window.met += sentence.met
       window.metCount += sentence.metCount
-      const score = BIAS + weightOf(window) * SCALE
+      const share = shareOf(window)
+      const score = BIAS + (window.sum * share.word + window.met * share.concept) * SCALE
       best = Math.max(best, score)
       if (score > THRESHOLD) parts.push([sentences[first]?.from ?? 0, sentence.to])
     }
@@ -49,11 +50,11 @@ export function scoreInjections(text: string, meter: Meter): { parts: Part[]; sc
   return { parts: merged(parts), score: 1 / (1 + Math.exp(-best)) }
 }
 
-type Sums = Pick<Sentence, "sum" | "count" | "met" | "metCount">
+type Counts = Pick<Sentence, "count" | "metCount">
 
-/** Words and concepts weigh by the root of their count, so that a long sentence weighs no more than a short one. */
-function weightOf({ sum, count, met, metCount }: Sums): number {
-  return sum / Math.sqrt(count) + met / Math.sqrt(metCount + 1)
+/** What the weights of words and of concepts count, so that a long sentence weighs little more than a short one. */
+export function shareOf({ count, metCount }: Counts): { word: number; concept: number } {
+  return { word: 1.5 / Math.sqrt(count + 6), concept: 1 / Math.cbrt(metCount + 1) }
 }
 
 /** Parts in order, those that overlap as one. */
