@@ -1,16 +1,17 @@
 /**
- * `npm run guardrails:train`: fits the model that finds prompt injections to the tuning half of the labelled prompts and
- * writes its weights. The same prompts give the same weights.
+ * `npm run guardrails:train`: fits the model that finds prompt injections to the labelled prompts and writes its weights.
+ * The same prompts give the same weights.
  */
 import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { crossValidated, fit, samplesOf } from "./fit.ts"
 import { percent } from "./labelled/measure.ts"
-import { trainingPrompts } from "./labelled/training.ts"
+import { type Training, trainingPrompts } from "./labelled/training.ts"
 
-/** False alarms on ordinary prompts, by cross-validation. */
+/** False alarms by cross-validation: on ordinary prompts, and on those that quote attacks or write prompts. */
 const FALSE_ALARMS = 0.005
+const LOOKALIKE_ALARMS = 0.05
 const TARGET = path.join(import.meta.dirname, "../../src/guardrails/detectors/injection-weights.ts")
 
 /** One byte for each weight. */
@@ -41,10 +42,15 @@ if (process.argv[1] === import.meta.filename) {
   const prompts = trainingPrompts()
   const samples = samplesOf(prompts)
   const scores = crossValidated(samples)
-  const scored = (isAttack: boolean) => scores.filter((_, at) => samples[at]?.isAttack === isAttack)
-  const ordinary = scored(false).toSorted((one, other) => other - one)
-  const threshold = ordinary[Math.floor(ordinary.length * FALSE_ALARMS)] ?? 0
-  const attacks = scored(true)
+  const scored = (of: (prompt: Training) => boolean) =>
+    scores.filter((_, at) => of(prompts[at] as Training)).toSorted((one, other) => other - one)
+  const ordinary = scored((one) => !one.isAttack && one.isLookalike !== true && one.isDocument !== true)
+  const lookalikes = scored((one) => one.isLookalike === true)
+  const threshold = Math.max(
+    ordinary[Math.floor(ordinary.length * FALSE_ALARMS)] ?? 0,
+    lookalikes[Math.floor(lookalikes.length * LOOKALIKE_ALARMS)] ?? 0,
+  )
+  const attacks = scored(({ isAttack }) => isAttack)
   const found = attacks.filter((score) => score > threshold).length
   const { weights, bias } = fit(samples)
   const { bytes, scale } = quantized(weights)
@@ -56,7 +62,7 @@ if (process.argv[1] === import.meta.filename) {
       `export const BIAS = ${bias.toPrecision(8)}`,
       `/** By cross-validation, ${percent(FALSE_ALARMS)} of ordinary prompts score more. */`,
       `export const THRESHOLD = ${threshold.toPrecision(4)}`,
-      "/** SHA-256 of the prompts that it was fitted to. */",
+      "/** SHA-256 of the prompts that the model was fitted to. */",
       `export const SOURCE = "${sourceOf(prompts)}"`,
       `export const WEIGHTS =\n  "${packed(bytes).toString("base64")}"`,
       "",

@@ -151,6 +151,7 @@ class SentenceReader {
     if (this.#before !== START) {
       const pair = pairOf(this.#before, word)
       if (((likely[pair & LIKELY_MASK] ?? 0) & IS_PAIR) !== 0) this.#meet(pairs.get(pair) ?? 0)
+      this.#add(mixed(pair, 53), NO_STEM)
     }
     if (this.#concept !== 0) {
       this.#meet(this.#concept)

@@ -6,6 +6,9 @@ import { BIAS, SCALE, THRESHOLD, WEIGHTS } from "./injection-weights.ts"
 
 /** Sentences that are weighed together. */
 export const WINDOW = 2
+/** How much the threshold rises each time that the sentences double, from this many on. */
+const RISE = 0.15
+const SHORT = 4
 
 let weights: Int8Array | undefined
 
@@ -31,6 +34,7 @@ export function scoreInjections(text: string, meter: Meter): { parts: Part[]; sc
   const known = (weights ??= weightsOf())
   const sentences = sentencesOf(text, (feature) => known[feature] ?? 0)
   const parts: Part[] = []
+  const threshold = thresholdOf(sentences.length)
   let best = Number.NEGATIVE_INFINITY
   for (let first = 0; first < sentences.length; first++) {
     const window = { sum: 0, count: 0, met: 0, metCount: 0 }
@@ -44,17 +48,22 @@ export function scoreInjections(text: string, meter: Meter): { parts: Part[]; sc
       const share = shareOf(window)
       const score = BIAS + (window.sum * share.word + window.met * share.concept) * SCALE
       best = Math.max(best, score)
-      if (score > THRESHOLD) parts.push([sentences[first]?.from ?? 0, sentence.to])
+      if (score > threshold) parts.push([sentences[first]?.from ?? 0, sentence.to])
     }
   }
   return { parts: merged(parts), score: 1 / (1 + Math.exp(-best)) }
+}
+
+/** Of a long text more sentences could be taken for an injection by chance: each has to be surer. */
+function thresholdOf(sentences: number): number {
+  return THRESHOLD + RISE * Math.log2(Math.max(1, sentences / SHORT))
 }
 
 type Counts = Pick<Sentence, "count" | "metCount">
 
 /** What the weights of words and of concepts count, so that a long sentence weighs little more than a short one. */
 export function shareOf({ count, metCount }: Counts): { word: number; concept: number } {
-  return { word: 1.5 / Math.sqrt(count + 6), concept: 1 / Math.cbrt(metCount + 1) }
+  return { word: 2 / Math.sqrt(count + 6), concept: 1 / Math.cbrt(metCount + 1) }
 }
 
 /** Parts in order, those that overlap as one. */

@@ -7,6 +7,8 @@ import type { Half } from "./secrets.ts"
 /** A line in a language: an attempt at an injection, or an ordinary prompt. */
 export type Prompt = { text: string; language: string; family: string; group: string; isAttack: boolean }
 
+/** The family of ordinary prompts that quote attacks, write prompts or give an assistant orders. */
+export const LOOKALIKE = "lookalike"
 const fixtures = path.join(import.meta.dirname, "../../fixtures")
 const folder = path.join(fixtures, "injection")
 const writtenFolder = path.join(fixtures, "injection-lines")
@@ -61,8 +63,8 @@ function textsOf(template: string, random: () => number): string[] {
   return [...texts]
 }
 
-/** A heading, `# !o name` or `# - name`, says of which family the lines below it are. */
-const HEADING = /^# (?:!([a-z])|-) /
+/** A heading, `# !o name`, `# - name` or `# ~ name`, says of which family the lines below it are. */
+const HEADING = /^# (?:!([a-z])|-|~) /
 
 /**
  * Prompts that were written one by one. All lines of a heading are in one half, which follows from the name: new lines
@@ -79,9 +81,10 @@ function written(half: Half): Prompt[] {
         .split("\n")
         .flatMap((line): Prompt[] => {
           const match = HEADING.exec(line)
-          if (match) [group, heading, kind] = [halfOfGroup(`${language} ${line}`), line, match[1]]
+          if (match) [group, heading, kind] = [halfOfGroup(`${language} ${line.replace("~", "-")}`), line, match[1]]
           if (match || group !== half || heading === "") return []
-          const family = kind === undefined ? "ordinary" : (FAMILIES[kind] ?? "")
+          const family =
+            kind === undefined ? (heading.startsWith("# ~") ? LOOKALIKE : "ordinary") : (FAMILIES[kind] ?? "")
           const text = line.replaceAll("\\n", "\n").replaceAll("\\u200b", "\u200b")
           return [{ text, language, family, group: `${language} ${heading}`, isAttack: kind !== undefined }]
         })
