@@ -1,57 +1,18 @@
 /**
- * `npm run guardrails:train`: fits the model that finds prompt injections to the tuning half of the labelled prompts and
- * writes its weights. The same prompts give the same weights.
+ * `npm run guardrails:train`: fits the model that finds prompt injections to the labelled prompts and writes its weights.
+ * The same prompts give the same weights.
  */
 import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { BUCKETS, sentencesOf } from "../../src/guardrails/detectors/injection-features.ts"
-import { trainingPrompts } from "./labelled/training.ts"
-import { seeded } from "../support/random-patterns.ts"
+import { crossValidated, fit, samplesOf } from "./fit.ts"
+import { percent } from "./labelled/measure.ts"
+import { type Training, trainingPrompts } from "./labelled/training.ts"
 
-const EPOCHS = 20
-const RATE = 0.1
-const CONCEPT_RATE = 0.2
-const DECAY = 3e-4
+/** False alarms by cross-validation: on ordinary prompts, and on those that quote attacks or write prompts. */
+const FALSE_ALARMS = 0.005
+const LOOKALIKE_ALARMS = 0.05
 const TARGET = path.join(import.meta.dirname, "../../src/guardrails/detectors/injection-weights.ts")
-
-type Sample = { features: Uint32Array; concepts: Uint32Array; isAttack: boolean; weight: number }
-
-function samplesOf(text: string, isAttack: boolean, weight: number): Sample {
-  const [features, concepts]: [number[], number[]] = [[], []]
-  sentencesOf(text, (feature, isConcept) => ((isConcept ? concepts : features).push(feature), 0))
-  return { features: Uint32Array.from(features), concepts: Uint32Array.from(concepts), isAttack, weight }
-}
-
-export function fit(prompts: readonly { text: string; isAttack: boolean; weight?: number }[]) {
-  const samples = prompts.map(({ text, isAttack, weight = 1 }) => samplesOf(text, isAttack, weight))
-  const weights = new Float64Array(BUCKETS)
-  const squares = new Float64Array(BUCKETS).fill(1e-3)
-  let bias = 0
-  const random = seeded(29)
-  for (let epoch = 0; epoch < EPOCHS; epoch++) {
-    for (let at = samples.length - 1; at > 0; at--) {
-      const other = Math.floor(random() * (at + 1))
-      ;[samples[at], samples[other]] = [samples[other] as Sample, samples[at] as Sample]
-    }
-    for (const { features, concepts, isAttack, weight } of samples) {
-      if (features.length === 0) continue
-      const norm = 1 / Math.sqrt(features.length)
-      let score = bias
-      for (const feature of features) score += (weights[feature] ?? 0) * norm
-      for (const feature of concepts) score += weights[feature] ?? 0
-      const error = (1 / (1 + Math.exp(-score)) - (isAttack ? 1 : 0)) * weight
-      bias -= 0.01 * error
-      const learn = (feature: number, slope: number, rate: number) => {
-        squares[feature] = (squares[feature] ?? 0) + slope * slope
-        weights[feature] = (weights[feature] ?? 0) - (rate * slope) / Math.sqrt(squares[feature] ?? 1)
-      }
-      for (const feature of features) learn(feature, error * norm + DECAY * (weights[feature] ?? 0), RATE)
-      for (const feature of concepts) learn(feature, error + DECAY * (weights[feature] ?? 0), CONCEPT_RATE)
-    }
-  }
-  return { weights, bias }
-}
 
 /** One byte for each weight. */
 function quantized(weights: Float64Array): { bytes: Int8Array; scale: number } {
@@ -60,24 +21,61 @@ function quantized(weights: Float64Array): { bytes: Int8Array; scale: number } {
   return { bytes: Int8Array.from(weights, (one) => Math.max(-127, Math.min(127, Math.round(one / scale)))), scale }
 }
 
+/** Of each weight that is not 0 the distance to the one before, 255 for each 255 of it, and the weight. */
+function packed(weights: Int8Array): Buffer {
+  const bytes: number[] = []
+  let last = -1
+  for (const [feature, weight] of weights.entries()) {
+    if (weight === 0) continue
+    let gap = feature - last
+    for (; gap >= 255; gap -= 255) bytes.push(255)
+    bytes.push(gap, weight & 255)
+    last = feature
+  }
+  return Buffer.from(bytes)
+}
+
 export const sourceOf = (prompts: readonly unknown[]) =>
   createHash("sha256").update(JSON.stringify(prompts)).digest("hex")
 
 if (process.argv[1] === import.meta.filename) {
   const prompts = trainingPrompts()
-  const { weights, bias } = fit(prompts)
+  const samples = samplesOf(prompts)
+  const scores = crossValidated(samples)
+  const scored = (of: (prompt: Training) => boolean) =>
+    scores.filter((_, at) => of(prompts[at] as Training)).toSorted((one, other) => other - one)
+  const ordinary = scored((one) => !one.isAttack && one.isLookalike !== true && one.isDocument !== true)
+  const lookalikes = scored((one) => one.isLookalike === true)
+  const threshold = Math.max(
+    ordinary[Math.floor(ordinary.length * FALSE_ALARMS)] ?? 0,
+    lookalikes[Math.floor(lookalikes.length * LOOKALIKE_ALARMS)] ?? 0,
+  )
+  const attacks = scored(({ isAttack }) => isAttack)
+  const found = attacks.filter((score) => score > threshold).length
+  const { weights, bias } = fit(samples)
   const { bytes, scale } = quantized(weights)
   writeFileSync(
     TARGET,
     [
-      "/** Written by `npm run guardrails:train`. One byte for each feature (injection-features.ts), in base64. */",
+      "/** Written by `npm run guardrails:train`. The weights of features (injection-features.ts), in base64. */",
       `export const SCALE = ${scale.toPrecision(8)}`,
       `export const BIAS = ${bias.toPrecision(8)}`,
-      "/** SHA-256 of the prompts that it was fitted to. */",
+      `/** By cross-validation, ${percent(FALSE_ALARMS)} of ordinary prompts score more. */`,
+      `export const THRESHOLD = ${threshold.toPrecision(4)}`,
+      "/** SHA-256 of the prompts that the model was fitted to. */",
       `export const SOURCE = "${sourceOf(prompts)}"`,
-      `export const WEIGHTS =\n  "${Buffer.from(bytes.buffer).toString("base64")}"`,
+      `export const WEIGHTS =\n  "${packed(bytes).toString("base64")}"`,
       "",
     ].join("\n"),
   )
-  console.info(`${prompts.length} prompts, ${readFileSync(TARGET).length} bytes`)
+  console.info(
+    `${prompts.length} prompts, ${readFileSync(TARGET).length} bytes; cross-validated: ` +
+      `recall ${percent(found / attacks.length)}, false alarms ${percent(FALSE_ALARMS)} above ${threshold.toFixed(2)}`,
+  )
+  if (process.argv[2] === "mistakes")
+    for (const [at, { text, isAttack }] of prompts.entries()) {
+      const score = scores[at] ?? 0
+      const isNear = isAttack ? score <= threshold : score > threshold - 1.5
+      if (isNear) console.info(`${isAttack ? "missed" : "alarm"} ${score.toFixed(2)}: ${text}`)
+    }
 }

@@ -1,44 +1,69 @@
 import { COST, type Meter } from "../content/meter.ts"
 import { decodeBase64 } from "../../support/encoding.ts"
 import type { Part } from "./detector.ts"
-import { sentencesOf } from "./injection-features.ts"
-import { BIAS, SCALE, WEIGHTS } from "./injection-weights.ts"
+import { BUCKETS, type Sentence, sentencesOf } from "./injection-features.ts"
+import { BIAS, SCALE, THRESHOLD, WEIGHTS } from "./injection-weights.ts"
 
-/** Chosen on the tuning half of the labelled prompts: one false alarm in 200. */
-const THRESHOLD = 2
 /** Sentences that are weighed together. */
-const WINDOW = 2
-/** Most that the sequences of letters of a sentence add to its score, in practice. */
-const MOST_OF_LETTERS = 3
+export const WINDOW = 2
+/** How much the threshold rises each time that the sentences double, from this many on. */
+const RISE = 0.15
+const SHORT = 4
 
 let weights: Int8Array | undefined
 
+/** Each feature with a weight is two bytes or more: how many buckets after the last one, then its weight. */
 function weightsOf(): Int8Array {
-  return new Int8Array(decodeBase64(WEIGHTS)?.buffer ?? new ArrayBuffer(0))
+  const bytes = decodeBase64(WEIGHTS) ?? new Uint8Array()
+  const read = new Int8Array(BUCKETS)
+  let [feature, gap] = [-1, 0]
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0
+    gap += byte
+    if (byte === 255) continue
+    feature += gap
+    gap = 0
+    read[feature] = ((bytes[++at] ?? 0) << 24) >> 24
+  }
+  return read
 }
 
 /** The stretches of a text that the linear model takes for injections, and the highest probability in the text. */
 export function scoreInjections(text: string, meter: Meter): { parts: Part[]; score: number } {
   meter.spend(text.length * COST.weighed)
   const known = (weights ??= weightsOf())
-  const least = (THRESHOLD - BIAS - MOST_OF_LETTERS) / SCALE
-  const sentences = sentencesOf(text, (feature) => known[feature] ?? 0, least)
+  const sentences = sentencesOf(text, (feature) => known[feature] ?? 0)
   const parts: Part[] = []
+  const threshold = thresholdOf(sentences.length)
   let best = Number.NEGATIVE_INFINITY
   for (let first = 0; first < sentences.length; first++) {
-    let [sum, count, met] = [0, 0, 0]
+    const window = { sum: 0, count: 0, met: 0, metCount: 0 }
     for (let last = first; last < Math.min(sentences.length, first + WINDOW); last++) {
       const sentence = sentences[last]
       if (!sentence) break
-      sum += sentence.sum
-      count += sentence.count
-      met += sentence.met
-      const score = BIAS + (sum / Math.sqrt(count) + met) * SCALE
+      window.sum += sentence.sum
+      window.count += sentence.count
+      window.met += sentence.met
+      window.metCount += sentence.metCount
+      const share = shareOf(window)
+      const score = BIAS + (window.sum * share.word + window.met * share.concept) * SCALE
       best = Math.max(best, score)
-      if (score > THRESHOLD) parts.push([sentences[first]?.from ?? 0, sentence.to])
+      if (score > threshold) parts.push([sentences[first]?.from ?? 0, sentence.to])
     }
   }
   return { parts: merged(parts), score: 1 / (1 + Math.exp(-best)) }
+}
+
+/** Of a long text more sentences could be taken for an injection by chance: each has to be surer. */
+function thresholdOf(sentences: number): number {
+  return THRESHOLD + RISE * Math.log2(Math.max(1, sentences / SHORT))
+}
+
+type Counts = Pick<Sentence, "count" | "metCount">
+
+/** What the weights of words and of concepts count, so that a long sentence weighs little more than a short one. */
+export function shareOf({ count, metCount }: Counts): { word: number; concept: number } {
+  return { word: 2 / Math.sqrt(count + 6), concept: 1 / Math.cbrt(metCount + 1) }
 }
 
 /** Parts in order, those that overlap as one. */

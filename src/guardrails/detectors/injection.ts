@@ -30,6 +30,11 @@ const LEET: Readonly<Record<string, string>> = {
 
 /** Finds attempts to override the instructions of a model, plain or disguised. */
 export function findInjections(text: string, survey: Survey, meter: Meter): Part[] {
+  return withModel(findSigns(text, survey, meter), text, meter)
+}
+
+/** What the patterns find, without the model. */
+export function findSigns(text: string, survey: Survey, meter: Meter): Part[] {
   const runs = survey.places && !survey.hasPairs ? runsOf(text, survey.verbs, misspeltVerb) : undefined
   meter.spend(text.length * COST.runs + (runs?.verbs.length ?? 0) * COST.misspelt)
   const parts = plainly(text, survey, meter)
@@ -41,14 +46,14 @@ export function findInjections(text: string, survey: Survey, meter: Meter): Part
   if (clean !== text && parts.length === 0 && plainly(clean, paidSurvey(clean, meter), meter).length > 0) {
     parts.push([0, text.length])
   }
-  if (parts.length === 0 && /[a-z][013457@$!]|[013457@$!][a-z]/i.test(text)) {
+  if (parts.length === 0 && /[a-z][013457@$]|[013457@$][a-z]/i.test(text)) {
     meter.spend(text.length * COST.searched)
     const changed: number[] = []
     const plain = unleet(text, changed)
     parts.push(...plainly(plain, surveyChanged(survey, plain, changed), meter))
   }
   parts.push(...encoded(text, runs, meter))
-  return withModel(parts, text, meter)
+  return parts
 }
 
 /** Adds what the model finds apart from what the patterns found. */

@@ -3,7 +3,8 @@ import type { NameKind } from "./secret-names.ts"
 /** Values that stand for a secret. */
 const PLACEHOLDER =
   /^(?:\$|%|<|\{|\[|@|#|&|\/\/|\.{1,2}\/|your|my[-_]|xxx|\*\*|\.\.\.|example|sample|change|replace|redacted|insert|enter|todo|dummy|fake|null|none|undefined|true|false|process\.|os\.|env[.:]|config\.|settings\.|self\.|this\.|req\.|ctx\.|secrets?\.|vars?\.|data\.|string|boolean|required|optional|must|should|field|input|vault:|arn:|ref:|op:\/\/|file:|https?:\/\/)|(?:example|placeholder|change-?me|_here|-here)$|your[-_ ]?(?:api|key|token|secret|pass)|x{6}|\*{3}|•{3}|…|\.{3}|0{10}|\{\{|\$\{|<[a-z]/i
-const CODE = /^[\w$.]+\(|\($|^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$|=>|\(\)|^[A-Za-z_]+\[|^[A-Z][A-Z_]+$|::|->/
+const CODE =
+  /^[\w$.]+\(|\($|^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$|=>|\(\)|^[A-Za-z_]\w*\[|^[A-Z][A-Z_]+$|::|->|^\/.+\/[a-z]*[;,)]*$|^[A-Z][A-Z\d_]+=.{0,5}$|\]\(https?:/
 const URL = /^[a-z][a-z+.-]*:\/\//i
 const PATH = /^\/?(?:[\w.-]+\/){2,}[\w.-]*$/
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i

@@ -1,15 +1,19 @@
+import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { seeded } from "../../support/random-patterns.ts"
 import type { Half } from "./secrets.ts"
 
 /** A line in a language: an attempt at an injection, or an ordinary prompt. */
-export type Prompt = { text: string; language: string; family: string; isAttack: boolean }
+export type Prompt = { text: string; language: string; family: string; group: string; isAttack: boolean }
 
-const folder = path.join(import.meta.dirname, "../../fixtures/injection")
+/** The family of ordinary prompts that quote attacks, write prompts or give an assistant orders. */
+export const LOOKALIKE = "lookalike"
+const fixtures = path.join(import.meta.dirname, "../../fixtures")
+const folder = path.join(fixtures, "injection")
+const writtenFolder = path.join(fixtures, "injection-lines")
 const SEED = 17
 const PER_PHRASING = 8
-/** English has as many phrasings as other languages have lines for two. */
 const FAMILIES: Readonly<Record<string, string>> = {
   o: "override",
   r: "role play",
@@ -17,6 +21,10 @@ const FAMILIES: Readonly<Record<string, string>> = {
   e: "encoding",
   i: "indirect",
   d: "disguise",
+  p: "pretext",
+  s: "steering",
+  f: "fake message",
+  x: "exfiltration",
 }
 
 type Phrasing = Omit<Prompt, "text"> & { template: string }
@@ -31,7 +39,13 @@ function phrasings(): Phrasing[] {
         .map((line) => {
           const [, kind, template = ""] = /^(?:!([a-z])|-) (.*)$/.exec(line) ?? []
           const family = kind === undefined ? "ordinary" : (FAMILIES[kind] ?? "")
-          return { template, language: path.basename(file, ".txt"), family, isAttack: kind !== undefined }
+          return {
+            template,
+            language: path.basename(file, ".txt"),
+            family,
+            group: template,
+            isAttack: kind !== undefined,
+          }
         }),
     )
 }
@@ -49,8 +63,43 @@ function textsOf(template: string, random: () => number): string[] {
   return [...texts]
 }
 
+/** A heading, `# !o name`, `# - name` or `# ~ name`, says of which family the lines below it are. */
+const HEADING = /^# (?:!([a-z])|-|~) /
+
+/**
+ * Prompts that were written one by one. All lines of a heading are in one half, which follows from the name: new lines
+ * move no others.
+ */
+function written(half: Half): Prompt[] {
+  return readdirSync(writtenFolder)
+    .toSorted()
+    .flatMap((file) => {
+      const language = file.slice(0, 2)
+      let [group, heading, kind]: [Half, string, string | undefined] = ["tuning", "", undefined]
+      return readFileSync(path.join(writtenFolder, file), "utf8")
+        .trimEnd()
+        .split("\n")
+        .flatMap((line): Prompt[] => {
+          const match = HEADING.exec(line)
+          if (match) [group, heading, kind] = [halfOfGroup(`${language} ${line.replace("~", "-")}`), line, match[1]]
+          if (match || group !== half || heading === "") return []
+          const family =
+            kind === undefined ? (heading.startsWith("# ~") ? LOOKALIKE : "ordinary") : (FAMILIES[kind] ?? "")
+          const text = line.replaceAll("\\n", "\n").replaceAll("\\u200b", "\u200b")
+          return [{ text, language, family, group: `${language} ${heading}`, isAttack: kind !== undefined }]
+        })
+    })
+}
+
+const halfOfGroup = (name: string): Half =>
+  Number.parseInt(createHash("sha256").update(name).digest("hex").slice(0, 2), 16) % 2 === 0 ? "tuning" : "unseen"
+
 /** Prompts of one half: no phrasing is in both. */
 export function prompts(half: Half): Prompt[] {
+  return [...templated(half), ...written(half)]
+}
+
+function templated(half: Half): Prompt[] {
   const random = seeded(SEED)
   const groups = Map.groupBy(phrasings(), ({ language, isAttack }) => `${language} ${isAttack}`)
   return [...groups.values()].flatMap((group) => {

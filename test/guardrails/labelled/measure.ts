@@ -1,8 +1,14 @@
+import { Meter } from "../../../src/guardrails/content/meter.ts"
 import { combineRules } from "../../../src/guardrails/content/rules.ts"
 import { plainUnits, TextFilter } from "../../../src/guardrails/content/text-filter.ts"
+import { findSigns } from "../../../src/guardrails/detectors/injection.ts"
+import { THRESHOLD } from "../../../src/guardrails/detectors/injection-weights.ts"
+import { surveyOf } from "../../../src/guardrails/detectors/surveyor.ts"
 import type { BuiltinSlug } from "../../../src/guardrails/schemas.ts"
-import { prompts } from "./injections.ts"
+import { crossValidated, samplesOf } from "../fit.ts"
+import { LOOKALIKE, type Prompt, prompts } from "./injections.ts"
 import { type Half, ordinaryLines, secretLines } from "./secrets.ts"
+import { trainingPrompts } from "./training.ts"
 
 export type Score = { recall: number; precision: number; alarms: number; report: string; mistakes: string[] }
 type Span = { start: number; end: number }
@@ -41,39 +47,73 @@ export function scoreSecrets(half: Half): Score {
   return { recall, precision, alarms: alarms / ordinary.length, report, mistakes }
 }
 
-export type LanguageScore = { language: string; recall: number; attacks: number; alarms: number; ordinary: number }
+export type LanguageScore = {
+  language: string
+  recall: number
+  attacks: number
+  alarms: number
+  ordinary: number
+  lookalikeAlarms: number
+  lookalikes: number
+}
 
-/** By language, the share of attacks that have a finding, and of ordinary prompts that have one. */
+/**
+ * By language, the share of attacks that have a finding, and of ordinary prompts that have one. The patterns know only
+ * the tuning half; each prompt is weighed by a model that was fitted without its phrasing.
+ */
 export function scoreInjections(half: Half): { languages: LanguageScore[]; mistakes: string[] } {
+  const training = trainingPrompts()
+  const scores = crossValidated(samplesOf(training))
+  const scoreOf = new Map(training.map(({ text }, at) => [text, scores[at] ?? 0]))
+  const isFound = ({ text }: Prompt) =>
+    (scoreOf.get(text) ?? 0) > THRESHOLD || findSigns(text, surveyOf(text), new Meter()).length > 0
   const mistakes: string[] = []
   const languages = [...Map.groupBy(prompts(half), ({ language }) => language)].map(([language, lines]) => {
-    const found = lines.filter(({ text }) => findingsOf("regex-prompt-injection", text).length > 0)
+    const shareOf = (of: readonly Prompt[]) => of.filter(isFound).length / Math.max(1, of.length)
     const attacks = lines.filter(({ isAttack }) => isAttack)
-    const ordinary = lines.length - attacks.length
-    const alarms = found.filter(({ isAttack }) => !isAttack)
+    const lookalikes = lines.filter(({ family }) => family === LOOKALIKE)
+    const ordinary = lines.filter((line) => !line.isAttack && line.family !== LOOKALIKE)
+    const alarms = lines.filter((line) => !line.isAttack && isFound(line))
     mistakes.push(...alarms.map(({ text }) => `false alarm, ${language}: ${text}`))
-    mistakes.push(...attacks.filter((line) => !found.includes(line)).map(({ text }) => `missed, ${language}: ${text}`))
-    const recall = (found.length - alarms.length) / attacks.length
-    return { language, recall, attacks: attacks.length, alarms: alarms.length / ordinary, ordinary }
+    mistakes.push(...attacks.filter((line) => !isFound(line)).map(({ text }) => `missed, ${language}: ${text}`))
+    return {
+      language,
+      recall: shareOf(attacks),
+      attacks: attacks.length,
+      alarms: shareOf(ordinary),
+      ordinary: ordinary.length,
+      lookalikeAlarms: shareOf(lookalikes),
+      lookalikes: lookalikes.length,
+    }
   })
   return { languages, mistakes }
 }
 
-export function reportInjections(half: Half): { reports: string[]; mistakes: string[] } {
-  const { languages, mistakes } = scoreInjections(half)
+export function totalOf(languages: readonly LanguageScore[]): LanguageScore {
   const sum = (of: (one: LanguageScore) => number) => languages.reduce((total, one) => total + of(one), 0)
-  const [attacks, ordinary] = [sum((one) => one.attacks), sum((one) => one.ordinary)]
-  const total = {
+  const [attacks, ordinary, lookalikes] = [
+    sum((one) => one.attacks),
+    sum((one) => one.ordinary),
+    sum((one) => one.lookalikes),
+  ]
+  return {
     language: "all",
     attacks,
     ordinary,
+    lookalikes,
     recall: sum((one) => one.recall * one.attacks) / attacks,
     alarms: sum((one) => one.alarms * one.ordinary) / ordinary,
+    lookalikeAlarms: sum((one) => one.lookalikeAlarms * one.lookalikes) / lookalikes,
   }
-  const reports = [...languages, total].map(
+}
+
+export function reportInjections(half: Half): { reports: string[]; mistakes: string[] } {
+  const { languages, mistakes } = scoreInjections(half)
+  const reports = [...languages, totalOf(languages)].map(
     (one) =>
       `regex-prompt-injection, ${half} half, ${one.language}: recall ${percent(one.recall)} of ${one.attacks}, ` +
-      `false alarms ${percent(one.alarms)} of ${one.ordinary} ordinary prompts`,
+      `false alarms ${percent(one.alarms)} of ${one.ordinary} ordinary prompts ` +
+      `and ${percent(one.lookalikeAlarms)} of ${one.lookalikes} that look like attacks`,
   )
   return { reports, mistakes }
 }

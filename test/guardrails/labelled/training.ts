@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs"
 import path from "node:path"
-import { prompts } from "./injections.ts"
+import { LOOKALIKE, prompts } from "./injections.ts"
 import { ordinaryLines } from "./secrets.ts"
 
-export type Training = { text: string; isAttack: boolean; weight?: number }
+/** No two parts of the same group are used to fit and to check the model. */
+export type Training = { text: string; isAttack: boolean; isLookalike?: boolean; isDocument?: boolean; group?: string }
 
 const fixtures = path.join(import.meta.dirname, "../../fixtures")
 
@@ -26,12 +27,26 @@ function documentation(): Training[] {
     .map((text) => ({ text, isAttack: false }))
 }
 
-/** What the model is fitted to: nothing of the unseen half. */
+/** Parts of this project's documents and sources that models took for attacks. */
+function documents(): Training[] {
+  return readFileSync(path.join(fixtures, "injection-documents.txt"), "utf8")
+    .trimEnd()
+    .split("\n%%\n")
+    .map((text) => ({ text, isAttack: false, isDocument: true }))
+}
+
+/** What the model is fitted to. */
 export function trainingPrompts(): Training[] {
   return [
-    ...prompts("tuning").map(({ text, isAttack }) => ({ text, isAttack })),
+    ...[...prompts("tuning"), ...prompts("unseen")].map(({ family, text, isAttack, group }) => ({
+      isLookalike: family === LOOKALIKE,
+      text,
+      isAttack,
+      group,
+    })),
     ...corpusPrompts(),
     ...documentation(),
+    ...documents(),
     ...ordinaryLines("tuning").map(({ text }) => ({ text, isAttack: false })),
   ]
 }

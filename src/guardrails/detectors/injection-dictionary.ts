@@ -1,0 +1,62 @@
+import { CONCEPTS } from "./injection-concepts.ts"
+import { EVERYDAY } from "./injection-everyday.ts"
+import { isJoined, letterOf, MARK } from "./injection-letters.ts"
+import { SITUATIONS } from "./injection-situations.ts"
+
+export const START = 0x811c9dc5
+export const step = (hash: number, letter: number) => Math.imul(hash ^ letter, 0x01000193)
+export const mixed = (one: number, other: number) => Math.imul((one ^ other) + 0x7ed55d16, 0x9e3779b1)
+export const pairOf = (first: number, second: number) => mixed(mixed(first, 2), second)
+
+export type Dictionary = {
+  /** Of the low bits of a hash which of the maps may have it. */
+  likely: Uint8Array
+  stems: Map<number, number>
+  /** Short stems, which must be a whole word. */
+  whole: Map<number, number>
+  pairs: Map<number, number>
+}
+
+export const IS_STEM = 1
+export const IS_WHOLE = 2
+export const IS_PAIR = 4
+const LONGEST_WHOLE = 4
+const LIKELY_BITS = 16
+export const LIKELY_MASK = (1 << LIKELY_BITS) - 1
+let dictionary: Dictionary | undefined
+
+/** The concepts by the hashes of their words. */
+export const dictionaryOf = (): Dictionary => (dictionary ??= read())
+
+function hashOf(written: string): number {
+  let hash = START
+  for (let at = 0; at < written.length; at++) {
+    const letter = letterOf(written.charCodeAt(at))
+    if (letter > MARK) hash = step(hash, letter)
+  }
+  return hash
+}
+
+function read(): Dictionary {
+  const made: Dictionary = {
+    likely: new Uint8Array(LIKELY_MASK + 1),
+    stems: new Map(),
+    whole: new Map(),
+    pairs: new Map(),
+  }
+  const add = (map: Map<number, number>, hash: number, concept: number, kind: number) => {
+    map.set(hash, concept)
+    made.likely[hash & LIKELY_MASK] = (made.likely[hash & LIKELY_MASK] ?? 0) | kind
+  }
+  // A word of several lists has the meaning of the last one.
+  for (const [at, stems] of Object.values({ ...SITUATIONS, ...CONCEPTS, ...EVERYDAY }).entries()) {
+    for (const stem of stems.trim().split(/\s+/)) {
+      const isSpaced = !isJoined(letterOf(stem.charCodeAt(0)))
+      const [last = "", first] = stem.split("_").toReversed()
+      if (first !== undefined && isSpaced) add(made.pairs, pairOf(hashOf(first), hashOf(last)), at + 1, IS_PAIR)
+      else if (stem.length <= LONGEST_WHOLE && isSpaced) add(made.whole, hashOf(stem), at + 1, IS_WHOLE)
+      else add(made.stems, hashOf(stem), at + 1, IS_STEM)
+    }
+  }
+  return made
+}

@@ -1,0 +1,117 @@
+import { BUCKETS, sentencesOf } from "../../src/guardrails/detectors/injection-features.ts"
+import { shareOf, WINDOW } from "../../src/guardrails/detectors/injection-model.ts"
+import { seeded } from "../support/random-patterns.ts"
+import type { Training } from "./labelled/training.ts"
+
+const EPOCHS = 20
+const RATE = 0.1
+const DECAY = 3e-4
+/** A feature of one phrasing alone says nothing about others. */
+const LEAST_GROUPS = 2
+const FOLDS = 5
+
+type Window = { words: Uint32Array; concepts: Uint32Array; share: ReturnType<typeof shareOf> }
+export type Sample = { windows: Window[]; isAttack: boolean; group: string }
+export type Model = { weights: Float64Array; bias: number }
+
+/** The windows of a text: one sentence, and it together with the next. */
+function windowsOf(text: string): Window[] {
+  const [words, concepts]: [number[], number[]] = [[], []]
+  const sentences = sentencesOf(text, (feature, isConcept) => {
+    ;(isConcept ? concepts : words).push(feature)
+    return 0
+  })
+  let [wordFrom, conceptFrom] = [0, 0]
+  return sentences.flatMap((sentence, first) => {
+    let [wordTo, conceptTo] = [wordFrom, conceptFrom]
+    const windows = sentences.slice(first, first + WINDOW).map(({ count, metCount }) => {
+      wordTo += count
+      conceptTo += metCount
+      return {
+        words: Uint32Array.from(words.slice(wordFrom, wordTo)),
+        concepts: Uint32Array.from(concepts.slice(conceptFrom, conceptTo)),
+        share: shareOf({ count: wordTo - wordFrom, metCount: conceptTo - conceptFrom }),
+      }
+    })
+    wordFrom += sentence.count
+    conceptFrom += sentence.metCount
+    return windows
+  })
+}
+
+export function samplesOf(prompts: readonly Training[]): Sample[] {
+  return prompts.map(({ text, isAttack, group }) => ({ windows: windowsOf(text), isAttack, group: group ?? text }))
+}
+
+function scoreOf({ words, concepts, share }: Window, { weights, bias }: Model): number {
+  let [sum, met] = [0, 0]
+  for (const feature of words) sum += weights[feature] ?? 0
+  for (const feature of concepts) met += weights[feature] ?? 0
+  return bias + sum * share.word + met * share.concept
+}
+
+function bestOf({ windows }: Sample, model: Model): { window: Window | undefined; score: number } {
+  let best: { window: Window | undefined; score: number } = { window: undefined, score: Number.NEGATIVE_INFINITY }
+  for (const window of windows) {
+    const score = scoreOf(window, model)
+    if (score > best.score) best = { window, score }
+  }
+  return best
+}
+
+/** Features that more than one phrasing has. */
+function commonFeatures(samples: readonly Sample[]): Uint8Array {
+  const groups = new Uint8Array(BUCKETS)
+  for (const [, group] of Map.groupBy(samples, (sample) => sample.group)) {
+    const seen = new Set(
+      group.flatMap(({ windows }) => windows.flatMap(({ words, concepts }) => [...words, ...concepts])),
+    )
+    for (const feature of seen) groups[feature] = Math.min(255, (groups[feature] ?? 0) + 1)
+  }
+  return groups.map((count) => (count >= LEAST_GROUPS ? 1 : 0))
+}
+
+/**
+ * Logistic regression, each weight with its own rate. Of a text only the window that scores most is learnt from, as only
+ * one has to be found.
+ */
+export function fit(samples: readonly Sample[]): Model {
+  const known = commonFeatures(samples)
+  const model = { weights: new Float64Array(BUCKETS), bias: 0 }
+  const { weights } = model
+  const squares = new Float64Array(BUCKETS).fill(1e-3)
+  const random = seeded(29)
+  const order = [...samples]
+  const learn = (features: Uint32Array, slope: number) => {
+    for (const feature of features) {
+      if (known[feature] === 0) continue
+      const full = slope + DECAY * (weights[feature] ?? 0)
+      squares[feature] = (squares[feature] ?? 0) + full * full
+      weights[feature] = (weights[feature] ?? 0) - (RATE * full) / Math.sqrt(squares[feature] ?? 1)
+    }
+  }
+  for (let epoch = 0; epoch < EPOCHS; epoch++) {
+    for (let at = order.length - 1; at > 0; at--) {
+      const other = Math.floor(random() * (at + 1))
+      ;[order[at], order[other]] = [order[other] as Sample, order[at] as Sample]
+    }
+    for (const sample of order) {
+      const { window, score } = bestOf(sample, model)
+      if (!window) continue
+      const error = 1 / (1 + Math.exp(-score)) - (sample.isAttack ? 1 : 0)
+      model.bias -= 0.01 * error
+      learn(window.words, error * window.share.word)
+      learn(window.concepts, error * window.share.concept)
+    }
+  }
+  return model
+}
+
+/** The score of each sample by a model that was fitted without its group. */
+export function crossValidated(samples: readonly Sample[]): number[] {
+  const random = seeded(5)
+  const folds = new Map([...new Set(samples.map(({ group }) => group))].map((group) => [group, random() * FOLDS]))
+  const foldOf = ({ group }: Sample) => Math.floor(folds.get(group) ?? 0)
+  const models = Array.from({ length: FOLDS }, (_, fold) => fit(samples.filter((one) => foldOf(one) !== fold)))
+  return samples.map((sample) => bestOf(sample, models[foldOf(sample)] as Model).score)
+}
