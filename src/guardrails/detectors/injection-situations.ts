@@ -1,6 +1,6 @@
 /** More concepts in the form of injection-concepts.ts: who speaks, what an attack asks for and how it presses for it. */
 export const SITUATIONS: Readonly<Record<string, string>> = {
-  told: `
+  instructed: `
     told given configured set_up programmed trained were_told been_told were_given received entrusted taught instructed designed installed equipped loaded drilled briefed
     gesagt gegeben eingetrichtert aufgetragen mitgegeben eingebaut eingestellt programmiert konfiguriert beigebracht trainiert vorgegeben
     dit transmis confie programme configure installe donne ordonne appris
