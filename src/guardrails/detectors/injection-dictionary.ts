@@ -12,6 +12,8 @@ export type Dictionary = {
   /** Of the low bits of a hash which of the maps may have it. */
   likely: Uint8Array
   stems: Map<number, number>
+  /** Letters of the shortest of them. */
+  shortest: number
   /** Short stems, which must be a whole word. */
   whole: Map<number, number>
   pairs: Map<number, number>
@@ -28,19 +30,19 @@ let dictionary: Dictionary | undefined
 /** The concepts by the hashes of their words. */
 export const dictionaryOf = (): Dictionary => (dictionary ??= read())
 
-function hashOf(written: string): number {
-  let hash = START
-  for (let at = 0; at < written.length; at++) {
-    const letter = letterOf(written.charCodeAt(at))
-    if (letter > MARK) hash = step(hash, letter)
-  }
-  return hash
+function lettersOf(written: string): number[] {
+  return Array.from({ length: written.length }, (_, at) => letterOf(written.charCodeAt(at))).filter(
+    (letter) => letter > MARK,
+  )
 }
+
+const hashOf = (written: string) => lettersOf(written).reduce(step, START)
 
 function read(): Dictionary {
   const made: Dictionary = {
     likely: new Uint8Array(LIKELY_MASK + 1),
     stems: new Map(),
+    shortest: Number.POSITIVE_INFINITY,
     whole: new Map(),
     pairs: new Map(),
   }
@@ -55,7 +57,10 @@ function read(): Dictionary {
       const [last = "", first] = stem.split("_").toReversed()
       if (first !== undefined && isSpaced) add(made.pairs, pairOf(hashOf(first), hashOf(last)), at + 1, IS_PAIR)
       else if (stem.length <= LONGEST_WHOLE && isSpaced) add(made.whole, hashOf(stem), at + 1, IS_WHOLE)
-      else add(made.stems, hashOf(stem), at + 1, IS_STEM)
+      else {
+        add(made.stems, hashOf(stem), at + 1, IS_STEM)
+        if (isSpaced) made.shortest = Math.min(made.shortest, lettersOf(stem).length)
+      }
     }
   }
   return made

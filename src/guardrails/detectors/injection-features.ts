@@ -80,7 +80,7 @@ class SentenceReader {
 
   read(): Sentence[] {
     const text = this.#text
-    const { likely, stems } = this.#dictionary
+    const { likely, stems, shortest } = this.#dictionary
     let [word, length, stem] = [START, 0, START]
     for (let at = 0; at < text.length; at++) {
       const unit = text.charCodeAt(at)
@@ -88,7 +88,8 @@ class SentenceReader {
       if (letter > MARK) {
         word = step(word, letter)
         if (++length <= STEM) stem = word
-        if (((likely[word & LIKELY_MASK] ?? 0) & IS_STEM) !== 0) this.#concept = stems.get(word) ?? this.#concept
+        if (length >= shortest && ((likely[word & LIKELY_MASK] ?? 0) & IS_STEM) !== 0)
+          this.#concept = stems.get(word) ?? this.#concept
         if (letter >= FIRST_JOINED && isJoined(letter)) this.#readJoined(letter)
         continue
       }

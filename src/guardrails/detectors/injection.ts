@@ -28,6 +28,9 @@ const LEET: Readonly<Record<string, string>> = {
   "!": "i",
 }
 
+/** Begins with the sign, which is rarer than a letter. */
+const LEET_IN_WORD = /[013457@$](?:(?=[a-z])|(?<=[a-z].))/i
+
 /** Finds attempts to override the instructions of a model, plain or disguised. */
 export function findInjections(text: string, survey: Survey, meter: Meter): Part[] {
   return withModel(findSigns(text, survey, meter), text, meter)
@@ -46,7 +49,7 @@ export function findSigns(text: string, survey: Survey, meter: Meter): Part[] {
   if (clean !== text && parts.length === 0 && plainly(clean, paidSurvey(clean, meter), meter).length > 0) {
     parts.push([0, text.length])
   }
-  if (parts.length === 0 && /[a-z][013457@$]|[013457@$][a-z]/i.test(text)) {
+  if (parts.length === 0 && LEET_IN_WORD.test(text)) {
     meter.spend(text.length * COST.searched)
     const changed: number[] = []
     const plain = unleet(text, changed)
