@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest"
+import { beforeEach, describe, expect, inject, onTestFinished, test } from "vitest"
 import { root } from "../../src/dev/options.ts"
 import { gatewayCommand } from "./command.ts"
 import { gatewayUrl, newOrganization, openai, type Organization } from "./world.ts"
@@ -64,9 +64,9 @@ test("the example of the documentation is applied, and a second apply changes no
   expect(planned.code, planned.errors).toBe(2)
   expect(planned.out).toContain("+ workspaces.search.keys.backend\n    limit: 50\n")
   expect(planned.out).toContain("drift is not checked")
-  expect(planned.out).toContain("12 to create, 1 to change, 0 to remove.")
+  expect(planned.out).toContain("13 to create, 1 to change, 0 to remove.")
 
-  expect(await succeed("apply", file, ...keysOut())).toContain("Applied 13 changes.")
+  expect(await succeed("apply", file, ...keysOut())).toContain("Applied 14 changes.")
   expect(await succeed("plan", file)).toBe("No changes.\n")
   expect(await succeed("apply", file)).toBe("No changes.\n")
 
@@ -154,6 +154,64 @@ test("BYOK credentials and passthrough services are created, moved to another ho
   write("  search: { byok: {}, passthrough_services: {} }\n")
   await succeed("apply", file, "--prune")
   for (const list of [byok, services]) expect((await list()).data).toEqual([])
+})
+
+test("presets get a version where their request changes, and are archived with --prune", async () => {
+  const declare = (description: string, temperature: number) =>
+    write(
+      `  search:\n    presets:\n      concise:\n        description: ${description}\n` +
+        `        messages: { model: sim/echo, system: Answer in one sentence., temperature: ${temperature} }\n` +
+        "      short: { chat: { model: sim/echo, max_completion_tokens: 50, stop: [x] } }\n",
+    )
+  declare("One", 0.2)
+  await succeed("apply", file)
+  expect(await succeed("plan", file)).toBe("No changes.\n")
+  declare("Two", 0.2)
+  expect(await succeed("apply", file)).toContain('description: "One" → "Two"')
+  declare("Two", 0.3)
+  expect(await succeed("apply", file)).toContain('"temperature":0.2} → {"model":"sim/echo","temperature":0.3}')
+  expect(await succeed("plan", file)).toBe("No changes.\n")
+  const { data: workspace } = await api<{ data: { id: string } }>("GET", "/workspaces/search")
+  const query = `?workspace_id=${workspace.id}`
+  const versions = await api<{ data: object[] }>("GET", `/presets/concise/versions${query}`)
+  expect(versions.data).toMatchObject([{ version: 1 }, { version: 2, system_prompt: "Answer in one sentence." }])
+  const short = await api<{ data: object }>("GET", `/presets/short${query}`)
+  expect(short.data).toMatchObject({ designated_version: { config: { max_tokens: 50, stop: ["x"] } } })
+
+  write("  search: { presets: {} }\n")
+  await succeed("apply", file, "--prune")
+  const archived = await api<{ data: object }>("GET", `/presets/concise${query}`)
+  expect(archived.data).toMatchObject({ status: "archived" })
+  declare("Two", 0.3)
+  await succeed("apply", file, "--force")
+  const again = await api<{ data: object }>("GET", `/presets/concise${query}`)
+  expect(again.data).toMatchObject({ status: "active" })
+})
+
+test("prices and stopped providers are the operator's, and go back with --prune", async () => {
+  const declare = (completion: string) =>
+    writeFileSync(
+      file,
+      `version: 1\nprices:\n  cohere/command-a:\n    cohere: { prompt: "0.000001", completion: "${completion}" }\nproviders:\n  cohere: { disabled: true }\nworkspaces: {}\n`,
+    )
+  declare("0.000002")
+  expect((await gateway("plan", file)).errors).toContain("Set BOOTSTRAP_MANAGEMENT_KEY")
+  more["BOOTSTRAP_MANAGEMENT_KEY"] = inject("gateway").bootstrapKey
+  expect(await succeed("apply", file)).toContain("providers.cohere\n    disabled: false → true")
+  declare("0.000003")
+  expect(await succeed("apply", file)).toContain("~ prices.cohere/command-a.cohere\n")
+  expect(await succeed("plan", file)).toBe("No changes.\n")
+  writeFileSync(
+    file,
+    "version: 1\nprices: { cohere/unknown: { cohere: { prompt: '0', completion: '0' } } }\nworkspaces:\n",
+  )
+  expect((await gateway("plan", file)).errors).toContain(
+    "prices.cohere/unknown.cohere: the catalogue has no such endpoint",
+  )
+  writeFileSync(file, "version: 1\nprices:\nproviders:\nworkspaces:\n")
+  const pruned = await succeed("apply", file, "--prune", "--force")
+  expect(pruned).toContain("- prices.cohere/command-a.cohere\n")
+  expect(pruned).toContain("- providers.cohere\n")
 })
 
 describe("what somebody changed by hand", () => {

@@ -178,11 +178,24 @@ test("a key gets its new guardrail before it loses the old one, and aliases go b
 describe("a file", () => {
   test.each([
     ["version: 2\nworkspaces: {}\n", "version: must be 1"],
-    ["version: 1\nworkspace: {}\n", "file: has no workspace. It accepts version, workspaces."],
+    ["version: 1\nworkspace: {}\n", "file: has no workspace. It accepts version, prices, providers, workspaces."],
     ["version: 1\nworkspaces: []\n", "workspaces: must be an object of workspaces by slug"],
     [
       "version: 1\nworkspaces: { a: { aliases: { b: { arms: [{ model: x/y, key_hashes: [] }] } } } }\n",
       "workspaces.a.aliases.b.arms[0]: has no key_hashes. It accepts model, weight, regions, min_prompt_tokens, max_prompt_tokens, keys.",
+    ],
+    [
+      "version: 1\nworkspaces: { a: { presets: { b: { chat: {}, messages: {} } } } }\n",
+      "workspaces.a.presets.b: must have one of chat, responses or messages",
+    ],
+    [
+      "version: 1\nworkspaces: { a: { presets: { b: { chat: { model: '@preset/c' } } } } }\n",
+      "workspaces.a.presets.b: model: must be a model; a preset cannot name another preset.",
+    ],
+    ["version: 1\nworkspaces: {}\nproviders: { openai: { stopped: true } }\n", "providers.openai: has no stopped."],
+    [
+      "version: 1\nworkspaces: {}\nprices: { a/b: { c: { prompt: 1, completion: '0' } } }\n",
+      "prices.a/b.c.prompt: must be a decimal string of USD",
     ],
     ["version: 1\nversion: 1\n", "Map keys must be unique at line 2"],
   ])("%j", (text, message) => {

@@ -1,8 +1,10 @@
 import { type Json, listOf, objectsOf } from "../../support/json.ts"
 import { type Api, Failure } from "../api.ts"
+import { writePrice, writeProvider } from "./catalogue.ts"
 import type { KeysOut } from "./keys-out.ts"
 import type { Live } from "./live.ts"
 import type { Change } from "./plan.ts"
+import { writePreset } from "./presets.ts"
 import type { Kind } from "./resource.ts"
 import { toBody } from "./secrets.ts"
 
@@ -47,6 +49,9 @@ class Writer {
 
   async apply(change: Change): Promise<void> {
     const write: Record<Kind, (change: Change) => Promise<unknown>> = {
+      price: (one) => writePrice(this.#api, one),
+      provider: (one) => writeProvider(this.#api, one),
+      preset: (one) => writePreset(this.#api, one, `?workspace_id=${this.#workspaceId(one.workspace)}`),
       workspace: (one) => this.#workspace(one),
       budget: (one) => this.#put(one, `/workspaces/${one.workspace}/budgets/${one.name}`, one.declared),
       guardrail: (one) => this.#guardrail(one),

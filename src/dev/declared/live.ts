@@ -1,5 +1,7 @@
-import { isArray, type Json, objectsOf } from "../../support/json.ts"
+import { isArray, type Json, listOf, objectsOf } from "../../support/json.ts"
 import type { Api } from "../api.ts"
+import { livePrices, liveProviders, refuseUnknownEndpoints } from "./catalogue.ts"
+import { livePreset } from "./presets.ts"
 import { type Kind, type LiveResource, normalizeFields } from "./resource.ts"
 import { type Declaration, sectionOf } from "./schema.ts"
 import { toConfiguredFields } from "./secrets.ts"
@@ -43,6 +45,7 @@ export async function readLive(api: Api, { resources, sections }: Declaration): 
   const workspaces = await listAll(api, "/workspaces?")
   const live: Live = { resources: [], workspaceIds: new Map(), keys: new KeyNames() }
   const declared = new Set(resources.map(({ workspace }) => workspace))
+  live.resources.push(...(await catalogueOf(api, resources, sections)))
   const homes = await protectedWorkspaces(api)
   for (const fields of workspaces) {
     const [id, slug] = [String(fields["id"]), String(fields["slug"])]
@@ -59,6 +62,19 @@ export async function readLive(api: Api, { resources, sections }: Declaration): 
     if (declared.has(slug)) live.resources.push(...(await sectionsOf(api, live, { slug, fields }, sections)))
   }
   return live
+}
+
+async function catalogueOf(
+  api: Api,
+  declared: Declaration["resources"],
+  sections: ReadonlySet<string>,
+): Promise<LiveResource[]> {
+  const has = (kind: Kind) => sections.has(sectionOf({ workspace: "", kind }))
+  if (!has("price") && !has("provider")) return []
+  const { rows, first } = await listPages(api, "/catalogue?", "operator")
+  const stored = { rows, disabledProviders: listOf(first["disabled_providers"]).map(String) }
+  refuseUnknownEndpoints(stored, declared)
+  return [...(has("price") ? livePrices(stored) : []), ...(has("provider") ? liveProviders(stored, declared) : [])]
 }
 
 async function sectionsOf(
@@ -90,6 +106,14 @@ async function sectionsOf(
         { ...resource, isProtected },
         { ...resource, kind: "guardrail_keys", isProtected, fields: { keys: names } },
       )
+    }
+  }
+  if (has("preset")) {
+    for (const { slug: name, status } of await listAll(api, `/presets?workspace_id=${id}&`)) {
+      if (status === "archived") continue
+      const path = `/presets/${encodeURIComponent(String(name))}?workspace_id=${id}`
+      const { data } = await api.as<{ data: Json }>("manager", "GET", path)
+      found.push({ ...toLive("preset", slug, livePreset(data)), name: String(name) })
     }
   }
   if (has("alias")) {
@@ -150,14 +174,21 @@ async function protectedWorkspaces(api: Api): Promise<Set<string>> {
 
 /** All pages of a list; `path` ends where the query goes on. */
 async function listAll(api: Api, path: string): Promise<Json[]> {
+  return (await listPages(api, path)).rows
+}
+
+async function listPages(
+  api: Api,
+  path: string,
+  who: "manager" | "operator" = "manager",
+): Promise<{ rows: Json[]; first: Json }> {
   const rows: Json[] = []
+  let first: Json | undefined
   for (;;) {
-    const page = await api.as<{ data: Json[]; total_count: number }>(
-      "manager",
-      "GET",
-      `${path}limit=${PAGE}&offset=${rows.length}`,
-    )
+    const query = `${path}limit=${PAGE}&offset=${rows.length}`
+    const page = await api.as<Json & { data: Json[]; total_count: number }>(who, "GET", query)
+    first ??= page
     rows.push(...page.data)
-    if (page.data.length === 0 || rows.length >= page.total_count) return rows
+    if (page.data.length === 0 || rows.length >= page.total_count) return { rows, first }
   }
 }

@@ -26,6 +26,7 @@ export type Change = {
   declared: Json
   /** Values of fields that are shown masked. */
   secrets: Json
+  request?: Resource["request"]
   /** Changed or removed by somebody else since the last apply. */
   drift: boolean
 }
@@ -55,9 +56,10 @@ export function planChanges({ declaration, live, recorded, prune }: Input): Plan
     if (current && fields.length === 0) return []
     refuseFixedFields(resource.kind, address, current ? fields : [])
     const drift = isDrift(recorded?.[address], current)
-    const { kind, workspace, name, fields: declared, secrets = {} } = resource
+    const { kind, workspace, name, fields: declared, secrets = {}, request } = resource
     const action = current || kind === "guardrail_keys" ? ("update" as const) : ("create" as const)
-    return [{ action, kind, workspace, name, address, id: current?.id ?? null, fields, declared, secrets, drift }]
+    const id = current?.id ?? null
+    return [{ action, kind, workspace, name, address, id, fields, declared, secrets, request, drift }]
   })
   const extra = live.filter((resource) => isExtra(resource, declaration))
   const removals = prune ? extra.map(toRemoval) : []

@@ -3,6 +3,8 @@ import { isArray, isObject, type Json } from "../../support/json.ts"
 
 /** In the order in which changes are applied. */
 export const KINDS = [
+  "price",
+  "provider",
   "workspace",
   "budget",
   "guardrail",
@@ -11,6 +13,7 @@ export const KINDS = [
   "passthrough_service",
   "key",
   "guardrail_keys",
+  "preset",
   "alias",
   "destination",
   "alert_channel",
@@ -20,13 +23,15 @@ export type Kind = (typeof KINDS)[number]
 /** A part of the configuration, as a file declares it or the gateway has it. */
 export type Resource = {
   kind: Kind
-  /** Slug. For a workspace the same as `name`. */
+  /** Slug. For a workspace the same as `name`; empty for what belongs to none. */
   workspace: string
   name: string
   /** In API field names, normalized. A file declares some of them. */
   fields: Json
   /** Values of fields that are compared by their mask. Never printed or stored. */
   secrets?: Json
+  /** What makes a preset as declared. */
+  request?: { path: string; body: Json }
 }
 
 export type LiveResource = Resource & {
@@ -42,6 +47,7 @@ const SECTIONS = {
   mcp_server: "mcp_servers",
   passthrough_service: "passthrough_services",
   key: "keys",
+  preset: "presets",
   alias: "aliases",
   destination: "destinations",
   alert_channel: "alert_channels",
@@ -49,6 +55,7 @@ const SECTIONS = {
 
 /** Where a resource stands in the file: `workspaces.search.keys.ci`. */
 export function addressOf({ kind, workspace, name }: Pick<Resource, "kind" | "workspace" | "name">): string {
+  if (kind === "price" || kind === "provider") return `${kind}s.${name.replace(" ", ".")}`
   const base = `workspaces.${workspace}`
   if (kind === "workspace") return base
   if (kind === "guardrail_keys") return `${base}.guardrails.${name}.keys`

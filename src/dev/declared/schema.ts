@@ -8,11 +8,14 @@ import { explain } from "../../http/schema.ts"
 import { NewApiKey } from "../../keys/schemas.ts"
 import { NewMcpServer } from "../../mcp-servers/schemas.ts"
 import { NewService } from "../../passthrough/schemas.ts"
+import { PresetPath } from "../../presets/schemas.ts"
 import { NewDestination } from "../../observability/schemas.ts"
 import { AliasInput, AliasPath } from "../../workspaces/alias-schemas.ts"
 import { NewWorkspace, WorkspaceChange } from "../../workspaces/schemas.ts"
 import { Failure } from "../api.ts"
 import type { Json } from "../../support/json.ts"
+import { Prices, pricesOf, Providers, providersOf } from "./catalogue.ts"
+import { Preset, presetsOf } from "./presets.ts"
 import { alertChannelsOf, byokOf, destinationsOf, mcpServersOf, passthroughServicesOf } from "./sealed.ts"
 import type { Environment } from "./secrets.ts"
 import { normalizeFields, type Kind, type Resource } from "./resource.ts"
@@ -56,6 +59,7 @@ const McpServer = NewMcpServer.omit({ slug: true, workspace_id: true })
 
 const Workspace = WorkspaceChange.omit({ slug: true }).extend({
   budgets: orEmpty(Budgets).optional(),
+  presets: section(PresetPath.shape.slug, Preset),
   aliases: section(AliasPath.shape.name, Alias),
   guardrails: section(NewGuardrail.shape.name, orEmpty(Guardrail)),
   keys: section(keyName, orEmpty(Key)),
@@ -69,6 +73,8 @@ type Workspace = z.infer<typeof Workspace>
 
 const DeclaredFile = z.strictObject({
   version: z.literal(1, { error: "must be 1, the version of this format" }),
+  prices: orEmpty(Prices).optional(),
+  providers: orEmpty(Providers).optional(),
   workspaces: orEmpty(
     z.record(NewWorkspace.shape.slug, orEmpty(Workspace), { error: "must be an object of workspaces by slug" }),
   ),
@@ -86,14 +92,26 @@ export function readDeclaration(text: string, file: string, env = process.env): 
   if (!parsed.success) {
     throw new Failure(parsed.error.issues.map((issue) => `${file}: ${explainIssue(issue)}`).join("\n"))
   }
+  const { prices, providers } = parsed.data
   const workspaces = Object.entries(parsed.data.workspaces)
   refuseSharedKeys(workspaces, file)
   return {
-    resources: workspaces.flatMap(([slug, workspace]) => [
-      ...resourcesOf(slug, workspace),
-      ...sealedOf(slug, workspace, env),
+    resources: [
+      ...pricesOf(prices ?? {}),
+      ...providersOf(providers ?? {}),
+      ...workspaces.flatMap(([slug, workspace]) => [
+        ...resourcesOf(slug, workspace),
+        ...presetsOf(slug, workspace.presets ?? {}),
+        ...sealedOf(slug, workspace, env),
+      ]),
+    ],
+    sections: new Set([
+      ...declaredOf("", [
+        ["price", prices],
+        ["provider", providers],
+      ]),
+      ...workspaces.flatMap(([slug, workspace]) => sectionsOf(slug, workspace)),
     ]),
-    sections: new Set(workspaces.flatMap(([slug, workspace]) => sectionsOf(slug, workspace))),
   }
 }
 
@@ -101,8 +119,11 @@ export function sectionOf({ workspace, kind }: Pick<Resource, "workspace" | "kin
   return `${workspace}/${kind}`
 }
 
+const declaredOf = (workspace: string, declared: readonly [Kind, unknown][]) =>
+  declared.filter(([, value]) => value !== undefined).map(([kind]) => sectionOf({ workspace, kind }))
+
 function sectionsOf(slug: string, workspace: Workspace): string[] {
-  const declared: [Kind, unknown][] = [
+  return declaredOf(slug, [
     ["budget", workspace.budgets],
     ["alias", workspace.aliases],
     ["guardrail", workspace.guardrails],
@@ -112,15 +133,15 @@ function sectionsOf(slug: string, workspace: Workspace): string[] {
     ["mcp_server", workspace.mcp_servers],
     ["passthrough_service", workspace.passthrough_services],
     ["alert_channel", workspace.alert_channels],
-  ]
-  return declared.filter(([, value]) => value !== undefined).map(([kind]) => sectionOf({ workspace: slug, kind }))
+    ["preset", workspace.presets],
+  ])
 }
 
 /** Sections whose entries have secrets. */
 const SEALED = ["byok", "destinations", "mcp_servers", "passthrough_services", "alert_channels"]
 
 function resourcesOf(workspace: string, declared: Workspace): Resource[] {
-  const { budgets = {}, aliases = {}, guardrails = {}, keys = {}, ...others } = declared
+  const { budgets = {}, aliases = {}, guardrails = {}, keys = {}, presets: _, ...others } = declared
   const settings = Object.fromEntries(Object.entries(others).filter(([name]) => !SEALED.includes(name)))
   const of = (kind: Kind, entries: Record<string, Json | undefined>) =>
     Object.entries(entries).flatMap(([name, fields]): Resource[] =>
