@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import type * as z from "zod"
-import type { Destination as DestinationSchema, Probe as ProbeSchema } from "../../../observability/schemas.ts"
+import type { Probe as ProbeSchema } from "../../../observability/schemas.ts"
 import { api, ApiError, withParams } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { List } from "../../api/types.ts"
@@ -12,9 +12,8 @@ import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
 import { Status, type Tone } from "../../ui/status.tsx"
 import { Time } from "../../ui/values.tsx"
-import { NewDestination } from "./new-destination.tsx"
+import { type Destination, DestinationForm } from "./destination-form.tsx"
 
-type Destination = z.infer<typeof DestinationSchema>
 type Probe = z.infer<typeof ProbeSchema>
 
 const PATH = "/observability/destinations"
@@ -79,7 +78,7 @@ export function Destinations() {
           )
         }
       </Loaded>
-      {isMaking && <NewDestination onClose={() => setMaking(false)} />}
+      {isMaking && <DestinationForm onClose={() => setMaking(false)} />}
     </div>
   )
 }
@@ -104,6 +103,7 @@ function Card({ destination }: { destination: Destination }) {
   const [fault, setFault] = useState<string>()
   const [isTesting, setTesting] = useState(false)
   const [isDeleting, setDeleting] = useState(false)
+  const [isChanging, setChanging] = useState(false)
   const { tone, text } = stateOf(destination)
   const change = async (work: () => Promise<unknown>, done: string) => {
     await attempt(work, done)
@@ -158,10 +158,14 @@ function Card({ destination }: { destination: Destination }) {
         >
           {enabled ? "Turn off" : "Turn on"}
         </Button>
+        <Button size="small" onClick={() => setChanging(true)}>
+          Change…
+        </Button>
         <Button size="small" kind="danger" onClick={() => setDeleting(true)}>
           Delete…
         </Button>
       </div>
+      {isChanging && <DestinationForm destination={destination} onClose={() => setChanging(false)} />}
       {isDeleting && (
         <ConfirmDialog
           title={`Delete ${name}?`}
