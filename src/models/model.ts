@@ -93,7 +93,7 @@ export function toPublicEndpoint(
   }
 }
 
-export function toProviderListing(provider: Provider): schemas.ProviderListing {
+export function toProviderListing(provider: Provider, isDisabled: boolean): schemas.ProviderListing {
   const known = findBuiltInProvider(provider.slug)
   return {
     name: provider.name,
@@ -103,6 +103,7 @@ export function toProviderListing(provider: Provider): schemas.ProviderListing {
     privacy_policy_url: known?.privacyPolicyUrl ?? null,
     terms_of_service_url: known?.termsOfServiceUrl ?? null,
     status_page_url: known?.statusPageUrl ?? null,
+    disabled: isDisabled,
   }
 }
 

@@ -130,8 +130,10 @@ export const publicModels = newRouter()
     )
     return c.json({ data }, 200)
   })
-  .openapi(listProviders, (c) => {
-    const data = [...configuredProviders(c.env).values()].map(model.toProviderListing)
+  .openapi(listProviders, async (c) => {
+    const { disabled } = await loadCatalogue(c.env)
+    const providers = [...configuredProviders(c.env).values()]
+    const data = providers.map((one) => model.toProviderListing(one, disabled?.has(one.slug) ?? false))
     return c.json({ data }, 200)
   })
 

@@ -111,6 +111,7 @@ const ProviderListing = z
     privacy_policy_url: z.string().nullable(),
     terms_of_service_url: z.string().nullable(),
     status_page_url: z.string().nullable(),
+    disabled: z.boolean().meta({ description: "The operator has stopped it: no call goes there." }),
   })
   .meta({ id: "Provider" })
 export type ProviderListing = z.infer<typeof ProviderListing>

@@ -74,7 +74,14 @@ export const ChatPreset = bodyOf(ChatRequest.shape, [
   "reasoning_effort",
   "response_format",
   "parallel_tool_calls",
-]).meta({ id: "ChatPreset" })
+])
+  .extend({
+    system_prompt: z
+      .string({ error: "must be a string" })
+      .nullish()
+      .meta({ description: "Comes before the messages of each call. Chat requests themselves have no such field." }),
+  })
+  .meta({ id: "ChatPreset" })
 
 export const ResponsesPreset = bodyOf(ResponsesRequest.shape, [
   ...SHARED,
@@ -95,8 +102,8 @@ export const MessagesPreset = bodyOf(MessagesRequest.shape, [
   "output_config",
 ]).meta({ id: "MessagesPreset" })
 
-export function chatContent(body: z.infer<typeof ChatPreset>): PresetContent {
-  return { config: toConfig(body), systemPrompt: null }
+export function chatContent({ system_prompt: prompt, ...body }: z.infer<typeof ChatPreset>): PresetContent {
+  return { config: toConfig(body), systemPrompt: prompt || null }
 }
 
 export function responsesContent(body: z.infer<typeof ResponsesPreset>): PresetContent {

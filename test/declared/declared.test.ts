@@ -1,8 +1,9 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type Change, inOrder, isDrift, planChanges } from "../../src/dev/declared/plan.ts"
+import { inOrder, isDrift, planChanges } from "../../src/dev/declared/plan.ts"
 import {
   canonicalJson,
+  type Change,
   fingerprintOf,
   type LiveResource,
   normalizeFields,

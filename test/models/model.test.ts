@@ -43,7 +43,7 @@ describe("a model as clients see it", () => {
 })
 
 test("a custom provider is listed without what is not known of it", () => {
-  expect(unpriced.map(toProvider).map(toProviderListing)).toEqual([
+  expect(unpriced.map(toProvider).map((one) => toProviderListing(one, true))).toEqual([
     {
       name: "local",
       slug: "local",
@@ -52,6 +52,7 @@ test("a custom provider is listed without what is not known of it", () => {
       privacy_policy_url: null,
       terms_of_service_url: null,
       status_page_url: null,
+      disabled: true,
     },
   ])
 })

@@ -146,6 +146,11 @@ describe("a provider that the operator stops", () => {
         operatorClient.get("/catalogue"),
       )
       expect(listed).toContain("pooled")
+      const { data: shown } = await expectJson<{ data: { slug: string; disabled: boolean }[] }>(
+        200,
+        workspace.as.get("/providers"),
+      )
+      expect(shown.filter(({ disabled }) => disabled).map(({ slug }) => slug)).toEqual(["pooled"])
     } finally {
       await turn("pooled", false)
     }

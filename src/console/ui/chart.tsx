@@ -15,6 +15,8 @@ type Props = {
   format: (value: number) => string
   height?: number
   stepMs: number
+  /** Opens what a step is made of. */
+  onStep?: (from: number, to: number) => void
 }
 
 const MAX_SERIES = 6
@@ -26,8 +28,8 @@ export function seriesColor(index: number, label: string): string {
 
 type Hover = { index: number; left: number } | undefined
 
-/** Stacked bars or lines from zero. The pointer reads all series; a drag chooses a range. */
-export function Chart({ label, times, series, kind, format, height = 220, stepMs }: Props) {
+/** Stacked bars or lines from zero. The pointer reads all series; a drag chooses a range, a click opens a step. */
+export function Chart({ label, times, series, kind, format, height = 220, stepMs, onStep }: Props) {
   const target = useRef<HTMLDivElement>(null)
   const [hover, setHover] = useState<Hover>()
   const dark = isDark.value
@@ -48,6 +50,10 @@ export function Chart({ label, times, series, kind, format, height = 220, stepMs
         stepMs,
         onHover: setHover,
         onBrush: chooseRange,
+        onStep: (index) => {
+          const from = times[index]
+          if (from !== undefined) onStep?.(from, from + stepMs)
+        },
       })
       resized.observe(element)
     })
@@ -58,7 +64,7 @@ export function Chart({ label, times, series, kind, format, height = 220, stepMs
     }
   }, [times, series, kind, height, stepMs, dark, format])
   return (
-    <figure class="chart" aria-label={label}>
+    <figure class={`chart ${onStep ? "opens" : ""}`} aria-label={label}>
       <div ref={target} style={{ height: `${height}px` }} aria-hidden="true" />
       {hover && <Tip hover={hover} times={times} series={series} format={format} stepMs={stepMs} />}
       <figcaption>

@@ -12,6 +12,8 @@ type Drawing = {
   stepMs: number
   onHover: (hover: { index: number; left: number } | undefined) => void
   onBrush: (from: number, to: number) => void
+  /** A click without a drag. */
+  onStep: (index: number) => void
 }
 
 /** The value of a token in the present theme, as a color that a canvas takes. */
@@ -88,12 +90,13 @@ function axes(element: HTMLElement, { times, format, stepMs }: Drawing): uPlot.A
 }
 
 export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
-  const { times, series, kind, height, stepMs, onHover, onBrush } = drawing
+  const { times, series, kind, height, stepMs, onHover, onBrush, onStep } = drawing
   const values = kind === "bars" ? stacked(series).toReversed() : series.map(({ values }) => [...values])
   const highest = Math.max(0, ...values.flat().map((value) => value ?? 0))
   const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0]
   // Half of a bar stands before its step, and half behind it.
   const margin = kind === "bars" ? stepMs / 2 : 0
+  let isDrag = false
   return new uPlot(
     {
       width: element.clientWidth,
@@ -108,6 +111,14 @@ export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
       series: seriesOptions(element, drawing),
       axes: axes(element, drawing),
       hooks: {
+        ready: [
+          (self) =>
+            self.over.addEventListener("click", () => {
+              const { idx } = self.cursor
+              if (!isDrag && typeof idx === "number") onStep(idx)
+              isDrag = false
+            }),
+        ],
         setCursor: [
           ({ cursor: { idx, left } }) =>
             onHover(
@@ -117,7 +128,8 @@ export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
         setSelect: [
           (self) => {
             const { left, width } = self.select
-            if (width > 4) onBrush(self.posToVal(left, "x") * 1000, self.posToVal(left + width, "x") * 1000)
+            isDrag = width > 4
+            if (isDrag) onBrush(self.posToVal(left, "x") * 1000, self.posToVal(left + width, "x") * 1000)
           },
         ],
       },

@@ -3,9 +3,9 @@ import { type Api, Failure } from "../api.ts"
 import { writePrice, writeProvider } from "./catalogue.ts"
 import type { KeysOut } from "./keys-out.ts"
 import type { Live } from "./live.ts"
-import type { Change } from "./plan.ts"
+
 import { writePreset } from "./presets.ts"
-import type { Kind } from "./resource.ts"
+import type { Change, Kind } from "./resource.ts"
 import { toBody } from "./secrets.ts"
 
 export type Outcome = { done: Change[]; failed: { change: Change; message: string } | null; pending: Change[] }

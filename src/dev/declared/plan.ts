@@ -3,6 +3,8 @@ import { Failure } from "../api.ts"
 import {
   addressOf,
   canonicalJson,
+  type Change,
+  type FieldChange,
   fingerprintOf,
   type Kind,
   KINDS,
@@ -11,25 +13,6 @@ import {
 } from "./resource.ts"
 import { type Declaration, sectionOf } from "./schema.ts"
 import type { Recorded } from "./state.ts"
-
-export type FieldChange = { field: string; from: unknown; to: unknown }
-export type Change = {
-  action: "create" | "update" | "remove"
-  kind: Kind
-  workspace: string
-  name: string
-  address: string
-  /** Of the resource to change or remove. */
-  id: string | null
-  fields: readonly FieldChange[]
-  /** All declared fields; empty for a removal. */
-  declared: Json
-  /** Values of fields that are shown masked. */
-  secrets: Json
-  request?: Resource["request"]
-  /** Changed or removed by somebody else since the last apply. */
-  drift: boolean
-}
 
 export type Plan = {
   changes: readonly Change[]

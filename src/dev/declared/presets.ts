@@ -12,8 +12,7 @@ import {
 import { PresetChange } from "../../presets/schemas.ts"
 import { isObject, type Json } from "../../support/json.ts"
 import { type Api, Failure } from "../api.ts"
-import type { Change } from "./plan.ts"
-import { addressOf, normalizeFields, type Resource } from "./resource.ts"
+import { addressOf, type Change, normalizeFields, type Resource } from "./resource.ts"
 
 const ONE_FORM = "must have one of chat, responses or messages: a request in that format, without its messages"
 
@@ -33,10 +32,10 @@ export type Preset = z.infer<typeof Preset>
 /** With `config` and `system_prompt` as the gateway makes them of the request. */
 export function presetsOf(workspace: string, presets: Readonly<Record<string, Preset>>): Resource[] {
   return Object.entries(presets).map(([name, preset]) => {
-    const { chat, responses, messages, ...own } = preset
+    const { chat, responses, messages, ...others } = preset
     const identity = { kind: "preset" as const, workspace, name }
     const content = contentOf(preset, addressOf(identity))
-    const fields = normalizeFields({ ...own, config: content.config, system_prompt: content.systemPrompt })
+    const fields = normalizeFields({ ...others, config: content.config, system_prompt: content.systemPrompt })
     const request = chat
       ? { path: "chat/completions", body: chat }
       : responses
@@ -73,8 +72,8 @@ export async function writePreset(api: Api, { action, name, fields, request }: C
   if (request && (action === "create" || differs)) {
     await api.as("manager", "POST", `${resource}/${request.path}${query}`, request.body)
   }
-  const own = fields.filter(({ field }) => field !== "config" && field !== "system_prompt")
-  if (own.length > 0) await patch(Object.fromEntries(own.map(({ field, to }) => [field, to])))
+  const others = fields.filter(({ field }) => field !== "config" && field !== "system_prompt")
+  if (others.length > 0) await patch(Object.fromEntries(others.map(({ field, to }) => [field, to])))
 }
 
 async function isArchived(api: Api, resource: string): Promise<boolean> {

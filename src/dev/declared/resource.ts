@@ -40,6 +40,25 @@ export type LiveResource = Resource & {
   isProtected: boolean
 }
 
+export type FieldChange = { field: string; from: unknown; to: unknown }
+export type Change = {
+  action: "create" | "update" | "remove"
+  kind: Kind
+  workspace: string
+  name: string
+  address: string
+  /** Of the resource to change or remove. */
+  id: string | null
+  fields: readonly FieldChange[]
+  /** All declared fields; empty for a removal. */
+  declared: Json
+  /** Values of fields that are shown masked. */
+  secrets: Json
+  request?: Resource["request"]
+  /** Changed or removed by somebody else since the last apply. */
+  drift: boolean
+}
+
 const SECTIONS = {
   budget: "budgets",
   guardrail: "guardrails",

@@ -1,5 +1,6 @@
 import type { Outcome } from "./apply.ts"
-import type { Change, Plan } from "./plan.ts"
+import type { Plan } from "./plan.ts"
+import type { Change } from "./resource.ts"
 
 const SIGNS = { create: "+", update: "~", remove: "-" } as const
 

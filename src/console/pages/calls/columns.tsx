@@ -187,7 +187,18 @@ const ALL: readonly (Omit<Column<Call>, "sort"> & { name: string })[] = [
 ]
 
 const NAME = "console.calls.columns"
-const DEFAULT = ["time", "status", "model", "provider", "key", "app", "first", "duration", "tokens", "cost"]
+export const DEFAULT_COLUMNS: readonly string[] = [
+  "time",
+  "status",
+  "model",
+  "provider",
+  "key",
+  "app",
+  "first",
+  "duration",
+  "tokens",
+  "cost",
+]
 export const COLUMN_NAMES = ALL.map(({ id, name }) => ({ id, name }))
 
 function storedColumns(): readonly string[] {
@@ -195,7 +206,7 @@ function storedColumns(): readonly string[] {
     .getItem(NAME)
     ?.split(",")
     .filter((id) => ALL.some((column) => column.id === id))
-  return stored && stored.length > 0 ? stored : DEFAULT
+  return stored && stored.length > 0 ? stored : DEFAULT_COLUMNS
 }
 
 /** Ids of the columns that are shown, in their order. */

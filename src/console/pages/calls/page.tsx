@@ -16,7 +16,7 @@ import { RangePicker } from "../../ui/range.tsx"
 import { Empty, ErrorPanel, Skeleton } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { Table } from "../../ui/table.tsx"
-import { callColumns, chooseColumns, chosenColumns, COLUMN_NAMES } from "./columns.tsx"
+import { callColumns, chooseColumns, chosenColumns, COLUMN_NAMES, DEFAULT_COLUMNS } from "./columns.tsx"
 import { activeFilters, callHref, clearFilters, listPath, removeFilter, setStatus } from "./filters.ts"
 import { Inspector } from "./inspector.tsx"
 import { type Calls, useCalls } from "./use-calls.ts"
@@ -111,22 +111,49 @@ function ColumnMenu() {
     <span class="only-wide">
       <Menu label="Columns" text="Columns" kind="quiet">
         <div class="column-choice" onClick={(event) => event.stopPropagation()}>
-          {COLUMN_NAMES.map(({ id, name }) => (
-            <Check
-              key={id}
-              label={name}
-              checked={chosen.includes(id)}
-              onChange={(isOn) => chooseColumns(isOn ? inOrder([...chosen, id]) : chosen.filter((each) => each !== id))}
-            />
+          {inChosenOrder(chosen).map(({ id, name }) => (
+            <div class="row between" key={id}>
+              <Check
+                label={name}
+                checked={chosen.includes(id)}
+                onChange={(isOn) => chooseColumns(isOn ? [...chosen, id] : chosen.filter((each) => each !== id))}
+              />
+              {chosen.includes(id) && (
+                <span class="row tight">
+                  <MoveButton id={id} by={-1} label={`Move ${name} to the left`} />
+                  <MoveButton id={id} by={1} label={`Move ${name} to the right`} />
+                </span>
+              )}
+            </div>
           ))}
+          <Button size="small" kind="quiet" onClick={() => chooseColumns(DEFAULT_COLUMNS)}>
+            Default columns
+          </Button>
         </div>
       </Menu>
     </span>
   )
 }
 
-function inOrder(ids: readonly string[]): string[] {
-  return COLUMN_NAMES.map(({ id }) => id).filter((id) => ids.includes(id))
+/** The columns that are shown in their order, then the others. */
+function inChosenOrder(chosen: readonly string[]) {
+  const shown = chosen.flatMap((id) => COLUMN_NAMES.filter((column) => column.id === id))
+  return [...shown, ...COLUMN_NAMES.filter(({ id }) => !chosen.includes(id))]
+}
+
+function MoveButton({ id, by, label }: { id: string; by: -1 | 1; label: string }) {
+  const chosen = chosenColumns.value
+  const from = chosen.indexOf(id)
+  const isLast = from + by < 0 || from + by >= chosen.length
+  const move = () => {
+    const others = chosen.filter((each) => each !== id)
+    chooseColumns([...others.slice(0, from + by), id, ...others.slice(from + by)])
+  }
+  return (
+    <button type="button" class="button small quiet icon-only" aria-label={label} disabled={isLast} onClick={move}>
+      {by < 0 ? "↑" : "↓"}
+    </button>
+  )
 }
 
 const OUTCOMES = [

@@ -17,6 +17,7 @@ export type ProviderListing = {
   headquarters: string | null
   privacy_policy_url: string | null
   status_page_url: string | null
+  disabled: boolean
 }
 
 /** A price of the cheapest endpoint, for a million tokens. */

@@ -1,9 +1,10 @@
 import { useMemo } from "preact/hooks"
+import { withParams } from "../../api/client.ts"
 import { useGet } from "../../api/query.ts"
 import type { ApiKey, List, Workspace } from "../../api/types.ts"
 import { toCsv } from "../../format/csv.ts"
 import { change, compact, usd } from "../../format/number.ts"
-import { query, setQuery } from "../../state/router.ts"
+import { navigate, query, setQuery } from "../../state/router.ts"
 import { may, session } from "../../state/session.ts"
 import { Button, Segmented } from "../../ui/button.tsx"
 import { Chart } from "../../ui/chart.tsx"
@@ -92,12 +93,17 @@ export function Usage({ range }: { range: Range }) {
         kind="bars"
         format={metric.format}
         stepMs={step.ms}
+        onStep={openCalls}
       />
       <Loaded query={table}>
         {(rows) => <Breakdown rows={rows} former={former.data ?? []} view={{ dimension, metric, name }} />}
       </Loaded>
     </section>
   )
+}
+
+function openCalls(from: number, to: number): void {
+  navigate(withParams("/calls", { from: new Date(from).toISOString(), to: new Date(to).toISOString() }))
 }
 
 /** Names of keys and workspaces, which analytics has by id. */
@@ -124,6 +130,13 @@ const CHIP_OF = {
   workspace_id: "workspace",
 } as const
 
+/** The range of this page in the words of the list of calls. */
+function shownRange() {
+  const params = query.value
+  const [from, to] = [params.get("from"), params.get("to")]
+  return from !== null && to !== null ? { from, to } : { range: params.get("range") ?? "7d" }
+}
+
 /** Where it goes: the same data as the chart, as numbers, each with the calls behind it. */
 function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: readonly Row[]; view: View }) {
   const { dimension, metric, name } = view
@@ -145,7 +158,7 @@ function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: reado
       </div>
       {rows.map((row) => {
         const id = textIn(row, dimension)
-        const calls = `/calls?${kind}=${encodeURIComponent(id)}`
+        const calls = withParams("/calls", { [kind]: id, ...shownRange() })
         return (
           <div role="row" key={id} class="breakdown-row">
             <span role="cell" class="truncate">

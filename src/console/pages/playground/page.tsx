@@ -4,16 +4,18 @@ import { useGet } from "../../api/query.ts"
 import type { List, Model } from "../../api/types.ts"
 import { Page } from "../../shell/page.tsx"
 import { navigate, query } from "../../state/router.ts"
+import { may } from "../../state/session.ts"
 import { Button } from "../../ui/button.tsx"
 import { Menu } from "../../ui/menu.tsx"
 import { ModelPicker } from "../../ui/model-picker.tsx"
 import { ErrorPanel } from "../../ui/states.tsx"
+import { VersionDialog } from "../presets/version-dialog.tsx"
 import { ColumnView } from "./column.tsx"
 import { Composer } from "./composer.tsx"
 import { CodeDialog, HistoryDialog, ShareDialog } from "./dialogs.tsx"
 import { faultsIn } from "./faults.ts"
 import { fromLink, startConversation } from "./history.ts"
-import { NO_SETTINGS } from "./request.ts"
+import { NO_SETTINGS, presetOf } from "./request.ts"
 import { RequestPanel } from "./request-panel.tsx"
 import {
   addColumn,
@@ -78,7 +80,13 @@ function Actions({ items }: { items: readonly (readonly [string, () => void])[] 
   )
 }
 
-type OpenDialog = "code" | "share" | "history" | null
+/** The first model and the settings, as a new preset. */
+function SavePreset({ onClose }: { onClose: () => void }) {
+  const model = columns.value[0]?.model.value
+  return model === undefined ? null : <VersionDialog from={presetOf(model, settings.value)} onClose={onClose} />
+}
+
+type OpenDialog = "code" | "share" | "history" | "preset" | null
 const wideScreen = matchMedia("(min-width: 1100px)")
 
 export default function PlaygroundPage() {
@@ -112,6 +120,7 @@ export default function PlaygroundPage() {
               ["History", () => setDialog("history")],
               ["Share", () => setDialog("share")],
               ["Code", () => setDialog("code")],
+              ...(may("presets:write") ? [["Save as preset", () => setDialog("preset")] as const] : []),
               ["New", startAgain],
             ]}
           />
@@ -135,6 +144,7 @@ export default function PlaygroundPage() {
       </div>
       {dialog === "code" && <CodeDialog onClose={close} />}
       {dialog === "share" && <ShareDialog onClose={close} />}
+      {dialog === "preset" && <SavePreset onClose={close} />}
       {dialog === "history" && <HistoryDialog onClose={close} />}
     </Page>
   )

@@ -113,6 +113,12 @@ export function bodyOf(model: string, settings: Settings, messages: readonly Jso
   }
 }
 
+/** What a preset keeps of the settings. */
+export function presetOf(model: string, settings: Settings): { config: Json; system_prompt: string | null } {
+  const { messages: _, preset: __, ...config } = bodyOf(model, settings, [])
+  return { config, system_prompt: settings.system.trim() === "" ? null : settings.system }
+}
+
 /** A conversation that has not begun has a question all the same, so that the shown code runs. */
 export function sampleBody(column: Column, settings: Settings, draft: string): Json {
   const turns = column.turns.value

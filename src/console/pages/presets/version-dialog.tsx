@@ -11,7 +11,8 @@ import { TextArea, TextField } from "../../ui/field.tsx"
 type Props = {
   /** Of the preset that gets a version; a new preset without it. */
   slug?: string
-  from?: PresetVersion | null
+  /** What the version begins with. */
+  from?: Pick<PresetVersion, "config" | "system_prompt"> | null
   onClose: () => void
 }
 
@@ -28,9 +29,9 @@ export function VersionDialog({ slug: known, from, onClose }: Props) {
     if (!parsed) return
     setBusy(true)
     try {
-      const { format, body } = toRequest(parsed, prompt)
+      const body = { ...parsed, ...(prompt.trim() !== "" && { system_prompt: prompt }) }
       const workspace = workspaceId.value === null ? "" : `?workspace_id=${workspaceId.value}`
-      const path = `/presets/${encodeURIComponent(slug)}/${format}${workspace}`
+      const path = `/presets/${encodeURIComponent(slug)}/chat/completions${workspace}`
       const { data } = await api<{ data: Preset }>(path, { method: "POST", body })
       invalidate("/presets")
       toast("good", known === undefined ? `${slug} is made` : "The new version is in use")
@@ -74,15 +75,6 @@ export function VersionDialog({ slug: known, from, onClose }: Props) {
       </form>
     </Dialog>
   )
-}
-
-/** Only the Responses format has instructions apart from the conversation. */
-function toRequest(config: Record<string, unknown>, prompt: string) {
-  if (prompt.trim() === "")
-    return { format: "chat/completions", body: { ...config, messages: [{ role: "user", content: "Hello" }] } }
-  const { max_tokens: most, max_completion_tokens: limit = most, ...rest } = config
-  const limits = limit === undefined ? {} : { max_output_tokens: limit }
-  return { format: "responses", body: { ...rest, ...limits, instructions: prompt, input: "Hello" } }
 }
 
 function parse(text: string): Record<string, unknown> | undefined {

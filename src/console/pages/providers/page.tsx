@@ -20,6 +20,8 @@ export type ProviderRow = {
   name: string
   /** Whether the gateway itself has a key or reaches it without one. */
   isConfigured: boolean
+  /** The operator has stopped it. */
+  isStopped: boolean
   credentials: readonly ByokCredential[]
   failed: number
   calls: number
@@ -39,6 +41,7 @@ function rowsOf(
       slug,
       name,
       isConfigured: providers.some((each) => each.slug === slug),
+      isStopped: providers.some((each) => each.slug === slug && each.disabled),
       credentials: credentials.filter(({ provider }) => provider === slug),
       calls: measured?.calls ?? 0,
       failed: measured?.failed ?? 0,
@@ -46,7 +49,8 @@ function rowsOf(
   })
 }
 
-export function healthOf({ calls, failed }: Pick<ProviderRow, "calls" | "failed">) {
+export function healthOf({ calls, failed, isStopped }: Pick<ProviderRow, "calls" | "failed" | "isStopped">) {
+  if (isStopped) return <Status tone="warn">stopped by the operator</Status>
   const total = calls + failed
   if (total === 0) return <Status tone="off">no calls today</Status>
   const share = failed / total

@@ -83,7 +83,7 @@ export default function ProviderPage({ params }: PageProps) {
       <div class="read stack wide">
         <dl class="facts">
           <dt>Today</dt>
-          <dd>{healthOf(health.get(name) ?? { calls: 0, failed: 0 })}</dd>
+          <dd>{healthOf({ calls: 0, failed: 0, ...health.get(name), isStopped: listing?.disabled ?? false })}</dd>
           <dt>Slug</dt>
           <dd>
             <code>{slug}</code>

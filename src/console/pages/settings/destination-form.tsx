@@ -166,7 +166,6 @@ function ConfigInput({ field, value, mask, onChange }: InputProps) {
       value={value}
       onChange={onChange}
       required={!isOptional && !isKept}
-      code
       {...(isKept
         ? { placeholder: mask, hint: "Left empty, it stays." }
         : placeholder !== undefined && { placeholder })}

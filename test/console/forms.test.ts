@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { chat, closeBrowser, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
+
+let organization: Organization
+beforeAll(async () => {
+  organization = await newOrganization()
+})
+afterAll(closeBrowser)
+
+describe.runIf(hasChromium)("a destination", () => {
+  test("has the fields of its kind, keeps its secret when it changes, and moves only with the secret", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(`${origin}/settings?tab=destinations`)
+      await page.getByRole("button", { name: "New destination" }).click()
+      const dialog = page.getByRole("dialog")
+      await dialog.getByLabel("Kind").selectOption({ label: "ClickHouse" })
+      await dialog.getByLabel("Name").fill("warehouse")
+      await dialog.getByLabel("Host").fill("https://clickhouse.example.com")
+      await dialog.getByLabel("Database").fill("calls")
+      await dialog.getByLabel("User").fill("writer")
+      expect(await dialog.getByRole("button", { name: "Make destination" }).isDisabled()).toBe(true)
+      await dialog.getByLabel("Password").fill("canary-password-0123456789")
+      await dialog.getByRole("button", { name: "Make destination" }).click()
+      const card = page.getByRole("region", { name: "warehouse" })
+      await card.getByText("https://clickhouse.example.com").waitFor()
+
+      await card.getByRole("button", { name: "Change" }).click()
+      expect(await dialog.getByLabel("Password").inputValue()).toBe("")
+      await dialog.getByLabel("Database").fill("other")
+      await dialog.getByText("Headers and share").click()
+      await dialog.getByLabel("Share of calls").fill("25")
+      await dialog.getByRole("button", { name: "Save" }).click()
+      await card.getByText("25 %").waitFor()
+
+      await card.getByRole("button", { name: "Change" }).click()
+      await dialog.getByLabel("Host").fill("https://elsewhere.example.com")
+      await dialog.getByRole("button", { name: "Save" }).click()
+      await dialog.getByText(/password: is sent to another host now/).waitFor()
+      await dialog.getByLabel("Password").fill("canary-password-9876543210")
+      await dialog.getByRole("button", { name: "Save" }).click()
+      await card.getByText("https://elsewhere.example.com").waitFor()
+      expect(await page.content()).not.toContain("canary-password")
+    })
+  })
+})
+
+describe.runIf(hasChromium)("the playground", () => {
+  test("saves its model and settings as a preset with instructions", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(`${origin}/playground?model=sim/echo`)
+      await page.getByLabel("System").fill("Answer in one word.")
+      await page.getByLabel("Temperature").fill("0.3")
+      await page.getByLabel("Stop").fill("END")
+      await page.getByRole("button", { name: "Save as preset" }).click()
+      await page.getByLabel("Name in calls").fill("short")
+      await page.getByRole("button", { name: "Make preset" }).click()
+      await page.waitForURL(`${origin}/presets/short`)
+      await page.getByText("Answer in one word.").first().waitFor()
+      await page.getByText(/END/).first().waitFor()
+    })
+  })
+})
+
+describe.runIf(hasChromium)("the list of calls", () => {
+  test("has its columns in the chosen order, also after a reload", async () => {
+    expect((await chat(organization.apiKey, { model: "sim/echo" })).status).toBe(200)
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(`${origin}/calls`)
+      const heads = async () => await page.getByRole("columnheader").allTextContents()
+      await page.getByRole("columnheader", { name: "Model" }).waitFor()
+      expect((await heads()).slice(0, 3).map((text) => text.replace(/\W+$/, ""))).toEqual(["Time", "Status", "Model"])
+      await page.getByRole("button", { name: "Columns" }).click()
+      await page.getByRole("button", { name: "Move Model to the left" }).click()
+      await page.getByRole("button", { name: "Move Model to the left" }).click()
+      await page.reload()
+      await page.getByRole("columnheader", { name: "Model" }).waitFor()
+      expect((await heads())[0]).toContain("Model")
+    })
+  })
+
+  test("opens for a step of the chart, and for a row of the table in the same range", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(`${origin}/?range=1h`)
+      const row = page.getByRole("table", { name: "Spend by model" }).getByRole("link", { name: "1", exact: true })
+      expect(await row.first().getAttribute("href")).toMatch(/range=1h/)
+      const area = page.locator(".u-over")
+      await area.waitFor()
+      const box = await area.boundingBox()
+      if (!box) throw new Error("There is no chart.")
+      await page.mouse.move(box.x + box.width - 8, box.y + box.height / 2)
+      await page.mouse.down()
+      await page.mouse.up()
+      await page.waitForURL(/\/calls\?from=.*&to=/)
+    })
+  })
+})
