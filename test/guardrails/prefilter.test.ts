@@ -75,6 +75,31 @@ describe("what the detectors find, and do not read the rest for, is what they fi
     for (const { text } of corpusLines) expectAlike(text)
   })
 
+  test("in the middle of prose, with all that may stand between a name and its value", () => {
+    const words = (count: number) => Array.from({ length: count }, () => "abcdefghijklmnop".slice(below(12))).join(" ")
+    for (let at = 0; at < runs(5); at++) {
+      const value = oneOf([
+        "Xq7-Zr2!kPw9",
+        "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+        "p4ss:w0rd@host.example",
+        "😀Xq7Zr2kPw9",
+      ])
+      const secret = oneOf([
+        () => `password ${words(below(7))}: is "${value}`,
+        () => `the api key${oneOf([" ", "   ", ' = "', "'s: "])}${oneOf(["is ", "bearer ", "now set to "])}${value}`,
+        () => `curl -s ${"-H x ".repeat(below(11))}-u ann:${value} https://example.com`,
+        () => `DATABASE_URL=postgres://ann:${value}@db.example.com/x`,
+        () => `Authorization: Basic YW5uOlhxN1pyMmtQdzk=${value}`,
+        () => `mysql ann:${value}@tcp(db:3306)`,
+      ])()
+      const text = prose(oneOf(LANGUAGES), 600)
+      const cut = below(text.length)
+      expectAlike(
+        text.slice(0, cut) + oneOf(["", " ", "\n", "😀"]) + secret + oneOf(["", " ", ".", "😀"]) + text.slice(cut),
+      )
+    }
+  })
+
   test("in lines that are spelt otherwise, cut, doubled and joined", () => {
     for (let at = 0; at < runs(4); at++) expectAlike(mutated() + oneOf([" ", "\n", "", "—"]) + mutated())
   })

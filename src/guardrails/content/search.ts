@@ -174,34 +174,47 @@ function readBackward(searcher: Searcher, text: string, { block: { from, to }, r
   reading.ahead = open === -1 ? undefined : backward.stateAt(row)
 }
 
+/** How much is read at once of what follows a window. */
+const BEYOND = 64
+
+/** An index, or the one behind it inside of a surrogate pair. */
+export function pairEnd(text: string, at: number): number {
+  if (at >= text.length) return text.length
+  return (text.charCodeAt(at) & 0xfc00) === 0xdc00 ? at + 1 : at
+}
+
 /**
- * Regions that contain all matches, with no thread alive at their borders: what the NFA must read. Between them the
- * text has no skipped characters (fold.ts).
+ * Regions that contain all matches of a window, with no thread alive at their borders: what the NFA must read. Between
+ * them the text has no skipped characters (fold.ts). `end`: of what was read, which is more where a thread is alive at the
+ * end of the window.
  */
 export function* findRegions(
   searcher: Searcher,
   text: string,
   { start, end }: Span,
   meter: Meter,
-): Generator<void, Span[]> {
+): Generator<void, { regions: Span[]; end: number }> {
   const { forward, automaton } = searcher
   const regions: Span[] = []
   const before = runeBefore(text, start)
   let state: State = { set: new Int32Array(0), kind: before < 0 ? searcher.edge : searcher.kindOf(before) }
   const open = { start, hasEnd: false }
-  for (let from = start, blocks = 1; from < end; blocks++) {
+  let from = start
+  let isLive = false
+  for (let blocks = 1; from < end || (isLive && from < text.length); blocks++) {
     searcher.makeRoom()
-    const to = Math.min(end, blockEnd(text, from))
+    const to = Math.min(from < end ? end : pairEnd(text, from + BEYOND), blockEnd(text, from))
     const row = forward.run(text, { from, to, startRow: forward.rowOf(state), folds: true, record }, meter)
     addRegions(from, to, { live: forward.live, open, regions })
+    isLive = row >= forward.live
     state = forward.stateAt(row)
     from = to
     if (blocks % BLOCKS_AT_ONCE === 0) yield
   }
-  if (end < text.length) return regions
+  if (from < text.length) return { regions, end: from }
   const last = forward.entry(forward.rowOf(state), automaton.alphabet.end, meter)
-  if (open.hasEnd || (last & 1) === 1) regions.push({ start: open.start, end })
-  return regions
+  if (open.hasEnd || (last & 1) === 1) regions.push({ start: open.start, end: from })
+  return { regions, end: from }
 }
 
 type RegionSearch = {

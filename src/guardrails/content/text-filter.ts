@@ -154,11 +154,18 @@ export class TextFilter {
     const text = this.#text
     let scanner: Scanner | undefined
     let last = 0
-    for (const window of windowsOf(detector, text, survey)) {
+    let done = 0
+    for (const { start: first, end: least } of windowsOf(detector, text, survey)) {
+      if (least <= done) continue
+      const window = { start: Math.max(first, done), end: least }
       this.#meter.spend(window.end - window.start)
       // The tables do not handle skipped characters.
       const isPlain = !survey.hasUnread || !hasUnread(text, window)
-      const regions = isPlain ? yield* findRegions(searcherOf(detector.program()), text, window, this.#meter) : [window]
+      const found = isPlain
+        ? yield* findRegions(searcherOf(detector.program()), text, window, this.#meter)
+        : { regions: [window], end: window.end }
+      const { regions } = found
+      done = found.end
       scanner ??= regions.length > 0 ? this.#scannerOf(rule, detector) : undefined
       for (const { start, end } of regions) {
         if (start > 0) scanner?.skipTo(start, runeBefore(text, start))

@@ -1,6 +1,6 @@
 import { type Survey, Surveyor } from "../prefilter/survey.ts"
 import { stopsOf } from "../prefilter/stops.ts"
-import { windowsAround } from "../prefilter/windows.ts"
+import { windowsAround, windowsWithin } from "../prefilter/windows.ts"
 import type { Span } from "../content/scanner.ts"
 import type { Scanned } from "./detector.ts"
 import { SIGNS } from "./injection-signs.ts"
@@ -38,8 +38,10 @@ export function windowsOf(detector: Scanned, text: string, survey: Survey): Span
   const ranges = survey.marks[SCANNED.indexOf(detector)]
   if (!ranges) return [{ start: 0, end: text.length }]
   if (ranges.length === 0) return []
-  const { without } = detector
+  const { reach, without } = detector
   const isWithout = without && survey.seen[numberOf(without.literal)] === 0
+  // Characters that are not read may make any match longer.
+  if (isWithout && reach && !survey.hasUnread) return windowsWithin(ranges, text, reach)
   return windowsAround(ranges, text, stopsOf(isWithout ? without.program() : detector.program()))
 }
 

@@ -1,5 +1,6 @@
 import type { Span } from "../content/scanner.ts"
 import { readAs, UNREAD } from "../content/fold.ts"
+import { pairEnd } from "../content/search.ts"
 import type { Stops } from "./stops.ts"
 
 /** Windows of a text, in order, that contain all matches touching the given ranges. No match crosses their borders. */
@@ -14,6 +15,26 @@ export function windowsAround(ranges: readonly number[], text: string, stops: St
     windows.push({ start, end: last })
   }
   return windows
+}
+
+/** The same where a match begins at most so many units before the ranges, but for runs without blanks. */
+export function windowsWithin(ranges: readonly number[], text: string, reach: number): Span[] {
+  const windows: Span[] = []
+  let last: Span | undefined
+  for (let at = 0; at < ranges.length; at += 2) {
+    const least = last?.end ?? 0
+    let start = Math.max(least, (ranges[at] ?? 0) - reach)
+    while (start > least && !isBlank(text.charCodeAt(start - 1))) start--
+    const end = pairEnd(text, Math.max(ranges[at + 1] ?? 0, start) + 1)
+    if (last && start <= last.end) last.end = Math.max(last.end, end)
+    else windows.push((last = { start, end }))
+  }
+  return windows
+}
+
+function isBlank(unit: number): boolean {
+  if (unit < 128) return unit === 32 || (unit >= 9 && unit <= 13)
+  return /\s/.test(String.fromCharCode(unit))
 }
 
 export function hasUnread(text: string, { start, end }: Span): boolean {
