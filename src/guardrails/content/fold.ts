@@ -87,3 +87,9 @@ export function fold(written: string): { text: string; places?: number[] } {
   places.push(at)
   return { text, places }
 }
+
+/** An index, or the one behind it inside of a surrogate pair. */
+export function pairEnd(text: string, at: number): number {
+  if (at >= text.length) return text.length
+  return (text.charCodeAt(at) & 0xfc00) === 0xdc00 ? at + 1 : at
+}

@@ -2,7 +2,7 @@ import { runeAt } from "./alphabet.ts"
 import { Automaton } from "./automaton.ts"
 import { Dfa, HALF, type State } from "./dfa.ts"
 import { CROSSES, ENDS, keptCells, meeting } from "./meeting.ts"
-import { readAs } from "./fold.ts"
+import { pairEnd, readAs } from "./fold.ts"
 import { COST, type Meter } from "./meter.ts"
 import { BEFORE_TEXT, type Program } from "./program.ts"
 import type { Span } from "./scanner.ts"
@@ -176,12 +176,6 @@ function readBackward(searcher: Searcher, text: string, { block: { from, to }, r
 
 /** How much is read at once of what follows a window. */
 const BEYOND = 64
-
-/** An index, or the one behind it inside of a surrogate pair. */
-export function pairEnd(text: string, at: number): number {
-  if (at >= text.length) return text.length
-  return (text.charCodeAt(at) & 0xfc00) === 0xdc00 ? at + 1 : at
-}
 
 /**
  * Regions that contain all matches of a window, with no thread alive at their borders: what the NFA must read. Between

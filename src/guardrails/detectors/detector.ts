@@ -30,7 +30,7 @@ type OfPieces = {
   /** Replaces the program in texts without a literal, to find positions that no match crosses (stops.ts). */
   without?: { literal: string; program: () => Program }
   /** In such texts a match begins at most this many units before its first sign, but for a run without blanks. */
-  reach?: number
+  lead?: number
 }
 
 /** Found in whole texts alone. */

@@ -96,7 +96,7 @@ export const secrets: Scanned = {
     program: lazyProgram([...KEYS, "-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}"].join("|")),
   },
   // A command has up to 60 characters before its password. All else begins with its sign.
-  reach: 128,
+  lead: 128,
   refine(match, before) {
     const parts: Part[] = []
     const add = (from: number, to: number) => {

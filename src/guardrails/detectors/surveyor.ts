@@ -38,10 +38,10 @@ export function windowsOf(detector: Scanned, text: string, survey: Survey): Span
   const ranges = survey.marks[SCANNED.indexOf(detector)]
   if (!ranges) return [{ start: 0, end: text.length }]
   if (ranges.length === 0) return []
-  const { reach, without } = detector
+  const { lead, without } = detector
   const isWithout = without && survey.seen[numberOf(without.literal)] === 0
   // Characters that are not read may make any match longer.
-  if (isWithout && reach && !survey.hasUnread) return windowsWithin(ranges, text, reach)
+  if (isWithout && lead && !survey.hasUnread) return windowsWithin(ranges, text, lead)
   return windowsAround(ranges, text, stopsOf(isWithout ? without.program() : detector.program()))
 }
 

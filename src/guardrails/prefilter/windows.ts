@@ -1,6 +1,6 @@
 import type { Span } from "../content/scanner.ts"
-import { readAs, UNREAD } from "../content/fold.ts"
-import { pairEnd } from "../content/search.ts"
+import { pairEnd, readAs, UNREAD } from "../content/fold.ts"
+
 import type { Stops } from "./stops.ts"
 
 /** Windows of a text, in order, that contain all matches touching the given ranges. No match crosses their borders. */
@@ -18,12 +18,12 @@ export function windowsAround(ranges: readonly number[], text: string, stops: St
 }
 
 /** The same where a match begins at most so many units before the ranges, but for runs without blanks. */
-export function windowsWithin(ranges: readonly number[], text: string, reach: number): Span[] {
+export function windowsWithin(ranges: readonly number[], text: string, lead: number): Span[] {
   const windows: Span[] = []
   let last: Span | undefined
   for (let at = 0; at < ranges.length; at += 2) {
     const least = last?.end ?? 0
-    let start = Math.max(least, (ranges[at] ?? 0) - reach)
+    let start = Math.max(least, (ranges[at] ?? 0) - lead)
     while (start > least && !isBlank(text.charCodeAt(start - 1))) start--
     const end = pairEnd(text, Math.max(ranges[at + 1] ?? 0, start) + 1)
     if (last && start <= last.end) last.end = Math.max(last.end, end)
