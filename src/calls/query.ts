@@ -6,7 +6,17 @@ import { CallsQuery, SORTS } from "./schemas.ts"
 /** Values of one field: at least one of `included` where there are any, and none of `excluded`. */
 export type Filter = { included: readonly string[]; excluded: readonly string[] }
 
-export const FIELDS = ["model", "provider", "key", "app", "workspace", "status", "session_id", "user"] as const
+export const FIELDS = [
+  "model",
+  "provider",
+  "key",
+  "app",
+  "workspace",
+  "status",
+  "session_id",
+  "user",
+  "guardrail",
+] as const
 export type Field = (typeof FIELDS)[number]
 export type Sort = (typeof SORTS)[number]
 

@@ -37,6 +37,9 @@ export const CallsQuery = z.object({
   status: filter("HTTP status (`429`), class (`5xx`), or outcome (`ok`, `failed`, `refused`, `cancelled`)."),
   session_id: filter("Session of the call."),
   user: filter("End user that the call named, or that the key was created for."),
+  guardrail: filter(
+    "What guardrails did: `flag`, `redact` or `block`, the name or id of a guardrail, or a pattern or detector that found something.",
+  ),
   q: z.string().max(200, "must be at most 200 characters").optional().meta({
     description: "Text in the id, request id, model, app, user, session, key, guardrail findings or error of a call.",
   }),

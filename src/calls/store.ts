@@ -135,7 +135,7 @@ const APP = sql`substr(coalesce(nullif(trim(record ->> 'appTitle'), ''), record 
 const OUTCOME = sql`CASE WHEN id LIKE 'rej-%' THEN 'refused' WHEN record ->> 'ending' = 'cancelled' THEN 'cancelled'
   WHEN record ->> 'ending' = 'complete' AND record ->> 'status' < 400 THEN 'ok' ELSE 'failed' END`
 
-const COLUMNS: Record<Exclude<Field, "status" | "workspace">, SQL> = {
+const COLUMNS: Record<Exclude<Field, "status" | "workspace" | "guardrail">, SQL> = {
   model: sql`model`,
   provider: sql`coalesce(record ->> 'provider', '')`,
   key: sql`key_hash`,
@@ -165,6 +165,12 @@ function matcherOf(field: Field, organizationId: string): (values: readonly stri
   if (field === "status") {
     return (values) => sql`(CAST(record ->> 'status' AS TEXT) IN ${listed(values)}
       OR substr(record ->> 'status', 1, 1) || 'xx' IN ${listed(values)} OR ${OUTCOME} IN ${listed(values)})`
+  }
+  if (field === "guardrail") {
+    return (values) => sql`EXISTS (SELECT 1 FROM json_each(coalesce(record -> 'guardrails', '[]')) finding
+      WHERE finding.value ->> 'action' IN ${listed(values)} OR finding.value ->> 'id' IN ${listed(values)}
+        OR finding.value ->> 'name' IN ${listed(values)}
+        OR EXISTS (SELECT 1 FROM json_each(finding.value -> 'patterns') pattern WHERE pattern.value IN ${listed(values)}))`
   }
   if (field === "workspace") {
     return (values) => sql`workspace_id IN (SELECT id FROM workspaces WHERE organization_id = ${organizationId}

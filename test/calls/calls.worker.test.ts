@@ -398,6 +398,11 @@ describe("GET /calls/{id}", () => {
     await response.text()
     const told = await story(as, response.headers.get("x-generation-id") ?? "")
     expect(told.guardrails).toMatchObject([{ name: "Hide addresses", action: "redact", patterns: ["email"] }])
+    await delivered(workspace)
+    const listed = async (found: string) =>
+      (await list(workspace.manage, `?guardrail=${found}`)).data.map(({ id }) => id)
+    for (const found of ["redact", "email", "Hide%20addresses"]) expect(await listed(found), found).toEqual([told.id])
+    expect(await listed("flag")).toEqual([])
     expect(JSON.stringify(told)).not.toContain("ada@example.com")
   })
 

@@ -3,7 +3,7 @@ import { query, setQuery, withQuery } from "../../state/router.ts"
 import { currentRange } from "../../ui/range.tsx"
 
 /** Filters that the API takes, by their name in the URL. Each may repeat; a leading `!` excludes. */
-export const FILTERS = ["model", "provider", "key", "app", "status", "session_id", "user"] as const
+export const FILTERS = ["model", "provider", "key", "app", "status", "session_id", "user", "guardrail"] as const
 export type FilterName = (typeof FILTERS)[number]
 
 export type ActiveFilter = { name: FilterName; value: string; isExcluded: boolean }

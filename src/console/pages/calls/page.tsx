@@ -184,6 +184,14 @@ function FilterBar() {
           </button>
         ))}
       </div>
+      <button
+        type="button"
+        class="button small quiet"
+        aria-pressed={query.value.getAll("guardrail").includes("flag")}
+        onClick={() => setQuery({ guardrail: query.value.getAll("guardrail").includes("flag") ? null : "flag" })}
+      >
+        Flagged
+      </button>
       {filters
         .filter(({ name, value }) => name !== "status" || !OUTCOMES.some((outcome) => outcome.value === value))
         .map((filter) => (
