@@ -4,7 +4,7 @@ import type { LedgerClient } from "../ledger/client.ts"
 import type { ActivePreset } from "../presets/preset.ts"
 import type { Content } from "../generations/content.ts"
 import type { CallText } from "../observability/call-content.ts"
-import type { Generation } from "../ledger/generation.ts"
+import type { BroadcastContext, Generation } from "../ledger/generation.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ModerationSettings } from "../plugins/moderation.ts"
 import type { OpenMcp } from "../server-tools/mcp.ts"
@@ -32,6 +32,8 @@ export type RequestMeta = {
   alias?: string
   /** Absent where the response cache is not used. */
   cache?: CacheRequest
+  /** Of a later round of an agent loop. */
+  round?: Pick<BroadcastContext, "parentId" | "toolRuns">
 }
 
 /** Dependencies of the pipeline, built once per request by the route. Steps do not import Hono or read `env`. */

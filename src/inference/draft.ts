@@ -8,7 +8,7 @@ export type DraftFields = Pick<
   GenerationDraft,
   "apiType" | "requestedModel" | "streamed" | "sessionId" | "promptEstimate" | "router"
 > &
-  Partial<ExportContext>
+  Partial<Omit<ExportContext, "parentId" | "toolRuns">>
 
 /** The facts of a call that are known before it is sent. Its generation starts with them. */
 export function newDraft(fields: DraftFields, meta: RequestMeta, caller: Caller): GenerationDraft {
@@ -17,7 +17,8 @@ export function newDraft(fields: DraftFields, meta: RequestMeta, caller: Caller)
   const { keyHash } = caller
   const call = { id, keyHash, sessionId: fields.sessionId, region: meta.region }
   const externalUser = user ?? caller.externalUser
-  const broadcast = exportContextOf(caller.destinations, call, { user, trace, hasMessages, exported, isToolRun })
+  const context = { user, trace, hasMessages, exported, isToolRun, ...meta.round }
+  const broadcast = exportContextOf(caller.destinations, call, context)
   return {
     ...facts,
     ...(broadcast && { broadcast }),

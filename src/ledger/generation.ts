@@ -47,7 +47,14 @@ export type BroadcastContext = {
   parameters?: RequestParameters
   /** The call is a run of a server tool. */
   isToolRun?: true
+  /** Of a later round of a request with server tools, or of a tool run: the generation of the first round. */
+  parentId?: string
+  /** Runs of server tools without a price since the round before, which are no calls of their own. */
+  toolRuns?: readonly ToolRun[]
 }
+
+/** Epoch milliseconds, and how long it took. */
+export type ToolRun = { name: string; startedAt: number; durationMs: number; isError: boolean }
 
 /** What is known when a call is held, before any provider was asked. */
 export type GenerationDraft = {

@@ -11,7 +11,7 @@ export type ExportContext = {
   exported?: (() => ExportedRequest) | undefined
   /** The call is a run of a server tool. */
   isToolRun?: boolean
-}
+} & Pick<BroadcastContext, "parentId" | "toolRuns">
 
 /** What destinations get of a request besides its messages. */
 export type ExportedRequest = { parameters: RequestParameters; tools: readonly unknown[] }
@@ -25,7 +25,7 @@ const KNOWN = ["trace_id", "trace_name", "span_name", "generation_name", "parent
 export function exportContextOf(
   destinations: readonly DestinationFilter[],
   call: Omit<Covered, "region"> & { region: string | null },
-  { user, trace, hasMessages, exported, isToolRun }: ExportContext,
+  { user, trace, hasMessages, exported, isToolRun, parentId, toolRuns = [] }: ExportContext,
 ): BroadcastContext | undefined {
   if (destinations.length === 0) return undefined
   const region = call.region ?? "global"
@@ -40,6 +40,8 @@ export function exportContextOf(
     hasContent,
     ...(Object.keys(parameters).length > 0 && { parameters }),
     ...(isToolRun && { isToolRun }),
+    ...(parentId !== undefined && { parentId }),
+    ...(toolRuns.length > 0 && { toolRuns }),
   }
 }
 

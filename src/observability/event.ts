@@ -57,19 +57,22 @@ export function traceOf({ generation }: CallEvent) {
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : null)
   const given = text(trace_id)
   const parent = text(parent_span_id)
+  const first = generation.broadcast?.parentId
   const operation = operationOf(generation)
   return {
     /** 32 hex digits. Without a given trace id, all calls of one request share one. */
     traceId: given === null ? uuidOf(generation.requestId) : toHexId(given, TRACE_HEX),
     /** 16 hex digits, of the generation. */
-    spanId: sha256Hex(generation.id).slice(0, SPAN_HEX),
-    parentSpanId: parent === null ? null : toHexId(parent, SPAN_HEX),
+    spanId: spanIdOf(generation.id),
+    parentSpanId: first === undefined ? (parent === null ? null : toHexId(parent, SPAN_HEX)) : spanIdOf(first),
     givenTraceId: given,
     traceName: text(trace_name),
     name: text(generation_name) ?? text(span_name) ?? `${operation} ${generation.model}`,
     metadata,
   }
 }
+
+const spanIdOf = (generationId: string) => sha256Hex(generationId).slice(0, SPAN_HEX)
 
 /** Keeps valid trace and span ids, including UUIDs; hashes any other text. */
 function toHexId(text: string, length: number): string {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test, vi } from "vitest"
 import { expectJson, newWorkspace } from "../support/world.ts"
-import { call, listen, newReceiver, playReceivers, receivedSpans, spansIn } from "./receiver.ts"
+import { call, listen, newReceiver, playProvider, playReceivers, receivedSpans, spansIn } from "./receiver.ts"
 import { eventually } from "../support/eventually.ts"
 
 beforeAll(() => {
@@ -106,3 +106,33 @@ test.each(["/chat/completions", "/responses", "/messages"])(
     expect(messages.some((text) => text.includes('"type":"refusal"'))).toBe(true)
   },
 )
+
+test("the rounds of a server tool and its runs are children of the first round", async () => {
+  const answers = [
+    {
+      message: { role: "assistant", content: null, tool_calls: [called("c1", "datetime")] },
+      finish_reason: "tool_calls",
+    },
+    { message: { role: "assistant", content: "It is late." }, finish_reason: "stop" },
+  ]
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+  playProvider(() => Response.json({ choices: [{ index: 0, ...answers.shift() }], usage }))
+  const workspace = await newWorkspace()
+  const { got, url } = newReceiver()
+  await listen(workspace, url, { type: "otel-collector", config: { endpoint: url } })
+  const messages = [{ role: "user", content: "What time is it?" }]
+  await call(
+    workspace.as.post("/chat/completions", {
+      model: "acme/chat-99",
+      messages,
+      tools: [{ type: "openrouter:datetime" }],
+    }),
+  )
+  const spans = await receivedSpans(got, 3)
+  const root = spans.find(({ parentSpanId }) => parentSpanId === undefined)
+  const others = spans.filter((span) => span !== root)
+  expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1)
+  expect(others.map(({ parentSpanId }) => parentSpanId)).toEqual([root?.spanId, root?.spanId])
+  expect(others.map(({ name }) => name).toSorted()).toEqual(["chat acme/chat-99", "execute_tool datetime"])
+  expect(others.find(({ name }) => name.startsWith("execute"))?.at).toMatchObject({ "gen_ai.tool.name": "datetime" })
+})

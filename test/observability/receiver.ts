@@ -1,5 +1,5 @@
 import { runDurableObjectAlarm } from "cloudflare:test"
-import { expect, vi } from "vitest"
+import { expect, onTestFinished, vi } from "vitest"
 import { expectJson, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
@@ -8,6 +8,14 @@ type Receiver = { got: Received[]; answer: (received: Received) => Response | Pr
 
 const receivers = new Map<string, Receiver>()
 const network = globalThis.fetch
+const isDown = () => new Response("down", { status: 503 })
+/** What providers answer that only this suite has. */
+const played = { answer: isDown }
+
+export function playProvider(answer: () => Response): void {
+  played.answer = answer
+  onTestFinished(() => void (played.answer = isDown))
+}
 
 /** One that says nothing until it is let go. */
 export function newHungReceiver() {
@@ -22,8 +30,10 @@ export function playReceivers(): void {
     const request = new Request(input, init)
     const url = new URL(request.url)
     const receiver = receivers.get(url.pathname.split("/")[1] ?? "")
-    // Providers that this suite does not play have no name to be found by.
-    if (url.hostname.endsWith(".test")) return new Response("down", { status: 503 })
+    if (url.hostname.endsWith(".test")) {
+      await request.text()
+      return played.answer()
+    }
     if (!receiver) return network(request)
     const received = { method: request.method, url, headers: request.headers, body: await request.text() }
     receiver.got.push(received)

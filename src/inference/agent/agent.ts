@@ -12,6 +12,7 @@ import type { ChatRequest } from "../../formats/schemas.ts"
 import type { PreparedCall } from "../call.ts"
 import { applyGuardrails, sizeInBytes } from "../screen.ts"
 import type { RequestMeta, Deps } from "../deps.ts"
+import type { ToolRun } from "../../ledger/generation.ts"
 import { callsOf, CallSieve, type ToolCall } from "./calls.ts"
 import { mergeDetails, nextIndex } from "./details.ts"
 import { toolCharger } from "./charge-tool-run.ts"
@@ -54,6 +55,10 @@ export class Agent {
   #executed = 0
   #searches = 0
   #toolCostNano = 0
+  /** Of the first round. */
+  #firstId: string | undefined
+  /** Since the last round. */
+  #toolRuns: ToolRun[] = []
   #isLast = false
   #contentLength = 0
   usage: Json | undefined
@@ -82,8 +87,16 @@ export class Agent {
     // The input guardrails read the results of tools as they read what the client sent.
     const chat = await applyGuardrails(this.#request(), screening, meta)
     const request = { ...chatRequest(chat, sizeInBytes(chat)), preparation: prepared.preparation }
-    const round = { request: screening ? { ...request, screening } : request, meta, caller }
-    return this.#callUpstream(round, { ...this.deps, signal })
+    const round = { request: screening ? { ...request, screening } : request, meta: this.#roundOf(meta), caller }
+    const response = await this.#callUpstream(round, { ...this.deps, signal })
+    this.#firstId ??= response.headers.get("x-generation-id") ?? undefined
+    return response
+  }
+
+  /** Later rounds and tool runs belong to the first round. */
+  #roundOf(meta: RequestMeta): RequestMeta {
+    const parentId = this.#firstId
+    return parentId === undefined ? meta : { ...meta, round: { parentId, toolRuns: this.#toolRuns } }
   }
 
   #request(): ChatRequest {
@@ -124,8 +137,9 @@ export class Agent {
       tools: job.prepared.tools,
       deps: { ...deps.tools(), signal },
       tally: this.#tally,
-      chargeToolRun: toolCharger(job.prepared.chat, job, deps),
+      chargeToolRun: toolCharger(job.prepared.chat, { ...job, meta: this.#roundOf(job.meta) }, deps),
     })
+    this.#toolRuns = runs.flatMap(({ free }) => (free ? [free] : []))
     const goesOn = all.length === current.length
     this.detailOffset = nextIndex(round.message["reasoning_details"], 0) + this.detailOffset
     const scope = { round: this.#steps, isPending: !goesOn, contentLength: this.#lengthWith(round) }

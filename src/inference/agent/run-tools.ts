@@ -3,10 +3,12 @@ import { runServerTool } from "../../server-tools/run-tool.ts"
 import { failure, type RequestedTool, type Tally, type ToolOutcome, type ToolDeps } from "../../server-tools/tool.ts"
 import { fieldsOf } from "../../formats/responses/call-fields.ts"
 import { SERVER_TOOL_DETAIL } from "../../formats/server-tool-detail.ts"
+import type { ToolRun } from "../../ledger/generation.ts"
 import type { ToolCall } from "./calls.ts"
 import { isPaymentRequired, type ChargeToolRun } from "./charge-tool-run.ts"
 
-export type Run = { call: ToolCall; tool: RequestedTool; outcome: ToolOutcome }
+/** `free`: set where no price was charged for it, so that no call of its own tells of it. */
+export type Run = { call: ToolCall; tool: RequestedTool; outcome: ToolOutcome; free?: ToolRun }
 
 type ToolRunContext = {
   tools: readonly RequestedTool[]
@@ -26,8 +28,12 @@ export function runCalls(
   })
   return Promise.all(
     runs.map(async ({ call, tool }) => {
+      const startedAt = Date.now()
       const run = () => runServerTool(tool, call.function.arguments, deps, tally)
-      return { call, tool, outcome: await payFor(tool, run, deps, chargeToolRun) }
+      const outcome = await payFor(tool, run, deps, chargeToolRun)
+      if (outcome.costNano > 0) return { call, tool, outcome }
+      const free = { name: tool.kind, startedAt, durationMs: Date.now() - startedAt, isError: outcome.isError }
+      return { call, tool, outcome, free }
     }),
   )
 }

@@ -1,10 +1,13 @@
-import type { GuardrailFinding } from "../../ledger/generation.ts"
+import type { GuardrailFinding, ToolRun } from "../../ledger/generation.ts"
 import { sha256Hex } from "../../support/encoding.ts"
 import { type CallEvent, timesOf, traceOf } from "../event.ts"
 import type { Attributes } from "./attributes.ts"
 import { toProviderName } from "./conventions.ts"
 
-/** A part of a call: an attempt at a provider, or a guardrail that found something. It is a child span of the call. */
+/**
+ * A part of a call: an attempt at a provider, or a guardrail that found something. It is a child span of the call. Or a run
+ * of a server tool before it, which is its sibling.
+ */
 export type Step = {
   traceId: string
   spanId: string
@@ -23,7 +26,8 @@ const SPAN_HEX = 16
 export function stepsOf(event: CallEvent): Step[] {
   const { attempts, guardrails = [] } = event.generation
   const findings = guardrails.map((finding, at) => guardrailStep(event, finding, at))
-  return [...findings, ...(attempts.length > 1 ? attemptSteps(event) : [])]
+  const runs = (event.generation.broadcast?.toolRuns ?? []).map((run, at) => toolStep(event, run, at))
+  return [...runs, ...findings, ...(attempts.length > 1 ? attemptSteps(event) : [])]
 }
 
 function idsOf(event: CallEvent, step: string): Pick<Step, "traceId" | "spanId" | "parentSpanId"> {
@@ -60,6 +64,25 @@ function attemptSteps(event: CallEvent): Step[] {
       error: errorType === null ? null : (error?.message ?? errorType),
     }
   })
+}
+
+function toolStep(event: CallEvent, { name, startedAt, durationMs, isError }: ToolRun, at: number): Step {
+  const ids = idsOf(event, `tool ${at}`)
+  return {
+    ...ids,
+    parentSpanId: traceOf(event).parentSpanId ?? ids.parentSpanId,
+    name: `execute_tool ${name}`,
+    isUpstream: false,
+    startedAt,
+    endedAt: startedAt + durationMs,
+    attributes: {
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": name,
+      "gen_ai.tool.type": "extension",
+      ...(isError && { "error.type": "tool_error" }),
+    },
+    error: isError ? "The tool returned an error." : null,
+  }
 }
 
 function guardrailStep(event: CallEvent, finding: GuardrailFinding, at: number): Step {
