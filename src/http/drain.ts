@@ -1,7 +1,7 @@
 import { wait } from "../support/time.ts"
 
 /** What a client may still send of a body that nobody reads, and for how long its response waits for that. */
-const MAX_BYTES = 1024 * 1024
+const MAX_BYTES = 128 * 1024 * 1024
 const TIMEOUT_MS = 2_000
 
 /**
