@@ -10,7 +10,12 @@ import type { InternStream } from "./stream.ts"
 export type EffectDeps = {
   runs: RunStore
   log: SessionLog
-  onEnd: (run: Run, error: NonNullable<TurnEnd["error"]> | null) => void
+  /** `isCounted`: its usage is known. Otherwise the function that is returned is called with it. */
+  onEnd: (
+    run: Run,
+    error: NonNullable<TurnEnd["error"]> | null,
+    isCounted: boolean,
+  ) => (usage: TurnUsage | null) => void
   /** The responses that clients read along with, by run. */
   streams: Map<string, InternStream>
   send: (message: Omit<AcpMessage, "jsonrpc">) => void
@@ -73,8 +78,15 @@ function record(run: Run, effect: Effect, deps: EffectDeps): Promise<TurnUsage |
   }
   const error = finish.reason === "error" ? { reason: finish.error.reason, message: finish.error.message } : null
   const measured = measure(run)
-  log.end(session, { ...(error && { error }), usage }, measured ? null : usage)
-  if (measured) waitUntil(measured.then((found) => log.count(session, found)))
-  onEnd(run, error)
+  const entry = log.end(session, { ...(error && { error }), usage }, measured ? null : usage)
+  const onCounted = onEnd(run, error, measured === undefined)
+  if (measured) {
+    waitUntil(
+      measured.then((found) => {
+        log.count(session, entry, found)
+        onCounted(found)
+      }),
+    )
+  }
   return measured
 }

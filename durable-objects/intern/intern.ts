@@ -57,7 +57,7 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
       openRuns: () => Intern.openRuns,
       send: (message) => this.#send(message),
       schedule: () => this.schedule(),
-      onEnd: (run, error) => this.turnEnded(run, error),
+      onEnd: (run, error, isCounted) => this.turnEnded(run, error, isCounted),
       measure: (run) => this.meter.measure(run),
       waitUntil: (work) => ctx.waitUntil(work),
     })

@@ -15,6 +15,8 @@ const FIRST_PAUSE_MS = 2_000
 const LONGEST_PAUSE_MS = 3_600_000
 /** Deliveries of one alarm. */
 const BATCH = 20
+/** How long a delivery waits at most for what is still being read. */
+const MAX_HELD_MS = 3_000
 
 type Target = Pick<InternWebhook, "url" | "sealedSecret">
 type State = {
@@ -36,6 +38,8 @@ export class Notices {
   readonly #env: Env
   readonly #now: () => number
   #isDelivering = false
+  /** Deliveries whose content is not complete, with when they go out as they are. Only in memory. */
+  readonly #held = new Map<number, number>()
   /** Whether there may be deliveries, which is read at every message of an agent. */
   #mayHaveWork = true
 
@@ -78,7 +82,9 @@ export class Notices {
   get dueAt(): number | null {
     if (this.#isDelivering || !this.#mayHaveWork) return null
     this.#mayHaveWork = this.#backlog > 0
-    return this.#mayHaveWork ? this.#state.dueAt : null
+    if (!this.#mayHaveWork) return null
+    const [first] = this.#sql.exec<{ n: number }>("SELECT n FROM notices ORDER BY n LIMIT 1")
+    return Math.max(this.#state.dueAt, this.#held.get(first?.n ?? 0) ?? 0)
   }
 
   /** Null removes the webhook with what it waits for. */
@@ -87,12 +93,23 @@ export class Notices {
     this.#set({ ...NONE, target })
   }
 
-  add(type: WebhookEvent, data: Record<string, unknown>): void {
-    if (this.#state.target === null || this.#backlog >= MAX_BACKLOG) return
+  /** Returns the number of the delivery. `isHeld`: it waits for `release`. */
+  add(type: WebhookEvent, data: Record<string, unknown>, { isHeld = false } = {}): number | undefined {
+    if (this.#state.target === null || this.#backlog >= MAX_BACKLOG) return undefined
     this.#mayHaveWork = true
     const [id, at] = [`evt-${newId()}`, this.#now()]
     const body = JSON.stringify({ type, timestamp: toTimestamp(at), data })
-    this.#sql.exec("INSERT INTO notices (id, at, body) VALUES (?, ?, ?)", id, at, body)
+    const { n } = this.#sql
+      .exec<{ n: number }>("INSERT INTO notices (id, at, body) VALUES (?, ?, ?) RETURNING n", id, at, body)
+      .one()
+    if (isHeld) this.#held.set(n, at + MAX_HELD_MS)
+    return n
+  }
+
+  /** Delivers with this in place of what it had, unless it was delivered already. */
+  release(n: number, data: Record<string, unknown>): void {
+    this.#held.delete(n)
+    this.#sql.exec("UPDATE notices SET body = json_set(body, '$.data', json(?)) WHERE n = ?", JSON.stringify(data), n)
   }
 
   async deliverDue(identity: InternIdentity | undefined): Promise<void> {
@@ -114,7 +131,8 @@ export class Notices {
     const rows = this.#sql.exec<Row>("SELECT * FROM notices ORDER BY n LIMIT ?", BATCH).toArray()
     for (const row of rows) {
       const { target } = this.#state
-      if (!target) return
+      if (!target || (this.#held.get(row.n) ?? 0) > this.#now()) return
+      this.#held.delete(row.n)
       const fault = await this.#send(identity, target, row)
       if (fault !== undefined) return this.#failed(fault)
       this.#sql.exec("DELETE FROM notices WHERE n = ?", row.n)

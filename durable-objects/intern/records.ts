@@ -4,6 +4,7 @@ import { Disk } from "../../src/interns/embedded/disk.ts"
 import { type HomePage } from "../../src/interns/embedded/home.ts"
 import type * as rpc from "../../src/interns/hosts/rpc.ts"
 import { toQuestionText } from "../../src/interns/run/answer.ts"
+import type { TurnUsage } from "../../src/interns/run/acp.ts"
 import type { Run } from "../../src/interns/run/run.ts"
 import { MAX_SCHEDULES, type Schedule } from "../../src/interns/schedule.ts"
 import type { InternWebhook } from "../../src/interns/webhook.ts"
@@ -76,10 +77,20 @@ export abstract class InternRecords extends DurableObject<Env> {
     }
   }
 
-  protected turnEnded({ session, usage }: Run, error: { reason: string; message: string } | null): void {
+  /** Without `isCounted` the webhook is told of it once the function that is returned is called with the usage. */
+  protected turnEnded(
+    { session, usage }: Run,
+    error: { reason: string; message: string } | null,
+    isCounted: boolean,
+  ): (usage: TurnUsage | null) => void {
     const identity = this.runs.fact("identity")
     const common = { intern_id: identity?.id, workspace_id: identity?.workspaceId, session_id: session }
-    this.#notices.add("turn.ended", { ...common, usage, error })
+    const isHeld = !isCounted
+    const notice = this.#notices.add("turn.ended", { ...common, usage, error }, { isHeld })
+    return (counted) => {
+      if (notice !== undefined) this.#notices.release(notice, { ...common, usage: counted, error })
+      this.schedule()
+    }
   }
 
   /** The most recently used first. `before`: the last one of the page before. */

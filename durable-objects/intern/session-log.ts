@@ -74,19 +74,26 @@ export class SessionLog {
     this.#insert(session, entry)
   }
 
-  /** `usage`: to add to that of the session; null where it is counted later. */
-  end(session: string, end: TurnEnd, usage: TurnUsage | null): void {
-    this.add(session, { kind: "end", ...end })
+  /** `usage`: to add to that of the session; null where `count` follows. Returns the number of the entry. */
+  end(session: string, end: TurnEnd, usage: TurnUsage | null): number {
+    this.#flush(session)
+    const entry = this.#insert(session, { kind: "end", ...end })
     const known = this.get(session)
-    if (!known) return
+    if (!known) return entry
     const { id: _, createdAt, updatedAt: __, ...body } = known
     this.#save(session, { ...body, usage: addUsage(body.usage, usage), lastEnd: end }, createdAt)
+    return entry
   }
 
-  /** Adds to the usage of a session. */
-  count(session: string, usage: TurnUsage | null): void {
+  /** What a turn used that has ended: of the entry of its end, and added to that of the session. */
+  count(session: string, entry: number, usage: TurnUsage | null): void {
     const known = this.get(session)
     if (!known || !usage) return
+    this.#sql.exec(
+      "UPDATE transcript SET body = json_set(body, '$.usage', json(?)) WHERE n = ?",
+      JSON.stringify(usage),
+      entry,
+    )
     const { id: _, createdAt, updatedAt: __, ...body } = known
     this.#save(session, { ...body, usage: addUsage(body.usage, usage) }, createdAt)
   }
@@ -143,14 +150,16 @@ export class SessionLog {
     this.#insert(session, pending)
   }
 
-  #insert(session: string, entry: TranscriptEntry): void {
+  #insert(session: string, entry: TranscriptEntry): number {
     const [row] = this.#sql.exec<{ n: number }>(
       "INSERT INTO transcript (session, at, body) VALUES (?, ?, ?) RETURNING n",
       session,
       this.#now(),
       JSON.stringify(entry),
     )
-    if (row && row.n % PRUNE_EVERY === 0) this.#pruneEntries(session)
+    const n = row?.n ?? 0
+    if (n % PRUNE_EVERY === 0) this.#pruneEntries(session)
+    return n
   }
 
   #save(id: string, body: SessionBody, createdAt: number): void {

@@ -1,6 +1,9 @@
 import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
-import { describe, expect, test } from "vitest"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
+import { runDurableObjectAlarm } from "cloudflare:test"
+import { newReceiver, playReceivers } from "../observability/receiver.ts"
+import { internObject } from "../support/intern-object.ts"
 import { openInternKey } from "../../src/interns/intern-key.ts"
 import { MockDaemon, newDaemonIntern, paramsOf } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
@@ -51,6 +54,29 @@ describe("usage of a turn", () => {
     ])
     expect(usage?.cost).toBeCloseTo(await spent(), 9)
     await eventually(async () => expect((await sessions("s")).usage).toEqual(usage))
+  })
+
+  test("is told to the webhook and in the transcript as it is in the last chunk", async () => {
+    playReceivers()
+    onTestFinished(() => void vi.restoreAllMocks())
+    const { workspace, intern, daemon, begin, call } = await newTurns()
+    const receiver = newReceiver()
+    await expectJson(200, workspace.as.put(`/interns/${intern.id}/webhook`, { url: receiver.url }))
+    const { prompt, response } = await begin("s")
+    await call("sim/echo")
+    daemon.end(prompt, "end_turn", { inputTokens: 900, outputTokens: 1, totalTokens: 901 })
+    const { usage } = await (await response).all()
+    expect(counted(usage)).toEqual([["sim/echo", 1]])
+    const path = `/interns/${intern.id}/sessions/s`
+    type Entry = { kind: string; usage?: Usage }
+    await eventually(async () => {
+      const { data: entries } = await expectJson<{ data: Entry[] }>(200, workspace.as.get(path))
+      expect(entries.find(({ kind }) => kind === "end")?.usage).toEqual(usage)
+      await runDurableObjectAlarm(internObject(intern.id))
+      const [told] = receiver.got.map(({ body }) => JSON.parse(body) as { type: string; data: { usage: Usage } })
+      expect(told).toMatchObject({ type: "turn.ended", data: { usage } })
+    })
+    expect(receiver.got.length).toBe(1)
   })
 
   test("of an agent that made no call is what it reports", async () => {
