@@ -94,3 +94,37 @@ describe.runIf(hasChromium)("the list of calls", () => {
     })
   })
 })
+
+describe.runIf(hasChromium)("a long answer", () => {
+  test.each([1440, 390])("streams without moving what was there before, %i wide", async (width) => {
+    await visiting(
+      organization.managementKey,
+      async (page) => {
+        await page.goto(`${origin}/playground?model=sim/long`)
+        await page.getByLabel("Message", { exact: true }).fill("Tell me a long story")
+        await page.evaluate(() => {
+          const shifts: number[] = []
+          Reflect.set(globalThis, "shifts", shifts)
+          new PerformanceObserver((list) => {
+            for (const entry of list.getEntries()) {
+              const { value, hadRecentInput } = entry as PerformanceEntry & { value: number; hadRecentInput: boolean }
+              if (!hadRecentInput) shifts.push(value)
+            }
+          }).observe({ type: "layout-shift", buffered: false })
+        })
+        await page.keyboard.press("Enter")
+        await page
+          .getByText(/tok\/s/)
+          .first()
+          .waitFor()
+        const shifts = await page.evaluate(() => Reflect.get(globalThis, "shifts") as number[])
+        console.info(
+          shifts.length,
+          shifts.reduce((a, b) => a + b, 0),
+        )
+        expect(shifts.reduce((sum, value) => sum + value, 0)).toBeLessThan(0.05)
+      },
+      { width },
+    )
+  })
+})
