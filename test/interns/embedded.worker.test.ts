@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
-import { evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { internObject } from "../support/intern-object.ts"
+import { crashIntern, internObject } from "../support/intern-object.ts"
 import { internChat } from "../support/intern-chat.ts"
 import { mockProvider, sse } from "../support/played.ts"
 import { newWorkspace, expectJson } from "../support/world.ts"
@@ -99,10 +99,10 @@ describe("the agent that every gateway brings along", () => {
     expect(questions).toBeGreaterThanOrEqual(1)
   })
 
-  test("goes on after its object was evicted with the question open", async () => {
-    const { chat, object } = await newIntern("sim/tool-call")
+  test("goes on after its object crashed with the question open", async () => {
+    const { chat, id } = await newIntern("sim/tool-call")
     const requests = await (await chat.say("echo still here")).all()
-    await evictDurableObject(object)
+    await crashIntern(id)
     const reported = await (await chat.answer(requests.session, requests.question.id, "allow_once")).all()
     expect(reported.text).toContain("still here")
   })

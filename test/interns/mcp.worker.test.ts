@@ -1,5 +1,4 @@
 import { env } from "cloudflare:workers"
-import { evictDurableObject } from "cloudflare:test"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { openInternKey } from "../../src/interns/intern-key.ts"
@@ -9,7 +8,7 @@ import { playReceivers, type Received } from "../observability/receiver.ts"
 import { MockDaemon, newDaemonIntern } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
 import { internChat } from "../support/intern-chat.ts"
-import { internObject } from "../support/intern-object.ts"
+import { crashIntern } from "../support/intern-object.ts"
 import { client, expectJson, newKey, type TestClient, type Workspace } from "../support/world.ts"
 
 beforeAll(playReceivers)
@@ -118,11 +117,11 @@ describe("tools of MCP servers of an intern", () => {
     expect((await (await chat.say("search__query")).all()).finish).toBe("tool_calls")
   })
 
-  test("run after the object was evicted with the question open", async () => {
+  test("run after the object crashed with the question open", async () => {
     const world = await newWorld(answering())
     const { id, chat } = await newIntern(world)
     const requested = await (await chat.say("search__query")).all()
-    await evictDurableObject(internObject(id))
+    await crashIntern(id)
     const reading = await (await chat.answer(requested.session, requested.question.id, "allow_always")).all()
     expect(reading.finish).toBe("stop")
     expect(callsOf(world).length).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { Intern } from "../../durable-objects/intern/intern.ts"
 import { webhookHeaders } from "../../src/outbound/standard-webhook.ts"
@@ -6,7 +6,7 @@ import { newReceiver, playReceivers } from "../observability/receiver.ts"
 import { MockDaemon, newDaemonIntern, paramsOf } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
 import { internChat } from "../support/intern-chat.ts"
-import { internObject } from "../support/intern-object.ts"
+import { crashIntern, internObject } from "../support/intern-object.ts"
 import { client, expectJson, newKey, newMember, newWorkspace, type TestClient } from "../support/world.ts"
 
 const { clock } = Intern
@@ -122,7 +122,7 @@ describe("a background turn", () => {
     const passed = clock() + 12 * 3_600_000
     Intern.clock = () => passed
     await runDurableObjectAlarm(object)
-    await evictDurableObject(object)
+    await crashIntern(id)
     type Questions = { data: { id: string; session_id: string; question: { command: string } }[] }
     const { data } = await expectJson<Questions>(200, workspace.as.get("/questions"))
     expect(data).toMatchObject([{ session_id: "s", question: { command: "echo asked" } }])

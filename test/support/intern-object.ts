@@ -9,6 +9,14 @@ export function internObject(id: string): DurableObjectStub<Intern> {
   return env.INTERN.get(env.INTERN.idFromName(id))
 }
 
+/**
+ * Loses the memory of an intern at once, as a crash does. An eviction waits 20 seconds for an agent that waits for an
+ * answer.
+ */
+export async function crashIntern(id: string): Promise<void> {
+  await runInDurableObject(internObject(id), (_, state) => state.abort("crash of a test")).catch(() => undefined)
+}
+
 /** Makes an intern read variables that the test changed: its object parses its configuration once. */
 export function parseConfigAgain(id: string): Promise<void> {
   return runInDurableObject(internObject(id), (intern) => clearConfig(Reflect.get(intern, "env") as Env))
