@@ -17,7 +17,9 @@ export class TestSession {
     socket.addEventListener("message", ({ data }) => {
       if (typeof data === "string") this.events.push(JSON.parse(data) as Event)
     })
-    socket.addEventListener("close", ({ code, reason }) => (this.closed = { code, reason }))
+    socket.addEventListener("close", ({ code, reason }) => {
+      this.closed = { code, reason }
+    })
     socket.accept()
   }
 
