@@ -4,6 +4,7 @@ import { GatewayError } from "../../errors/errors.ts"
 import { newRouter } from "../../http/router.ts"
 import { failures } from "../../http/schema.ts"
 import { newId } from "../../support/ids.ts"
+import { connectSession } from "./accept.ts"
 import { FAILURES, incomingCall, requestMetaOf } from "../context.ts"
 
 const realtimeSession = createRoute({
@@ -51,8 +52,6 @@ export const realtime = newRouter().openapi(realtimeSession, async (c) => {
   const sessionId = meta.sessionId ?? `sess-${newId()}`
   const isBeta = protocols.includes(BETA_PROTOCOL) || headers.get("openai-beta") === "realtime=v1"
   const client = { keyHash: incoming.caller.keyHash, model: c.req.valid("query").model, isBeta }
-  // Loaded with the first session: no other call needs it.
-  const { connectSession } = await import("./accept.ts")
   const { webSocket } = await connectSession({ ...client, meta: { ...meta, sessionId } }, c.env)
   const chosen = protocols.includes(PROTOCOL) && { "sec-websocket-protocol": PROTOCOL }
   return new Response(null, { status: 101, webSocket, headers: { "x-session-id": sessionId, ...chosen } })
