@@ -7,6 +7,7 @@ import { runSchedule } from "./app/schedule.ts"
 export { Batch } from "../durable-objects/batch/batch.ts"
 export { Delivery } from "../durable-objects/delivery/delivery.ts"
 export { Intern } from "../durable-objects/intern/intern.ts"
+export { Realtime } from "../durable-objects/realtime/realtime.ts"
 export { Ledger } from "../durable-objects/ledger/ledger.ts"
 
 export default {

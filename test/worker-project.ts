@@ -53,6 +53,18 @@ export async function workerProject(common: CommonOptions) {
                   completion: "0.000002",
                 })).concat([
                   { id: "unpriced" } as never,
+                  {
+                    id: "live",
+                    output: ["realtime"],
+                    prompt: "0.000004",
+                    completion: "0.000016",
+                    input_cache_read: "0.0000004",
+                    audio: "0.000032",
+                    input_audio_cache: "0.0000005",
+                    audio_output: "0.000064",
+                    context_length: 32_000,
+                    max_completion_tokens: 4_096,
+                  } as never,
                   { id: "flat", prompt: "0", completion: "0", request: "0.01" } as never,
                 ]),
               },

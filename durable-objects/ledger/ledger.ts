@@ -119,6 +119,14 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     return { charged, alive }
   }
 
+  /** Ends the hold of a call that was never sent: nothing is charged and nothing is recorded. */
+  release(id: string): void {
+    this.#atomically(() => {
+      const rates = heldRates(this.#holds.take(id) ?? { rates: null })
+      if (rates) this.#rates.correct(rates, 0, Date.now())
+    })
+  }
+
   #atomically<T>(work: () => T): T {
     try {
       return this.ctx.storage.transactionSync(work)

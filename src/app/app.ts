@@ -37,6 +37,7 @@ import { guardrails } from "../guardrails/routes.ts"
 import { estimates } from "../inference/estimate-routes.ts"
 import { mcpGateway } from "../inference/mcp/routes.ts"
 import { media } from "../inference/media/routes.ts"
+import { realtime } from "../inference/realtime/routes.ts"
 import { inference } from "../inference/routes.ts"
 import { internChat } from "../interns/chat-routes.ts"
 import { internDaemons, internDaemonSocket } from "../interns/daemon-routes.ts"
@@ -101,6 +102,7 @@ for (const router of [
 for (const router of [
   inference,
   media,
+  realtime,
   keyedModels,
   generations,
   calls,

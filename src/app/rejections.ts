@@ -23,7 +23,7 @@ const API_TYPES: Readonly<Record<string, GenerationDraft["apiType"]>> = {
 
 /** Answers an error. That of an inference call is logged and, with a valid key, recorded, so that GET /calls finds it. */
 export const recordingRejections: ErrorHandler<App> = (thrown, c) => {
-  const apiType = c.req.method === "POST" ? API_TYPES[c.req.path.slice(BASE_PATH.length)] : undefined
+  const apiType = apiTypeOf(c.req.method, c.req.path.slice(BASE_PATH.length))
   if (apiType !== undefined) {
     const call = { request_id: c.var.requestId, path: c.req.path }
     logRejectedCall(configOf(c.env).LOG_CALLS, toGatewayError(thrown), call)
@@ -32,9 +32,19 @@ export const recordingRejections: ErrorHandler<App> = (thrown, c) => {
   return onError(thrown, c)
 }
 
+function apiTypeOf(method: string, path: string): GenerationDraft["apiType"] | undefined {
+  if (method === "GET") return path === "/realtime" ? "realtime" : undefined
+  return method === "POST" ? API_TYPES[path] : undefined
+}
+
 async function record(thrown: Error, c: Context<App>, apiType: GenerationDraft["apiType"]): Promise<void> {
   const incoming = incomingCall(c)
-  recordRejection(incoming, { error: toGatewayError(thrown), apiType, body: await parsedBody(c) })
+  recordRejection(incoming, { error: toGatewayError(thrown), apiType, body: await namedBy(c) })
+}
+
+/** What names the model: the body, or the query of a WebSocket. */
+async function namedBy(c: Context<App>): Promise<unknown> {
+  return c.req.method === "GET" ? { model: c.req.query("model"), stream: true } : parsedBody(c)
 }
 
 /** The body where a validator has read it. Hono keeps it with the request; a body that was not read is not read now. */

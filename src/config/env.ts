@@ -13,6 +13,8 @@ export interface Bindings {
   DELIVERY: DurableObjectNamespace
   /** One object per unfinished batch (batches). */
   BATCH: DurableObjectNamespace
+  /** One object per realtime session (inference/realtime). */
+  REALTIME: DurableObjectNamespace
   /** Calls on their way to destinations (observability/delivery). */
   BROADCAST: Queue<BroadcastMessage>
   /** The outer guard against floods (access/flood.ts). */

@@ -132,6 +132,11 @@ export const variables = {
     section: "timeouts",
     effect: "Life of a hold without renewal. Afterwards the ledger charges its estimate.",
   }),
+  REALTIME_MAX_SESSION_MS: define({
+    schema: milliseconds(3_600_000),
+    section: "timeouts",
+    effect: "For a realtime session.",
+  }),
   INTERN_KEEPALIVE_MS: define({
     schema: milliseconds(30_000),
     section: "timeouts",

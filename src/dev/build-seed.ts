@@ -8,7 +8,7 @@ import { resolve } from "node:path"
 import { runInNewContext } from "node:vm"
 import type { Pricing } from "../money/pricing.ts"
 import { basePricing, highestPricing, larger, shift, twice, type Dated, type ListPrices } from "./seed-prices.ts"
-import { authorPrices, embeddingModels, unseeded, upstreams } from "./seed-upstreams.ts"
+import { authorPrices, embeddingModels, realtimeModels, unseeded, upstreams } from "./seed-upstreams.ts"
 import { keysOf } from "../support/arrays.ts"
 
 type Meta = {
@@ -74,7 +74,8 @@ const { metas, schemaModels } = readModelMeta()
 
 const chat = metas.filter(isSeeded).map((meta) => toSeedModel(meta))
 const embeddings = Object.entries(embeddingModels).map(([id, facts]) => toEmbeddingModel(id, facts))
-const models = [...chat, ...embeddings].filter(({ endpoints }) => endpoints.length > 0)
+const realtime = Object.entries(realtimeModels).map(([id, facts]) => toRealtimeModel(id, facts))
+const models = [...chat, ...embeddings, ...realtime].filter(({ endpoints }) => endpoints.length > 0)
 models.sort((a, b) => (a.id < b.id ? -1 : 1))
 const lines = models.map((model) => JSON.stringify(model)).join(",\n")
 writeFileSync(new URL("../models/seed.json", import.meta.url), `{"source":"seed","models":[\n${lines}\n]}\n`)
@@ -155,6 +156,21 @@ function toEmbeddingModel(id: string, { name, context, tokenizer }: (typeof embe
       context_length: context,
       supported_parameters: [],
     })),
+  }
+}
+
+function toRealtimeModel(id: string, { name, context, output, tokenizer, pricing }: (typeof realtimeModels)[string]) {
+  const [provider = "", upstreamId = ""] = id.split("/")
+  const facts = { pricing, collects_data: false, context_length: context, max_completion_tokens: output }
+  return {
+    id,
+    name,
+    description: `Talks in sessions, in text and audio. Context of ${context.toLocaleString("en")} tokens.`,
+    context_length: context,
+    input_modalities: ["text", "audio"],
+    output_modalities: ["realtime"],
+    tokenizer,
+    endpoints: [{ provider, upstream_id: upstreamId, ...facts, supported_parameters: [] }],
   }
 }
 

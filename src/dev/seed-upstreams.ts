@@ -1,3 +1,5 @@
+import type { Pricing } from "../money/pricing.ts"
+
 /**
  * Which provider has which model under which id. Kept by hand, because a similar name can be another model at another
  * price. Left out on purpose: models that a provider serves only in another API format (OpenAI's `-pro` and `-codex`),
@@ -176,6 +178,40 @@ export const embeddingModels: Readonly<Record<string, { name: string; context: n
   "openai/text-embedding-3-large": { name: "OpenAI: Text Embedding 3 Large", context: 8_192, tokenizer: "GPT" },
   "openai/text-embedding-3-small": { name: "OpenAI: Text Embedding 3 Small", context: 8_192, tokenizer: "GPT" },
   "openai/text-embedding-ada-002": { name: "OpenAI: Text Embedding Ada 002", context: 8_192, tokenizer: "GPT" },
+}
+
+type RealtimeFacts = { name: string; context: number; output: number; tokenizer: string; pricing: Pricing }
+
+/** Offered by their author alone. The lists have no prices of audio tokens: these are the author's own. */
+export const realtimeModels: Readonly<Record<string, RealtimeFacts>> = {
+  "openai/gpt-realtime": {
+    name: "OpenAI: GPT Realtime",
+    context: 32_000,
+    output: 4_096,
+    tokenizer: "GPT",
+    pricing: {
+      prompt: "0.000004",
+      completion: "0.000016",
+      input_cache_read: "0.0000004",
+      audio: "0.000032",
+      input_audio_cache: "0.0000004",
+      audio_output: "0.000064",
+    },
+  },
+  "openai/gpt-realtime-mini": {
+    name: "OpenAI: GPT Realtime Mini",
+    context: 32_000,
+    output: 4_096,
+    tokenizer: "GPT",
+    pricing: {
+      prompt: "0.0000006",
+      completion: "0.0000024",
+      input_cache_read: "0.00000006",
+      audio: "0.00001",
+      input_audio_cache: "0.0000003",
+      audio_output: "0.00002",
+    },
+  },
 }
 
 /** Not seeded for OpenRouter: they bill something neither price list has (searches, sound), or are not for chat. */

@@ -2,6 +2,7 @@ import type { Endpoint, Model } from "../models/catalogue.ts"
 import { COMMON_PARAMETERS, FORMAT_PARAMETERS, MODEL_DEFAULTS, TOOL_PARAMETERS } from "../models/custom-models.ts"
 import type { Pricing } from "../money/pricing.ts"
 import { mediaModels, type MediaModel } from "./media/models.ts"
+import { realtimeModels, type RealtimeModel } from "./realtime/models.ts"
 import { embeddedModels, formatSlugs, type EmbeddedModel } from "./models.ts"
 
 const REASONING_PARAMETERS = ["reasoning", "include_reasoning", "reasoning_effort"]
@@ -9,6 +10,13 @@ const REASONING_PARAMETERS = ["reasoning", "include_reasoning", "reasoning_effor
 /** Play money: enough that balances move, and that a cached token shows as cheaper. */
 const EMBEDDED_PRICING: Pricing = { prompt: "0.000001", completion: "0.000002", input_cache_read: "0.0000001" }
 const EMBEDDINGS_PRICING: Pricing = { prompt: "0.0000001", completion: "0" }
+/** Each kind of token has a price of its own. */
+const REALTIME_PRICING: Pricing = {
+  ...EMBEDDED_PRICING,
+  audio: "0.000008",
+  input_audio_cache: "0.0000004",
+  audio_output: "0.000016",
+}
 const FREE: Pricing = { prompt: "0", completion: "0" }
 const MEDIA_PRICING: Record<MediaModel["makes"], Pricing> = {
   rerank: { ...FREE, request: "0.001" },
@@ -37,6 +45,7 @@ export const embeddedCatalogue: readonly Model[] = [
       .map((model) => toTextModel({ ...model, name: model.name + nameSuffix }, model.author ?? author, provider)),
   ),
   ...mediaModels.map(toMediaModel),
+  ...realtimeModels.map(toRealtimeModel),
 ]
 
 function toTextModel(model: EmbeddedModel, author: string, provider: string): Model {
@@ -58,6 +67,13 @@ function toMediaModel(model: MediaModel): Model {
   const pricing = MEDIA_PRICING[makes]
   const offer = { provider: "embedded", pricing, supportedParameters: [], maxCompletionTokens: null }
   return toEmbeddedModel(`sim/${slug}`, model, offer, { inputModalities: [takes], outputModalities: [makes] })
+}
+
+function toRealtimeModel(model: RealtimeModel): Model {
+  const pricing = REALTIME_PRICING
+  const offer = { provider: "embedded", pricing, supportedParameters: [], maxCompletionTokens: EMBEDDED_MAX_COMPLETION }
+  const modalities = { inputModalities: ["text", "audio"], outputModalities: ["realtime"] }
+  return toEmbeddedModel(`sim/${model.slug}`, model, offer, modalities)
 }
 
 function toEmbeddedModel(

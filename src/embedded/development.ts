@@ -1,5 +1,5 @@
 import type { Env } from "../config/env.ts"
-import gateway, { Batch as BatchObject, Intern as InternObject } from "../index.ts"
+import gateway, { Batch as BatchObject, Intern as InternObject, Realtime as RealtimeObject } from "../index.ts"
 import embedded from "./index.ts"
 import { ensureDevelopment } from "./provision.ts"
 
@@ -14,6 +14,13 @@ export class Intern extends InternObject {
 
 /** Its requests do so, too. */
 export class Batch extends BatchObject {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, withEmbedded(env))
+  }
+}
+
+/** Its sessions do so, too. */
+export class Realtime extends RealtimeObject {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, withEmbedded(env))
   }

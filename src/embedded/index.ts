@@ -3,6 +3,8 @@ import { readJson, toChatRequest, toRecord } from "./chat-request.ts"
 import { newCompletion } from "./completion.ts"
 import { embed } from "./embed.ts"
 import { mediaModels } from "./media/models.ts"
+import { serveRealtime } from "./realtime/serve.ts"
+import { realtimeModels } from "./realtime/models.ts"
 import { findVideo, mediaRoutes } from "./media/serve.ts"
 import { embeddedModels, formatSlugs } from "./models.ts"
 import { reply } from "./reply.ts"
@@ -23,6 +25,7 @@ const routes = new Map<string, (request: Request) => Response | Promise<Response
   ["GET /catalogue", () => Response.json(embeddedCatalogue)],
   ["POST /v1/chat/completions", (request) => complete(request, slugs)],
   ["POST /v1/embeddings", embeddings],
+  ["GET /v1/realtime", serveRealtime],
   ...mediaRoutes,
   // A vendor with the Responses API has chat completions as well.
   ["POST /responses/v1/chat/completions", (request) => complete(request, formatSlugs)],
@@ -40,7 +43,7 @@ async function serve(request: Request): Promise<Response> {
 }
 
 function listModels(): Response {
-  const data = [...embeddedModels, ...mediaModels].map(({ slug }) => {
+  const data = [...embeddedModels, ...mediaModels, ...realtimeModels].map(({ slug }) => {
     return { id: slug, object: "model", created: 0, owned_by: "embedded" }
   })
   return Response.json({ object: "list", data })

@@ -16,6 +16,7 @@ export const errors = {
   gone: { status: 410, type: "not_found" },
   payload_too_large: { status: 413, type: "payload_too_large" },
   unsupported_media_type: { status: 415, type: "invalid_request" },
+  upgrade_required: { status: 426, type: "invalid_request" },
   unprocessable: { status: 422, type: "unprocessable" },
   rate_limited: { status: 429, type: "rate_limit_exceeded" },
   internal: { status: 500, type: "server" },

@@ -9,7 +9,7 @@ import type { RequestMeta } from "./deps.ts"
 import type { AcceptedResponse } from "./dispatch.ts"
 import type { ApiFormat } from "./endpoints/api-format.ts"
 import type { HoldHeartbeat } from "./heartbeat.ts"
-import type { CallContext, InferenceRequest } from "./inference-request.ts"
+import type { CallContext, InferenceRequest, PlannableRequest } from "./inference-request.ts"
 
 /** A request of a client: who sends it, under which policy, and in which API format. Built by the route. */
 export type InferenceCall<Body extends object> = {
@@ -24,6 +24,9 @@ export type InferenceCall<Body extends object> = {
 export type PreparedCall = { request: InferenceRequest; meta: RequestMeta; caller: Caller }
 
 export type PlannedCall = PreparedCall & { targets: readonly Target[] }
+
+/** A call as far as planning reads it. */
+export type PlannableCall = Omit<PreparedCall, "request"> & { request: PlannableRequest }
 
 /** A call whose money the ledger has reserved. */
 export type HeldCall = CallContext & {

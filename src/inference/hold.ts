@@ -118,7 +118,7 @@ export async function hold(
 }
 
 /** Nano-USD that a target may use of a grant: a BYOK credential is bound by it only where a limit includes BYOK. */
-function grantFor({ byok }: Target, heldNano: number, caller: Caller): number {
+export function grantFor({ byok }: Target, heldNano: number, caller: Caller): number {
   return byok && !limitsOf(caller).some(({ includeByok }) => includeByok) ? MAX_NANO : heldNano
 }
 

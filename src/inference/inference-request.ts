@@ -52,8 +52,17 @@ export type InferenceRequest = {
   encoderFor: (call: CallContext) => ResponseEncoder
 }
 
+/** What planning reads of a request. */
+export type PlannableRequest = Pick<
+  InferenceRequest,
+  "output" | "routing" | "sessionId" | "conversation" | "signatures" | "bounds" | "preparation" | "screening"
+> & { upstream: Pick<UpstreamPlan, "unsupportedReason"> }
+
 /** The model as the client named it. */
-export function requestedModelOf({ preparation, routing }: InferenceRequest, { alias }: RequestMeta): string {
+export function requestedModelOf(
+  { preparation, routing }: Pick<InferenceRequest, "preparation" | "routing">,
+  { alias }: RequestMeta,
+): string {
   return alias ?? preparation?.requestedModel ?? routing.model ?? routing.models?.[0] ?? ""
 }
 

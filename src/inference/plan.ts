@@ -1,19 +1,21 @@
 import { plan, type PlanInput, seededRandom } from "../routing/plan.ts"
 import type { Target } from "../routing/target.ts"
-import type { PlannedCall, PreparedCall } from "./call.ts"
+import type { PlannableCall } from "./call.ts"
 import { requireTier } from "./cost-bound.ts"
 import type { Deps } from "./deps.ts"
-import type { InferenceRequest } from "./inference-request.ts"
+import type { PlannableRequest } from "./inference-request.ts"
 import { withRoutingMetadata } from "./stages.ts"
 
+type PlanDeps = Pick<Deps, "catalogue" | "providers" | "byok" | "health">
+
 /** Step 3: the targets of a call, in the order of failover. Fails where no endpoint can take the call. */
-export function planTargets(prepared: PreparedCall, deps: Deps): PlannedCall {
+export function planTargets<Call extends PlannableCall>(prepared: Call, deps: PlanDeps): Call & { targets: Target[] } {
   const { request, caller } = prepared
   const targets = longEnoughFirst(supportedTargets(routableTargets(prepared, deps), request), request)
   return { ...prepared, targets: requireTier(caller, targets, request.bounds) }
 }
 
-function routableTargets(prepared: PreparedCall, deps: Deps): Target[] {
+function routableTargets(prepared: PlannableCall, deps: PlanDeps): Target[] {
   try {
     return plan(prepared.request.routing, planInputOf(prepared, deps))
   } catch (refusal) {
@@ -22,7 +24,7 @@ function routableTargets(prepared: PreparedCall, deps: Deps): Target[] {
 }
 
 /** Calls of one session or conversation of a key go to one provider, for its prompt cache. */
-function planInputOf({ request, meta, caller }: PreparedCall, deps: Deps): PlanInput {
+function planInputOf({ request, meta, caller }: PlannableCall, deps: PlanDeps): PlanInput {
   const { output, sessionId, conversation, signatures } = request
   const { catalogue, providers, byok, health } = deps
   const session = sessionId ?? meta.sessionId
@@ -51,7 +53,7 @@ function planInputOf({ request, meta, caller }: PreparedCall, deps: Deps): PlanI
 }
 
 /** Endpoints whose context is shorter than the prompt, as estimated, come last. */
-function longEnoughFirst(targets: readonly Target[], { bounds }: InferenceRequest): readonly Target[] {
+function longEnoughFirst(targets: readonly Target[], { bounds }: PlannableRequest): readonly Target[] {
   const isLongEnough = ({ endpoint: { contextLength } }: Target) =>
     contextLength === 0 || bounds.promptLimit === "none" || contextLength > bounds.promptEstimate
   if (targets.every(isLongEnough)) return targets
@@ -59,7 +61,7 @@ function longEnoughFirst(targets: readonly Target[], { bounds }: InferenceReques
 }
 
 /** Drops the targets that cannot take this request. If none is left, fails with the reason of the first. */
-function supportedTargets(targets: readonly Target[], { upstream }: InferenceRequest): readonly Target[] {
+function supportedTargets(targets: readonly Target[], { upstream }: PlannableRequest): readonly Target[] {
   const { unsupportedReason } = upstream
   if (!unsupportedReason) return targets
   const reasons = targets.map(({ provider }) => unsupportedReason(provider))

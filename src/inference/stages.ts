@@ -5,20 +5,22 @@ import { listOf } from "../support/json.ts"
 import { guardrailStages } from "../guardrails/stages.ts"
 import { unroutable } from "../routing/metadata.ts"
 import type { Target } from "../routing/target.ts"
-import type { PreparedCall } from "./call.ts"
+import type { PlannableCall } from "./call.ts"
 import { requestedModelOf } from "./inference-request.ts"
 
+type StagedCall = {
+  request: Pick<PlannableCall["request"], "preparation" | "screening">
+  caller: PlannableCall["caller"]
+}
+
 /** The stages of a call for its routing metadata. `refusedBy`: the rules of guardrails that refused it. */
-export function stagesOf(
-  { request, caller }: Pick<PreparedCall, "request" | "caller">,
-  refusedBy: readonly GuardrailRule[] = [],
-): PipelineStage[] {
+export function stagesOf({ request, caller }: StagedCall, refusedBy: readonly GuardrailRule[] = []): PipelineStage[] {
   const { preparation, screening } = request
   return [...(preparation?.stages ?? []), ...guardrailStages(caller.guardrails, screening?.stages() ?? [], refusedBy)]
 }
 
 /** A refusal of a call before anything was sent; with routing metadata where the client requested it. */
-export function withRoutingMetadata(refusal: unknown, prepared: PreparedCall, targets: readonly Target[]): unknown {
+export function withRoutingMetadata(refusal: unknown, prepared: PlannableCall, targets: readonly Target[]): unknown {
   const { request, meta } = prepared
   if (!(refusal instanceof GatewayError)) return refusal
   const stages = stagesOf(prepared, refusal.refusedBy)

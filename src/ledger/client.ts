@@ -206,6 +206,21 @@ export class LedgerClient {
     if (lease) this.#watch(lease)
   }
 
+  /** Ends the hold of a call that was never sent. Not for one that a lease covers. Never rejects. */
+  async release(id: string): Promise<void> {
+    for (let tries = 0; tries < RETURN_TRIES; tries++) {
+      const isReleased = await this.#reports
+        .request(async (stub) => stub.release(id))
+        .then(
+          () => true,
+          () => false,
+        )
+      if (isReleased) return
+      await this.#timer.wait(IDLE_MS)
+    }
+    logError("hold was not released; its estimate will be charged", { generation: id })
+  }
+
   #watch(lease: Lease): void {
     if (this.#leases.watch(lease, Date.now())) this.#later?.(this.#returnWhenIdle(lease))
   }

@@ -66,7 +66,7 @@ export type GenerationDraft = {
   ancestorKeys?: readonly string[]
   createdAt: number
   requestId: string
-  apiType: "completions" | "embeddings" | "rerank" | "image" | "tts" | "stt" | "video"
+  apiType: "completions" | "embeddings" | "rerank" | "image" | "tts" | "stt" | "video" | "realtime"
   /** What the caller asked for. */
   requestedModel: string
   streamed: boolean

@@ -94,6 +94,7 @@ export interface LedgerRpc extends Rpc.DurableObjectBranded {
   room(limits: readonly Limit[], chargesAccount: boolean): Verdict
   standings(limits: readonly Limit[]): Standing[]
   report(report: FlushRequest): FlushResult
+  release(id: string): void
   credit(id: string, amountNano: number): { ok: boolean; balance: Balance }
   balance(): Balance
   freeToday(limits: FreeLimits): { limit: number; used: number }

@@ -15,6 +15,7 @@ export const OUTPUTS = [
   "decisions",
   "speech",
   "transcription",
+  "realtime",
 ]
 export const INPUTS = ["text", "image", "audio", "file", "video"]
 const CATEGORIES = [

@@ -6,6 +6,7 @@ export type CostKind =
   | "prompt"
   | "audio"
   | "cache_read"
+  | "cache_read_audio"
   | "cache_write"
   | "cache_write_1h"
   | "image"
@@ -13,6 +14,7 @@ export type CostKind =
   | "image_output"
   | "second"
   | "completion"
+  | "audio_output"
   | "reasoning"
 
 /** `units` times `price` is the amount, in pico-USD (1e-12), rounded up for seconds. */
@@ -25,19 +27,23 @@ export function costLines(tokens: Tokens, pricing: Pricing): CostLine[] {
   const cacheWrite1h = Math.min(tokens.cacheWrite1h, cacheWrite)
   const audio = Math.min(tokens.audio, tokens.prompt - cached - cacheWrite)
   const reasoning = Math.min(tokens.reasoning, tokens.completion)
+  const audioOutput = Math.min(tokens.audioOutput ?? 0, tokens.completion - reasoning)
+  const cachedAudio = Math.min(tokens.cachedAudio ?? 0, cached)
   const { prompt, completion, input_cache_write: write = prompt } = pricing
   const { input_cache_read: read = prompt, input_cache_write_1h: write1h = write } = pricing
   return [
     lineOf("prompt", tokens.prompt - cached - cacheWrite - audio, prompt),
     lineOf("audio", audio, pricing.audio ?? prompt),
-    lineOf("cache_read", cached, read),
+    lineOf("cache_read", cached - cachedAudio, read),
+    lineOf("cache_read_audio", cachedAudio, pricing.input_audio_cache ?? read),
     lineOf("cache_write", cacheWrite - cacheWrite1h, write),
     lineOf("cache_write_1h", cacheWrite1h, write1h),
     lineOf("image", tokens.images, pricing.image ?? "0"),
     lineOf("request", pricing.request === undefined ? 0 : 1, pricing.request ?? "0"),
     lineOf("image_output", tokens.pictures ?? 0, pricing.image_output ?? "0"),
     secondsLine(tokens.seconds ?? 0, pricing.second ?? "0"),
-    lineOf("completion", tokens.completion - reasoning, completion),
+    lineOf("completion", tokens.completion - reasoning - audioOutput, completion),
+    lineOf("audio_output", audioOutput, pricing.audio_output ?? completion),
     lineOf("reasoning", reasoning, pricing.internal_reasoning ?? completion),
   ].filter(({ units }) => units > 0)
 }

@@ -62,8 +62,8 @@ export function nanoToUsd(nano: number): number {
 
 /**
  * Tokens of one call, in one shape for every wire: `prompt` and `completion` are totals, the others are parts of them
- * (cached, cacheWrite and audio of prompt, cacheWrite1h of cacheWrite, reasoning of completion). A partition, so no
- * token is charged twice.
+ * (cached, cacheWrite and audio of prompt, cacheWrite1h of cacheWrite, cachedAudio of cached, reasoning and audioOutput of
+ * completion). A partition, so no token is charged twice.
  */
 export type Tokens = {
   prompt: number
@@ -77,6 +77,10 @@ export type Tokens = {
   audio: number
   /** Pictures in the prompt: counted by the request, priced each. */
   images: number
+  /** Audio of the prompt that was read from a cache. */
+  cachedAudio?: number
+  /** Audio of the completion. */
+  audioOutput?: number
 } & Partial<GeneratedUnits>
 
 /** What is priced by the piece and by the second: pictures that were made; sound and film, read or made. */
@@ -105,17 +109,22 @@ export function costOf(tokens: Tokens, pricing: Pricing): number {
   const writePrice = price(pricing.input_cache_write, prompt)
   const audio = Math.min(tokens.audio, tokens.prompt - cached - cacheWrite)
   const reasoning = Math.min(tokens.reasoning, tokens.completion)
+  const audioOutput = Math.min(tokens.audioOutput ?? 0, tokens.completion - reasoning)
+  const cachedAudio = Math.min(tokens.cachedAudio ?? 0, cached)
+  const readPrice = price(pricing.input_cache_read, prompt)
   const promptPico =
     BigInt(tokens.prompt - cached - cacheWrite - audio) * prompt +
     BigInt(audio) * price(pricing.audio, prompt) +
     BigInt(tokens.images) * price(pricing.image, 0n) +
-    BigInt(cached) * price(pricing.input_cache_read, prompt) +
+    BigInt(cached - cachedAudio) * readPrice +
+    BigInt(cachedAudio) * price(pricing.input_audio_cache, readPrice) +
     BigInt(cacheWrite - cacheWrite1h) * writePrice +
     BigInt(cacheWrite1h) * price(pricing.input_cache_write_1h, writePrice) +
     price(pricing.request, 0n) +
     madePico(tokens, pricing)
   const completionPico =
-    BigInt(tokens.completion - reasoning) * completion +
+    BigInt(tokens.completion - reasoning - audioOutput) * completion +
+    BigInt(audioOutput) * price(pricing.audio_output, completion) +
     BigInt(reasoning) * price(pricing.internal_reasoning, completion)
   return picoToNano(promptPico + completionPico)
 }
@@ -145,8 +154,8 @@ export function maxCost(
       return pico > most ? pico : most
     }, 0n)
   const { input_cache_read: read, input_cache_write: write, input_cache_write_1h: anHour } = pricing
-  const prompt = dearest(pricing.prompt, read, write, anHour, pricing.audio)
-  const completion = dearest(pricing.completion, pricing.internal_reasoning)
+  const prompt = dearest(pricing.prompt, read, write, anHour, pricing.audio, pricing.input_audio_cache)
+  const completion = dearest(pricing.completion, pricing.internal_reasoning, pricing.audio_output)
   const fixed =
     priceToPico(pricing.request ?? "0") + BigInt(images) * priceToPico(pricing.image ?? "0") + madePico(made, pricing)
   return picoToNano(BigInt(promptTokens) * prompt + BigInt(completionTokens) * completion + fixed)
@@ -154,7 +163,7 @@ export function maxCost(
 
 /** How many completion tokens `nano` can pay for at these prices; Infinity where they cost nothing. */
 export function affordableCompletion(nano: number, pricing: Pricing): number {
-  const prices = [pricing.completion, pricing.internal_reasoning ?? "0"].map(priceToPico)
+  const prices = [pricing.completion, pricing.internal_reasoning ?? "0", pricing.audio_output ?? "0"].map(priceToPico)
   const dearest = prices.reduce((most, price) => (price > most ? price : most), 0n)
   if (dearest === 0n) return Infinity
   return nano <= 0 ? 0 : Number((BigInt(nano) * PICO_PER_NANO) / dearest)

@@ -14,6 +14,10 @@ export type Pricing = {
   /** USD an image in the prompt. */
   image?: string
   audio?: string
+  /** Of audio in the prompt that is read from a cache. Without it, that costs what any cached token costs. */
+  input_audio_cache?: string
+  /** Of audio that is made. */
+  audio_output?: string
   /** USD a picture that is made. */
   image_output?: string
   /** USD a second of sound or film, read or made. */
@@ -47,6 +51,8 @@ export const Pricing = z.strictObject(
     internal_reasoning: perToken.exactOptional(),
     image: perImage.exactOptional(),
     audio: perToken.exactOptional(),
+    input_audio_cache: perToken.exactOptional(),
+    audio_output: perToken.exactOptional(),
     image_output: perPicture.exactOptional(),
     second: perSecond.exactOptional(),
   },

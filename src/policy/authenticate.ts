@@ -52,10 +52,21 @@ function cachedHash(credential: string, now: number): string | undefined {
   return hash
 }
 
-/** Anthropic clients send the key in `x-api-key`. Where both headers are sent, Authorization counts. */
+/**
+ * Anthropic clients send the key in `x-api-key`. Where both headers are sent, Authorization counts. A page cannot set the
+ * headers of a WebSocket: OpenAI's client names the key among the subprotocols.
+ */
 function credentialOf(headers: Headers): string | undefined {
-  const bare = headers.get("x-api-key")
-  return headers.get("authorization") ?? (bare === null ? undefined : `Bearer ${bare}`)
+  const credential = headers.get("authorization")
+  if (credential !== null) return credential
+  const bare = headers.get("x-api-key") ?? keyProtocolOf(headers.get("sec-websocket-protocol"))
+  return bare === undefined ? undefined : `Bearer ${bare}`
+}
+
+const KEY_PROTOCOL = /(?:^|,) *openai-insecure-api-key\.([\w.-]{1,256}) *(?:,|$)/
+
+function keyProtocolOf(protocols: string | null): string | undefined {
+  return protocols === null ? undefined : KEY_PROTOCOL.exec(protocols)?.[1]
 }
 
 async function principalOf(

@@ -14,7 +14,17 @@ const MODEL_ID_RULE = "must be letters, digits and . _ - : @ + ~ in segments sep
 const SERVES_RULE = "must be the id that callers use, author/slug; left out, it is the provider's slug and the id"
 const HEADER_RULE = "must be the name of an HTTP header"
 const INPUTS = ["text", "image", "file", "audio", "video"] as const
-const OUTPUTS = ["text", "image", "audio", "embeddings", "rerank", "speech", "transcription", "video"] as const
+const OUTPUTS = [
+  "text",
+  "image",
+  "audio",
+  "embeddings",
+  "rerank",
+  "speech",
+  "transcription",
+  "video",
+  "realtime",
+] as const
 /** No control characters: they would end the header. */
 const HEADER_VALUE = /^[\x20-\x7e]+$/
 const MAX_KEYS = 100

@@ -20,7 +20,16 @@ export type Routable = {
 } & Readonly<Record<string, unknown>>
 
 /** What a model must make. `text`: an answer in a conversation, whatever it is made of. */
-export const OUTPUTS = ["text", "embeddings", "image", "rerank", "speech", "transcription", "video"] as const
+export const OUTPUTS = [
+  "text",
+  "embeddings",
+  "image",
+  "rerank",
+  "speech",
+  "transcription",
+  "video",
+  "realtime",
+] as const
 export type Output = (typeof OUTPUTS)[number]
 
 export type PlanInput = {

@@ -73,6 +73,7 @@ test("the Worker reads no variable that is not defined in variables.ts", () => {
     "INTERN",
     "DELIVERY",
     "BATCH",
+    "REALTIME",
     "BROADCAST",
     "RATE",
     "METRICS",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { estimatePromptTokens, estimateTokens } from "../../src/support/tokens.ts"
+import { realtimeModels } from "../../src/embedded/realtime/models.ts"
 import { mediaModels } from "../../src/embedded/media/models.ts"
 import { embeddedModels } from "../../src/embedded/models.ts"
 import { toSchemaValue } from "../../src/embedded/schema-value.ts"
@@ -210,7 +211,7 @@ describe("refused requests", () => {
 
 test("every model of the list is served under its slug", async () => {
   const listed = await (await worker.fetch(new Request("https://embedded/v1/models"))).json()
-  const slugs = [...embeddedModels, ...mediaModels].map(({ slug }) => slug)
+  const slugs = [...embeddedModels, ...mediaModels, ...realtimeModels].map(({ slug }) => slug)
   const chatting = embeddedModels.filter(({ embeddings }) => !embeddings).map(({ slug }) => slug)
   expect((listed as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(slugs)
   expect(new Set(slugs).size).toBe(slugs.length)

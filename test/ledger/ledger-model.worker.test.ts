@@ -57,6 +57,7 @@ class Wire {
     const wired = {
       hold: (...args: Parameters<Ledger["hold"]>) => carry(async () => stub.hold(...args)),
       report: (...args: Parameters<Ledger["report"]>) => carry(async () => stub.report(...args)),
+      release: (...args: Parameters<Ledger["release"]>) => carry(async () => stub.release(...args)),
     }
     return wired as unknown as Stub
   }
@@ -107,7 +108,7 @@ type Call = {
   mostNano: number
   estimateNano: number
   /** `lost`: its settlement failed each time, and its isolate lives. */
-  state: "open" | "settling" | "settled" | "lost" | "orphan"
+  state: "open" | "settling" | "settled" | "lost" | "orphan" | "released"
   /** The lease that covered it alone when it was settled. */
   leaseId: string | undefined
   /** Ends its tracking. */
@@ -213,6 +214,20 @@ class World {
       hasLeapt: false,
     })
     return verdict
+  }
+
+  /** A hold of its own, under which nothing is sent, and which is given back. */
+  async holdAndRelease(isolate: Isolate, mostNano: number): Promise<void> {
+    const client = new LedgerClient(() => isolate.wire.of(this.ledger), newShared(), undefined, this.timer)
+    const verdict = await this.open({ ...isolate, client }, mostNano, false)
+    const call = [...this.calls.values()].at(-1)
+    if (!verdict?.ok || !call) return
+    call.stop()
+    let isOver = false
+    void client.release(call.id).finally(() => (isOver = true))
+    for (let waits = 0; !isOver && waits < 5; waits++) await this.advance(1_500)
+    const isHeld = (await this.ledger.holds()).some(({ id }) => id === call.id)
+    call.state = isHeld ? "orphan" : "released"
   }
 
   /** Not awaited: a settlement waits for company, which only the clock brings. */
@@ -449,6 +464,13 @@ const commands = [
       return { held: true }
     }),
   ),
+  fc.tuple(isolate, fc.integer({ min: 0, max: 20_000 })).map(([at, most]) =>
+    command(`hold ${most} in ${at} and release it`, async (world) => {
+      const one = world.isolates[at]
+      if (one) await world.holdAndRelease(one, most)
+      return { held: true }
+    }),
+  ),
   fc.tuple(pick, fc.double({ min: 0, max: 1, noNaN: true })).map(([at, share]) =>
     command(`settle at ${share.toFixed(2)}`, async (world) => {
       const call = chosen(world, at, "open")
@@ -588,7 +610,8 @@ async function windUp(world: World): Promise<void> {
   }
   for (const call of world.calls.values()) {
     const record = charged.get(call.id)
-    const isDue = call.isKnown || (call.state === "settled" && !call.mayVanish)
+    if (call.state === "released") expect(record, `${call.id} was released`).toBeUndefined()
+    const isDue = (call.isKnown && call.state !== "released") || (call.state === "settled" && !call.mayVanish)
     if (isDue) expect(record, `${call.id} was ${call.state}`).toBeDefined()
     // An isolate that lives loses no charge: of the call itself, or of the lease that covered it.
     const isOwed = ["settling", "lost"].includes(call.state) && call.costNano > 0 && !call.mayVanish

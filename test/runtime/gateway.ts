@@ -150,6 +150,7 @@ function toOptions(folder: string, bindings: Record<string, string>, { logs, run
           INTERN: { className: "Intern", useSQLite: true },
           DELIVERY: { className: "Delivery", useSQLite: true },
           BATCH: { className: "Batch", useSQLite: true },
+          REALTIME: { className: "Realtime", useSQLite: true },
         },
         ...(isConfined && { outboundService: "confined", queueProducers: { BROADCAST: "broadcast" } }),
         unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],

@@ -1,4 +1,5 @@
 import http from "node:http"
+import { type WebSocket, WebSocketServer } from "ws"
 
 /** One piece of a played answer: text to send, `null` for silence without end, "!" for a broken connection. */
 type Piece = string | null
@@ -17,6 +18,7 @@ export async function startPlayed(): Promise<number> {
       void perform(response, play)
     })
   })
+  serveSessions(server)
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   server.unref()
   return (server.address() as { port: number }).port
@@ -34,4 +36,44 @@ async function perform(response: http.ServerResponse, play: readonly Piece[]): P
     if (!response.write(piece)) await new Promise((resolve) => response.once("drain", resolve))
   }
   response.end()
+}
+
+/** One step of a played session: an event or text to send, bytes, a close, or a broken connection. */
+export type SessionStep = {
+  send?: object
+  raw?: string
+  bytes?: number
+  close?: number
+  destroy?: true
+  headers?: true
+}
+
+/**
+ * Realtime sessions: what the provider does is the text of an item that the client creates, as JSON steps. Other events
+ * come back as `received`.
+ */
+function serveSessions(server: http.Server): void {
+  const sessions = new WebSocketServer({ noServer: true })
+  server.on("upgrade", (request, socket, head) => {
+    sessions.handleUpgrade(request, socket, head, (session) => {
+      session.send(JSON.stringify({ type: "session.created", session: { model: "live" } }))
+      session.on("message", (data: Buffer) => onSessionEvent(session, data.toString(), request))
+    })
+  })
+}
+
+type SentEvent = { type: string; item?: { content?: { text?: string }[] } }
+
+function onSessionEvent(session: WebSocket, text: string, request: http.IncomingMessage): void {
+  const { type, item } = JSON.parse(text) as SentEvent
+  if (type !== "conversation.item.create") return session.send(JSON.stringify({ type: "received", event: text }))
+  const steps = JSON.parse(item?.content?.[0]?.text ?? "[]") as SessionStep[]
+  for (const { send, raw, bytes, close, destroy, headers } of steps) {
+    if (send) session.send(JSON.stringify(send))
+    if (raw !== undefined) session.send(raw)
+    if (bytes !== undefined) session.send(Buffer.alloc(bytes))
+    if (headers) session.send(JSON.stringify({ type: "headers", url: request.url, headers: request.headers }))
+    if (close !== undefined) session.close(close)
+    if (destroy) session.terminate()
+  }
 }

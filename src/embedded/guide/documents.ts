@@ -24,6 +24,7 @@ import operations from "../../../docs/operations.md"
 import scale from "../../../docs/scale.md"
 import providers from "../../../docs/providers.md"
 import quickStart from "../../../docs/quick-start.md"
+import realtime from "../../../docs/realtime.md"
 import responseCache from "../../../docs/response-cache.md"
 import routing from "../../../docs/routing.md"
 import scim from "../../../docs/scim.md"
@@ -61,6 +62,7 @@ export const documents: readonly { path: string; text: string }[] = [
   { path: "docs/scale.md", text: scale },
   { path: "docs/providers.md", text: providers },
   { path: "docs/quick-start.md", text: quickStart },
+  { path: "docs/realtime.md", text: realtime },
   { path: "docs/response-cache.md", text: responseCache },
   { path: "docs/routing.md", text: routing },
   { path: "docs/scim.md", text: scim },

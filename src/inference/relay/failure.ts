@@ -1,10 +1,11 @@
-import { asGatewayError, GatewayError } from "../../errors/errors.ts"
+import type { GatewayError } from "../../errors/errors.ts"
 import type { Attempt } from "../../formats/attempt.ts"
 import type { AcceptedResponse, DispatchResult } from "../dispatch.ts"
 import type { ServingInfo } from "../../formats/encoder.ts"
 import type { Rejection } from "../../providers/refusal.ts"
 import type { HeldCall, RelayResult } from "../call.ts"
 import { answerHeaders } from "../headers.ts"
+import { rejectionError } from "../rejection-error.ts"
 
 /** The error of a call that every target rejected. */
 export function dispatchError(
@@ -12,21 +13,8 @@ export function dispatchError(
   rejections: readonly Rejection[],
   attempts: readonly Attempt[],
 ): GatewayError {
-  const shown = rejections.find((rejection) => !rejection.retryable) ?? rejections.at(-1)
-  if (!shown) return asGatewayError(new Error("A call ended without a response or a rejection."))
-  const hints = rejections.map((rejection) => rejection.retryAfterMs)
-  const hint = hints.every((ms) => ms !== null) ? Math.min(...hints) : undefined
-  return new GatewayError(shown.code, shown.message, {
-    metadata: {
-      ...(shown.providerCode !== null && { provider_code: shown.providerCode }),
-      provider_name: shown.provider,
-    },
-    ...(call.meta.wantsMetadata && { extraFields: call.metadata(attempts) }),
-    headers: {
-      ...answerHeaders(call.draft.id),
-      ...(hint !== undefined && { "retry-after": String(Math.ceil(hint / 1_000)) }),
-    },
-  })
+  const extraFields = call.meta.wantsMetadata ? call.metadata(attempts) : undefined
+  return rejectionError(rejections, answerHeaders(call.draft.id), extraFields)
 }
 
 /** How a call ends that no provider answered. */

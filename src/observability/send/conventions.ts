@@ -34,6 +34,7 @@ const OPERATIONS: Readonly<Record<Generation["apiType"], string>> = {
   tts: "generate_content",
   stt: "generate_content",
   video: "generate_content",
+  realtime: "chat",
 }
 
 export function operationOf({ apiType, broadcast }: Pick<Generation, "apiType" | "broadcast">): string {

@@ -1,0 +1,69 @@
+import { configOf } from "../../config/config.ts"
+import type { Env } from "../../config/env.ts"
+import { asGatewayError, type ErrorName, GatewayError } from "../../errors/errors.ts"
+import { openLedger } from "../../ledger/client.ts"
+import { principalByHash } from "../../policy/authenticate.ts"
+import { type Caller, callerOf } from "../../policy/call-policy.ts"
+import { parseStored } from "../../support/json.ts"
+import { logError } from "../../support/log.ts"
+import { createDeps } from "../context.ts"
+import type { RequestMeta } from "../deps.ts"
+import { openSession, type SessionRequest } from "./open.ts"
+import { RealtimeSession } from "./session.ts"
+
+/** What the Worker and the object of a session say to each other. */
+
+const SESSION_HEADER = "x-realtime-session"
+
+/** The client as the Worker has authenticated it, and what it asks for. */
+export type SessionClient = SessionRequest & { keyHash: string; meta: RequestMeta }
+
+/** Opens the session at a new object. Throws the error of what refuses it. */
+export async function connectSession(client: SessionClient, env: Env): Promise<{ webSocket: WebSocket }> {
+  const headers = { upgrade: "websocket", [SESSION_HEADER]: encodeURIComponent(JSON.stringify(client)) }
+  const object = env.REALTIME.get(env.REALTIME.newUniqueId())
+  const response = await object.fetch(new Request("http://realtime/", { headers }))
+  const { webSocket } = response
+  if (webSocket) return { webSocket }
+  const { code, message, ...details } = await response.json<Refusal>()
+  throw new GatewayError(code, message, details)
+}
+
+type Refusal = { code: ErrorName; message: string } & NonNullable<ConstructorParameters<typeof GatewayError>[2]>
+
+/** Runs in the object. 101, or why the session is refused. */
+export async function acceptSession(
+  request: Request,
+  env: Env,
+  executionCtx: Pick<ExecutionContext, "waitUntil">,
+): Promise<Response> {
+  const client = parseStored<SessionClient>(decodeURIComponent(request.headers.get(SESSION_HEADER) ?? "{}"))
+  try {
+    return await accept(client, { request, env, executionCtx })
+  } catch (thrown) {
+    const { code, message, metadata, refusedBy, headers, extraFields, cause } = asGatewayError(thrown)
+    if (cause !== undefined) logError("realtime session was not opened", { requestId: client.meta.requestId }, cause)
+    const details = { ...(metadata && { metadata }), ...(headers && { headers }), ...(extraFields && { extraFields }) }
+    return Response.json({ code, message, refusedBy, ...details } satisfies Refusal)
+  }
+}
+
+type Inside = { request: Request; env: Env; executionCtx: Pick<ExecutionContext, "waitUntil"> }
+
+async function accept(client: SessionClient, { request, env, executionCtx }: Inside): Promise<Response> {
+  const { keyHash, meta, model } = client
+  const currentCaller = async (): Promise<Caller | undefined> => {
+    const principal = await principalByHash(keyHash, env, Date.now())
+    return principal && callerOf(principal)
+  }
+  const caller = await currentCaller()
+  if (!caller) throw new GatewayError("unauthenticated", "This API key is not valid.")
+  const created = await createDeps({ request, env, executionCtx, requestId: meta.requestId, caller })
+  // Each response has a hold of its own: a lease is for many short calls.
+  const deps = { ...created, ledger: openLedger(env, caller.organizationId) }
+  const opened = await openSession(client, { deps, meta, caller })
+  const { 0: webSocket, 1: ours } = new WebSocketPair()
+  const maxSessionMs = configOf(env).REALTIME_MAX_SESSION_MS
+  new RealtimeSession({ opened, client: ours, caller, deps, meta, model, maxSessionMs, currentCaller }).start()
+  return new Response(null, { status: 101, webSocket })
+}

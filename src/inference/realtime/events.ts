@@ -1,0 +1,62 @@
+import { GatewayError } from "../../errors/errors.ts"
+import { isObject, type Json, parseJson } from "../../support/json.ts"
+import { newId } from "../../support/ids.ts"
+
+/** The events of the OpenAI Realtime API, as far as the gateway has to know them. */
+
+export type RealtimeEvent = Json & { type: string }
+
+/** Codes with which the gateway closes a session. */
+export const CLOSE = {
+  normal: 1000,
+  unsupportedData: 1003,
+  tooLarge: 1009,
+  providerFailed: 1011,
+  keyInvalid: 4401,
+  limitReached: 4402,
+  guardrail: 4403,
+  sessionTime: 4408,
+  rateLimit: 4429,
+} as const
+
+/** Why a session ends. `error` is sent as an event before the socket is closed. */
+export type Closing = { code: number; error?: EventError }
+
+export type EventError = { type: string; code: string; message: string }
+
+/** Undefined for text that is no event. */
+export function parseEvent(text: string): RealtimeEvent | undefined {
+  const event = parseJson(text)
+  return isObject(event) && typeof event["type"] === "string" ? { ...event, type: event["type"] } : undefined
+}
+
+/** An error as the provider would send it. `causedBy`: `event_id` of the client's event. */
+export function errorEvent({ type, code, message }: EventError, causedBy: unknown = null): RealtimeEvent {
+  const eventId = typeof causedBy === "string" ? causedBy : null
+  return { type: "error", event_id: `event_${newId()}`, error: { type, code, message, param: null, event_id: eventId } }
+}
+
+/** How a session ends when a response can no longer be held. */
+export function closingOf(refusal: unknown): Closing {
+  if (!(refusal instanceof GatewayError)) {
+    const message =
+      "The gateway cannot hold the cost of another response at the moment. Connect again in a few seconds."
+    return { code: CLOSE.providerFailed, error: { type: "server_error", code: "unavailable", message } }
+  }
+  const { code, message, metadata } = refusal
+  const reason = metadata?.reason ?? code
+  if (code === "rate_limited")
+    return { code: CLOSE.rateLimit, error: { type: "rate_limit_error", code: reason, message } }
+  if (code === "payment_required") {
+    return { code: CLOSE.limitReached, error: { type: "insufficient_quota", code: reason, message } }
+  }
+  if (code === "forbidden") {
+    const isBudget = reason === "workspace_budget" || reason === "guardrail_budget"
+    const closeCode = isBudget ? CLOSE.limitReached : CLOSE.guardrail
+    return {
+      code: closeCode,
+      error: { type: isBudget ? "insufficient_quota" : "permission_error", code: reason, message },
+    }
+  }
+  return { code: CLOSE.providerFailed, error: { type: "server_error", code: reason, message } }
+}

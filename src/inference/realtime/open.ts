@@ -1,0 +1,227 @@
+import type { Attempt } from "../../formats/attempt.ts"
+import { toFailure } from "../../formats/attempt.ts"
+import { GatewayError } from "../../errors/errors.ts"
+import type { Caller } from "../../policy/call-policy.ts"
+import type { Rejection } from "../../providers/refusal.ts"
+import type { Provider } from "../../providers/provider.ts"
+import { credentialHeader } from "../../providers/upstream-request.ts"
+import { healthKey, type Target } from "../../routing/target.ts"
+import { newId } from "../../support/ids.ts"
+import type { PlannableRequest } from "../inference-request.ts"
+import type { Deps, RequestMeta } from "../deps.ts"
+import { answerHeaders } from "../headers.ts"
+import { planTargets } from "../plan.ts"
+import { resolveAliases } from "../presets/alias.ts"
+import { rejectionError } from "../rejection-error.ts"
+import { failure, readRejection } from "../upstream-response.ts"
+import { Conversation } from "./conversation.ts"
+import { type HeldResponse, type HoldContext, holdResponse } from "./holds.ts"
+import { toGeneration } from "./record.ts"
+import { sliceOf } from "./slice.ts"
+
+/** The way to a session: policy, plan, hold, and the connection to the first provider that accepts it. */
+
+/** `isBeta`: the client speaks the form of events before the API was released. */
+export type SessionRequest = { model: string; isBeta: boolean }
+
+export type OpenedSession = {
+  /** Ties the records of its responses. */
+  id: string
+  /** The provider's, not accepted yet. */
+  socket: WebSocket
+  /** With the key that was sent. */
+  target: Target
+  held: HeldResponse
+  hold: HoldContext
+  conversation: Conversation
+  attempts: readonly Attempt[]
+}
+
+type Opening = { deps: Deps; meta: RequestMeta; caller: Caller }
+
+/** Rejects with the error of what refuses the session. */
+export async function openSession(request: SessionRequest, { deps, meta, caller }: Opening): Promise<OpenedSession> {
+  requireReadable(caller)
+  const { targets, meta: resolved } = planSession(request.model, { deps, meta, caller })
+  const id = meta.sessionId ?? `sess-${newId()}`
+  const requestedModel = resolved.alias ?? request.model
+  const hold: HoldContext = { deps, meta: resolved, requestedModel, sessionId: id }
+  const conversation = new Conversation()
+  const { held, covered } = await holdFirst(targets, conversation, caller, hold)
+  const dialed = await dial(covered, request, deps)
+  if ("socket" in dialed) return { id, ...dialed, held, hold, conversation }
+  throw await refused(held, covered, dialed, deps)
+}
+
+/** The targets that may serve a session of this caller, best first. Throws where there is none. */
+export function planSession(model: string, { deps, meta, caller }: Opening) {
+  const call = resolveAliases({ body: { model }, meta, caller })
+  return planTargets({ ...call, request: plannable(call.body.model) }, deps)
+}
+
+/** Audio cannot be read by content filters, and what a rule must read is not passed on unread. */
+export function requireReadable({ guardrails }: Caller): void {
+  if ((guardrails?.contentRules() ?? []).length === 0) return
+  const rule =
+    "A guardrail of this key filters content, and the audio of a realtime session cannot be read. Use a key without content filters, or /chat/completions."
+  throw new GatewayError("forbidden", rule, { metadata: { reason: "guardrail_unchecked" } })
+}
+
+function plannable(model: string): PlannableRequest {
+  return {
+    output: "realtime",
+    routing: { model },
+    sessionId: null,
+    conversation: null,
+    signatures: [],
+    bounds: {
+      promptBound: 1,
+      pieces: { images: 0 },
+      promptLimit: "context",
+      promptEstimate: 0,
+      completionBound: () => 1,
+      choices: 1,
+      isAssumed: () => false,
+    },
+    upstream: { unsupportedReason: ({ format, name }) => (format === "openai" ? undefined : notOffered(name)) },
+  }
+}
+
+function notOffered(name: string): GatewayError {
+  return new GatewayError("not_found", `${name} has no realtime sessions in the form of OpenAI's API.`)
+}
+
+type Held = { held: HeldResponse; covered: readonly Target[] }
+
+/** Where the account or a limit refuses, targets with a credential of the workspace may be left. */
+async function holdFirst(
+  targets: readonly Target[],
+  conversation: Conversation,
+  caller: Caller,
+  context: HoldContext,
+): Promise<Held> {
+  const tryHold = async (covered: readonly Target[], isByok: boolean) => {
+    return { held: await holdResponse(sliceOf(covered, conversation), { caller, isByok }, context), covered }
+  }
+  const byok = targets.filter((target) => target.byok)
+  const isByok = byok.length === targets.length
+  try {
+    return await tryHold(targets, isByok)
+  } catch (refusal) {
+    const isPaid = refusal instanceof GatewayError && ["payment_required", "forbidden"].includes(refusal.code)
+    if (isByok || byok.length === 0 || !isPaid) throw refusal
+    return tryHold(byok, true)
+  }
+}
+
+type Dialed =
+  | { socket: WebSocket; target: Target; attempts: Attempt[] }
+  | { rejections: Rejection[]; attempts: Attempt[] }
+
+async function dial(targets: readonly Target[], request: SessionRequest, deps: Deps): Promise<Dialed> {
+  const attempts: Attempt[] = []
+  const rejections: Rejection[] = []
+  let needsByok = false
+  for (const target of targets) {
+    if (needsByok && !target.byok) continue
+    const startedAt = Date.now()
+    const provider = await withKey(target, deps)
+    const result = provider ? await connect(provider, target, request, deps) : unreadableKey(target)
+    const isRejected = "code" in result
+    attempts.push({
+      provider: target.provider.name,
+      model: target.endpoint.model,
+      status: isRejected ? result.status : 101,
+      latencyMs: Date.now() - startedAt,
+      isByok: target.byok !== undefined,
+      ...(target.keyNumber !== undefined && { keyNumber: target.keyNumber }),
+      ...(isRejected && { error: toFailure(result) }),
+    })
+    if (!isRejected) {
+      deps.health.warm(healthKey(target))
+      return { socket: result.socket, target: { ...target, provider: provider ?? target.provider }, attempts }
+    }
+    rejections.push(result)
+    if (result.blamesKey && (target.byok?.isRequired || target.byok?.isByokOnly)) needsByok = true
+    if (!result.retryable) break
+    deps.health.coolDown(healthKey(target), result.retryAfterMs, Date.now())
+  }
+  return { rejections, attempts }
+}
+
+async function withKey({ byok, provider }: Target, deps: Deps): Promise<Provider | undefined> {
+  if (!byok) return provider
+  const apiKey = await deps.openKey(byok)
+  return apiKey === undefined ? undefined : { ...provider, apiKey }
+}
+
+function unreadableKey({ provider }: Target): Rejection {
+  return failure(
+    provider,
+    "provider_failed",
+    `The workspace's credential for ${provider.name} could not be decrypted.`,
+    null,
+  )
+}
+
+async function connect(
+  provider: Provider,
+  { endpoint, byok }: Target,
+  { isBeta }: SessionRequest,
+  deps: Deps,
+): Promise<{ socket: WebSocket } | Rejection> {
+  const url = `${provider.baseUrl}/realtime?model=${encodeURIComponent(endpoint.upstreamId)}`
+  const headers = {
+    upgrade: "websocket",
+    "user-agent": "edge-model-gateway",
+    ...(isBeta && { "openai-beta": "realtime=v1" }),
+    ...credentialHeader(provider),
+  }
+  const abort = new AbortController()
+  const timer = setTimeout(() => abort.abort(), deps.timers.firstByteMs)
+  try {
+    const init = { headers, redirect: "manual", signal: abort.signal } as const
+    const response = await deps.send(url, init, provider)
+    if (response.webSocket) return { socket: response.webSocket }
+    const rejection = await readRejection(provider, response, Date.now())
+    if (!byok || !rejection.blamesKey) return rejection
+    const message = `${provider.name} rejected the workspace's credential with status ${response.status}. Check that key and its account there, or change it at PATCH /byok/{id}.`
+    return { ...rejection, message }
+  } catch {
+    // The message of a connection error can contain an address or a key.
+    return failure(
+      provider,
+      "provider_failed",
+      `${provider.name} could not be reached, or did not respond in time.`,
+      null,
+    )
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Records that no provider accepted the session. It costs nothing. */
+async function refused(
+  held: HeldResponse,
+  targets: readonly Target[],
+  { rejections, attempts }: Extract<Dialed, { rejections: Rejection[] }>,
+  deps: Deps,
+): Promise<GatewayError> {
+  const error = rejectionError(rejections, answerHeaders(held.draft.id))
+  held.stopTracking()
+  const [target] = targets
+  if (target) {
+    const end = {
+      ending: "refused",
+      status: error.status,
+      used: undefined,
+      upstreamId: null,
+      finishReason: null,
+    } as const
+    const times = { startedAt: held.draft.createdAt, firstAt: null, attempts, error }
+    const generation = toGeneration(held, { ...end, ...times }, target, 0)
+    deps.logCall(generation)
+    await deps.ledger.settle(generation)
+  }
+  return error
+}

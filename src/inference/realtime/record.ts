@@ -1,0 +1,74 @@
+import { toFailure } from "../../formats/attempt.ts"
+import type { Attempt } from "../../formats/attempt.ts"
+import type { GatewayError } from "../../errors/errors.ts"
+import type { Ending, Generation, GenerationDraft } from "../../ledger/generation.ts"
+import type { Limit } from "../../ledger/limits.ts"
+import { costOf, NO_TOKENS, type Tokens } from "../../money/money.ts"
+import type { Target } from "../../routing/target.ts"
+
+/** The record of one response of a session, and its charge. Pure. */
+
+/** What a response used. `isCounted`: by the provider, else estimated. */
+export type Used = { tokens: Tokens; isCounted: boolean }
+
+export type ResponseEnd = {
+  ending: Ending
+  status: number
+  /** Undefined where the provider did nothing. */
+  used: Used | undefined
+  /** The provider's id of the response. */
+  upstreamId: string | null
+  finishReason: string | null
+  attempts: readonly Attempt[]
+  /** Epoch milliseconds: when the response began, and when its first content came. */
+  startedAt: number
+  firstAt: number | null
+  error?: GatewayError
+}
+
+type Held = { draft: GenerationDraft; heldNano: number; limits: readonly Limit[] }
+
+/** `mostNano`: what the target may be charged of the hold. */
+export function toGeneration(held: Held, end: ResponseEnd, target: Target, mostNano: number): Generation {
+  const { startedAt, firstAt, error, used } = end
+  const now = Date.now()
+  const { isByok: _, ...draft } = held.draft
+  const reason = error?.metadata?.reason
+  return {
+    ...draft,
+    createdAt: startedAt,
+    model: target.model.id,
+    provider: target.provider.name,
+    upstreamId: end.upstreamId,
+    ...costsOf(used, target, mostNano),
+    finishReason: end.finishReason,
+    ending: end.ending,
+    status: end.status,
+    latencyMs: firstAt === null ? null : firstAt - startedAt,
+    generationMs: firstAt === null ? null : now - firstAt,
+    serviceTier: null,
+    attempts: end.attempts,
+    heldNano: held.heldNano,
+    ...(held.limits.length > 0 && { limits: held.limits }),
+    pricing: target.endpoint.pricing,
+    ...(error && { error: { ...toFailure(error), ...(reason !== undefined && { reason }) } }),
+  }
+}
+
+type Costs = Pick<Generation, "isByok" | "tokens" | "tokensFrom" | "costNano" | "byokCostNano" | "overrunNano">
+
+function costsOf(used: Used | undefined, { byok, endpoint }: Target, mostNano: number): Costs {
+  const isByok = byok !== undefined
+  if (!used) return { isByok, tokens: NO_TOKENS, tokensFrom: "none", costNano: 0, byokCostNano: 0 }
+  const { tokens, isCounted } = used
+  const nano = costOf(tokens, endpoint.pricing)
+  const chargedNano = Math.min(nano, mostNano)
+  return {
+    isByok,
+    tokens,
+    tokensFrom: isCounted ? "upstream" : "estimate",
+    costNano: isByok ? 0 : chargedNano,
+    byokCostNano: isByok ? chargedNano : 0,
+    ...(isCounted && nano > chargedNano && { overrunNano: nano - chargedNano }),
+  }
+}

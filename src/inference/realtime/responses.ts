@@ -1,0 +1,208 @@
+import { GatewayError } from "../../errors/errors.ts"
+import type { Attempt } from "../../formats/attempt.ts"
+import type { Ending } from "../../ledger/generation.ts"
+import { costOf, type Tokens } from "../../money/money.ts"
+import type { Caller } from "../../policy/call-policy.ts"
+import type { Target } from "../../routing/target.ts"
+import { isObject, type Json, objectsOf } from "../../support/json.ts"
+import { logError } from "../../support/log.ts"
+import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
+import { logFieldsOf } from "../call.ts"
+import type { Deps } from "../deps.ts"
+import { grantFor } from "../hold.ts"
+import type { Conversation } from "./conversation.ts"
+import { covers, type HeldResponse, type HoldContext, holdResponse, releaseHold } from "./holds.ts"
+import { type ResponseEnd, toGeneration, type Used } from "./record.ts"
+import { sliceOf } from "./slice.ts"
+import { tokensOf } from "./usage.ts"
+
+/** A response that the provider is making. */
+type Running = {
+  held: HeldResponse
+  startedAt: number
+  firstAt: number | null
+  /** What it reads, estimated. */
+  prompt: Tokens
+  /** The conversation's bound when it began. */
+  boundBefore: number
+  characters: number
+  audioTokens: number
+  isCancelled: boolean
+}
+
+export type ResponsesContext = HoldContext & {
+  deps: Pick<Deps, "ledger" | "timers" | "logCall" | "recordMetric" | "waitUntil">
+  target: Target
+  conversation: Conversation
+  caller: () => Caller
+  attempts: readonly Attempt[]
+}
+
+/**
+ * The responses of a session and their money. At any time one hold more is placed than responses run, since a provider
+ * that detects the end of speech begins a response by itself. A response takes a hold when it begins and is settled
+ * under it when it ends.
+ */
+export class Responses {
+  readonly #context: ResponsesContext
+  readonly #running = new Map<string, Running>()
+  readonly #spares: HeldResponse[]
+  /** Responses that the client requested and that have not begun. */
+  #requested = 0
+  /** Sent to the provider since the last response ended: one may have begun that is not known yet. */
+  #hasInput = false
+
+  constructor(first: HeldResponse, context: ResponsesContext) {
+    this.#context = context
+    this.#spares = [first]
+    this.#watch(first)
+  }
+
+  get isRunning(): boolean {
+    return this.#running.size > 0
+  }
+
+  /** Before content of the client goes on: the next response must be able to read it. Rejects where it cannot be held. */
+  async admitInput(): Promise<void> {
+    this.#hasInput = true
+    const [spare] = this.#spares
+    if (!spare || covers(spare, this.#slice())) return
+    this.#spares.shift()
+    await releaseHold(spare, this.#context.deps)
+    await this.#hold()
+  }
+
+  /** Before a request for a response goes on. Rejects where it cannot be held. */
+  async admitRequest(): Promise<void> {
+    await this.admitInput()
+    if (this.#spares.length <= this.#requested) await this.#hold()
+    this.#requested++
+  }
+
+  /** The provider refused an event of the client, which may have been a request. */
+  requestRefused(): void {
+    this.#requested = Math.max(0, this.#requested - 1)
+  }
+
+  /** Makes sure that the next response is held. Rejects where it cannot be. */
+  async refill(): Promise<void> {
+    while (this.#spares.length < Math.max(1, this.#requested)) await this.#hold()
+  }
+
+  /** The provider has begun a response. Rejects where none is held and none can be. */
+  async begin(id: string): Promise<void> {
+    if (this.#running.has(id)) return
+    this.#requested = Math.max(0, this.#requested - 1)
+    if (this.#spares.length === 0) await this.#hold()
+    const held = this.#spares.shift()
+    if (!held) return
+    const { conversation } = this.#context
+    const facts = { held, startedAt: Date.now(), firstAt: null, prompt: conversation.estimate }
+    const running = { ...facts, boundBefore: conversation.bound, characters: 0, audioTokens: 0, isCancelled: false }
+    held.estimate = () => this.#costOf(deliveredBy(running))
+    this.#running.set(id, running)
+  }
+
+  /** Content of a response. True, once, where it has used up its hold and must be cancelled. */
+  delivered(id: unknown, content: { characters: number; audioTokens: number }): boolean {
+    const running = typeof id === "string" ? this.#running.get(id) : undefined
+    if (!running) return false
+    running.firstAt ??= Date.now()
+    running.characters += content.characters
+    running.audioTokens += content.audioTokens
+    if (running.isCancelled || this.#costOf(deliveredBy(running)) < running.held.heldNano) return false
+    running.isCancelled = true
+    return true
+  }
+
+  /** The provider has ended a response. */
+  finish(response: Json): void {
+    const { id, status, usage } = response
+    const running = typeof id === "string" ? this.#running.get(id) : undefined
+    if (!running || typeof id !== "string") return
+    this.#running.delete(id)
+    this.#hasInput = false
+    const counted = tokensOf(usage)
+    const hasFailed = status === "failed"
+    const isEmpty = running.characters === 0 && running.audioTokens === 0
+    const estimated = hasFailed && isEmpty ? undefined : { tokens: deliveredBy(running), isCounted: false }
+    const used = counted ? { tokens: counted, isCounted: true } : estimated
+    if (used) this.#context.conversation.counted(used.tokens, running.boundBefore)
+    const { provider } = this.#context.target
+    const message = `${provider.name} could not complete the response.`
+    this.#settle(running, used, {
+      ending: hasFailed ? "error" : status === "cancelled" ? "cancelled" : "complete",
+      status: hasFailed ? 502 : 200,
+      upstreamId: id,
+      finishReason: finishReasonOf(response),
+      ...(hasFailed && { error: new GatewayError("provider_failed", message) }),
+    })
+  }
+
+  /** Ends the session: what runs is charged as delivered, the rest is released. */
+  async end(ending: Ending, error: GatewayError | undefined): Promise<void> {
+    for (const [id, running] of this.#running) {
+      const used = { tokens: deliveredBy(running), isCounted: false }
+      const end = { ending, status: error?.status ?? 200, upstreamId: id, finishReason: error ? "error" : null }
+      this.#settle(running, used, { ...end, ...(error && { error }) })
+    }
+    this.#running.clear()
+    await Promise.all(this.#spares.splice(0).map((spare) => releaseHold(spare, this.#context.deps)))
+  }
+
+  #slice() {
+    const { target, conversation } = this.#context
+    return sliceOf([target], conversation)
+  }
+
+  async #hold(): Promise<void> {
+    const { target, caller } = this.#context
+    const holder = { caller: caller(), isByok: target.byok !== undefined }
+    const held = await holdResponse(this.#slice(), holder, this.#context)
+    this.#watch(held)
+    this.#spares.push(held)
+  }
+
+  /** A hold that no response has taken costs nothing if the session is lost, unless one may have begun. */
+  #watch(held: HeldResponse): void {
+    held.estimate = () => (this.#hasInput ? this.#costOf(this.#context.conversation.estimate) : 0)
+  }
+
+  #costOf(tokens: Tokens): number {
+    return costOf(tokens, this.#context.target.endpoint.pricing)
+  }
+
+  #settle(
+    { held, startedAt, firstAt }: Running,
+    used: Used | undefined,
+    end: Omit<ResponseEnd, "used" | "attempts" | "startedAt" | "firstAt">,
+  ): void {
+    const { deps, target, caller, attempts } = this.#context
+    held.stopTracking()
+    const mostNano = grantFor(target, held.heldNano, caller())
+    const generation = toGeneration(held, { ...end, used, attempts, startedAt, firstAt }, target, mostNano)
+    deps.logCall(generation)
+    deps.recordMetric?.(generation)
+    const settled = deps.ledger
+      .settle(generation)
+      .catch((cause: unknown) =>
+        logError("settlement failed; the ledger alarm will settle the hold", logFieldsOf(generation), cause),
+      )
+    deps.waitUntil(settled)
+  }
+}
+
+function deliveredBy({ prompt, characters, audioTokens }: Running): Tokens {
+  const text = Math.ceil(characters / UNITS_PER_TOKEN)
+  const audioOutput = Math.ceil(audioTokens)
+  return { ...prompt, completion: text + audioOutput, audioOutput }
+}
+
+function finishReasonOf({ status, status_details: details, output }: Json): string | null {
+  if (status === "failed") return "error"
+  if (status === "cancelled") return null
+  if (status === "incomplete") {
+    return isObject(details) && details["reason"] === "content_filter" ? "content_filter" : "length"
+  }
+  return objectsOf(output).some(({ type }) => type === "function_call") ? "tool_calls" : "stop"
+}

@@ -1,0 +1,292 @@
+import { GatewayError } from "../../errors/errors.ts"
+import type { Ending } from "../../ledger/generation.ts"
+import type { Caller } from "../../policy/call-policy.ts"
+import { logError } from "../../support/log.ts"
+import type { Deps, RequestMeta } from "../deps.ts"
+import { checkEvent } from "./client-events.ts"
+import { CLOSE, type Closing, closingOf, errorEvent, parseEvent, type RealtimeEvent } from "./events.ts"
+import { type OpenedSession, planSession, requireReadable } from "./open.ts"
+import { passedError, passedSession, sessionOf } from "./provider-events.ts"
+import { Responses } from "./responses.ts"
+
+/** One running session: relays events between a client and a provider, and charges each response. */
+
+export const MAX_CLIENT_FRAME = 1024 * 1024
+const MAX_PROVIDER_FRAME = 16 * 1024 * 1024
+/** Characters that wait while a hold is placed. */
+const MAX_QUEUED = 16 * 1024 * 1024
+const TICK_MS = 500
+/** How often the key and its policy are read again. */
+export const RECHECK_MS = 5_000
+
+export type SessionDeps = {
+  opened: OpenedSession
+  client: WebSocket
+  caller: Caller
+  deps: Deps
+  meta: RequestMeta
+  model: string
+  maxSessionMs: number
+  /** The policy of the key as it is now; undefined where the key is no longer valid. */
+  currentCaller: () => Promise<Caller | undefined>
+}
+
+export class RealtimeSession {
+  readonly #deps: SessionDeps
+  readonly #responses: Responses
+  readonly #startedAt = Date.now()
+  #caller: Caller
+  /** Events of both sides, one after the other: what is held, begun and settled has one order. */
+  #queue: Promise<void> = Promise.resolve()
+  #queued = 0
+  #lastEventAt = Date.now()
+  #hasStarted = false
+  #isChecking = false
+  #checkedAt = Date.now()
+  #timer: ReturnType<typeof setInterval> | undefined
+  #ended: Promise<void> | undefined
+
+  constructor(deps: SessionDeps) {
+    const { opened, caller } = deps
+    this.#deps = deps
+    this.#caller = caller
+    const { target, conversation, attempts, hold, held } = opened
+    const context = { ...hold, deps: deps.deps, target, conversation, attempts, caller: () => this.#caller }
+    this.#responses = new Responses(held, context)
+  }
+
+  /** Accepts both sockets and relays until one side ends the session. */
+  start(): void {
+    const { client, opened } = this.#deps
+    const provider = opened.socket
+    client.addEventListener("message", ({ data }) =>
+      this.#receive(data, MAX_CLIENT_FRAME, (text) => this.#onClient(text)),
+    )
+    provider.addEventListener("message", ({ data }) => {
+      this.#lastEventAt = Date.now()
+      this.#receive(data, MAX_PROVIDER_FRAME, (text) => this.#onProvider(text))
+    })
+    const clientLeft = () => this.#enqueue(0, async () => this.#end({ code: CLOSE.normal }, "cancelled"))
+    client.addEventListener("close", clientLeft)
+    client.addEventListener("error", clientLeft)
+    provider.addEventListener("close", ({ code }) => this.#enqueue(0, async () => this.#onProviderClosed(code)))
+    provider.addEventListener("error", () => this.#enqueue(0, async () => this.#onProviderClosed(1006)))
+    provider.accept()
+    client.accept()
+    this.#timer = setInterval(() => this.#tick(Date.now()), TICK_MS)
+  }
+
+  #receive(data: unknown, most: number, handle: (text: string) => Promise<void>): void {
+    const isClients = most === MAX_CLIENT_FRAME
+    if (typeof data !== "string") {
+      const error = {
+        type: "invalid_request_error",
+        code: "unsupported_data",
+        message: "Send events as text, not as bytes.",
+      }
+      const closing = isClients
+        ? { code: CLOSE.unsupportedData, error }
+        : this.#failed("sent an event that is not text")
+      return void this.#end(closing, isClients ? "cancelled" : "cut")
+    }
+    if (data.length > most || this.#queued + data.length > MAX_QUEUED) {
+      const error = {
+        type: "invalid_request_error",
+        code: "event_too_large",
+        message: `An event is at most ${most} bytes.`,
+      }
+      const closing = isClients ? { code: CLOSE.tooLarge, error } : this.#failed("sent an event that is too large")
+      return void this.#end(closing, isClients ? "cancelled" : "cut")
+    }
+    this.#enqueue(data.length, async () => handle(data))
+  }
+
+  #enqueue(length: number, work: () => Promise<void>): void {
+    this.#queued += length
+    this.#queue = this.#queue
+      .then(async () => {
+        this.#queued -= length
+        if (!this.#ended) await work()
+      })
+      .catch(async (cause: unknown) => {
+        if (!(cause instanceof GatewayError)) logError("realtime session failed", this.#logFields(), cause)
+        await this.#end(closingOf(cause), "error")
+      })
+  }
+
+  async #onClient(text: string): Promise<void> {
+    const event = parseEvent(text)
+    if (!event) {
+      const message = "Each message must be a JSON object with a type."
+      return this.#emit(errorEvent({ type: "invalid_request_error", code: "invalid_event", message }))
+    }
+    const { target, conversation } = this.#deps.opened
+    const checked = checkEvent(event, target.endpoint.upstreamId)
+    if ("error" in checked) return this.#emit(errorEvent(checked.error, event["event_id"]))
+    if (checked.notice) this.#emit(errorEvent(checked.notice, event["event_id"]))
+    conversation.add(checked.event)
+    const { type } = checked.event
+    if (type === "response.create") await this.#responses.admitRequest()
+    else if (ADDS_INPUT.has(type)) await this.#responses.admitInput()
+    // Parsed and written anew: a provider that reads a repeated name in another way reads what was checked.
+    this.#send(this.#deps.opened.socket, JSON.stringify(checked.event))
+  }
+
+  async #onProvider(text: string): Promise<void> {
+    const { target, conversation } = this.#deps.opened
+    const { apiKey } = target.provider
+    const clean = apiKey && text.includes(apiKey) ? text.replaceAll(apiKey, "[redacted]") : text
+    const event = parseEvent(clean)
+    if (!event) return this.#end(this.#failed("sent an event that is not JSON"), "cut")
+    this.#hasStarted = true
+    const { type } = event
+    if (type === "error") {
+      this.#responses.requestRefused()
+      return this.#emit(passedError(event, target))
+    }
+    if (type === "session.created" || type === "session.updated") {
+      conversation.session(sessionOf(event) ?? {})
+      return this.#emit(passedSession(event, target))
+    }
+    const response = event["response"]
+    const isResponse = typeof response === "object" && response !== null
+    if (type === "response.created" && isResponse) await this.#responses.begin(String(Reflect.get(response, "id")))
+    else if (type === "response.done" && isResponse) this.#responses.finish({ ...response })
+    else if (type.startsWith("response.") && type.endsWith(".delta")) this.#onDelta(event)
+    this.#send(this.#deps.client, clean)
+    if (type === "response.done" && isResponse) await this.#holdNext()
+  }
+
+  #onDelta({ type, delta, response_id: id }: RealtimeEvent): void {
+    if (typeof delta !== "string") return
+    const isAudio = type === "response.output_audio.delta" || type === "response.audio.delta"
+    const audioTokens = isAudio ? this.#deps.opened.conversation.outputAudioTokens(delta.length) : 0
+    const isUsedUp = this.#responses.delivered(id, { characters: isAudio ? 0 : delta.length, audioTokens })
+    if (!isUsedUp) return
+    this.#send(this.#deps.opened.socket, JSON.stringify({ type: "response.cancel", response_id: id }))
+    const message = "The response was cancelled: it has used up what is left under a limit of this key or its account."
+    this.#emit(errorEvent({ type: "insufficient_quota", code: "insufficient_credits", message }))
+  }
+
+  /** Other responses that still run may leave something for the next. */
+  async #holdNext(): Promise<void> {
+    try {
+      await this.#responses.refill()
+    } catch (refusal) {
+      if (!this.#responses.isRunning) throw refusal
+    }
+  }
+
+  async #onProviderClosed(code: number): Promise<void> {
+    if (code === CLOSE.normal && !this.#responses.isRunning) return this.#end({ code: CLOSE.normal }, "complete")
+    return this.#end(this.#failed("closed the session"), "cut")
+  }
+
+  #tick(now: number): void {
+    const { maxSessionMs, deps } = this.#deps
+    if (now - this.#startedAt >= maxSessionMs) {
+      const message = `The session has reached its maximum of ${Math.round(maxSessionMs / 1_000)} seconds. Open another.`
+      const error = { type: "invalid_request_error", code: "session_expired", message }
+      return void this.#end({ code: CLOSE.sessionTime, error }, "timeout")
+    }
+    const silentMs = now - this.#lastEventAt
+    if (!this.#hasStarted && silentMs >= deps.timers.firstFrameMs) {
+      return void this.#end(this.#failed("sent nothing"), "stalled")
+    }
+    if (this.#responses.isRunning && silentMs >= deps.timers.idleMs) {
+      return void this.#end(this.#failed("stopped sending data (idle timeout)"), "stalled")
+    }
+    if (now - this.#checkedAt >= RECHECK_MS && !this.#isChecking) void this.#recheck(now)
+  }
+
+  /** Ends the session of a key that is no longer valid, or whose policy no longer allows it. */
+  async #recheck(now: number): Promise<void> {
+    const { currentCaller, deps, meta, model, opened } = this.#deps
+    this.#isChecking = true
+    try {
+      const caller = await currentCaller()
+      if (!caller) {
+        const error = {
+          type: "authentication_error",
+          code: "invalid_api_key",
+          message: "This API key is no longer valid.",
+        }
+        return await this.#end({ code: CLOSE.keyInvalid, error }, "cancelled")
+      }
+      if (caller === this.#caller) return
+      this.#caller = caller
+      requireReadable(caller)
+      const { targets } = planSession(model, { deps, meta, caller })
+      if (targets.some(({ provider }) => provider.slug === opened.target.provider.slug)) return
+      throw new GatewayError("forbidden", "The policy of this key no longer allows this session.", {
+        metadata: { reason: "guardrail" },
+      })
+    } catch (cause) {
+      if (cause instanceof GatewayError && ["forbidden", "not_found"].includes(cause.code)) {
+        const { message, metadata } = cause
+        const error = { type: "permission_error", code: metadata?.reason ?? cause.code, message }
+        return await this.#end({ code: CLOSE.guardrail, error }, "cancelled")
+      }
+      logError("the key of a realtime session could not be checked; the check repeats", this.#logFields(), cause)
+    } finally {
+      this.#isChecking = false
+      this.#checkedAt = now
+    }
+  }
+
+  #failed(what: string): Closing {
+    const message = `${this.#deps.opened.target.provider.name} ${what}.`
+    return { code: CLOSE.providerFailed, error: { type: "server_error", code: "provider_failed", message } }
+  }
+
+  async #end(closing: Closing, ending: Ending): Promise<void> {
+    this.#ended ??= this.#close(closing, ending)
+    return this.#ended
+  }
+
+  async #close({ code, error }: Closing, ending: Ending): Promise<void> {
+    clearInterval(this.#timer)
+    const { client, opened, deps } = this.#deps
+    if (error) this.#emit(errorEvent(error))
+    closeSocket(client, code, error?.code ?? "")
+    closeSocket(opened.socket, CLOSE.normal, "")
+    const isFault = error !== undefined && ending !== "cancelled" && ending !== "timeout"
+    const failure = isFault ? new GatewayError("provider_failed", error.message) : undefined
+    const work = this.#responses.end(ending, failure)
+    deps.waitUntil(work)
+    await work
+  }
+
+  #emit(event: RealtimeEvent): void {
+    this.#send(this.#deps.client, JSON.stringify(event))
+  }
+
+  #send(socket: WebSocket, text: string): void {
+    try {
+      socket.send(text)
+    } catch {
+      // It has closed: its event follows.
+    }
+  }
+
+  #logFields() {
+    const { opened, meta } = this.#deps
+    return { requestId: meta.requestId, session: opened.id }
+  }
+}
+
+/** What the next response reads more of. */
+const ADDS_INPUT = new Set([
+  "session.update",
+  "conversation.item.create",
+  "input_audio_buffer.append",
+  "input_audio_buffer.commit",
+])
+
+function closeSocket(socket: WebSocket, code: number, reason: string): void {
+  try {
+    socket.close(code, reason)
+  } catch {
+    // It has closed already.
+  }
+}

@@ -1,0 +1,37 @@
+import type { Wanted } from "../../ledger/limits.ts"
+import { costOf, maxCost } from "../../money/money.ts"
+import type { Target } from "../../routing/target.ts"
+import type { Conversation } from "./conversation.ts"
+
+/** What is held for one response. Pure. */
+
+/** Of a model whose context length is not known. */
+const UNKNOWN_CONTEXT = 128_000
+/** Of a model whose output limit is not known. */
+const UNKNOWN_OUTPUT = 4_096
+/** A shorter response is useless: about three seconds of audio. */
+const LEAST_OUTPUT = 64
+
+export type Slice = { wanted: Wanted; estimateNano: number; estimateTokens: number }
+
+/**
+ * `mostNano`: a response that reads all of the context and makes all the output that it may. `leastNano`: what the
+ * conversation has come to, and a short response.
+ */
+export function sliceOf(targets: readonly Target[], conversation: Conversation): Slice {
+  const slice = { wanted: { leastNano: 0, mostNano: 0 }, estimateNano: 0, estimateTokens: 0 }
+  const { bound, estimate, maxOutputTokens = Infinity } = conversation
+  for (const { endpoint } of targets) {
+    const { pricing } = endpoint
+    const context = endpoint.contextLength || UNKNOWN_CONTEXT
+    const output = Math.min(maxOutputTokens, endpoint.maxCompletionTokens ?? UNKNOWN_OUTPUT)
+    const least = maxCost(Math.min(bound, context), Math.min(LEAST_OUTPUT, output), pricing)
+    const { wanted } = slice
+    wanted.leastNano = Math.max(wanted.leastNano, least)
+    wanted.mostNano = Math.max(wanted.mostNano, least, maxCost(context, output, pricing))
+    const tokens = { ...estimate, completion: Math.min(LEAST_OUTPUT, output) }
+    slice.estimateNano = Math.max(slice.estimateNano, costOf(tokens, pricing))
+    slice.estimateTokens = Math.max(slice.estimateTokens, tokens.prompt + tokens.completion)
+  }
+  return slice
+}

@@ -1,0 +1,103 @@
+import { expect, test } from "vitest"
+import { eventually } from "../support/eventually.ts"
+import { openSession } from "../support/realtime.ts"
+import { begun, delta, ended, nanoOf, play, usageOf } from "../support/realtime-steps.ts"
+import { newKey, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
+
+const KEY = "played-provider-key-0123456789"
+
+async function settled(workspace: Workspace): Promise<number> {
+  await eventually(async () => expect(await openHolds(workspace)).toEqual([]))
+  return (await workspace.ledger.balance()).spentNano
+}
+
+test("the provider gets its own key and its own name of the model, and nothing of the client", async () => {
+  const workspace = await newWorkspace()
+  const session = await openSession(workspace.key, "played/live", { cookie: "a=b", "x-title": "App" })
+  play(session, [{ headers: true }])
+  const event = await session.next("headers")
+  expect(event["url"]).toBe("/v1/realtime?model=live")
+  expect(event["headers"]).toMatchObject({ authorization: "Bearer [redacted]" })
+  const text = JSON.stringify(event)
+  expect(text).not.toContain(workspace.key)
+  expect(text).not.toContain(KEY)
+  expect(text).not.toMatch(/cookie|x-title|x-realtime/)
+  session.close()
+})
+
+test("a response is charged its text, audio and cached tokens at the price of each, to the nano-dollar", async () => {
+  const workspace = await newWorkspace()
+  const session = await openSession(workspace.key, "played/live")
+  const usage = { text: 1_203, audio: 641, cachedText: 320, cachedAudio: 129, outText: 77, outAudio: 411 }
+  play(session, [begun("r1"), delta("r1", "hello"), ended("r1", usageOf(usage))])
+  await session.next("response.done")
+  session.close()
+  expect(await settled(workspace)).toBe(nanoOf(usage))
+})
+
+test("responses that run at the same time are charged each", async () => {
+  const workspace = await newWorkspace()
+  const session = await openSession(workspace.key, "played/live")
+  const usage = { text: 100, audio: 0, cachedText: 0, cachedAudio: 0, outText: 10, outAudio: 0 }
+  play(session, [begun("r1"), begun("r2"), ended("r2", usageOf(usage)), ended("r1", usageOf(usage))])
+  await session.next("response.done", 2)
+  session.close()
+  expect(await settled(workspace)).toBe(2 * nanoOf(usage))
+})
+
+test("a response that the provider tells to be done twice is charged once", async () => {
+  const workspace = await newWorkspace()
+  const session = await openSession(workspace.key, "played/live")
+  const usage = { text: 100, audio: 0, cachedText: 0, cachedAudio: 0, outText: 10, outAudio: 0 }
+  play(session, [begun("r1"), begun("r1"), ended("r1", usageOf(usage)), ended("r1", usageOf(usage))])
+  await session.next("response.done", 2)
+  session.close()
+  expect(await settled(workspace)).toBe(nanoOf(usage))
+})
+
+test("a response counted above its hold is charged the hold", async () => {
+  const workspace = await newWorkspace()
+  const limited = await newKey(workspace, { limit: 0.05 })
+  const session = await openSession(limited.key, "played/live")
+  const usage = { text: 20_000, audio: 0, cachedText: 0, cachedAudio: 0, outText: 10, outAudio: 0 }
+  play(session, [begun("r1"), ended("r1", usageOf(usage))])
+  expect(await session.whenClosed()).toMatchObject({ code: 4402 })
+  expect(await settled(workspace)).toBe(50_000_000)
+})
+
+test("a failed response without content costs nothing", async () => {
+  const workspace = await newWorkspace()
+  const session = await openSession(workspace.key, "played/live")
+  play(session, [begun("r1"), ended("r1", null, "failed")])
+  await session.next("response.done")
+  session.close()
+  expect(await settled(workspace)).toBe(0)
+})
+
+test("events with the provider's key in them reach the client without it", async () => {
+  const workspace = await newWorkspace()
+  const session = await openSession(workspace.key, "played/live")
+  const error = { type: "invalid_request_error", code: "invalid_value", message: `sent ${KEY} to 127.0.0.1` }
+  play(session, [{ send: { type: "anything", text: `key ${KEY}` } }, { send: { type: "error", error } }])
+  expect(await session.next("anything")).toMatchObject({ text: "key [redacted]" })
+  await session.next("error")
+  expect(JSON.stringify(session.events)).not.toContain(KEY)
+  session.close()
+})
+
+test("text of the provider that is no event ends the session", async () => {
+  const workspace = await newWorkspace()
+  for (const step of [{ raw: "no json" }, { raw: "[]" }, { bytes: 10 }, { destroy: true as const }, { close: 1008 }]) {
+    const session = await openSession(workspace.key, "played/live")
+    play(session, [step])
+    expect(await session.whenClosed(), JSON.stringify(step)).toEqual({ code: 1011, reason: "provider_failed" })
+  }
+  expect(await settled(workspace)).toBe(0)
+})
+
+test("a provider that closes in the ordinary way closes the session in the same way", async () => {
+  const workspace = await newWorkspace()
+  const session = await openSession(workspace.key, "played/live")
+  play(session, [{ close: 1000 }])
+  expect((await session.whenClosed()).code).toBe(1000)
+})

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest"
+import { eventually } from "../support/eventually.ts"
+import { openSession, requestSession } from "../support/realtime.ts"
+import { client, expectJson, newKey, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
+
+type Call = { id: string; cost: number; ending: string; session_id: string; api_type: string }
+
+async function callsOf(workspace: Workspace, sessionId: string, count: number): Promise<Call[]> {
+  let calls: Call[] = []
+  await eventually(async () => {
+    await workspace.ledger.balance()
+    const { data } = await expectJson<{ data: Call[] }>(200, workspace.manage.get(`/calls?session_id=${sessionId}`))
+    calls = data
+    expect(calls.length).toBe(count)
+  })
+  return calls
+}
+
+test("a session answers text, and each response is charged and recorded as a call of its own", async () => {
+  const workspace = await newWorkspace()
+  const session = await openSession(workspace.key)
+  const created = await session.next("session.created")
+  expect(created["session"]).toMatchObject({ model: "sim/realtime" })
+  const first = await session.say("rivers")
+  expect(first["response"]).toMatchObject({ status: "completed" })
+  await session.say("mountains")
+  session.close()
+  await session.whenClosed()
+  const calls = await callsOf(workspace, session.sessionId, 2)
+  expect(calls.map(({ api_type: type }) => type)).toEqual(["realtime", "realtime"])
+  const { id } = first["response"] as { id: string }
+  const { data } = await expectJson<{ data: { tokens_from: string } }>(200, workspace.as.get(`/generation?id=${id}`))
+  expect(data.tokens_from).toBe("upstream")
+  await eventually(async () => expect(await openHolds(workspace)).toEqual([]))
+  const { spentNano } = await workspace.ledger.balance()
+  expect(spentNano).toBeGreaterThan(0)
+  expect(Math.round(calls.reduce((sum, { cost }) => sum + cost, 0) * 1e9)).toBe(spentNano)
+})
+
+test("a request that is no upgrade is a 426 that says what to do", async () => {
+  const workspace = await newWorkspace()
+  const { error } = await expectJson<{ error: { code: number; message: string } }>(
+    426,
+    workspace.as.get("/realtime?model=sim/realtime"),
+  )
+  expect(error.message).toContain("WebSocket")
+})
+
+test("a session is refused before the upgrade with the envelope of any call", async () => {
+  const workspace = await newWorkspace()
+  await expectJson(401, requestSession(undefined, "sim/realtime"))
+  await expectJson(401, requestSession("sk-gw-unknown", "sim/realtime"))
+  await expectJson(404, requestSession(workspace.key, "sim/unknown"))
+  await expectJson(404, requestSession(workspace.key, "sim/echo"))
+  await expectJson(429, requestSession(workspace.key, "sim/realtime-refuse"))
+  const tiny = await newKey(workspace, { limit: 0.000001 })
+  const { error } = await expectJson<{ error: { metadata: { reason: string } } }>(
+    402,
+    requestSession(tiny.key, "sim/realtime"),
+  )
+  expect(error.metadata.reason).toBe("key_limit")
+  expect(await openHolds(workspace)).toEqual([])
+})
+
+test("a page sends its key as a subprotocol", async () => {
+  const workspace = await newWorkspace()
+  const protocols = `realtime, openai-insecure-api-key.${workspace.key}, openai-beta.realtime-v1`
+  const response = await requestSession(undefined, "sim/realtime", { "sec-websocket-protocol": protocols })
+  expect(response.status).toBe(101)
+  expect(response.headers.get("sec-websocket-protocol")).toBe("realtime")
+  response.webSocket?.accept()
+  response.webSocket?.close()
+  await expectJson(401, client("sk-gw-none").get("/realtime?model=sim/realtime"))
+})
