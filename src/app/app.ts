@@ -1,6 +1,7 @@
 import { Hono, type MiddlewareHandler } from "hono"
 import { cors } from "hono/cors"
 import { requireManagement } from "../access/guards.ts"
+import { recordDenials } from "../audit/actor.ts"
 import { audit } from "../audit/routes.ts"
 import { alertChannels } from "../alerts/channel-routes.ts"
 import { alerts } from "../alerts/routes.ts"
@@ -37,7 +38,8 @@ import { guardrails } from "../guardrails/routes.ts"
 import { estimates } from "../inference/estimate-routes.ts"
 import { mcpGateway } from "../inference/mcp/routes.ts"
 import { media } from "../inference/media/routes.ts"
-import { realtime } from "../inference/realtime/routes.ts"
+import { authenticateSession, realtime } from "../inference/realtime/routes.ts"
+import { realtimeSecrets } from "../inference/realtime/secret-routes.ts"
 import { inference } from "../inference/routes.ts"
 import { internChat } from "../interns/chat-routes.ts"
 import { internDaemons, internDaemonSocket } from "../interns/daemon-routes.ts"
@@ -102,7 +104,7 @@ for (const router of [
 for (const router of [
   inference,
   media,
-  realtime,
+  realtimeSecrets,
   keyedModels,
   generations,
   calls,
@@ -119,6 +121,8 @@ for (const router of [
   audit,
 ])
   mountKeyed(api, router)
+api.get("/realtime", recordDenials, authenticateSession(authenticate))
+api.route("/", realtime)
 const workspaces = workspaceRoutes((c, deleted) => destroyInternsOf(c.env, deleted, apiBaseOf(c)))
 for (const router of [workspaces, workspaceMembers, organizationMembers, presets, guardrails, guardrailAssignments])
   mountKeyed(api, router)

@@ -19,6 +19,7 @@ const API_TYPES: Readonly<Record<string, GenerationDraft["apiType"]>> = {
   "/audio/speech": "tts",
   "/audio/transcriptions": "stt",
   "/videos": "video",
+  "/realtime/client_secrets": "realtime",
 }
 
 /** Answers an error. That of an inference call is logged and, with a valid key, recorded, so that GET /calls finds it. */

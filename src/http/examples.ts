@@ -37,6 +37,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     all_workspaces: true,
   },
   createBatch: { input_file_id: `file_${UUID}`, endpoint: "/v1/chat/completions", completion_window: "24h" },
+  createRealtimeClientSecret: { session: { type: "realtime", model: "sim/realtime", instructions: "Be brief." } },
   createByokCredential: { provider: "openai", key: "sk-your-own-key-0123456789", name: "Team key" },
   createChatCompletion: CHAT,
   createConsoleSession: { key: "sk-gw-v1-…" },

@@ -56,14 +56,14 @@ function cachedHash(credential: string, now: number): string | undefined {
  * Anthropic clients send the key in `x-api-key`. Where both headers are sent, Authorization counts. A page cannot set the
  * headers of a WebSocket: OpenAI's client names the key among the subprotocols.
  */
-function credentialOf(headers: Headers): string | undefined {
+export function credentialOf(headers: Headers): string | undefined {
   const credential = headers.get("authorization")
   if (credential !== null) return credential
   const bare = headers.get("x-api-key") ?? keyProtocolOf(headers.get("sec-websocket-protocol"))
   return bare === undefined ? undefined : `Bearer ${bare}`
 }
 
-const KEY_PROTOCOL = /(?:^|,) *openai-insecure-api-key\.([\w.-]{1,256}) *(?:,|$)/
+const KEY_PROTOCOL = /(?:^|,) *openai-insecure-api-key\.([\w.-]{1,8192}) *(?:,|$)/
 
 function keyProtocolOf(protocols: string | null): string | undefined {
   return protocols === null ? undefined : KEY_PROTOCOL.exec(protocols)?.[1]
@@ -120,6 +120,6 @@ function isBootstrapKey(hash: string, { BOOTSTRAP_MANAGEMENT_KEY: secret }: Env)
   return Boolean(secret) && hash === hashKey(secret ?? "")
 }
 
-function unauthenticated(message: string): GatewayError {
+export function unauthenticated(message: string): GatewayError {
   return new GatewayError("unauthenticated", message, { headers: { "www-authenticate": "Bearer" } })
 }

@@ -94,6 +94,24 @@ test("OpenAIRealtimeWebSocket, the client for pages, sends its key as a subproto
   }
 })
 
+test("a page opens a session with a client secret that the openai client created", async () => {
+  const client = openai(organization.apiKey)
+  const created = await client.realtime.clientSecrets.create({
+    expires_after: { anchor: "created_at", seconds: 60 },
+    session: { type: "realtime", model: "sim/realtime", instructions: "Be brief." },
+  })
+  expect(created.value).toMatch(/^ek_/)
+  const protocols = ["realtime", `openai-insecure-api-key.${created.value}`]
+  const url = `${gatewayUrl.replace(/^http/, "ws")}/realtime?model=sim/realtime`
+  const socket = new WebSocket(url, protocols)
+  const events: string[] = []
+  socket.addEventListener("message", ({ data }) => events.push(String(data)))
+  await eventually(() => expect(events.join()).toContain("session.updated"))
+  expect(socket.protocol).toBe("realtime")
+  expect(events.join()).toContain("Be brief.")
+  socket.close()
+})
+
 test("a session of a key with nothing left is refused before it opens", async () => {
   const key = await newKey(organization, { limit: 0.000001 })
   const session = openSession(key)

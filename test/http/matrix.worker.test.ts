@@ -57,7 +57,7 @@ const FOR_ANY_KEY =
   /^\w+ \/(models?|endpoints|embeddings|providers|oauth|chat|responses|messages|rerank|images|audio|videos|generation(\/content)?$|key$|key\/|calls|events|questions|estimate|datasets|batches|realtime|mcp\/|passthrough\/|classifications|benchmarks|files|auth\/keys|vault|interns)/
 const PUBLIC_OR_GONE = /credits\/vendor/
 const READS_OF_PRESETS = /^GET \/presets/
-const OF_THE_OPERATOR = /catalogue|organizations|reconciliations|secrets|POST \/credits$/
+const OF_THE_OPERATOR = /catalogue|organizations|reconciliations|\/secrets|POST \/credits$/
 
 const isManaged = (operation: Operation) => {
   const name = nameOf(operation)

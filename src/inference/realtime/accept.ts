@@ -4,7 +4,7 @@ import { asGatewayError, type ErrorName, GatewayError } from "../../errors/error
 import { openLedger } from "../../ledger/client.ts"
 import { principalByHash } from "../../policy/authenticate.ts"
 import { type Caller, callerOf } from "../../policy/call-policy.ts"
-import { parseStored } from "../../support/json.ts"
+import { type Json, parseStored } from "../../support/json.ts"
 import { logError } from "../../support/log.ts"
 import { createDeps } from "../context.ts"
 import type { RequestMeta } from "../deps.ts"
@@ -16,7 +16,12 @@ import { RealtimeSession } from "./session.ts"
 const SESSION_HEADER = "x-realtime-session"
 
 /** The client as the Worker has authenticated it, and what it asks for. */
-export type SessionClient = SessionRequest & { keyHash: string; meta: RequestMeta }
+export type SessionClient = SessionRequest & {
+  keyHash: string
+  meta: RequestMeta
+  /** What a client secret sets at the start. */
+  session?: Json
+}
 
 /** Opens the session at a new object. Throws the error of what refuses it. */
 export async function connectSession(client: SessionClient, env: Env): Promise<{ webSocket: WebSocket }> {
@@ -64,6 +69,8 @@ async function accept(client: SessionClient, { request, env, executionCtx }: Ins
   const opened = await openSession(client, { deps, meta, caller })
   const { 0: webSocket, 1: ours } = new WebSocketPair()
   const maxSessionMs = configOf(env).REALTIME_MAX_SESSION_MS
-  new RealtimeSession({ opened, client: ours, caller, deps, meta, model, maxSessionMs, currentCaller }).start()
+  new RealtimeSession({ opened, client: ours, caller, deps, meta, model, maxSessionMs, currentCaller }).start(
+    client.session,
+  )
   return new Response(null, { status: 101, webSocket })
 }

@@ -1,10 +1,15 @@
 import { createRoute } from "@hono/zod-openapi"
+import type { MiddlewareHandler } from "hono"
 import * as z from "zod"
+import type { App } from "../../access/app.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { newRouter } from "../../http/router.ts"
 import { failures } from "../../http/schema.ts"
+import { credentialOf, principalByHash, unauthenticated } from "../../policy/authenticate.ts"
+import { mastersOf } from "../../secrets/master-key.ts"
 import { newId } from "../../support/ids.ts"
 import { connectSession } from "./accept.ts"
+import { type ClientSecret, isClientSecret, openClientSecret } from "./client-secret.ts"
 import { FAILURES, incomingCall, requestMetaOf } from "../context.ts"
 
 const realtimeSession = createRoute({
@@ -14,7 +19,7 @@ const realtimeSession = createRoute({
   tags: ["Realtime"],
   summary: "Open a realtime session",
   description:
-    "A WebSocket that speaks the events of the OpenAI Realtime API. Each response is held, charged and recorded as a call of its own. Browsers send the key as the subprotocol `openai-insecure-api-key.<API_KEY>`, beside `realtime`.",
+    "A WebSocket that speaks the events of the OpenAI Realtime API. Each response is held, charged and recorded as a call of its own. Pages send the key, or a client secret, as the subprotocol `openai-insecure-api-key.<API_KEY>`, beside `realtime`.",
   request: {
     query: z.object({
       model: z
@@ -31,6 +36,24 @@ const realtimeSession = createRoute({
   },
 })
 
+const secrets = new WeakMap<Request, ClientSecret>()
+
+/** Takes API keys as `authenticate` does, and client secrets. */
+export function authenticateSession(authenticate: MiddlewareHandler<App>): MiddlewareHandler<App> {
+  return async function authenticateSession(c, next) {
+    const { raw } = c.req
+    const credential = credentialOf(raw.headers)?.replace(/^Bearer +/i, "")
+    if (credential === undefined || !isClientSecret(credential)) return authenticate(c, next)
+    const now = Date.now()
+    const secret = await openClientSecret(credential, mastersOf(c.env), now)
+    const principal = secret && (await principalByHash(secret.keyHash, c.env, now))
+    if (!principal) throw unauthenticated("This client secret is not valid, or has expired.")
+    c.set("principal", principal)
+    secrets.set(raw, secret)
+    return next()
+  }
+}
+
 const PROTOCOL = "realtime"
 const BETA_PROTOCOL = "openai-beta.realtime-v1"
 
@@ -45,18 +68,18 @@ export const realtime = newRouter().openapi(realtimeSession, async (c) => {
   }
   const protocols = (headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim())
   // The cookie of the console goes along from pages of other origins.
-  const hasKey = ["authorization", "x-api-key"].some((name) => headers.has(name)) || protocols.some(carriesKey)
-  if (!hasKey) throw new GatewayError("unauthenticated", "Send your API key: Authorization: Bearer <API_KEY>.")
+  if (credentialOf(headers) === undefined) throw unauthenticated("Send your API key: Authorization: Bearer <API_KEY>.")
   const incoming = incomingCall(c)
   const { cache: _, ...meta } = requestMetaOf(incoming)
   const sessionId = meta.sessionId ?? `sess-${newId()}`
   const isBeta = protocols.includes(BETA_PROTOCOL) || headers.get("openai-beta") === "realtime=v1"
-  const client = { keyHash: incoming.caller.keyHash, model: c.req.valid("query").model, isBeta }
+  const { model } = c.req.valid("query")
+  const secret = secrets.get(c.req.raw)
+  if (secret && secret.model !== model) {
+    throw new GatewayError("forbidden", `model: this client secret opens sessions of ${secret.model} only.`)
+  }
+  const client = { keyHash: incoming.caller.keyHash, model, isBeta, ...(secret && { session: secret.session }) }
   const { webSocket } = await connectSession({ ...client, meta: { ...meta, sessionId } }, c.env)
   const chosen = protocols.includes(PROTOCOL) && { "sec-websocket-protocol": PROTOCOL }
   return new Response(null, { status: 101, webSocket, headers: { "x-session-id": sessionId, ...chosen } })
 })
-
-function carriesKey(protocol: string): boolean {
-  return protocol.startsWith("openai-insecure-api-key.")
-}

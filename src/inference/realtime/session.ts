@@ -1,6 +1,7 @@
 import { GatewayError } from "../../errors/errors.ts"
 import type { Ending } from "../../ledger/generation.ts"
 import type { Caller } from "../../policy/call-policy.ts"
+import type { Json } from "../../support/json.ts"
 import { logError } from "../../support/log.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
 import { checkEvent } from "./client-events.ts"
@@ -55,8 +56,8 @@ export class RealtimeSession {
     this.#responses = new Responses(held, context)
   }
 
-  /** Accepts both sockets and relays until one side ends the session. */
-  start(): void {
+  /** Accepts both sockets and relays until one side ends the session. `session`: set before any event of the client. */
+  start(session?: Json): void {
     const { client, opened } = this.#deps
     const provider = opened.socket
     client.addEventListener("message", ({ data }) =>
@@ -72,6 +73,7 @@ export class RealtimeSession {
     provider.addEventListener("close", ({ code }) => this.#enqueue(0, async () => this.#onProviderClosed(code)))
     provider.addEventListener("error", () => this.#enqueue(0, async () => this.#onProviderClosed(1006)))
     provider.accept()
+    if (session) this.#enqueue(0, async () => this.#onClient(JSON.stringify({ type: "session.update", session })))
     client.accept()
     this.#timer = setInterval(() => this.#tick(Date.now()), TICK_MS)
   }

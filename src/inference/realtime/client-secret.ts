@@ -1,0 +1,51 @@
+import { derivedBytes, type Masters } from "../../secrets/master-key.ts"
+import { type About, openText, sealText } from "../../secrets/seal.ts"
+import { type Json, parseStored } from "../../support/json.ts"
+
+/**
+ * A short-lived credential for pages: it opens realtime sessions of one model in the name of the key that created it,
+ * and nothing else. Nothing is stored: it is what it says, encrypted. The rules and limits of the key apply live.
+ */
+export type ClientSecret = {
+  keyHash: string
+  model: string
+  /** Sent to the provider when a session opens. */
+  session: Json
+  /** Epoch milliseconds. */
+  expiresAt: number
+}
+
+const PURPOSE = "realtime-client-secret"
+const PREFIX = "ek_"
+/** It travels in a header. */
+export const MAX_SESSION_BYTES = 4_000
+const MAX_LENGTH = 8_192
+const ABOUT: About = { kind: PURPOSE, ownerId: "", workspaceId: "", name: "", version: "1" }
+
+export function isClientSecret(credential: string): boolean {
+  return credential.startsWith(PREFIX)
+}
+
+export async function sealClientSecret(secret: ClientSecret, { current }: Masters): Promise<string> {
+  return PREFIX + (await sealText(await secretKey(current), ABOUT, JSON.stringify(secret)))
+}
+
+/** Undefined for one that is forged or has expired. */
+export async function openClientSecret(
+  sealed: string,
+  { current, previous }: Masters,
+  now: number,
+): Promise<ClientSecret | undefined> {
+  if (!isClientSecret(sealed) || sealed.length > MAX_LENGTH) return undefined
+  for (const master of previous === undefined ? [current] : [current, previous]) {
+    const text = await openText(await secretKey(master), ABOUT, sealed.slice(PREFIX.length))
+    if (text === undefined) continue
+    const secret = parseStored<ClientSecret>(text)
+    return secret.expiresAt > now ? secret : undefined
+  }
+  return undefined
+}
+
+async function secretKey(master: string): Promise<CryptoKey> {
+  return crypto.subtle.importKey("raw", await derivedBytes(master, PURPOSE), "AES-GCM", false, ["encrypt", "decrypt"])
+}
