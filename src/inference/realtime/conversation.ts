@@ -23,6 +23,13 @@ export class Conversation {
   /** Output tokens that the session allows a response; undefined for no limit. */
   maxOutputTokens: number | undefined
 
+  /** Seconds of audio that the client sent since they were last taken. */
+  audioSeconds = 0
+
+  takeAudioSeconds(): void {
+    this.audioSeconds = 0
+  }
+
   /** Tokens that the next response reads at most. */
   get bound(): number {
     return Math.ceil(this.#context.bound)
@@ -98,6 +105,7 @@ export class Conversation {
 
   #addAudio(seconds: number): void {
     const tokens = seconds / INPUT_SECONDS_PER_TOKEN
+    this.audioSeconds += seconds
     this.#context.bound += tokens
     this.#context.audio += tokens
   }

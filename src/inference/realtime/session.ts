@@ -4,11 +4,15 @@ import type { Caller } from "../../policy/call-policy.ts"
 import type { Json } from "../../support/json.ts"
 import { logError } from "../../support/log.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
-import { checkEvent } from "./client-events.ts"
+import { checkEvent, requestedTranscription } from "./client-events.ts"
 import { CLOSE, type Closing, closingOf, errorEvent, parseEvent, type RealtimeEvent } from "./events.ts"
-import { type OpenedSession, planSession, requireReadable } from "./open.ts"
+import { type OpenedSession, planTranscription } from "./open.ts"
+import { type CurrentPolicy, endOfPolicy } from "./policy-check.ts"
 import { passedError, passedSession, sessionOf } from "./provider-events.ts"
 import { Responses } from "./responses.ts"
+import { closeSocket, sendText } from "./sockets.ts"
+import { SessionText } from "./transcript.ts"
+import { Transcriptions } from "./transcriptions.ts"
 
 /** One running session: relays events between a client and a provider, and charges each response. */
 
@@ -28,13 +32,15 @@ export type SessionDeps = {
   meta: RequestMeta
   model: string
   maxSessionMs: number
-  /** The policy of the key as it is now; undefined where the key is no longer valid. */
-  currentCaller: () => Promise<Caller | undefined>
+  /** Undefined where the key is no longer valid. */
+  currentPolicy: () => Promise<CurrentPolicy | undefined>
 }
 
 export class RealtimeSession {
   readonly #deps: SessionDeps
   readonly #responses: Responses
+  readonly #transcriptions: Transcriptions
+  readonly #text = new SessionText()
   readonly #startedAt = Date.now()
   #caller: Caller
   /** Events of both sides, one after the other: what is held, begun and settled has one order. */
@@ -54,6 +60,7 @@ export class RealtimeSession {
     const { target, conversation, attempts, hold, held } = opened
     const context = { ...hold, deps: deps.deps, target, conversation, attempts, caller: () => this.#caller }
     this.#responses = new Responses(held, context)
+    this.#transcriptions = new Transcriptions({ ...context, hold })
   }
 
   /** Accepts both sockets and relays until one side ends the session. `session`: set before any event of the client. */
@@ -123,15 +130,27 @@ export class RealtimeSession {
       return this.#emit(errorEvent({ type: "invalid_request_error", code: "invalid_event", message }))
     }
     const { target, conversation } = this.#deps.opened
-    const checked = checkEvent(event, target.endpoint.upstreamId)
+    const transcription = await this.#transcriptionOf(event)
+    const checked = checkEvent(event, { upstreamId: target.endpoint.upstreamId, transcription })
     if ("error" in checked) return this.#emit(errorEvent(checked.error, event["event_id"]))
     if (checked.notice) this.#emit(errorEvent(checked.notice, event["event_id"]))
     conversation.add(checked.event)
+    this.#text.add(checked.event)
     const { type } = checked.event
     if (type === "response.create") await this.#responses.admitRequest()
     else if (ADDS_INPUT.has(type)) await this.#responses.admitInput()
     // Parsed and written anew: a provider that reads a repeated name in another way reads what was checked.
-    this.#send(this.#deps.opened.socket, JSON.stringify(checked.event))
+    sendText(this.#deps.opened.socket, JSON.stringify(checked.event))
+  }
+
+  /** The provider's name of the model that is to transcribe the input, with its cost held. */
+  async #transcriptionOf(event: RealtimeEvent): Promise<string | undefined> {
+    const model = event.type === "session.update" ? requestedTranscription(event) : undefined
+    if (model === undefined) return undefined
+    const { deps, meta, opened } = this.#deps
+    const target = planTranscription(model, opened.target, { deps, meta, caller: this.#caller })
+    if (target) await this.#transcriptions.use(target)
+    return target?.endpoint.upstreamId
   }
 
   async #onProvider(text: string): Promise<void> {
@@ -152,20 +171,26 @@ export class RealtimeSession {
     }
     const response = event["response"]
     const isResponse = typeof response === "object" && response !== null
-    if (type === "response.created" && isResponse) await this.#responses.begin(String(Reflect.get(response, "id")))
-    else if (type === "response.done" && isResponse) this.#responses.finish({ ...response })
+    if (type === "response.created" && isResponse) {
+      await this.#responses.begin(String(Reflect.get(response, "id")), this.#text.take())
+    } else if (type === "response.done" && isResponse) this.#responses.finish({ ...response })
     else if (type.startsWith("response.") && type.endsWith(".delta")) this.#onDelta(event)
-    this.#send(this.#deps.client, clean)
+    sendText(this.#deps.client, clean)
     if (type === "response.done" && isResponse) await this.#holdNext()
+    else if (type === "conversation.item.input_audio_transcription.completed") {
+      this.#text.transcribed(event["transcript"])
+      await this.#transcriptions.finish(event)
+    }
   }
 
-  #onDelta({ type, delta, response_id: id }: RealtimeEvent): void {
+  #onDelta(event: RealtimeEvent): void {
+    const { type, delta, response_id: id } = event
     if (typeof delta !== "string") return
     const isAudio = type === "response.output_audio.delta" || type === "response.audio.delta"
     const audioTokens = isAudio ? this.#deps.opened.conversation.outputAudioTokens(delta.length) : 0
-    const isUsedUp = this.#responses.delivered(id, { characters: isAudio ? 0 : delta.length, audioTokens })
+    const isUsedUp = this.#responses.delivered(event, { characters: isAudio ? 0 : delta.length, audioTokens })
     if (!isUsedUp) return
-    this.#send(this.#deps.opened.socket, JSON.stringify({ type: "response.cancel", response_id: id }))
+    sendText(this.#deps.opened.socket, JSON.stringify({ type: "response.cancel", response_id: id }))
     const message = "The response was cancelled: it has used up what is left under a limit of this key or its account."
     this.#emit(errorEvent({ type: "insufficient_quota", code: "insufficient_credits", message }))
   }
@@ -203,32 +228,14 @@ export class RealtimeSession {
 
   /** Ends the session of a key that is no longer valid, or whose policy no longer allows it. */
   async #recheck(now: number): Promise<void> {
-    const { currentCaller, deps, meta, model, opened } = this.#deps
+    const { currentPolicy, meta, model, opened } = this.#deps
     this.#isChecking = true
     try {
-      const caller = await currentCaller()
-      if (!caller) {
-        const error = {
-          type: "authentication_error",
-          code: "invalid_api_key",
-          message: "This API key is no longer valid.",
-        }
-        return await this.#end({ code: CLOSE.keyInvalid, error }, "cancelled")
-      }
-      if (caller === this.#caller) return
-      this.#caller = caller
-      requireReadable(caller)
-      const { targets } = planSession(model, { deps, meta, caller })
-      if (targets.some(({ provider }) => provider.slug === opened.target.provider.slug)) return
-      throw new GatewayError("forbidden", "The policy of this key no longer allows this session.", {
-        metadata: { reason: "guardrail" },
-      })
+      const current = await currentPolicy()
+      if (current) this.#caller = current.caller
+      const closing = endOfPolicy(current, { model, meta, target: opened.target })
+      if (closing) await this.#end(closing, "cancelled")
     } catch (cause) {
-      if (cause instanceof GatewayError && ["forbidden", "not_found"].includes(cause.code)) {
-        const { message, metadata } = cause
-        const error = { type: "permission_error", code: metadata?.reason ?? cause.code, message }
-        return await this.#end({ code: CLOSE.guardrail, error }, "cancelled")
-      }
       logError("the key of a realtime session could not be checked; the check repeats", this.#logFields(), cause)
     } finally {
       this.#isChecking = false
@@ -254,21 +261,13 @@ export class RealtimeSession {
     closeSocket(opened.socket, CLOSE.normal, "")
     const isFault = error !== undefined && ending !== "cancelled" && ending !== "timeout"
     const failure = isFault ? new GatewayError("provider_failed", error.message) : undefined
-    const work = this.#responses.end(ending, failure)
+    const work = Promise.all([this.#responses.end(ending, failure), this.#transcriptions.end()])
     deps.waitUntil(work)
     await work
   }
 
   #emit(event: RealtimeEvent): void {
-    this.#send(this.#deps.client, JSON.stringify(event))
-  }
-
-  #send(socket: WebSocket, text: string): void {
-    try {
-      socket.send(text)
-    } catch {
-      // It has closed: its event follows.
-    }
+    sendText(this.#deps.client, JSON.stringify(event))
   }
 
   #logFields() {
@@ -284,11 +283,3 @@ const ADDS_INPUT = new Set([
   "input_audio_buffer.append",
   "input_audio_buffer.commit",
 ])
-
-function closeSocket(socket: WebSocket, code: number, reason: string): void {
-  try {
-    socket.close(code, reason)
-  } catch {
-    // It has closed already.
-  }
-}
