@@ -50,6 +50,7 @@ export type ResponsesContext = HoldContext & {
 export class Responses {
   readonly #context: ResponsesContext
   readonly #running = new Map<string, Running>()
+  readonly #finished = new Set<string>()
   readonly #spares: HeldResponse[]
   /** Responses that the client requested and that have not begun. */
   #requested = 0
@@ -95,7 +96,7 @@ export class Responses {
 
   /** The provider has begun a response. Rejects where none is held and none can be. */
   async begin(id: string, messages: Message[]): Promise<void> {
-    if (this.#running.has(id)) return
+    if (this.#running.has(id) || this.#finished.has(id)) return
     this.#requested = Math.max(0, this.#requested - 1)
     if (this.#spares.length === 0) await this.#hold()
     const held = this.#spares.shift()
@@ -122,12 +123,15 @@ export class Responses {
     return true
   }
 
-  /** The provider has ended a response. */
-  finish(response: Json): void {
-    const { id, status, usage } = response
-    const running = typeof id === "string" ? this.#running.get(id) : undefined
-    if (!running || typeof id !== "string") return
+  /** The provider has ended a response, which it may not have announced. Rejects where none is held and none can be. */
+  async finish(response: Json, messages: () => Message[]): Promise<void> {
+    const { status, usage } = response
+    const id = typeof response["id"] === "string" ? response["id"] : `unnamed-${this.#finished.size}`
+    if (!this.#running.has(id) && !this.#finished.has(id)) await this.begin(id, messages())
+    const running = this.#running.get(id)
+    if (!running) return
     this.#running.delete(id)
+    this.#finished.add(id)
     this.#hasInput = false
     const counted = tokensOf(usage)
     const hasFailed = status === "failed"
