@@ -101,3 +101,28 @@ test("a provider that closes in the ordinary way closes the session in the same 
   play(session, [{ close: 1000 }])
   expect((await session.whenClosed()).code).toBe(1000)
 })
+
+test("a response that the provider never announced is charged, too", async () => {
+  const workspace = await newWorkspace()
+  const session = await openSession(workspace.key, "played/live")
+  const usage = { text: 100, audio: 0, cachedText: 0, cachedAudio: 0, outText: 10, outAudio: 0 }
+  play(session, [ended("r1", usageOf(usage)), { send: { type: "response.done", response: { usage: usageOf(usage) } } }])
+  await session.next("response.done", 2)
+  session.close()
+  expect(await settled(workspace)).toBe(2 * nanoOf(usage))
+})
+
+test("a second response is refused where it cannot be held, and the first goes on", async () => {
+  const workspace = await newWorkspace()
+  const limited = await newKey(workspace, { concurrent_requests: 1 })
+  const session = await openSession(limited.key, "played/live")
+  play(session, [begun("r1")])
+  await session.next("response.created")
+  session.send({ type: "response.create", event_id: "second" })
+  expect(await session.next("error")).toMatchObject({ error: { code: "key_rate_limit", event_id: "second" } })
+  play(session, [ended("r1", null)])
+  await session.next("response.done")
+  session.send({ type: "response.create" })
+  await session.next("received")
+  session.close()
+})

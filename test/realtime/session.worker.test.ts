@@ -72,3 +72,40 @@ test("a page sends its key as a subprotocol", async () => {
   response.webSocket?.close()
   await expectJson(401, client("sk-gw-none").get("/realtime?model=sim/realtime"))
 })
+
+test("speech is transcribed by a model of the same provider, which is charged and recorded by itself", async () => {
+  const workspace = await newWorkspace()
+  const session = await openSession(workspace.key)
+  const input = { transcription: { model: "sim/transcribe" } }
+  session.send({ type: "session.update", session: { type: "realtime", audio: { input } } })
+  const updated = await session.next("session.updated")
+  expect(updated["session"]).toMatchObject({ audio: { input: { transcription: { model: "transcribe" } } } })
+  const audio = btoa("\0".repeat(48_000))
+  for (let part = 0; part < 3; part++) session.send({ type: "input_audio_buffer.append", audio })
+  session.send({ type: "input_audio_buffer.commit" })
+  await session.next("conversation.item.input_audio_transcription.completed")
+  session.close()
+  const [call] = await callsOf(workspace, session.sessionId, 1)
+  expect(call).toMatchObject({ api_type: "stt", cost: 0.0003 })
+  await eventually(async () => expect(await openHolds(workspace)).toEqual([]))
+  expect((await workspace.ledger.balance()).spentNano).toBe(300_000)
+})
+
+test("with content logging on, what a session reads and says as text is kept with each response", async () => {
+  const workspace = await newWorkspace()
+  const settings = { is_observability_io_logging_enabled: true }
+  await expectJson(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, settings))
+  const session = await openSession(workspace.key)
+  session.send({ type: "session.update", session: { type: "realtime", instructions: "Be brief." } })
+  const done = await session.say("rivers", { output_modalities: ["audio"] })
+  session.close()
+  const { id } = done["response"] as { id: string }
+  const { data } = await expectJson<{ data: { id: string } }>(200, workspace.as.get(`/generation?id=${id}`))
+  await eventually(async () => {
+    const content = await workspace.as.get(`/generation/content?id=${data.id}`)
+    const text = await content.text()
+    expect(content.status, text).toBe(200)
+    expect(text).toContain("Be brief.")
+    expect(text).toContain("You said: rivers")
+  })
+})

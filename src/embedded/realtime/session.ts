@@ -94,19 +94,29 @@ export class ScriptedSession {
 
   #append(audio: unknown): void {
     this.#bufferedBytes += typeof audio === "string" ? Math.floor(audio.length * 0.75) : 0
-    const { audio: directions } = this.#session
-    const input = isObject(directions) ? directions["input"] : undefined
-    const detects = isObject(input) && input["turn_detection"] != null
+    const detects = this.#inputSettings()["turn_detection"] != null
     if (!detects || this.#bufferedBytes < BYTES_PER_SECOND) return
     this.#commit()
     this.#respond(undefined)
   }
 
+  #inputSettings(): Json {
+    const { audio } = this.#session
+    const input = isObject(audio) ? audio["input"] : undefined
+    return isObject(input) ? input : {}
+  }
+
   #commit(): void {
     this.#latest = `${this.#bufferedBytes} bytes of audio`
+    const seconds = this.#bufferedBytes / BYTES_PER_SECOND
     this.#input.audio += Math.ceil(this.#bufferedBytes / BYTES_PER_INPUT_TOKEN)
     this.#bufferedBytes = 0
-    this.#send("input_audio_buffer.committed", { item_id: newId("item"), previous_item_id: null })
+    const item = newId("item")
+    this.#send("input_audio_buffer.committed", { item_id: item, previous_item_id: null })
+    if (this.#inputSettings()["transcription"] == null) return
+    const usage = { type: "duration", seconds }
+    const transcribed = { item_id: item, content_index: 0, transcript: this.#latest, usage }
+    this.#send("conversation.item.input_audio_transcription.completed", transcribed)
   }
 
   #respond(options: unknown): void {

@@ -3,12 +3,13 @@ import type { Env } from "../../config/env.ts"
 import { asGatewayError, type ErrorName, GatewayError } from "../../errors/errors.ts"
 import { openLedger } from "../../ledger/client.ts"
 import { principalByHash } from "../../policy/authenticate.ts"
-import { type Caller, callerOf } from "../../policy/call-policy.ts"
+import { callerOf } from "../../policy/call-policy.ts"
 import { type Json, parseStored } from "../../support/json.ts"
 import { logError } from "../../support/log.ts"
 import { createDeps } from "../context.ts"
 import type { RequestMeta } from "../deps.ts"
 import { openSession, type SessionRequest } from "./open.ts"
+import type { CurrentPolicy } from "./policy-check.ts"
 import { RealtimeSession } from "./session.ts"
 
 /** What the Worker and the object of a session say to each other. */
@@ -57,19 +58,21 @@ type Inside = { request: Request; env: Env; executionCtx: Pick<ExecutionContext,
 
 async function accept(client: SessionClient, { request, env, executionCtx }: Inside): Promise<Response> {
   const { keyHash, meta, model } = client
-  const currentCaller = async (): Promise<Caller | undefined> => {
+  const currentPolicy = async (): Promise<CurrentPolicy | undefined> => {
     const principal = await principalByHash(keyHash, env, Date.now())
-    return principal && callerOf(principal)
+    if (!principal) return undefined
+    const caller = callerOf(principal)
+    const deps = await createDeps({ request, env, executionCtx, requestId: meta.requestId, caller })
+    // Each response has a hold of its own: a lease is for many short calls.
+    return { caller, deps: { ...deps, ledger: openLedger(env, caller.organizationId) } }
   }
-  const caller = await currentCaller()
-  if (!caller) throw new GatewayError("unauthenticated", "This API key is not valid.")
-  const created = await createDeps({ request, env, executionCtx, requestId: meta.requestId, caller })
-  // Each response has a hold of its own: a lease is for many short calls.
-  const deps = { ...created, ledger: openLedger(env, caller.organizationId) }
+  const current = await currentPolicy()
+  if (!current) throw new GatewayError("unauthenticated", "This API key is not valid.")
+  const { caller, deps } = current
   const opened = await openSession(client, { deps, meta, caller })
   const { 0: webSocket, 1: ours } = new WebSocketPair()
   const maxSessionMs = configOf(env).REALTIME_MAX_SESSION_MS
-  new RealtimeSession({ opened, client: ours, caller, deps, meta, model, maxSessionMs, currentCaller }).start(
+  new RealtimeSession({ opened, client: ours, caller, deps, meta, model, maxSessionMs, currentPolicy }).start(
     client.session,
   )
   return new Response(null, { status: 101, webSocket })

@@ -18,17 +18,20 @@ const PASSED = new Set([
 const CONTENT = new Set(["input_text", "input_audio", "text", "output_text", "audio", "output_audio"])
 const ITEMS = new Set(["message", "function_call", "function_call_output", "item_reference"])
 
-/** The event as it may go on, with the provider's name of the model. */
-export function checkEvent(event: RealtimeEvent, upstreamId: string): Checked {
+/** Names of models at the provider: of the session, and of what transcribes its input where that is priced. */
+type UpstreamNames = { upstreamId: string; transcription?: string | undefined }
+
+/** The event as it may go on, with the provider's names of the models. */
+export function checkEvent(event: RealtimeEvent, names: UpstreamNames): Checked {
   const { type } = event
   if (PASSED.has(type)) return { event }
-  if (type === "session.update") return checkSession(event, upstreamId)
+  if (type === "session.update") return checkSession(event, names)
   if (type === "conversation.item.create") return checked(event, itemFault(event["item"], "item"))
   if (type === "response.create") return checked(event, responseFault(event["response"]))
   return refuse("unknown_event", `type: the gateway does not pass on events of the type ${type.slice(0, 100)}.`)
 }
 
-function checkSession(event: RealtimeEvent, upstreamId: string): Checked {
+function checkSession(event: RealtimeEvent, { upstreamId, transcription }: UpstreamNames): Checked {
   const { session } = event
   if (!isObject(session)) return refuse("invalid_event", "session: must be an object.")
   const { type, tools, prompt, tracing: _, ...fields } = session
@@ -37,37 +40,45 @@ function checkSession(event: RealtimeEvent, upstreamId: string): Checked {
   }
   const fault = toolFault(tools, "session.tools") ?? promptFault(prompt, "session.prompt")
   if (fault) return { error: fault }
-  const { hasTranscription, ...parts } = withoutTranscription(fields)
+  const isRefused = transcription === undefined && requestedTranscription(event) !== undefined
   const passed = {
     ...(type !== undefined && { type }),
-    ...parts.session,
+    ...withTranscription(fields, transcription),
     ...(tools !== undefined && { tools }),
     ...("model" in fields && { model: upstreamId }),
   }
-  return {
-    event: { ...event, session: passed },
-    ...(hasTranscription && {
-      notice: newFault(
-        "transcription_unavailable",
-        "session.audio.input.transcription: the gateway has no price for transcription in a session and left it out.",
-      ),
-    }),
-  }
+  return { event: { ...event, session: passed }, ...(isRefused && { notice: NO_TRANSCRIPTION }) }
 }
 
-/** Transcription of the input is billed apart, by another model. */
-function withoutTranscription(session: Json): { session: Json; hasTranscription: boolean } {
-  const { input_audio_transcription: old, audio, ...rest } = session
+const NO_TRANSCRIPTION = newFault(
+  "transcription_unavailable",
+  "session.audio.input.transcription: the provider of the session has no such model with a price for this key, so it was left out. GET /models?output_modalities=transcription lists models.",
+)
+
+/** The model that is to transcribe the input; undefined for none. */
+export function requestedTranscription({ session }: RealtimeEvent): string | undefined {
+  if (!isObject(session)) return undefined
+  const { input_audio_transcription: old, audio } = session
+  const input = isObject(audio) ? audio["input"] : undefined
+  const current = (isObject(input) ? input["transcription"] : undefined) ?? old
+  if (current === null || current === undefined) return undefined
+  const model = isObject(current) ? current["model"] : undefined
+  return typeof model === "string" ? model : ""
+}
+
+/** Transcription of the input is billed apart: without a model that has a price, it is left out. */
+function withTranscription(session: Json, model: string | undefined): Json {
+  const named = (value: unknown) => (isObject(value) && model !== undefined ? { ...value, model } : null)
+  const { input_audio_transcription: old, audio } = session
   const input = isObject(audio) && isObject(audio["input"]) ? audio["input"] : undefined
-  const current = input?.["transcription"]
-  const passed = {
-    ...rest,
-    ...("input_audio_transcription" in session && { input_audio_transcription: null }),
-    ...("audio" in session && {
-      audio: isObject(audio) && current != null ? { ...audio, input: { ...input, transcription: null } } : audio,
-    }),
+  return {
+    ...session,
+    ...("input_audio_transcription" in session && { input_audio_transcription: named(old) }),
+    ...(input &&
+      "transcription" in input && {
+        audio: { ...(isObject(audio) && audio), input: { ...input, transcription: named(input["transcription"]) } },
+      }),
   }
-  return { session: passed, hasTranscription: old != null || current != null }
 }
 
 function responseFault(response: unknown): EventError | undefined {

@@ -20,8 +20,13 @@ export class Conversation {
   #context: Context = { bound: TEMPLATE_TOKENS, text: TEMPLATE_TOKENS, audio: 0 }
   #inputBytesPerSecond = PCM_BYTES_PER_SECOND
   #outputBytesPerSecond = PCM_BYTES_PER_SECOND
-  /** Output tokens that the session allows a response; undefined for no limit. */
-  maxOutputTokens: number | undefined
+
+  /** Seconds of audio that the client sent since they were last taken. */
+  audioSeconds = 0
+
+  takeAudioSeconds(): void {
+    this.audioSeconds = 0
+  }
 
   /** Tokens that the next response reads at most. */
   get bound(): number {
@@ -53,8 +58,6 @@ export class Conversation {
   /** The session as the provider has it. */
   session(session: Json): void {
     const { audio, input_audio_format: oldInput, output_audio_format: oldOutput } = session
-    const limit = session["max_output_tokens"] ?? session["max_response_output_tokens"]
-    this.maxOutputTokens = typeof limit === "number" && limit > 0 ? limit : undefined
     const directions = isObject(audio) ? audio : {}
     const { input, output } = directions
     this.#inputBytesPerSecond = bytesPerSecond(isObject(input) ? input["format"] : oldInput)
@@ -98,6 +101,7 @@ export class Conversation {
 
   #addAudio(seconds: number): void {
     const tokens = seconds / INPUT_SECONDS_PER_TOKEN
+    this.audioSeconds += seconds
     this.#context.bound += tokens
     this.#context.audio += tokens
   }

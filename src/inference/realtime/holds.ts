@@ -23,20 +23,22 @@ export type HoldContext = {
   meta: RequestMeta
   requestedModel: string
   sessionId: string
+  /** Of a transcription within a session, which counts for no rate limit by itself. */
+  apiType?: "realtime" | "stt"
 }
 
 /** Holds a slice under every limit at once. Fails with 402, 403 or 429. */
 export async function holdResponse(
   slice: Slice,
   { caller, isByok }: { caller: Caller; isByok: boolean },
-  { deps, meta, requestedModel, sessionId }: HoldContext,
+  { deps, meta, requestedModel, sessionId, apiType = "realtime" }: HoldContext,
 ): Promise<HeldResponse> {
   const { wanted, estimateNano, estimateTokens } = slice
-  const about = { apiType: "realtime", requestedModel, streamed: true, sessionId, hasMessages: true } as const
+  const about = { apiType, requestedModel, streamed: true, sessionId, hasMessages: true } as const
   const plain = newDraft({ ...about, promptEstimate: estimateTokens }, meta, caller)
   const draft = isByok ? { ...plain, isByok } : plain
   const limits = rateLimitsOf(caller)
-  const rates = limits.length > 0 ? { limits, tokens: estimateTokens } : undefined
+  const rates = limits.length > 0 && apiType === "realtime" ? { limits, tokens: estimateTokens } : undefined
   const heldNano = await hold({ draft, wanted, estimateNano, caller, rates }, deps).catch(async (refusal: unknown) => {
     // The ledger may have placed a hold whose answer was lost.
     if (!(refusal instanceof GatewayError)) await deps.ledger.release(draft.id)

@@ -59,6 +59,18 @@ export function planSession(model: string, { deps, meta, caller }: Opening) {
   return planTargets({ ...call, request: plannable(call.body.model) }, deps)
 }
 
+/** What transcribes the input of a session, at its provider and with its key; undefined where nothing may. */
+export function planTranscription(model: string, session: Target, { deps, meta, caller }: Opening): Target | undefined {
+  const request = { ...plannable(model, session.provider.slug), output: "transcription" as const }
+  try {
+    const { targets } = planTargets({ request, meta, caller }, deps)
+    return targets.find(({ byok }) => byok?.id === session.byok?.id)
+  } catch (refusal) {
+    if (refusal instanceof GatewayError) return undefined
+    throw refusal
+  }
+}
+
 /** Audio cannot be read by content filters, and what a rule must read is not passed on unread. */
 export function requireReadable({ guardrails }: Caller): void {
   if ((guardrails?.contentRules() ?? []).length === 0) return
@@ -67,10 +79,10 @@ export function requireReadable({ guardrails }: Caller): void {
   throw new GatewayError("forbidden", rule, { metadata: { reason: "guardrail_unchecked" } })
 }
 
-function plannable(model: string): PlannableRequest {
+function plannable(model: string, provider?: string): PlannableRequest {
   return {
     output: "realtime",
-    routing: { model },
+    routing: { model, ...(provider !== undefined && { provider: { only: [provider] } }) },
     sessionId: null,
     conversation: null,
     signatures: [],

@@ -5,15 +5,16 @@ import { costOf, type Tokens } from "../../money/money.ts"
 import type { Caller } from "../../policy/call-policy.ts"
 import type { Target } from "../../routing/target.ts"
 import { isObject, type Json, objectsOf } from "../../support/json.ts"
-import { logError } from "../../support/log.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
-import { logFieldsOf } from "../call.ts"
-import type { Deps } from "../deps.ts"
 import { grantFor } from "../hold.ts"
+import type { Transcript } from "../../formats/transcript.ts"
 import type { Conversation } from "./conversation.ts"
+import type { RealtimeEvent } from "./events.ts"
 import { covers, type HeldResponse, type HoldContext, holdResponse, releaseHold } from "./holds.ts"
 import { type ResponseEnd, toGeneration, type Used } from "./record.ts"
+import { saveText, settleGeneration, type SettleDeps } from "./settle.ts"
 import { sliceOf } from "./slice.ts"
+import { appendDelta, type Message } from "./transcript.ts"
 import { tokensOf } from "./usage.ts"
 
 /** A response that the provider is making. */
@@ -28,10 +29,13 @@ type Running = {
   characters: number
   audioTokens: number
   isCancelled: boolean
+  /** What it reads and says, as text. */
+  messages: Message[]
+  output: Transcript
 }
 
 export type ResponsesContext = HoldContext & {
-  deps: Pick<Deps, "ledger" | "timers" | "logCall" | "recordMetric" | "waitUntil">
+  deps: SettleDeps
   target: Target
   conversation: Conversation
   caller: () => Caller
@@ -46,6 +50,7 @@ export type ResponsesContext = HoldContext & {
 export class Responses {
   readonly #context: ResponsesContext
   readonly #running = new Map<string, Running>()
+  readonly #finished = new Set<string>()
   readonly #spares: HeldResponse[]
   /** Responses that the client requested and that have not begun. */
   #requested = 0
@@ -90,24 +95,27 @@ export class Responses {
   }
 
   /** The provider has begun a response. Rejects where none is held and none can be. */
-  async begin(id: string): Promise<void> {
-    if (this.#running.has(id)) return
+  async begin(id: string, messages: Message[]): Promise<void> {
+    if (this.#running.has(id) || this.#finished.has(id)) return
     this.#requested = Math.max(0, this.#requested - 1)
     if (this.#spares.length === 0) await this.#hold()
     const held = this.#spares.shift()
     if (!held) return
     const { conversation } = this.#context
     const facts = { held, startedAt: Date.now(), firstAt: null, prompt: conversation.estimate }
-    const running = { ...facts, boundBefore: conversation.bound, characters: 0, audioTokens: 0, isCancelled: false }
+    const made = { characters: 0, audioTokens: 0, isCancelled: false, output: { content: "", reasoning: "" } }
+    const running = { ...facts, ...made, boundBefore: conversation.bound, messages }
     held.estimate = () => this.#costOf(deliveredBy(running))
     this.#running.set(id, running)
   }
 
   /** Content of a response. True, once, where it has used up its hold and must be cancelled. */
-  delivered(id: unknown, content: { characters: number; audioTokens: number }): boolean {
+  delivered(event: RealtimeEvent, content: { characters: number; audioTokens: number }): boolean {
+    const { response_id: id } = event
     const running = typeof id === "string" ? this.#running.get(id) : undefined
     if (!running) return false
     running.firstAt ??= Date.now()
+    appendDelta(running.output, event)
     running.characters += content.characters
     running.audioTokens += content.audioTokens
     if (running.isCancelled || this.#costOf(deliveredBy(running)) < running.held.heldNano) return false
@@ -115,12 +123,15 @@ export class Responses {
     return true
   }
 
-  /** The provider has ended a response. */
-  finish(response: Json): void {
-    const { id, status, usage } = response
-    const running = typeof id === "string" ? this.#running.get(id) : undefined
-    if (!running || typeof id !== "string") return
+  /** The provider has ended a response, which it may not have announced. Rejects where none is held and none can be. */
+  async finish(response: Json, messages: () => Message[]): Promise<void> {
+    const { status, usage } = response
+    const id = typeof response["id"] === "string" ? response["id"] : `unnamed-${this.#finished.size}`
+    if (!this.#running.has(id) && !this.#finished.has(id)) await this.begin(id, messages())
+    const running = this.#running.get(id)
+    if (!running) return
     this.#running.delete(id)
+    this.#finished.add(id)
     this.#hasInput = false
     const counted = tokensOf(usage)
     const hasFailed = status === "failed"
@@ -173,7 +184,7 @@ export class Responses {
   }
 
   #settle(
-    { held, startedAt, firstAt }: Running,
+    { held, startedAt, firstAt, messages, output }: Running,
     used: Used | undefined,
     end: Omit<ResponseEnd, "used" | "attempts" | "startedAt" | "firstAt">,
   ): void {
@@ -181,14 +192,8 @@ export class Responses {
     held.stopTracking()
     const mostNano = grantFor(target, held.heldNano, caller())
     const generation = toGeneration(held, { ...end, used, attempts, startedAt, firstAt }, target, mostNano)
-    deps.logCall(generation)
-    deps.recordMetric?.(generation)
-    const settled = deps.ledger
-      .settle(generation)
-      .catch((cause: unknown) =>
-        logError("settlement failed; the ledger alarm will settle the hold", logFieldsOf(generation), cause),
-      )
-    deps.waitUntil(settled)
+    settleGeneration(generation, deps)
+    saveText(generation, { messages, output }, deps)
   }
 }
 

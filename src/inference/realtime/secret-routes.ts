@@ -60,7 +60,7 @@ export const realtimeSecrets = newRouter().openapi(createSecret, async (c) => {
   const { model, ...config } = session
   requireReadable(caller)
   planSession(model, { deps: await createDeps(incoming), meta: requestMetaOf(incoming), caller })
-  const checked = checkEvent({ type: "session.update", session: config }, model)
+  const checked = checkEvent({ type: "session.update", session: config }, { upstreamId: model })
   if ("error" in checked) throw new GatewayError("invalid_request", checked.error.message)
   if (sizeInBytes(config) > MAX_SESSION_BYTES) {
     const rule = `session: must be at most ${MAX_SESSION_BYTES} bytes as JSON. Send the rest with session.update.`

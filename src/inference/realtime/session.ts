@@ -4,11 +4,13 @@ import type { Caller } from "../../policy/call-policy.ts"
 import type { Json } from "../../support/json.ts"
 import { logError } from "../../support/log.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
-import { checkEvent } from "./client-events.ts"
-import { CLOSE, type Closing, closingOf, errorEvent, parseEvent, type RealtimeEvent } from "./events.ts"
-import { type OpenedSession, planSession, requireReadable } from "./open.ts"
-import { passedError, passedSession, sessionOf } from "./provider-events.ts"
+import { CLOSE, type Closing, closingOf, errorEvent } from "./events.ts"
+import type { OpenedSession } from "./open.ts"
+import { type CurrentPolicy, endOfPolicy } from "./policy-check.ts"
+import { EventRelay } from "./relay.ts"
 import { Responses } from "./responses.ts"
+import { closeSocket, sendText } from "./sockets.ts"
+import { Transcriptions } from "./transcriptions.ts"
 
 /** One running session: relays events between a client and a provider, and charges each response. */
 
@@ -28,13 +30,15 @@ export type SessionDeps = {
   meta: RequestMeta
   model: string
   maxSessionMs: number
-  /** The policy of the key as it is now; undefined where the key is no longer valid. */
-  currentCaller: () => Promise<Caller | undefined>
+  /** Undefined where the key is no longer valid. */
+  currentPolicy: () => Promise<CurrentPolicy | undefined>
 }
 
 export class RealtimeSession {
   readonly #deps: SessionDeps
   readonly #responses: Responses
+  readonly #transcriptions: Transcriptions
+  readonly #relay: EventRelay
   readonly #startedAt = Date.now()
   #caller: Caller
   /** Events of both sides, one after the other: what is held, begun and settled has one order. */
@@ -54,6 +58,9 @@ export class RealtimeSession {
     const { target, conversation, attempts, hold, held } = opened
     const context = { ...hold, deps: deps.deps, target, conversation, attempts, caller: () => this.#caller }
     this.#responses = new Responses(held, context)
+    this.#transcriptions = new Transcriptions({ ...context, hold })
+    const relayed = { ...deps, caller: () => this.#caller }
+    this.#relay = new EventRelay(relayed, this.#responses, this.#transcriptions)
   }
 
   /** Accepts both sockets and relays until one side ends the session. `session`: set before any event of the client. */
@@ -61,7 +68,7 @@ export class RealtimeSession {
     const { client, opened } = this.#deps
     const provider = opened.socket
     client.addEventListener("message", ({ data }) =>
-      this.#receive(data, MAX_CLIENT_FRAME, (text) => this.#onClient(text)),
+      this.#receive(data, MAX_CLIENT_FRAME, (text) => this.#relay.onClient(text)),
     )
     provider.addEventListener("message", ({ data }) => {
       this.#lastEventAt = Date.now()
@@ -73,7 +80,7 @@ export class RealtimeSession {
     provider.addEventListener("close", ({ code }) => this.#enqueue(0, async () => this.#onProviderClosed(code)))
     provider.addEventListener("error", () => this.#enqueue(0, async () => this.#onProviderClosed(1006)))
     provider.accept()
-    if (session) this.#enqueue(0, async () => this.#onClient(JSON.stringify({ type: "session.update", session })))
+    if (session) this.#enqueue(0, async () => this.#relay.onClient(JSON.stringify({ type: "session.update", session })))
     client.accept()
     this.#timer = setInterval(() => this.#tick(Date.now()), TICK_MS)
   }
@@ -116,67 +123,9 @@ export class RealtimeSession {
       })
   }
 
-  async #onClient(text: string): Promise<void> {
-    const event = parseEvent(text)
-    if (!event) {
-      const message = "Each message must be a JSON object with a type."
-      return this.#emit(errorEvent({ type: "invalid_request_error", code: "invalid_event", message }))
-    }
-    const { target, conversation } = this.#deps.opened
-    const checked = checkEvent(event, target.endpoint.upstreamId)
-    if ("error" in checked) return this.#emit(errorEvent(checked.error, event["event_id"]))
-    if (checked.notice) this.#emit(errorEvent(checked.notice, event["event_id"]))
-    conversation.add(checked.event)
-    const { type } = checked.event
-    if (type === "response.create") await this.#responses.admitRequest()
-    else if (ADDS_INPUT.has(type)) await this.#responses.admitInput()
-    // Parsed and written anew: a provider that reads a repeated name in another way reads what was checked.
-    this.#send(this.#deps.opened.socket, JSON.stringify(checked.event))
-  }
-
   async #onProvider(text: string): Promise<void> {
-    const { target, conversation } = this.#deps.opened
-    const { apiKey } = target.provider
-    const clean = apiKey && text.includes(apiKey) ? text.replaceAll(apiKey, "[redacted]") : text
-    const event = parseEvent(clean)
-    if (!event) return this.#end(this.#failed("sent an event that is not JSON"), "cut")
     this.#hasStarted = true
-    const { type } = event
-    if (type === "error") {
-      this.#responses.requestRefused()
-      return this.#emit(passedError(event, target))
-    }
-    if (type === "session.created" || type === "session.updated") {
-      conversation.session(sessionOf(event) ?? {})
-      return this.#emit(passedSession(event, target))
-    }
-    const response = event["response"]
-    const isResponse = typeof response === "object" && response !== null
-    if (type === "response.created" && isResponse) await this.#responses.begin(String(Reflect.get(response, "id")))
-    else if (type === "response.done" && isResponse) this.#responses.finish({ ...response })
-    else if (type.startsWith("response.") && type.endsWith(".delta")) this.#onDelta(event)
-    this.#send(this.#deps.client, clean)
-    if (type === "response.done" && isResponse) await this.#holdNext()
-  }
-
-  #onDelta({ type, delta, response_id: id }: RealtimeEvent): void {
-    if (typeof delta !== "string") return
-    const isAudio = type === "response.output_audio.delta" || type === "response.audio.delta"
-    const audioTokens = isAudio ? this.#deps.opened.conversation.outputAudioTokens(delta.length) : 0
-    const isUsedUp = this.#responses.delivered(id, { characters: isAudio ? 0 : delta.length, audioTokens })
-    if (!isUsedUp) return
-    this.#send(this.#deps.opened.socket, JSON.stringify({ type: "response.cancel", response_id: id }))
-    const message = "The response was cancelled: it has used up what is left under a limit of this key or its account."
-    this.#emit(errorEvent({ type: "insufficient_quota", code: "insufficient_credits", message }))
-  }
-
-  /** Other responses that still run may leave something for the next. */
-  async #holdNext(): Promise<void> {
-    try {
-      await this.#responses.refill()
-    } catch (refusal) {
-      if (!this.#responses.isRunning) throw refusal
-    }
+    if (!(await this.#relay.onProvider(text))) await this.#end(this.#failed("sent an event that is not JSON"), "cut")
   }
 
   async #onProviderClosed(code: number): Promise<void> {
@@ -203,32 +152,14 @@ export class RealtimeSession {
 
   /** Ends the session of a key that is no longer valid, or whose policy no longer allows it. */
   async #recheck(now: number): Promise<void> {
-    const { currentCaller, deps, meta, model, opened } = this.#deps
+    const { currentPolicy, meta, model, opened } = this.#deps
     this.#isChecking = true
     try {
-      const caller = await currentCaller()
-      if (!caller) {
-        const error = {
-          type: "authentication_error",
-          code: "invalid_api_key",
-          message: "This API key is no longer valid.",
-        }
-        return await this.#end({ code: CLOSE.keyInvalid, error }, "cancelled")
-      }
-      if (caller === this.#caller) return
-      this.#caller = caller
-      requireReadable(caller)
-      const { targets } = planSession(model, { deps, meta, caller })
-      if (targets.some(({ provider }) => provider.slug === opened.target.provider.slug)) return
-      throw new GatewayError("forbidden", "The policy of this key no longer allows this session.", {
-        metadata: { reason: "guardrail" },
-      })
+      const current = await currentPolicy()
+      if (current) this.#caller = current.caller
+      const closing = endOfPolicy(current, { model, meta, target: opened.target })
+      if (closing) await this.#end(closing, "cancelled")
     } catch (cause) {
-      if (cause instanceof GatewayError && ["forbidden", "not_found"].includes(cause.code)) {
-        const { message, metadata } = cause
-        const error = { type: "permission_error", code: metadata?.reason ?? cause.code, message }
-        return await this.#end({ code: CLOSE.guardrail, error }, "cancelled")
-      }
       logError("the key of a realtime session could not be checked; the check repeats", this.#logFields(), cause)
     } finally {
       this.#isChecking = false
@@ -249,46 +180,18 @@ export class RealtimeSession {
   async #close({ code, error }: Closing, ending: Ending): Promise<void> {
     clearInterval(this.#timer)
     const { client, opened, deps } = this.#deps
-    if (error) this.#emit(errorEvent(error))
+    if (error) sendText(client, JSON.stringify(errorEvent(error)))
     closeSocket(client, code, error?.code ?? "")
     closeSocket(opened.socket, CLOSE.normal, "")
     const isFault = error !== undefined && ending !== "cancelled" && ending !== "timeout"
     const failure = isFault ? new GatewayError("provider_failed", error.message) : undefined
-    const work = this.#responses.end(ending, failure)
+    const work = Promise.all([this.#responses.end(ending, failure), this.#transcriptions.end()])
     deps.waitUntil(work)
     await work
-  }
-
-  #emit(event: RealtimeEvent): void {
-    this.#send(this.#deps.client, JSON.stringify(event))
-  }
-
-  #send(socket: WebSocket, text: string): void {
-    try {
-      socket.send(text)
-    } catch {
-      // It has closed: its event follows.
-    }
   }
 
   #logFields() {
     const { opened, meta } = this.#deps
     return { requestId: meta.requestId, session: opened.id }
-  }
-}
-
-/** What the next response reads more of. */
-const ADDS_INPUT = new Set([
-  "session.update",
-  "conversation.item.create",
-  "input_audio_buffer.append",
-  "input_audio_buffer.commit",
-])
-
-function closeSocket(socket: WebSocket, code: number, reason: string): void {
-  try {
-    socket.close(code, reason)
-  } catch {
-    // It has closed already.
   }
 }

@@ -15,16 +15,17 @@ const LEAST_OUTPUT = 64
 export type Slice = { wanted: Wanted; estimateNano: number; estimateTokens: number }
 
 /**
- * `mostNano`: a response that reads all of the context and makes all the output that it may. `leastNano`: what the
+ * `mostNano`: a response that reads all of the context and makes all the output that the model can: a request may ask for
+ * more than its session. `leastNano`: what the
  * conversation has come to, and a short response.
  */
 export function sliceOf(targets: readonly Target[], conversation: Conversation): Slice {
   const slice = { wanted: { leastNano: 0, mostNano: 0 }, estimateNano: 0, estimateTokens: 0 }
-  const { bound, estimate, maxOutputTokens = Infinity } = conversation
+  const { bound, estimate } = conversation
   for (const { endpoint } of targets) {
     const { pricing } = endpoint
     const context = endpoint.contextLength || UNKNOWN_CONTEXT
-    const output = Math.min(maxOutputTokens, endpoint.maxCompletionTokens ?? UNKNOWN_OUTPUT)
+    const output = endpoint.maxCompletionTokens ?? UNKNOWN_OUTPUT
     const least = maxCost(Math.min(bound, context), Math.min(LEAST_OUTPUT, output), pricing)
     const { wanted } = slice
     wanted.leastNano = Math.max(wanted.leastNano, least)

@@ -1,0 +1,32 @@
+import { GatewayError } from "../../errors/errors.ts"
+import type { Caller } from "../../policy/call-policy.ts"
+import type { Target } from "../../routing/target.ts"
+import type { Deps, RequestMeta } from "../deps.ts"
+import { CLOSE, type Closing } from "./events.ts"
+import { planSession, requireReadable } from "./open.ts"
+
+/** The policy of a key as it is now. */
+export type CurrentPolicy = { caller: Caller; deps: Deps }
+
+type Checked = { model: string; meta: RequestMeta; target: Target }
+
+/** Why a running session must end; undefined where its key is valid and its policy still allows it. */
+export function endOfPolicy(current: CurrentPolicy | undefined, { model, meta, target }: Checked): Closing | undefined {
+  if (!current) {
+    const message = "This API key is no longer valid."
+    return { code: CLOSE.keyInvalid, error: { type: "authentication_error", code: "invalid_api_key", message } }
+  }
+  try {
+    requireReadable(current.caller)
+    const { targets } = planSession(model, { ...current, meta })
+    if (targets.some(({ provider }) => provider.slug === target.provider.slug)) return undefined
+    return forbidden("guardrail", "The policy of this key no longer allows this session.")
+  } catch (refusal) {
+    if (!(refusal instanceof GatewayError)) throw refusal
+    return forbidden(refusal.metadata?.reason ?? refusal.code, refusal.message)
+  }
+}
+
+function forbidden(code: string, message: string): Closing {
+  return { code: CLOSE.guardrail, error: { type: "permission_error", code, message } }
+}

@@ -1,0 +1,142 @@
+import { GatewayError } from "../../errors/errors.ts"
+import type { Caller } from "../../policy/call-policy.ts"
+import { isObject } from "../../support/json.ts"
+import type { Deps, RequestMeta } from "../deps.ts"
+import { checkEvent, requestedTranscription } from "./client-events.ts"
+import { closingOf, errorEvent, type EventError, parseEvent, type RealtimeEvent } from "./events.ts"
+import { type OpenedSession, planTranscription } from "./open.ts"
+import { passedError, passedSession, sessionOf } from "./provider-events.ts"
+import type { Responses } from "./responses.ts"
+import { sendText } from "./sockets.ts"
+import { SessionText } from "./transcript.ts"
+import type { Transcriptions } from "./transcriptions.ts"
+
+export type RelayContext = {
+  opened: OpenedSession
+  client: WebSocket
+  deps: Deps
+  meta: RequestMeta
+  caller: () => Caller
+}
+
+/** Passes events on, one after the other: what is held, begun and settled has one order. */
+export class EventRelay {
+  readonly #context: RelayContext
+  readonly #responses: Responses
+  readonly #transcriptions: Transcriptions
+  readonly #text = new SessionText()
+
+  constructor(context: RelayContext, responses: Responses, transcriptions: Transcriptions) {
+    this.#context = context
+    this.#responses = responses
+    this.#transcriptions = transcriptions
+  }
+
+  /** An event of the client. Rejects with why the session must end. */
+  async onClient(text: string): Promise<void> {
+    const event = parseEvent(text)
+    if (!event) {
+      const message = "Each message must be a JSON object with a type."
+      return this.#emit(errorEvent({ type: "invalid_request_error", code: "invalid_event", message }))
+    }
+    const { target, conversation } = this.#context.opened
+    const transcription = await this.#transcriptionOf(event)
+    const checked = checkEvent(event, { upstreamId: target.endpoint.upstreamId, transcription })
+    if ("error" in checked) return this.#emit(errorEvent(checked.error, event["event_id"]))
+    if (checked.notice) this.#emit(errorEvent(checked.notice, event["event_id"]))
+    conversation.add(checked.event)
+    const { type } = checked.event
+    if (type === "response.create") {
+      const refusal = await this.#admitRequest()
+      if (refusal) return this.#emit(errorEvent(refusal, event["event_id"]))
+    } else if (ADDS_INPUT.has(type)) await this.#responses.admitInput()
+    this.#text.add(checked.event)
+    // Parsed and written anew: a provider that reads a repeated name in another way reads what was checked.
+    sendText(this.#context.opened.socket, JSON.stringify(checked.event))
+  }
+
+  /** Why another response cannot be held while one runs. Where none runs, the session ends. */
+  async #admitRequest(): Promise<EventError | undefined> {
+    try {
+      await this.#responses.admitRequest()
+      return undefined
+    } catch (refusal) {
+      if (this.#responses.isRunning && refusal instanceof GatewayError) return closingOf(refusal).error
+      throw refusal
+    }
+  }
+
+  /** The provider's name of the model that is to transcribe the input, with its cost held. */
+  async #transcriptionOf(event: RealtimeEvent): Promise<string | undefined> {
+    const model = event.type === "session.update" ? requestedTranscription(event) : undefined
+    if (model === undefined) return undefined
+    const { deps, meta, opened, caller } = this.#context
+    const target = planTranscription(model, opened.target, { deps, meta, caller: caller() })
+    if (target) await this.#transcriptions.use(target)
+    return target?.endpoint.upstreamId
+  }
+
+  /** An event of the provider. Rejects with why the session must end; false for what is no event. */
+  async onProvider(text: string): Promise<boolean> {
+    const { target, conversation } = this.#context.opened
+    const { apiKey } = target.provider
+    const clean = apiKey && text.includes(apiKey) ? text.replaceAll(apiKey, "[redacted]") : text
+    const event = parseEvent(clean)
+    if (!event) return false
+    const { type, response } = event
+    if (type === "error") {
+      this.#responses.requestRefused()
+      this.#emit(passedError(event, target))
+    } else if (type === "session.created" || type === "session.updated") {
+      conversation.session(sessionOf(event) ?? {})
+      this.#emit(passedSession(event, target))
+    } else {
+      if (type === "response.created" && isObject(response) && typeof response["id"] === "string") {
+        await this.#responses.begin(response["id"], this.#text.take())
+      } else if (type === "response.done" && isObject(response)) {
+        await this.#responses.finish(response, () => this.#text.take())
+      } else if (type.startsWith("response.") && type.endsWith(".delta")) this.#onDelta(event)
+      sendText(this.#context.client, clean)
+      await this.#holdNext(event)
+    }
+    return true
+  }
+
+  #onDelta(event: RealtimeEvent): void {
+    const { type, delta, response_id: id } = event
+    if (typeof delta !== "string") return
+    const isAudio = type === "response.output_audio.delta" || type === "response.audio.delta"
+    const audioTokens = isAudio ? this.#context.opened.conversation.outputAudioTokens(delta.length) : 0
+    const isUsedUp = this.#responses.delivered(event, { characters: isAudio ? 0 : delta.length, audioTokens })
+    if (!isUsedUp) return
+    sendText(this.#context.opened.socket, JSON.stringify({ type: "response.cancel", response_id: id }))
+    const message = "The response was cancelled: it has used up what is left under a limit of this key or its account."
+    this.#emit(errorEvent({ type: "insufficient_quota", code: "insufficient_credits", message }))
+  }
+
+  /** After what has used up a hold. Other responses that still run may leave something for the next. */
+  async #holdNext(event: RealtimeEvent): Promise<void> {
+    if (event.type === "conversation.item.input_audio_transcription.completed") {
+      this.#text.transcribed(event["transcript"])
+      return this.#transcriptions.finish(event)
+    }
+    if (event.type !== "response.done") return undefined
+    try {
+      await this.#responses.refill()
+    } catch (refusal) {
+      if (!this.#responses.isRunning) throw refusal
+    }
+  }
+
+  #emit(event: RealtimeEvent): void {
+    sendText(this.#context.client, JSON.stringify(event))
+  }
+}
+
+/** What the next response reads more of. */
+const ADDS_INPUT = new Set([
+  "session.update",
+  "conversation.item.create",
+  "input_audio_buffer.append",
+  "input_audio_buffer.commit",
+])

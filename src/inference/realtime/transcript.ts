@@ -1,0 +1,68 @@
+import { appendText, type Transcript } from "../../formats/transcript.ts"
+import { isObject, objectsOf } from "../../support/json.ts"
+import type { RealtimeEvent } from "./events.ts"
+
+/** What a session says, for content logging and destinations: text and transcripts, never audio. */
+
+export type Message = { role: string; content: string }
+
+/** UTF-16 units of what waits for the next response. */
+const MAX_INPUT = 200_000
+
+export class SessionText {
+  #messages: Message[] = []
+  #length = 0
+
+  /** Text that the client adds to the conversation. */
+  add(event: RealtimeEvent): void {
+    const { item, response, session } = event
+    if (event.type === "conversation.item.create") this.#addItem(item)
+    else if (event.type === "session.update" && isObject(session)) this.#push("system", session["instructions"])
+    else if (event.type === "response.create" && isObject(response)) {
+      this.#push("system", response["instructions"])
+      for (const one of objectsOf(response["input"])) this.#addItem(one)
+    }
+  }
+
+  /** What the provider has understood of audio. */
+  transcribed(text: unknown): void {
+    this.#push("user", text)
+  }
+
+  /** What was added since the last response began. */
+  take(): Message[] {
+    const taken = this.#messages
+    this.#messages = []
+    this.#length = 0
+    return taken
+  }
+
+  #addItem(item: unknown): void {
+    if (!isObject(item)) return
+    const { role, content, output, type } = item
+    if (type === "function_call_output") return this.#push("tool", output)
+    for (const part of objectsOf(content)) {
+      const text = part["text"] ?? part["transcript"] ?? ("audio" in part ? "[audio]" : undefined)
+      this.#push(typeof role === "string" ? role : "user", text)
+    }
+  }
+
+  #push(role: string, text: unknown): void {
+    if (typeof text !== "string" || text === "" || this.#length >= MAX_INPUT) return
+    const content = text.slice(0, MAX_INPUT - this.#length)
+    this.#length += content.length
+    this.#messages.push({ role, content })
+  }
+}
+
+const WORDS = new Set([
+  "response.output_text.delta",
+  "response.text.delta",
+  "response.output_audio_transcript.delta",
+  "response.audio_transcript.delta",
+])
+
+/** Adds the words of a delta to what a response has said. */
+export function appendDelta(transcript: Transcript, { type, delta }: RealtimeEvent): void {
+  if (WORDS.has(type) && typeof delta === "string") appendText(transcript, "content", delta)
+}

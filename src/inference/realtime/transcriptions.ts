@@ -1,0 +1,103 @@
+import type { Tokens } from "../../money/money.ts"
+import { costOf, maxCost, NO_TOKENS } from "../../money/money.ts"
+import type { Caller } from "../../policy/call-policy.ts"
+import type { Target } from "../../routing/target.ts"
+import { isObject } from "../../support/json.ts"
+import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
+import { grantFor } from "../hold.ts"
+import type { Conversation } from "./conversation.ts"
+import type { RealtimeEvent } from "./events.ts"
+import { type HeldResponse, type HoldContext, holdResponse, releaseHold } from "./holds.ts"
+import { toGeneration } from "./record.ts"
+import { settleGeneration, type SettleDeps } from "./settle.ts"
+import type { Slice } from "./slice.ts"
+import { tokensOf } from "./usage.ts"
+
+/** Held for one transcription: five minutes of audio at most, half a minute at least. */
+const MOST = { prompt: 3_000, completion: 2_000, seconds: 300 }
+const LEAST = { prompt: 300, completion: 200, seconds: 30 }
+const TOKENS_PER_SECOND = 10
+
+type Context = {
+  hold: HoldContext
+  deps: SettleDeps
+  caller: () => Caller
+  conversation: Conversation
+}
+
+/** Transcriptions of the input of a session, by a model of its own: each is held, charged and recorded as a call. */
+export class Transcriptions {
+  readonly #context: Context
+  #target: Target | undefined
+  #held: HeldResponse | undefined
+
+  constructor(context: Context) {
+    this.#context = context
+  }
+
+  /** Before the session is changed: the next transcription is held. Rejects where it cannot be. */
+  async use(target: Target): Promise<void> {
+    if (this.#target?.model.id === target.model.id && this.#held) return
+    await this.end()
+    this.#target = target
+    this.#held = await this.#hold(target)
+  }
+
+  /** The provider has transcribed a part of the input. Rejects where the next cannot be held. */
+  async finish({ usage, transcript, item_id: id }: RealtimeEvent): Promise<void> {
+    const [target, held] = [this.#target, this.#held]
+    if (!target || !held) return
+    this.#held = undefined
+    held.stopTracking()
+    const counted = countedBy(usage)
+    const words = typeof transcript === "string" ? transcript.length : 0
+    const used = { tokens: counted ?? this.#estimated(words), isCounted: counted !== undefined }
+    const times = { startedAt: Date.now(), firstAt: null, attempts: [] }
+    const upstreamId = typeof id === "string" ? id : null
+    const end = { ending: "complete", status: 200, upstreamId, finishReason: null, used, ...times } as const
+    const mostNano = grantFor(target, held.heldNano, this.#context.caller())
+    settleGeneration(toGeneration(held, end, target, mostNano), this.#context.deps)
+    this.#context.conversation.takeAudioSeconds()
+    this.#held = await this.#hold(target)
+  }
+
+  async end(): Promise<void> {
+    const held = this.#held
+    this.#held = undefined
+    this.#target = undefined
+    if (held) await releaseHold(held, this.#context.deps)
+  }
+
+  async #hold(target: Target): Promise<HeldResponse> {
+    const { hold, caller } = this.#context
+    const { pricing } = target.endpoint
+    const slice: Slice = {
+      wanted: {
+        leastNano: maxCost(LEAST.prompt, LEAST.completion, pricing, { seconds: LEAST.seconds }),
+        mostNano: maxCost(MOST.prompt, MOST.completion, pricing, { seconds: MOST.seconds }),
+      },
+      estimateNano: 0,
+      estimateTokens: 0,
+    }
+    const holder = { caller: caller(), isByok: target.byok !== undefined }
+    const context = { ...hold, requestedModel: target.model.id, apiType: "stt" as const }
+    const held = await holdResponse(slice, holder, context)
+    held.estimate = () => costOf(this.#estimated(0), pricing)
+    return held
+  }
+
+  /** Of the audio that was not transcribed yet. */
+  #estimated(words: number): Tokens {
+    const seconds = this.#context.conversation.audioSeconds
+    const audio = Math.ceil(seconds * TOKENS_PER_SECOND)
+    return { ...NO_TOKENS, prompt: audio, audio, completion: Math.ceil(words / UNITS_PER_TOKEN), seconds }
+  }
+}
+
+/** Usage in tokens or in seconds. */
+function countedBy(usage: unknown): Tokens | undefined {
+  if (!isObject(usage)) return undefined
+  const { seconds } = usage
+  if (typeof seconds === "number" && seconds >= 0 && Number.isFinite(seconds)) return { ...NO_TOKENS, seconds }
+  return tokensOf(usage)
+}
