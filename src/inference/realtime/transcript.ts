@@ -55,7 +55,7 @@ export class SessionText {
   }
 }
 
-const WORDS = new Set([
+const SPOKEN_TEXT = new Set([
   "response.output_text.delta",
   "response.text.delta",
   "response.output_audio_transcript.delta",
@@ -64,5 +64,5 @@ const WORDS = new Set([
 
 /** Adds the words of a delta to what a response has said. */
 export function appendDelta(transcript: Transcript, { type, delta }: RealtimeEvent): void {
-  if (WORDS.has(type) && typeof delta === "string") appendText(transcript, "content", delta)
+  if (SPOKEN_TEXT.has(type) && typeof delta === "string") appendText(transcript, "content", delta)
 }

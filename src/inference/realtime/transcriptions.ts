@@ -50,8 +50,8 @@ export class Transcriptions {
     this.#held = undefined
     held.stopTracking()
     const counted = countedBy(usage)
-    const words = typeof transcript === "string" ? transcript.length : 0
-    const used = { tokens: counted ?? this.#estimated(words), isCounted: counted !== undefined }
+    const characters = typeof transcript === "string" ? transcript.length : 0
+    const used = { tokens: counted ?? this.#estimated(characters), isCounted: counted !== undefined }
     const times = { startedAt: Date.now(), firstAt: null, attempts: [] }
     const upstreamId = typeof id === "string" ? id : null
     const end = { ending: "complete", status: 200, upstreamId, finishReason: null, used, ...times } as const
@@ -87,10 +87,10 @@ export class Transcriptions {
   }
 
   /** Of the audio that was not transcribed yet. */
-  #estimated(words: number): Tokens {
+  #estimated(characters: number): Tokens {
     const seconds = this.#context.conversation.audioSeconds
     const audio = Math.ceil(seconds * TOKENS_PER_SECOND)
-    return { ...NO_TOKENS, prompt: audio, audio, completion: Math.ceil(words / UNITS_PER_TOKEN), seconds }
+    return { ...NO_TOKENS, prompt: audio, audio, completion: Math.ceil(characters / UNITS_PER_TOKEN), seconds }
   }
 }
 
