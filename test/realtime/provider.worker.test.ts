@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { eventually } from "../support/eventually.ts"
-import { openSession } from "../support/realtime.ts"
+import { openSession, requestSession } from "../support/realtime.ts"
 import { begun, delta, ended, nanoOf, play, usageOf } from "../support/realtime-steps.ts"
-import { newKey, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
+import { expectJson, newKey, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 
 const KEY = "played-provider-key-0123456789"
 
@@ -125,4 +125,38 @@ test("a second response is refused where it cannot be held, and the first goes o
   session.send({ type: "response.create" })
   await session.next("received")
   session.close()
+})
+
+test("a session with the workspace's own credential costs the account nothing, and tells what it cost there", async () => {
+  const workspace = await newWorkspace()
+  const own = "sk-own-credential-0123456789"
+  await expectJson(201, workspace.manage.post("/byok", { provider: "played", key: own, name: "Own" }))
+  const session = await openSession(workspace.key, "played/live")
+  play(session, [{ headers: true }])
+  expect(await session.next("headers")).toMatchObject({ headers: { authorization: "Bearer [redacted]" } })
+  expect(JSON.stringify(session.events)).not.toContain(own)
+  const usage = { text: 100, audio: 50, cachedText: 0, cachedAudio: 0, outText: 10, outAudio: 20 }
+  play(session, [begun("r1"), ended("r1", usageOf(usage))])
+  await session.next("response.done")
+  session.close()
+  expect(await settled(workspace)).toBe(0)
+  const { data } = await expectJson<{ data: { is_byok: boolean; upstream_inference_cost: number } }>(
+    200,
+    workspace.as.get("/generation?id=r1"),
+  )
+  expect(data.is_byok).toBe(true)
+  expect(Math.round(data.upstream_inference_cost * 1e9)).toBe(nanoOf(usage))
+})
+
+test("a model that a guardrail denies opens no session, and one that is denied in the middle closes it", async () => {
+  const workspace = await newWorkspace()
+  const child = await newKey(workspace)
+  const session = await openSession(child.key, "played/live")
+  const { data } = await expectJson<{ data: { id: string } }>(
+    201,
+    workspace.manage.post("/guardrails", { name: "Others only", allowed_models: ["sim/echo"] }),
+  )
+  await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [child.hash] }))
+  await eventually(async () => expectJson(403, requestSession(child.key, "played/live")))
+  expect(await session.whenClosed()).toEqual({ code: 4403, reason: "guardrail" })
 })
