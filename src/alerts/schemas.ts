@@ -11,7 +11,8 @@ const line = z
   .trim()
   .min(1, "must not be empty")
   .max(MAX_TEXT, `must be at most ${MAX_TEXT} characters`)
-  .regex(/^[^\p{Cc}]+$/u, "must be on one line")
+  // Not a pattern: its flag would stand in the document.
+  .refine((given) => !/\p{Cc}/u.test(given), "must be on one line")
 const name = line.max(128, "must be at most 128 characters")
 const address = z.email("must be an e-mail address")
 const workspace = z.uuid("must be the UUID of a workspace").optional()

@@ -19,6 +19,7 @@ export function describeApi(api: OpenAPIHono<App>): Document {
         title: "Model gateway",
         version: "1.0.0",
         description: "Paths are relative to the service root, which ends in /api/v1.",
+        license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
       },
       servers: [{ url: "/api/v1" }],
       security: [{ apiKey: [] }],
