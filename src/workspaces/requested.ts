@@ -3,7 +3,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { findDefaultWorkspace, findWorkspace } from "./store.ts"
 
 /**
- * The requested workspace, or else the default one. Throws 404 if it does not exist, 400 if the default was deleted.
+ * The requested workspace, or else the default one. Throws 404 if it does not exist, 400 if it was deleted, or if there is no organization.
  */
 export async function requestedWorkspace(
   db: D1Database,
@@ -16,10 +16,13 @@ export async function requestedWorkspace(
     return workspace.id
   }
   const home = await findDefaultWorkspace(db, organizationId)
-  if (home === undefined) {
-    throw new GatewayError("invalid_request", "The default workspace was deleted. Pass workspace_id.")
-  }
-  return home
+  if (home !== undefined) return home
+  // The bootstrap key of a deployment without organizations.
+  const remedy =
+    organizationId === ""
+      ? "There is no organization yet. Create one with POST /organizations, and use its keys."
+      : "The default workspace was deleted. Pass workspace_id."
+  throw new GatewayError("invalid_request", remedy)
 }
 
 export function workspaceNotFound(): GatewayError {

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { KEY_CACHE_MS } from "../../src/access/key-cache.ts"
 import { ApiKey, CurrentKey } from "../../src/keys/schemas.ts"
+import { requestedWorkspace } from "../../src/workspaces/requested.ts"
 import { client, newKey, newWorkspace, operatorClient, expectJson } from "../support/world.ts"
 
 type Record_ = { data: { hash: string; name: string; limit: number | null; label: string } }
@@ -254,4 +255,8 @@ test("only the bootstrap key creates organizations", async () => {
   const workspace = await newWorkspace()
   await expectJson(403, workspace.manage.post("/organizations", { name: "x" }))
   await expectJson(201, operatorClient.post("/organizations", { name: "x" }))
+})
+
+test("the bootstrap key of a deployment without organizations is told to create one", async () => {
+  await expect(requestedWorkspace(env.DB, "", undefined)).rejects.toThrow("There is no organization yet")
 })
