@@ -77,7 +77,7 @@ export abstract class InternRecords extends DurableObject<Env> {
     }
   }
 
-  /** Without `isCounted` the webhook is told of it once the function that is returned is called with the usage. */
+  /** Unless `isCounted`, the webhook waits until the returned function is called with the charged usage. */
   protected turnEnded(
     { session, usage }: Run,
     error: { reason: string; message: string } | null,

@@ -120,7 +120,7 @@ async function brokenDeliveries(
   return JSON.stringify([calls, ...sent])
 }
 
-test("no secret that was ever given is stored, logged or told again", async () => {
+test("no secret that was ever given is stored, logged or returned again", async () => {
   const lines: string[] = []
   for (const level of ["log", "info", "warn", "error", "debug"] as const) {
     vi.spyOn(console, level).mockImplementation((...parts: unknown[]) => void lines.push(parts.map(String).join(" ")))

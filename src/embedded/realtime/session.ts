@@ -1,7 +1,7 @@
 import { isObject, type Json, objectsOf, parseJson } from "../../support/json.ts"
 import type { RealtimeModel } from "./models.ts"
 
-/** A scripted realtime session: it repeats what it is told. */
+/** A scripted realtime session that echoes its input. */
 
 type Link = { key: string; send: (event: Json) => void; close: () => void }
 

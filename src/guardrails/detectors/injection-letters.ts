@@ -27,16 +27,14 @@ function classify(unit: number): number {
   return isHangul ? read : plainLetter(char.toLowerCase()).charCodeAt(0)
 }
 
+/** Digits that imitate Latin letters. */
+export const LETTER_OF_DIGIT = { "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t" } as const
+
 /** The dotless i and others that Unicode does not take apart. */
 const UNDIVIDED: Readonly<Record<string, string>> = { ı: "i", ł: "l", ø: "o", đ: "d", ß: "s", æ: "a" }
 /** Digits and letters of other scripts that imitate Latin letters. Read so in every word, genuine ones too. */
 const LIKE_LATIN: Readonly<Record<string, string>> = {
-  "0": "o",
-  "1": "i",
-  "3": "e",
-  "4": "a",
-  "5": "s",
-  "7": "t",
+  ...LETTER_OF_DIGIT,
   а: "a",
   е: "e",
   о: "o",

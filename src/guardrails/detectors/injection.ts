@@ -3,6 +3,7 @@ import { COST, type Meter } from "../content/meter.ts"
 import { type Runs, runsOf } from "../prefilter/runs.ts"
 import type { Survey } from "../prefilter/survey.ts"
 import type { Part } from "./detector.ts"
+import { LETTER_OF_DIGIT } from "./injection-letters.ts"
 import { scoreInjections } from "./injection-model.ts"
 import { type Sign, SIGNS } from "./injection-signs.ts"
 import { fuzzyInjections, injectionsFrom, misspeltVerb } from "./injection-typos.ts"
@@ -16,17 +17,7 @@ const INVISIBLE = /[\u00ad\u200b-\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/g
 const SPACED = /(?:[\p{L}\p{N}][\s.\-_*|/]{1,3}){8,400}[\p{L}\p{N}]/gu
 const BASE64 = /[A-Za-z0-9+/_-]{24,8192}={0,2}/g
 const HEX = /(?:[0-9a-f]{2}[ :]?){20,4096}/gi
-const LEET: Readonly<Record<string, string>> = {
-  "0": "o",
-  "1": "i",
-  "3": "e",
-  "4": "a",
-  "5": "s",
-  "7": "t",
-  "@": "a",
-  $: "s",
-  "!": "i",
-}
+const LEET: Readonly<Record<string, string>> = { ...LETTER_OF_DIGIT, "@": "a", $: "s", "!": "i" }
 
 /** Begins with the sign, which is rarer than a letter. */
 const LEET_IN_WORD = /[013457@$](?:(?=[a-z])|(?<=[a-z].))/i

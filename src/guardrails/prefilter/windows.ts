@@ -17,7 +17,9 @@ export function windowsAround(ranges: readonly number[], text: string, stops: St
   return windows
 }
 
-/** The same where a match begins at most so many units before the ranges, but for runs without blanks. */
+/**
+ * Windows around `ranges` that begin at most `lead` UTF-16 units before each range, extended to the previous whitespace.
+ */
 export function windowsWithin(ranges: readonly number[], text: string, lead: number): Span[] {
   const windows: Span[] = []
   let last: Span | undefined

@@ -7,7 +7,7 @@ import type { ToolRun } from "../../ledger/generation.ts"
 import type { ToolCall } from "./calls.ts"
 import { isPaymentRequired, type ChargeToolRun } from "./charge-tool-run.ts"
 
-/** `free`: set where no price was charged for it, so that no call of its own tells of it. */
+/** `free`: set where the run had no price, so that no generation records it. */
 export type Run = { call: ToolCall; tool: RequestedTool; outcome: ToolOutcome; free?: ToolRun }
 
 type ToolRunContext = {

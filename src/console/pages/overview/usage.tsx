@@ -130,7 +130,7 @@ const CHIP_OF = {
   workspace_id: "workspace",
 } as const
 
-/** The range of this page in the words of the list of calls. */
+/** The time range of this page as query parameters of the call list. */
 function shownRange() {
   const params = query.value
   const [from, to] = [params.get("from"), params.get("to")]
