@@ -1,4 +1,5 @@
-import { builtInProviders, type BuiltInProvider } from "../providers/table.ts"
+import type { BuiltInProvider } from "../providers/built-in.ts"
+import { builtInProviders } from "../providers/table.ts"
 
 type Variables = NodeJS.Dict<string>
 
@@ -12,13 +13,13 @@ export function providersOfShell(shell: Variables, written: Variables): Record<s
 }
 
 function variablesOf(provider: BuiltInProvider, shell: Variables, written: Variables): Record<string, string> {
-  const { secret, aliases, addresses, baseUrl } = provider
+  const { secret, aliases, addresses, settings, baseUrl } = provider
   const keys = [secret, ...aliases]
   if (keys.some((name) => written[name])) return {}
   const key = keys.find((name) => shell[name])
   if (key === undefined) return {}
   const addressNames = [secret.replace(/_API_KEY$/, "_BASE_URL"), ...addresses.flatMap(([names]) => names)]
   if (baseUrl === null && !addressNames.some((name) => written[name] || shell[name])) return {}
-  const names = [key, ...addressNames.filter((name) => !written[name])]
+  const names = [key, ...[...addressNames, ...settings].filter((name) => !written[name])]
   return Object.fromEntries(names.flatMap((name) => (shell[name] ? [[name, shell[name]]] : [])))
 }

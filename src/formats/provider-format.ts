@@ -1,3 +1,5 @@
-export const PROVIDER_FORMATS = ["openai", "anthropic"] as const
+/** What a server of the operator's own may have. */
+export const CUSTOM_FORMATS = ["openai", "anthropic"] as const
 
-export type ProviderFormat = (typeof PROVIDER_FORMATS)[number]
+/** `converse`: the Converse API of Amazon Bedrock. */
+export type ProviderFormat = (typeof CUSTOM_FORMATS)[number] | "converse"

@@ -53,6 +53,8 @@ export type UpstreamRequest = {
   bytes?: RegExp
   /** The content type to send where the provider sends `application/octet-stream`. */
   bytesType?: string
+  /** How a stream of this content type becomes server-sent events. */
+  decode?: { type: string; body: (stream: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array> }
   /** The usage so far, for a response that ends early. */
   counted?: () => unknown
   /** Translates the provider's format to that of `reader`, where they differ. */

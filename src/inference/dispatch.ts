@@ -1,12 +1,16 @@
-import { type Attempt, toFailure } from "../formats/attempt.ts"
+import type { Attempt } from "../formats/attempt.ts"
 import type { ResponseReader } from "../formats/readers/reader.ts"
+import type { UpstreamRequest } from "../formats/upstream.ts"
 import type { Rejection } from "../providers/refusal.ts"
 import type { Provider } from "../providers/provider.ts"
+import { cloudAccess, toCloudRequest } from "../providers/cloud/access.ts"
+import { CredentialError } from "../providers/cloud/cloud.ts"
 import { exhaustedUntil } from "../providers/quota.ts"
 import { upstreamInit } from "../providers/upstream-request.ts"
 import { healthKey, isSibling, type Target } from "../routing/target.ts"
 import { logError, logWarning } from "../support/log.ts"
 import { Capture } from "../response-cache/capture.ts"
+import { requiresByok, sendWithKey, toAttempt } from "./attempts.ts"
 import { AttemptTimer } from "./attempt-timer.ts"
 import { type HeldCall, logFieldsOf } from "./call.ts"
 import { cacheKeyOf, findCached, type Pending } from "./cached-response.ts"
@@ -66,25 +70,18 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
     if (failed.some((one) => isSibling(one, target))) continue
     const startedAt = Date.now()
     const hasFallback = call.targets.slice(at + 1).some((other) => !isSibling(other, target))
-    const result = await tryTarget({ ...attempt, target, hasFallback })
+    const result = await sendWithKey(target, deps.openKey, (provider) =>
+      send(provider, { ...attempt, target, hasFallback }),
+    )
     const isRejected = "code" in result
-    attempts.push({
-      provider: target.provider.name,
-      model: target.endpoint.model,
-      status: isRejected ? result.status : 200,
-      latencyMs: Date.now() - startedAt,
-      isByok: target.byok !== undefined,
-      ...(target.keyNumber !== undefined && { keyNumber: target.keyNumber }),
-      ...(isRejected && { error: toFailure(result) }),
-      ...(!isRejected && result.cache && { cache: result.cache }),
-    })
+    attempts.push(toAttempt(target, startedAt, isRejected ? result : { status: 200, cache: result.cache }))
     if (!isRejected) {
       deps.health.warm(healthKey(target))
       return { ok: true, accepted: result, attempts, wasReached }
     }
     rejections.push(result)
     if (call.dispatchAbort.aborted) break
-    if (result.blamesKey && (target.byok?.isRequired || target.byok?.isByokOnly)) needsByok = true
+    if (requiresByok(target, result)) needsByok = true
     if (!isAboutKey(result)) failed.push(target)
     if (result.retryable) coolDown(target, result, call, deps)
     else if (result.unfit) noteUnfit(target, result.unfit, tooShort)
@@ -131,35 +128,17 @@ type UpstreamAttempt = {
   hasFallback: boolean
 }
 
-async function tryTarget(attempt: UpstreamAttempt): Promise<AcceptedResponse | Rejection> {
-  const { byok, provider } = attempt.target
-  if (!byok) return send(provider, attempt)
-  const apiKey = await attempt.deps.openKey(byok)
-  if (apiKey === undefined) {
-    const message = `The workspace's credential for ${provider.name} could not be decrypted.`
-    return failure(provider, "provider_failed", message, null)
-  }
-  const result = await send({ ...provider, apiKey }, attempt)
-  return "code" in result && result.blamesKey ? asByokRejection(result) : result
-}
-
-/** The customer must fix their own key. Without the provider's message, which can quote the key. */
-function asByokRejection(rejection: Rejection): Rejection {
-  const { provider, status } = rejection
-  const message = `${provider} rejected the workspace's credential with status ${status}. Check that key and its account there, or change it at PATCH /byok/{id}.`
-  return { ...rejection, message }
-}
-
 async function send(
   provider: Provider,
   { call, deps, target, onReached, hasFallback }: UpstreamAttempt,
 ): Promise<AcceptedResponse | Rejection> {
   const { upstream } = call.request
-  const request = upstream.buildUpstreamRequest(provider, {
+  const built = upstream.buildUpstreamRequest(provider, {
     upstreamId: target.endpoint.upstreamId,
     maxCompletionTokens: call.completionCapOf(target),
     pseudonym: call.pseudonym,
   })
+  const request = toCloudRequest(provider, built, upstream.streamed)
   const abort = new AbortController()
   const { signal } = abort
   call.dispatchAbort.follow(abort)
@@ -167,11 +146,9 @@ async function send(
   const isHurried = upstream.streamed && hasFallback && firstByteMs < firstFrameMs
   const timer = new AttemptTimer(abort, call.heartbeat, isHurried ? firstByteMs : firstFrameMs)
   try {
-    const init = upstreamInit(request, upstream.streamed, provider, signal)
     const key = cacheKeyOf(call, target, request)
     const stored = key && (await findCached(call, key))
-    const response =
-      stored ?? (await sendWithOneResend(() => deps.send(provider.baseUrl + request.path, init, provider), signal))
+    const response = stored ?? (await sendTo(provider, request, { streamed: upstream.streamed, signal }, deps))
     timer.extendTo(firstFrameMs)
     if (target.sharesLoad && !stored) noteQuota(target, response.headers, deps)
     if (!response.ok) return await readRejection(provider, response, Date.now())
@@ -194,7 +171,8 @@ async function send(
       answeredAt: Date.now(),
       counted: request.counted,
     }
-  } catch {
+  } catch (cause) {
+    if (cause instanceof CredentialError) return asCredentialRejection(provider, cause)
     // A connection error, a broken body or a timeout: these messages can contain an address or a key.
     if (timer.hasFired) {
       return failure(provider, "timeout", `${provider.name} did not respond in time.`, null)
@@ -204,6 +182,32 @@ async function send(
   } finally {
     timer.stop()
   }
+}
+
+async function sendTo(
+  provider: Provider,
+  request: UpstreamRequest,
+  { streamed, signal }: { streamed: boolean; signal: AbortSignal },
+  { send: sendRequest, waitUntil }: Deps,
+): Promise<Response> {
+  const init = upstreamInit(request, streamed, provider, signal)
+  const url = provider.baseUrl + request.path
+  if (!provider.cloud) return sendWithOneResend(() => sendRequest(url, init, provider), signal)
+  const requested = {
+    method: "POST" as const,
+    path: request.path,
+    ...(typeof init.body === "string" && { body: init.body }),
+  }
+  const deps = { fetch: (...one: Parameters<typeof fetch>) => fetch(...one), now: Date.now, waitUntil }
+  const access = await cloudAccess(provider, requested, deps)
+  const sent = { ...init, headers: { ...init.headers, ...access.headers } }
+  return sendWithOneResend(() => sendRequest(access.url, sent, provider), signal)
+}
+
+/** The owner of the credential must mend it; the client's request is not at fault. */
+function asCredentialRejection(provider: Provider, { message }: CredentialError): Rejection {
+  const content = `The credential of ${provider.name} cannot be used: ${message}.`
+  return { ...failure(provider, "provider_failed", content, null), blamesKey: true }
 }
 
 function noteQuota(target: Target, headers: Headers, { health }: Deps): void {

@@ -9,6 +9,7 @@ import type { Caller } from "../policy/call-policy.ts"
 import { limitsOf, rateLimitsOf } from "../policy/limits.ts"
 import { routingMetadata } from "../routing/metadata.ts"
 import { type Target, targetKey } from "../routing/target.ts"
+import { holdOrByok } from "./attempts.ts"
 import type { HeldCall, PlannedCall } from "./call.ts"
 import { completionCap, wantedFor } from "./cost-bound.ts"
 import type { Deps } from "./deps.ts"
@@ -73,15 +74,7 @@ async function holdFor({ targets, request, caller }: PlannedCall, draft: Generat
     const heldNano = await hold({ draft: draftFor(draft, isByok), wanted, estimateNano, caller, free, rates }, deps)
     return { heldNano, estimateNano, targets: covered, isByok }
   }
-  const byok = targets.filter((target) => target.byok)
-  const isByok = byok.length === targets.length
-  try {
-    return await tryHold(targets, isByok)
-  } catch (refusal) {
-    const isPaid = refusal instanceof GatewayError && ["payment_required", "forbidden"].includes(refusal.code)
-    if (isByok || byok.length === 0 || !isPaid) throw refusal
-    return tryHold(byok, true)
-  }
+  return holdOrByok(targets, tryHold)
 }
 
 type HoldInput = {

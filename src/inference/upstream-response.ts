@@ -28,7 +28,8 @@ export async function readResponse(response: Response, expected: Expected): Prom
   }
   // Servers label their streams in many ways: the first byte tells a stream from a document.
   if (isStreamed && type !== "text/html") {
-    const body = new PacedReader(response.body)
+    const { decode } = request
+    const body = new PacedReader(decode?.type === type ? decode.body(response.body) : response.body)
     if (await startsAsDocument(body)) return readDocument(await readRest(body), expected)
     const head = await readStreamHead(body, { reader, signal, translate: translate?.stream() })
     return head.ok ? { kind: "stream", head } : fromInBandError(provider, head.error, head.reason)

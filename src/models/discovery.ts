@@ -3,6 +3,7 @@ import { credentialHeader } from "../providers/upstream-request.ts"
 import { isObject, objectsOf, parseJson } from "../support/json.ts"
 import { readText } from "../support/read-text.ts"
 import type { Endpoint, Model } from "./catalogue.ts"
+import { listCloudModels } from "./cloud-models.ts"
 import { COMMON_PARAMETERS, FORMAT_PARAMETERS, MODEL_DEFAULTS, TOOL_PARAMETERS } from "./custom-models.ts"
 import { isCallable, outputsOf } from "./model-kind.ts"
 
@@ -22,10 +23,13 @@ export type ListedModel = {
   contextLength: number
   /** USD a token, where the list has prices in that unit. */
   pricing: { prompt: string; completion: string } | null
+  /** Its name in the catalogue, where that is not made of its id. */
+  model?: string
 }
 
 /** The models that the provider lists. Throws an Error whose message is for the operator and quotes no key. */
 export async function listProviderModels(provider: Provider): Promise<ListedModel[]> {
+  if (provider.cloud) return listCloudModels(provider, fetchJson)
   const url = `${provider.baseUrl}/models${provider.format === "anthropic" ? PAGE : ""}`
   const headers = {
     accept: "application/json",
@@ -33,6 +37,13 @@ export async function listProviderModels(provider: Provider): Promise<ListedMode
     ...(provider.format === "anthropic" && { "anthropic-version": "2023-06-01" }),
     ...credentialHeader(provider),
   }
+  const body = await fetchJson(url, headers)
+  const listed = Array.isArray(body) ? body : isObject(body) ? (body["data"] ?? body["models"]) : undefined
+  if (!Array.isArray(listed)) throw new Error(`${url} answers no list of models.`)
+  return objectsOf(listed).slice(0, MAX_MODELS).flatMap(toListed)
+}
+
+async function fetchJson(url: string, headers: Record<string, string>): Promise<unknown> {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const response = await fetch(url, { headers, redirect: "manual", signal }).catch((cause: unknown) => {
     const reason =
@@ -41,10 +52,7 @@ export async function listProviderModels(provider: Provider): Promise<ListedMode
   })
   const text = await readText(response, MAX_BYTES)
   if (!response.ok) throw new Error(`${url} answers ${response.status}${hintFor(response.status)}.`)
-  const body = text === undefined ? undefined : parseJson(text)
-  const listed = Array.isArray(body) ? body : isObject(body) ? (body["data"] ?? body["models"]) : undefined
-  if (!Array.isArray(listed)) throw new Error(`${url} answers no list of models.`)
-  return objectsOf(listed).slice(0, MAX_MODELS).flatMap(toListed)
+  return text === undefined ? undefined : parseJson(text)
 }
 
 function hintFor(status: number): string {
@@ -97,7 +105,7 @@ const AUTHORS: Readonly<Record<string, string>> = {
 
 /** A list as models of the catalogue. `isFree`: a server of the operator's own, whose tokens cost nothing. */
 export function toDiscoveredModels(provider: Provider, listed: readonly ListedModel[], isFree: boolean): Model[] {
-  const byId = new Map(listed.map((model) => [idOf(provider, model.id), model]))
+  const byId = new Map(listed.map((model) => [model.model ?? idOf(provider, model.id), model]))
   return [...byId].map(([id, model]) => {
     const outputModalities = outputsOf(model.id)
     const endpoint: Endpoint = {

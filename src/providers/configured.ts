@@ -5,8 +5,10 @@ import { configOf, credential } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { BASE_URL_RULE, BaseUrl, forFormat } from "../config/base-url.ts"
 import { parseCustomProviders, toProvider, type CustomProvider } from "./custom.ts"
+import { cloudFields, cloudKeys } from "./cloud/configured.ts"
 import { type Provider, toKeys } from "./provider.ts"
-import { builtInProviders, type BuiltInProvider } from "./table.ts"
+import type { BuiltInProvider } from "./built-in.ts"
+import { builtInProviders } from "./table.ts"
 
 type Configuration = {
   providers: ReadonlyMap<string, Provider>
@@ -71,11 +73,13 @@ function embeddedAt(path: string) {
 }
 
 function toConfigured(provider: BuiltInProvider, env: Env): Provider | undefined {
-  const apiKeys = keysOf(provider, env)
+  const written = keysOf(provider, env)
+  const apiKeys = provider.cloud ? cloudKeys(provider, env, written) : written
   const current = ownBaseUrl(provider, env)
   if (apiKeys.length === 0 && !(provider.keyless && current !== undefined)) return undefined
   const reachable = toReachable(provider, env)
-  if (!reachable) {
+  // The region may be known to the credential, which a variable's is not.
+  if (!reachable || reachable.baseUrl.includes("*")) {
     const names = [baseUrlVariable(provider), ...provider.addresses.flatMap(([variables]) => variables)]
     const rule = `The key of ${provider.name} is set; its address must be set with it: ${names.join(" or ")}.`
     throw new GatewayError("misconfigured", rule)
@@ -91,7 +95,9 @@ function keysOf({ secret, aliases }: BuiltInProvider, env: Env): string[] {
 
 /** Without a key; undefined where the address is not known. */
 function toReachable(provider: BuiltInProvider, env: Env): Provider | undefined {
-  const baseUrl = ownBaseUrl(provider, env) ?? provider.baseUrl
+  const override = ownBaseUrl(provider, env)
+  const inCloud = provider.cloud && cloudFields(provider, env, override)
+  const baseUrl = inCloud?.baseUrl ?? override ?? provider.baseUrl
   if (baseUrl === null) return undefined
   const { slug, name, quirks, format, keyHeader } = provider
   const regions = regionsOf(env)[slug]
@@ -102,6 +108,7 @@ function toReachable(provider: BuiltInProvider, env: Env): Provider | undefined 
     format,
     keyHeader,
     quirks,
+    ...inCloud,
     ...(provider.responses && { responses: true as const }),
     ...(regions && { regions }),
   }

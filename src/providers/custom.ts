@@ -3,7 +3,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { PRICE_NAMES, Pricing } from "../money/pricing.ts"
 import { BaseUrl, forFormat } from "../config/base-url.ts"
 import { keyHeaderOf, type Provider, toKeys } from "./provider.ts"
-import { PROVIDER_FORMATS } from "../formats/provider-format.ts"
+import { CUSTOM_FORMATS } from "../formats/provider-format.ts"
 import { builtInProviders } from "./table.ts"
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
@@ -103,7 +103,7 @@ const CustomProvider = z.strictObject(
       .refine((name) => !OWN_HEADERS.has(name.toLowerCase()), { error: "is a header that the gateway sets itself" })
       .optional(),
     name: text("must be a name").optional(),
-    wire: z.enum(PROVIDER_FORMATS, { error: 'accepts "openai" or "anthropic"' }).default("openai"),
+    wire: z.enum(CUSTOM_FORMATS, { error: 'accepts "openai" or "anthropic"' }).default("openai"),
     responses: flag.default(false),
     regions: z.array(text("must be the name of a region"), { error: "must be an array of regions" }).optional(),
     zero_retention: flag.default(false),

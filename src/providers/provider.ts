@@ -1,4 +1,5 @@
 import type { ProviderFormat } from "../formats/provider-format.ts"
+import type { Cloud } from "./cloud/cloud.ts"
 
 /** What is known of a provider before any call: where it is, how it wants its key, what it is called. */
 export type Provider = {
@@ -8,7 +9,7 @@ export type Provider = {
   name: string
   /** Ends before `/chat/completions`, without a trailing slash. */
   baseUrl: string
-  /** `openai`: the OpenAI chat wire; `anthropic`: the Messages wire. */
+  /** `openai`: the OpenAI chat wire; `anthropic`: the Messages wire; `converse`: Bedrock's Converse API. */
   format: ProviderFormat
   /** Speaks the OpenAI Responses wire as well. */
   responses?: true
@@ -25,6 +26,8 @@ export type Provider = {
   /** Reached over a service binding instead of the network. */
   embedded?: true
   quirks: Quirks
+  /** A cloud whose requests need more than a header with a key; `apiKey` is its credential. */
+  cloud?: Cloud
 }
 
 /** How a provider's dialect differs from the contract. Empty means: it does not. */

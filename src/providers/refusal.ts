@@ -1,5 +1,6 @@
 import { isArray, isObject, type Json, objectsOf, parseJson } from "../support/json.ts"
 import type { ErrorName } from "../errors/errors.ts"
+import { secretsIn } from "./cloud/credentials.ts"
 import { parseRetryAfter } from "../support/retry-after.ts"
 
 /** Why a target did not take a call. Values, not exceptions: the next target may take it. */
@@ -114,8 +115,11 @@ export function redactedCode(code: string, apiKey: string | undefined): string {
 
 /** Providers quote what they were sent, their key included. Redact first and cut afterwards: a cut key is not found. */
 function redactSecrets(text: string, apiKey: string | undefined): string {
-  const known = apiKey === undefined || apiKey === "" ? text : text.replaceAll(apiKey, "[redacted]")
-  return known.replaceAll(/\b(?:sk|gsk|xai|pplx|AIza|key|Bearer)[-_ ][\w.-]{12,}/g, "[redacted]")
+  const secrets = apiKey === undefined || apiKey === "" ? [] : [apiKey, ...secretsIn(apiKey)]
+  const known = secrets.reduce((found, secret) => found.replaceAll(secret, "[redacted]"), text)
+  return known
+    .replaceAll(/\bya29\.[\w.-]{8,}/g, "[redacted]")
+    .replaceAll(/\b(?:sk|gsk|xai|pplx|AIza|key|Bearer)[-_ ][\w.-]{12,}/g, "[redacted]")
 }
 
 function parseError(body: string): { message: string | undefined; retryAfterMs: number | null } {

@@ -1,71 +1,6 @@
-import { keyHeaderOf, type Quirks } from "./provider.ts"
-import { type ProviderFormat } from "../formats/provider-format.ts"
-
-/** A provider the gateway knows by heart: setting its secret is all it takes to use it. */
-export type BuiltInProvider = {
-  slug: string
-  name: string
-  /** null where every account has its own: the operator sets it. */
-  baseUrl: string | null
-  /** The variable that holds its key. `X_API_KEY` also makes `X_BASE_URL`, which replaces `baseUrl`. */
-  secret: `${string}_API_KEY`
-  /** A server of the operator's own: a base URL is enough. */
-  keyless: boolean
-  /** Other names of the variable, as the vendor's own tools and other gateways have it. The first that is set wins. */
-  aliases: readonly string[]
-  /** Where each account has its own address: the variables that name it, and the base URL with `*` for their value. */
-  addresses: readonly (readonly [variables: readonly string[], template: string])[]
-  format: ProviderFormat
-  /** Speaks the Responses wire as well. */
-  responses: boolean
-  /** How the key is sent. */
-  keyHeader: string
-  quirks: Quirks
-  /** ISO 3166-1 alpha-2, null where it is not certain. */
-  headquarters: string | null
-  privacyPolicyUrl: string | null
-  termsOfServiceUrl: string | null
-  statusPageUrl: string | null
-}
-
-type More = {
-  headquarters?: string
-  quirks?: Quirks
-  privacy?: string
-  terms?: string
-  status?: string
-  format?: ProviderFormat
-  responses?: true
-  keyHeader?: string
-  keyless?: true
-  aliases?: readonly string[]
-  addresses?: BuiltInProvider["addresses"]
-}
-
-function row(
-  slug: string,
-  name: string,
-  baseUrl: string | null,
-  { format = "openai", keyHeader = keyHeaderOf(format), ...more }: More = {},
-) {
-  return {
-    slug,
-    name,
-    baseUrl,
-    secret: `${slug.toUpperCase().replaceAll("-", "_")}_API_KEY`,
-    keyless: more.keyless ?? false,
-    aliases: more.aliases ?? [],
-    addresses: more.addresses ?? [],
-    format,
-    responses: more.responses ?? false,
-    keyHeader,
-    quirks: more.quirks ?? {},
-    headquarters: more.headquarters ?? null,
-    privacyPolicyUrl: more.privacy ?? null,
-    termsOfServiceUrl: more.terms ?? null,
-    statusPageUrl: more.status ?? null,
-  } satisfies BuiltInProvider
-}
+import { ACCESS_KEY, BEDROCK_REGIONS, TOKEN_URL, VERTEX_LOCATIONS, VERTEX_PROJECTS } from "./cloud/cloud.ts"
+import { type BuiltInProvider, row } from "./built-in.ts"
+import type { Quirks } from "./provider.ts"
 
 /** Take only `max_tokens`. */
 const OLD_LIMIT: Quirks = { maxTokensField: "max_tokens" }
@@ -82,9 +17,10 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     headquarters: "CN",
     quirks: OLD_LIMIT,
   }),
-  // The base URL of a region: https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1
   row("amazon-bedrock", "Amazon Bedrock", null, {
-    addresses: [[["AWS_REGION", "AWS_DEFAULT_REGION"], "https://bedrock-runtime.*.amazonaws.com/openai/v1"]],
+    cloud: "bedrock",
+    format: "converse",
+    addresses: [[BEDROCK_REGIONS, "https://bedrock-runtime.*.amazonaws.com"]],
     aliases: ["AWS_BEARER_TOKEN_BEDROCK", "BEDROCK_API_KEY"],
     headquarters: "US",
     quirks: STRICT_OLD,
@@ -172,6 +108,16 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     quirks: STRICT_OLD,
     privacy: "https://policies.google.com/privacy",
     terms: "https://ai.google.dev/gemini-api/terms",
+  }),
+  row("google-vertex", "Google Vertex", "https://aiplatform.googleapis.com", {
+    cloud: "vertex",
+    aliases: ["GOOGLE_APPLICATION_CREDENTIALS_JSON", "GOOGLE_SERVICE_ACCOUNT_JSON", "VERTEX_API_KEY"],
+    settings: [...VERTEX_PROJECTS, ...VERTEX_LOCATIONS, TOKEN_URL],
+    headquarters: "US",
+    quirks: STRICT_OLD,
+    privacy: "https://cloud.google.com/terms/cloud-privacy-notice",
+    terms: "https://cloud.google.com/terms",
+    status: "https://status.cloud.google.com/",
   }),
   row("groq", "Groq", "https://api.groq.com/openai/v1", {
     headquarters: "US",
@@ -279,10 +225,14 @@ export const builtInProviders: readonly BuiltInProvider[] = [
 ]
 
 /** Every variable by its own name that holds a key or an address of a provider. */
-export const PROVIDER_VARIABLES: readonly string[] = builtInProviders.flatMap(({ aliases, addresses }) => [
-  ...aliases,
-  ...addresses.flatMap(([variables]) => variables),
-])
+export const PROVIDER_VARIABLES: readonly string[] = [
+  ...builtInProviders.flatMap(({ aliases, addresses, settings }) => [
+    ...aliases,
+    ...addresses.flatMap(([variables]) => variables),
+    ...settings,
+  ]),
+  ...ACCESS_KEY,
+]
 
 const bySlug = new Map(builtInProviders.map((provider) => [provider.slug, provider]))
 

@@ -46,9 +46,9 @@ function setReasoning(body: Record<string, unknown>, request: ChatRequest, { qui
   else if (effort != null) body["reasoning_effort"] = effort
 }
 
-/** The header with the provider's key, where it takes one. */
-export function credentialHeader({ apiKey, keyHeader }: Provider): Record<string, string> {
-  if (apiKey === undefined) return {}
+/** The header with the provider's key, where it takes one. A cloud has headers of its own (cloud/access.ts). */
+export function credentialHeader({ apiKey, keyHeader, cloud }: Provider): Record<string, string> {
+  if (apiKey === undefined || cloud) return {}
   return { [keyHeader]: keyHeader === "authorization" ? `Bearer ${apiKey}` : apiKey }
 }
 
@@ -58,7 +58,7 @@ export function upstreamInit(
   isStreamed: boolean,
   provider: Provider,
   signal: AbortSignal,
-): RequestInit {
+): Omit<RequestInit, "headers"> & { headers: Record<string, string>; body: string | FormData } {
   const headers = {
     // A form sets its own content type, with the boundary of its parts.
     ...(!requested.form && { "content-type": "application/json" }),

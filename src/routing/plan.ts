@@ -1,6 +1,7 @@
 import { type ByokCredential, type ByokRoutes, credentialOrder } from "../byok/usable-credentials.ts"
 import { GatewayError, type GuardrailRule } from "../errors/errors.ts"
 import type { Catalogue, Endpoint, Model } from "../models/catalogue.ts"
+import { servingProvider } from "../providers/cloud/access.ts"
 import { findBuiltInProvider } from "../providers/table.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ProviderPreferences } from "../formats/schemas.ts"
@@ -197,9 +198,13 @@ function offersAt(
   { id }: Model,
   { providers, byok: current }: Pick<PlanInput, "providers" | "byok">,
 ): Offer[] {
-  const shared = providers.get(endpoint.provider)
+  const serving = (from: ReadonlyMap<string, Provider> | undefined) => {
+    const provider = from?.get(endpoint.provider)
+    return provider && servingProvider(provider, endpoint.upstreamId)
+  }
+  const shared = serving(providers)
   const offer = shared ? withEachKey(shared).map((kept) => ({ endpoint, ...kept })) : []
-  const provider = current?.providers.get(endpoint.provider)
+  const provider = serving(current?.providers)
   if (!current || !provider) return offer
   const ways = credentialOrder(endpoint.provider, id, current.keys)
   const owned = (key: ByokCredential): Offer => ({

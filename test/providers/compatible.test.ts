@@ -9,7 +9,8 @@ const OUTGOING = { upstreamId: "m", maxCompletionTokens: undefined, pseudonym: u
 function providerOf(slug: string): Provider {
   const row = findBuiltInProvider(slug)
   if (!row) throw new Error(`There is no provider ${slug}.`)
-  return { ...row, baseUrl: row.baseUrl ?? "", responses: undefined as never }
+  const { cloud: _, responses: __, ...fields } = row
+  return { ...fields, baseUrl: row.baseUrl ?? "" }
 }
 
 const request = ChatRequest.parse({

@@ -93,7 +93,7 @@ describe("the names that vendors and other gateways use", () => {
     [
       "amazon-bedrock",
       { AWS_BEARER_TOKEN_BEDROCK: "k", AWS_REGION: "eu-west-1" },
-      "https://bedrock-runtime.eu-west-1.amazonaws.com/openai/v1",
+      "https://bedrock-runtime.eu-west-1.amazonaws.com",
     ],
     [
       "azure",

@@ -10,6 +10,14 @@ const FINISH_REASONS = new Map([
   ["refusal", "content_filter"],
 ])
 
+/** What Bedrock has besides. They are no words of Messages, so no client of it is sent one. */
+const CONVERSE_REASONS = new Map([
+  ["content_filtered", "content_filter"],
+  ["guardrail_intervened", "content_filter"],
+  ["malformed_model_output", "error"],
+  ["malformed_tool_use", "error"],
+])
+
 const STOP_REASONS = new Map([
   ["stop", "end_turn"],
   ["length", "max_tokens"],
@@ -19,7 +27,7 @@ const STOP_REASONS = new Map([
 ])
 
 export function toFinishReason(stopReason: string): string {
-  return FINISH_REASONS.get(stopReason) ?? "stop"
+  return FINISH_REASONS.get(stopReason) ?? CONVERSE_REASONS.get(stopReason) ?? "stop"
 }
 
 /** The provider's own stop reason where Messages defines it and it agrees, since it is more precise. */

@@ -44,12 +44,16 @@ export async function holdResponse(
     if (!(refusal instanceof GatewayError)) await deps.ledger.release(draft.id)
     throw refusal
   })
-  const held: HeldResponse = { draft, heldNano, limits: limitsOf(caller), estimate: () => estimateNano, stopTracking }
-  const { holdTtlMs: ttlMs } = deps.timers
-  const stop = deps.ledger.track(draft.id, { estimate: () => held.estimate(), ttlMs, heldAt: Date.now() })
-  function stopTracking() {
-    stop()
+  const held: HeldResponse = {
+    draft,
+    heldNano,
+    limits: limitsOf(caller),
+    estimate: () => estimateNano,
+    stopTracking: () => stop(),
   }
+  const { holdTtlMs: ttlMs } = deps.timers
+  // The session replaces `estimate` while a response runs.
+  const stop = deps.ledger.track(draft.id, { estimate: () => held.estimate(), ttlMs, heldAt: Date.now() })
   return held
 }
 
@@ -59,7 +63,7 @@ export async function releaseHold({ draft, stopTracking }: HeldResponse, { ledge
   await ledger.release(draft.id)
 }
 
-/** Whether a session under this hold may go on: `targets` are those that may serve it. */
+/** Whether the hold still pays for the shortest next response. */
 export function covers({ heldNano }: HeldResponse, { wanted }: Slice): boolean {
   return heldNano >= wanted.leastNano
 }

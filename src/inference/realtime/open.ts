@@ -1,5 +1,4 @@
 import type { Attempt } from "../../formats/attempt.ts"
-import { toFailure } from "../../formats/attempt.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import type { Caller } from "../../policy/call-policy.ts"
 import type { Rejection } from "../../providers/refusal.ts"
@@ -8,6 +7,7 @@ import { credentialHeader } from "../../providers/upstream-request.ts"
 import { healthKey, type Target } from "../../routing/target.ts"
 import { newId } from "../../support/ids.ts"
 import type { PlannableRequest } from "../inference-request.ts"
+import { holdOrByok, requiresByok, sendWithKey, toAttempt } from "../attempts.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
 import { answerHeaders } from "../headers.ts"
 import { planTargets } from "../plan.ts"
@@ -47,7 +47,9 @@ export async function openSession(request: SessionRequest, { deps, meta, caller 
   const requestedModel = resolved.alias ?? request.model
   const hold: HoldContext = { deps, meta: resolved, requestedModel, sessionId: id }
   const conversation = new Conversation()
-  const { held, covered } = await holdFirst(targets, conversation, caller, hold)
+  const { held, covered } = await holdOrByok(targets, async (some, isByok) => {
+    return { held: await holdResponse(sliceOf(some, conversation), { caller, isByok }, hold), covered: some }
+  })
   const dialed = await dial(covered, request, deps)
   if ("socket" in dialed) return { id, ...dialed, held, hold, conversation }
   throw await refused(held, covered, dialed, deps)
@@ -103,29 +105,6 @@ function notOffered(name: string): GatewayError {
   return new GatewayError("not_found", `${name} has no realtime sessions in the form of OpenAI's API.`)
 }
 
-type Held = { held: HeldResponse; covered: readonly Target[] }
-
-/** Where the account or a limit refuses, targets with a credential of the workspace may be left. */
-async function holdFirst(
-  targets: readonly Target[],
-  conversation: Conversation,
-  caller: Caller,
-  context: HoldContext,
-): Promise<Held> {
-  const tryHold = async (covered: readonly Target[], isByok: boolean) => {
-    return { held: await holdResponse(sliceOf(covered, conversation), { caller, isByok }, context), covered }
-  }
-  const byok = targets.filter((target) => target.byok)
-  const isByok = byok.length === targets.length
-  try {
-    return await tryHold(targets, isByok)
-  } catch (refusal) {
-    const isPaid = refusal instanceof GatewayError && ["payment_required", "forbidden"].includes(refusal.code)
-    if (isByok || byok.length === 0 || !isPaid) throw refusal
-    return tryHold(byok, true)
-  }
-}
-
 type Dialed =
   | { socket: WebSocket; target: Target; attempts: Attempt[] }
   | { rejections: Rejection[]; attempts: Attempt[] }
@@ -137,51 +116,27 @@ async function dial(targets: readonly Target[], request: SessionRequest, deps: D
   for (const target of targets) {
     if (needsByok && !target.byok) continue
     const startedAt = Date.now()
-    const provider = await withKey(target, deps)
-    const result = provider ? await connect(provider, target, request, deps) : unreadableKey(target)
+    const result = await sendWithKey(target, deps.openKey, (provider) => connect(provider, target, request, deps))
     const isRejected = "code" in result
-    attempts.push({
-      provider: target.provider.name,
-      model: target.endpoint.model,
-      status: isRejected ? result.status : 101,
-      latencyMs: Date.now() - startedAt,
-      isByok: target.byok !== undefined,
-      ...(target.keyNumber !== undefined && { keyNumber: target.keyNumber }),
-      ...(isRejected && { error: toFailure(result) }),
-    })
+    attempts.push(toAttempt(target, startedAt, isRejected ? result : { status: 101 }))
     if (!isRejected) {
       deps.health.warm(healthKey(target))
-      return { socket: result.socket, target: { ...target, provider: provider ?? target.provider }, attempts }
+      return { socket: result.socket, target: { ...target, provider: result.provider }, attempts }
     }
     rejections.push(result)
-    if (result.blamesKey && (target.byok?.isRequired || target.byok?.isByokOnly)) needsByok = true
+    if (requiresByok(target, result)) needsByok = true
     if (!result.retryable) break
     deps.health.coolDown(healthKey(target), result.retryAfterMs, Date.now())
   }
   return { rejections, attempts }
 }
 
-async function withKey({ byok, provider }: Target, deps: Deps): Promise<Provider | undefined> {
-  if (!byok) return provider
-  const apiKey = await deps.openKey(byok)
-  return apiKey === undefined ? undefined : { ...provider, apiKey }
-}
-
-function unreadableKey({ provider }: Target): Rejection {
-  return failure(
-    provider,
-    "provider_failed",
-    `The workspace's credential for ${provider.name} could not be decrypted.`,
-    null,
-  )
-}
-
 async function connect(
   provider: Provider,
-  { endpoint, byok }: Target,
+  { endpoint }: Target,
   { isBeta }: SessionRequest,
   deps: Deps,
-): Promise<{ socket: WebSocket } | Rejection> {
+): Promise<{ socket: WebSocket; provider: Provider } | Rejection> {
   const url = `${provider.baseUrl}/realtime?model=${encodeURIComponent(endpoint.upstreamId)}`
   const headers = {
     upgrade: "websocket",
@@ -194,11 +149,8 @@ async function connect(
   try {
     const init = { headers, redirect: "manual", signal: abort.signal } as const
     const response = await deps.send(url, init, provider)
-    if (response.webSocket) return { socket: response.webSocket }
-    const rejection = await readRejection(provider, response, Date.now())
-    if (!byok || !rejection.blamesKey) return rejection
-    const message = `${provider.name} rejected the workspace's credential with status ${response.status}. Check that key and its account there, or change it at PATCH /byok/{id}.`
-    return { ...rejection, message }
+    if (response.webSocket) return { socket: response.webSocket, provider }
+    return await readRejection(provider, response, Date.now())
   } catch {
     // The message of a connection error can contain an address or a key.
     return failure(

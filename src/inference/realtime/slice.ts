@@ -15,9 +15,8 @@ const LEAST_OUTPUT = 64
 export type Slice = { wanted: Wanted; estimateNano: number; estimateTokens: number }
 
 /**
- * `mostNano`: a response that reads all of the context and makes all the output that the model can: a request may ask for
- * more than its session. `leastNano`: what the
- * conversation has come to, and a short response.
+ * `mostNano`: a response that reads the whole context and generates as much as the model can, since a response may ask for
+ * more than its session. `leastNano`: the conversation so far and a short response.
  */
 export function sliceOf(targets: readonly Target[], conversation: Conversation): Slice {
   const slice = { wanted: { leastNano: 0, mostNano: 0 }, estimateNano: 0, estimateTokens: 0 }

@@ -3,6 +3,8 @@ import { costBoundsOf } from "../../cost-bound.ts"
 import { GatewayError } from "../../../errors/errors.ts"
 import type { InferenceRequest, UpstreamPlan } from "../../inference-request.ts"
 import { type Conversation, toConversation } from "../../../formats/messages/upstream/to-body.ts"
+import { toConverseConversation } from "../../../formats/converse/to-body.ts"
+import { asConverse } from "../../../formats/readers/as-converse.ts"
 import { asMessages } from "../../../formats/readers/as-messages.ts"
 import type { ChatRequest } from "../../../formats/schemas.ts"
 import { chatReader } from "../../../formats/readers/chat.ts"
@@ -30,32 +32,38 @@ export function chatRequest(request: ChatRequest, bodyBytes: number): InferenceR
 
 /** Builds the upstream request: in the chat format, or translated for a provider without it. */
 export function chatUpstreamPlan(request: ChatRequest): UpstreamPlan {
-  /** Translated at most once, when the first provider needs it. */
-  let translated: Conversation | GatewayError | undefined
-  const inMessages = () => (translated ??= translate(request))
+  const inMessages = translation(() => toConversation(request))
+  const inConverse = translation(() => toConverseConversation(request))
   return {
     streamed: request.stream,
     buildUpstreamRequest(provider, outgoing) {
-      if (provider.format !== "anthropic") {
-        return { reader: chatReader, path: "/chat/completions", body: toUpstreamBody(request, provider, outgoing) }
-      }
-      const conversation = inMessages()
-      if (conversation instanceof GatewayError) throw conversation
-      return asMessages(request, outgoing, conversation)
+      if (provider.format === "anthropic") return asMessages(request, outgoing, orThrow(inMessages()))
+      if (provider.format === "converse") return asConverse(request, outgoing, orThrow(inConverse()))
+      return { reader: chatReader, path: "/chat/completions", body: toUpstreamBody(request, provider, outgoing) }
     },
-    unsupportedReason(provider) {
-      const conversation = provider.format === "anthropic" ? inMessages() : undefined
+    unsupportedReason({ format }) {
+      const conversation = format === "anthropic" ? inMessages() : format === "converse" ? inConverse() : undefined
       return conversation instanceof GatewayError ? conversation : undefined
     },
   }
 }
 
-/** The request in the Messages format, or the error of what it cannot express. */
-function translate(request: ChatRequest): Conversation | GatewayError {
+/** Translates at most once, when the first provider needs it: the conversation, or the error of what it cannot express. */
+function translation(translate: () => Conversation): () => Conversation | GatewayError {
+  let translated: Conversation | GatewayError | undefined
+  return () => (translated ??= refusalOr(translate))
+}
+
+function refusalOr(translate: () => Conversation): Conversation | GatewayError {
   try {
-    return toConversation(request)
+    return translate()
   } catch (refusal) {
     if (refusal instanceof GatewayError) return refusal
     throw refusal
   }
+}
+
+function orThrow(conversation: Conversation | GatewayError): Conversation {
+  if (conversation instanceof GatewayError) throw conversation
+  return conversation
 }

@@ -1,0 +1,26 @@
+import { parseData, toFrame } from "../sse/frames.ts"
+import { decodedStream, type EventStreamMessage } from "./event-stream.ts"
+
+/** The content type of a stream of Converse events. */
+export const EVENT_STREAM_TYPE = "application/vnd.amazon.eventstream"
+
+const decoder = new TextDecoder()
+
+/** A binary stream of Converse events as server-sent events, which the relay reads: `{"contentBlockDelta":{...}}`. */
+export function converseAsSse(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  return decodedStream(body, (message) => toFrame(toEvent(message)))
+}
+
+/** The event under its type, as the API's model of the stream has it. Exceptions and errors become `exception`. */
+function toEvent({ headers, payload }: EventStreamMessage): Record<string, unknown> {
+  const kind = headers.get(":message-type")
+  if (kind === "error") {
+    return { exception: { type: headers.get(":error-code"), message: headers.get(":error-message") } }
+  }
+  const content = parseData(decoder.decode(payload)) ?? {}
+  if (kind === "exception") {
+    const message = content["message"] ?? content["Message"] ?? content["originalMessage"]
+    return { exception: { type: headers.get(":exception-type"), message } }
+  }
+  return { [headers.get(":event-type") ?? "unknown"]: content }
+}

@@ -1,0 +1,76 @@
+import { GatewayError } from "../errors/errors.ts"
+import { type Attempt, toFailure } from "../formats/attempt.ts"
+import type { Provider } from "../providers/provider.ts"
+import type { Rejection } from "../providers/refusal.ts"
+import type { Target } from "../routing/target.ts"
+import type { Deps } from "./deps.ts"
+import { failure } from "./upstream-response.ts"
+
+/** What calls and realtime sessions share when they try targets in order. */
+
+/**
+ * Tries to hold for all targets. Where the account or a limit refuses, targets with a BYOK credential may be left, which
+ * cost neither anything. Rejects with the error of the refusal.
+ */
+export async function holdOrByok<T>(
+  targets: readonly Target[],
+  tryHold: (covered: readonly Target[], isByok: boolean) => Promise<T>,
+): Promise<T> {
+  const byok = targets.filter((target) => target.byok)
+  const isByok = byok.length === targets.length
+  try {
+    return await tryHold(targets, isByok)
+  } catch (refusal) {
+    const isPaid = refusal instanceof GatewayError && ["payment_required", "forbidden"].includes(refusal.code)
+    if (isByok || byok.length === 0 || !isPaid) throw refusal
+    return tryHold(byok, true)
+  }
+}
+
+/** Sends with the key of the target: the gateway's, or that of its BYOK credential. */
+export async function sendWithKey<T extends object>(
+  { byok, provider }: Target,
+  openKey: Deps["openKey"],
+  send: (provider: Provider) => Promise<T | Rejection>,
+): Promise<T | Rejection> {
+  if (!byok) return send(provider)
+  const apiKey = await openKey(byok)
+  if (apiKey === undefined) {
+    const message = `The workspace's credential for ${provider.name} could not be decrypted.`
+    return failure(provider, "provider_failed", message, null)
+  }
+  const result = await send({ ...provider, apiKey })
+  return "code" in result && result.blamesKey ? asByokRejection(result) : result
+}
+
+/** The customer must fix their own key. Without the provider's message, which can quote the key. */
+function asByokRejection(rejection: Rejection): Rejection {
+  const { provider, status } = rejection
+  if (status === null) return rejection
+  const message = `${provider} rejected the workspace's credential with status ${status}. Check that key and its account there, or change it at PATCH /byok/{id}.`
+  return { ...rejection, message }
+}
+
+type Outcome = Rejection | { status: number; cache?: "hit" | "miss" | undefined }
+
+/** The record of an attempt that has ended. `startedAt`: epoch milliseconds. */
+export function toAttempt(
+  { provider, endpoint, byok, keyNumber }: Target,
+  startedAt: number,
+  outcome: Outcome,
+): Attempt {
+  return {
+    provider: provider.name,
+    model: endpoint.model,
+    status: outcome.status,
+    latencyMs: Date.now() - startedAt,
+    isByok: byok !== undefined,
+    ...(keyNumber !== undefined && { keyNumber }),
+    ...("code" in outcome ? { error: toFailure(outcome) } : outcome.cache && { cache: outcome.cache }),
+  }
+}
+
+/** Whether failover must not use the gateway's key after this rejection: a BYOK credential marked required failed. */
+export function requiresByok({ byok }: Target, { blamesKey }: Rejection): boolean {
+  return blamesKey === true && (byok?.isRequired === true || byok?.isByokOnly === true)
+}

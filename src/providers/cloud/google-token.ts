@@ -1,0 +1,104 @@
+import { importPKCS8, SignJWT } from "jose"
+import { sha256Hex } from "../../support/encoding.ts"
+import { ExpiringMap } from "../../support/expiring-map.ts"
+import { isObject, parseJson } from "../../support/json.ts"
+import { readText } from "../../support/read-text.ts"
+import { wait } from "../../support/time.ts"
+import { CredentialError } from "./cloud.ts"
+import type { ServiceAccount } from "./credentials.ts"
+
+/**
+ * Access tokens of service accounts: a signed assertion is exchanged for a token, which is kept until shortly before it
+ * ends. https://developers.google.com/identity/protocols/oauth2/service-account#httprest
+ */
+
+export const GOOGLE_TOKEN_URL = "https://oauth2.googleapis.com/token"
+const SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+const ASSERTION_SECONDS = 3_600
+/** A token that ends within this is exchanged anew. */
+const MARGIN_MS = 300_000
+const TIMEOUT_MS = 10_000
+/** How long a call waits for the exchange of another: the runtime may have ended the call that began it. */
+const SHARED_WAIT_MS = 3_000
+const MAX_TOKENS = 1_000
+const MAX_BYTES = 64 * 1024
+
+export type TokenDeps = {
+  tokenUrl: string
+  fetch: typeof fetch
+  now: () => number
+  /** The runtime's `waitUntil`: an exchange outlives the call that began it. */
+  waitUntil: (work: Promise<unknown>) => void
+}
+
+/** By the hash of the whole key: who knows an account's address and not its key gets none of its tokens. */
+const tokens = new ExpiringMap<string, string>(MAX_TOKENS)
+const exchanges = new Map<string, Promise<string>>()
+
+/** An access token of the account, from the isolate's memory or by one exchange at a time. Throws a CredentialError. */
+export async function accessTokenOf(account: ServiceAccount, deps: TokenDeps): Promise<string> {
+  const id = sha256Hex(JSON.stringify([account.client_email, account.private_key, deps.tokenUrl]))
+  const known = tokens.get(id, deps.now())
+  if (known) return known.value
+  const shared = exchanges.get(id)
+  const token = shared && (await Promise.race([shared, wait(SHARED_WAIT_MS)]))
+  if (typeof token === "string") return token
+  const exchange = exchangeAndKeep(id, account, deps)
+  exchanges.set(id, exchange)
+  deps.waitUntil(exchange.catch(() => undefined))
+  return exchange
+}
+
+async function exchangeAndKeep(id: string, account: ServiceAccount, deps: TokenDeps): Promise<string> {
+  try {
+    const startedAt = deps.now()
+    const { token, seconds } = await exchange(account, deps)
+    tokens.set(id, token, startedAt + seconds * 1_000 - MARGIN_MS)
+    return token
+  } finally {
+    exchanges.delete(id)
+  }
+}
+
+async function exchange(account: ServiceAccount, deps: TokenDeps): Promise<{ token: string; seconds: number }> {
+  const assertion = await sign(account, deps.now())
+  const init = {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },
+    body: new URLSearchParams({ grant_type: GRANT, assertion }).toString(),
+    redirect: "manual" as const,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }
+  const response = await deps.fetch(deps.tokenUrl, init).catch(() => undefined)
+  if (!response) throw new CredentialError("the token endpoint of Google cannot be reached")
+  const parsed = parseJson((await readText(response, MAX_BYTES)) ?? "")
+  const answer = isObject(parsed) ? parsed : {}
+  const { access_token: token, expires_in: seconds } = answer
+  if (!response.ok || typeof token !== "string" || typeof seconds !== "number") {
+    throw new CredentialError(`Google gave no access token for the service account: ${reasonOf(response, answer)}`)
+  }
+  return { token, seconds }
+}
+
+/** The error's name alone: its description can quote the assertion. */
+function reasonOf({ status }: Response, { error }: Record<string, unknown>): string {
+  const name = typeof error === "string" && /^[a-z_]{1,40}$/.test(error) ? ` ${error}` : ""
+  return `status ${status}${name}`
+}
+
+async function sign({ client_email: email, private_key: pem, private_key_id: kid }: ServiceAccount, now: number) {
+  const issuedAt = Math.floor(now / 1_000)
+  try {
+    return await new SignJWT({ scope: SCOPE })
+      .setProtectedHeader({ alg: "RS256", typ: "JWT", ...(kid !== undefined && { kid }) })
+      .setIssuer(email)
+      .setAudience(GOOGLE_TOKEN_URL)
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + ASSERTION_SECONDS)
+      .sign(await importPKCS8(pem, "RS256"))
+  } catch {
+    // The library's message can quote the key.
+    throw new CredentialError("private_key of the service account is not a PKCS #8 key in PEM")
+  }
+}

@@ -1,0 +1,417 @@
+import { generateKeyPairSync } from "node:crypto"
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import { converseEvent, converseException } from "../support/event-stream.ts"
+import { eventually } from "../support/eventually.ts"
+import { chunksOf } from "./client.ts"
+import {
+  ACCESS_KEY,
+  BEDROCK_API_KEY,
+  type CloudServer,
+  eventStream,
+  SERVICE_ACCOUNT,
+  startBedrock,
+  startTokenServer,
+  startVertex,
+} from "./cloud-servers.ts"
+import { BOOTSTRAP, type Gateway, type Organization, startGateway } from "./gateway.ts"
+
+const REGION = "eu-central-1"
+const PROFILE = "eu.anthropic.claude-sonnet-4-20250514-v1:0"
+const CLAUDE = "anthropic/claude-sonnet-4"
+const NOVA = "amazon/nova-pro-v1"
+const GEMINI = "google/gemini-2.5-flash"
+
+let bedrock: CloudServer
+let tokens: Awaited<ReturnType<typeof startTokenServer>>
+let vertex: CloudServer
+let gateway: Gateway
+let organization: Organization
+/** Everything a client was sent, which has none of the secrets. */
+const answers: string[] = []
+
+beforeAll(async () => {
+  bedrock = await startBedrock(REGION)
+  tokens = await startTokenServer()
+  vertex = await startVertex(tokens)
+  gateway = await startGateway("http://127.0.0.1:9/v1", {
+    LOG_CALLS: "all",
+    AMAZON_BEDROCK_BASE_URL: bedrock.origin,
+    AWS_ACCESS_KEY_ID: ACCESS_KEY.id,
+    AWS_SECRET_ACCESS_KEY: ACCESS_KEY.secret,
+    AWS_SESSION_TOKEN: ACCESS_KEY.token,
+    AWS_REGION: REGION,
+    GOOGLE_APPLICATION_CREDENTIALS_JSON: JSON.stringify(SERVICE_ACCOUNT),
+    GOOGLE_CLOUD_LOCATION: "europe-west1",
+    GOOGLE_VERTEX_BASE_URL: vertex.origin,
+    GOOGLE_TOKEN_URL: tokens.origin,
+  })
+  organization = await gateway.newOrganization()
+  bedrock.answer(({ url }) => ({ body: JSON.stringify(url.startsWith("/inference-profiles") ? PROFILES : MODELS) }))
+  vertex.answer(({ url }) => ({ body: JSON.stringify(url.includes("/anthropic/") ? CLAUDES : GEMINIS) }))
+  tokens.refuse("invalid_grant")
+  failedDiscovery = await discover("google-vertex")
+  tokens.refuse(null)
+  discoveries = [await discover("amazon-bedrock"), await discover("google-vertex")]
+  for (const [model, provider] of [
+    [CLAUDE, "amazon-bedrock"],
+    [NOVA, "amazon-bedrock"],
+    [CLAUDE, "google-vertex"],
+    [GEMINI, "google-vertex"],
+  ]) {
+    const pricing = { prompt: "0.000003", completion: "0.000015", input_cache_read: "0.0000003" }
+    const body = JSON.stringify({ model, provider, pricing })
+    const headers = { authorization: `Bearer ${BOOTSTRAP}`, "content-type": "application/json" }
+    const response = await fetch(`${gateway.url}/api/v1/catalogue/endpoints`, { method: "PATCH", headers, body })
+    expect([response.status, await response.text()]).toMatchObject([200, expect.anything()])
+  }
+})
+
+afterAll(async () => {
+  await gateway?.stop()
+  await Promise.all([bedrock?.close(), tokens?.close(), vertex?.close()])
+})
+
+afterEach(() => {
+  const seen = [...answers.splice(0), ...gateway.logs, ...gateway.runtimeLogs].join("\n")
+  const inKey = SERVICE_ACCOUNT.private_key.split("\n")[1] ?? ""
+  for (const secret of [ACCESS_KEY.secret, ACCESS_KEY.token, BEDROCK_API_KEY, inKey, "ya29."]) {
+    expect(seen).not.toContain(secret)
+  }
+})
+
+const MODELS = {
+  modelSummaries: [
+    { modelId: "anthropic.claude-sonnet-4-20250514-v1:0", inferenceTypesSupported: ["INFERENCE_PROFILE"] },
+    { modelId: "amazon.nova-pro-v1:0", inferenceTypesSupported: ["ON_DEMAND"] },
+    { modelId: "amazon.nova-pro-v1:0:24k", inferenceTypesSupported: ["PROVISIONED"] },
+  ],
+}
+const PROFILES = {
+  inferenceProfileSummaries: [{ inferenceProfileId: PROFILE, status: "ACTIVE", type: "SYSTEM_DEFINED" }],
+}
+const GEMINIS = {
+  publisherModels: [
+    { name: "publishers/google/models/gemini-2.5-flash" },
+    { name: "publishers/google/models/imagen-4" },
+  ],
+}
+const CLAUDES = { publisherModels: [{ name: "publishers/anthropic/models/claude-sonnet-4", versionId: "20250514" }] }
+
+type Discovery = { models: number; added: number; unpriced: number; error: string | null }
+let discoveries: Discovery[]
+let failedDiscovery: Discovery
+
+async function discover(provider: string): Promise<Discovery> {
+  const response = await gateway.post(BOOTSTRAP, "/catalogue/discover", { providers: [provider] })
+  const { data } = (await response.json()) as { data: [Discovery] }
+  return data[0]
+}
+
+type Answer = {
+  status: number
+  text: string
+  body: {
+    choices: { message: Record<string, unknown>; finish_reason: string }[]
+    usage: Record<string, unknown>
+    error?: { code: number; message: string }
+  }
+}
+
+async function call(
+  provider: string,
+  model: string,
+  fields: Record<string, unknown> = {},
+  { path = "/chat/completions", by = organization } = {},
+) {
+  const messages = [{ role: "user", content: "Hello" }]
+  const body = { model, messages, provider: { only: [provider] }, ...fields }
+  const response = await gateway.post(by.apiKey, path, body)
+  const text = await response.text()
+  answers.push(text)
+  const isJson = response.headers.get("content-type")?.startsWith("application/json")
+  return { status: response.status, text, body: (isJson ? JSON.parse(text) : {}) as Answer["body"] }
+}
+
+const lastOf = ({ asked }: CloudServer) => {
+  const last = asked.at(-1)
+  return { url: last?.url, headers: last?.headers, body: JSON.parse(last?.body || "{}") as Record<string, unknown> }
+}
+
+describe("the models of clouds", () => {
+  test("are listed under the names that other providers have for them, to be priced", () => {
+    expect(discoveries).toEqual([
+      expect.objectContaining({ provider: "amazon-bedrock", models: 2, added: 2, unpriced: 2, error: null }),
+      expect.objectContaining({ provider: "google-vertex", models: 2, unpriced: 2, error: null }),
+    ])
+    const listed = [...bedrock.asked, ...vertex.asked].filter(({ method }) => method === "GET").map(({ url }) => url)
+    expect(listed).toEqual([
+      "/foundation-models?byOutputModality=TEXT",
+      "/inference-profiles?maxResults=1000",
+      "/v1beta1/publishers/google/models?pageSize=300",
+      "/v1beta1/publishers/anthropic/models?pageSize=300",
+    ])
+  })
+
+  test("are not listed with a credential that the cloud rejects, and the operator is told why", () => {
+    const error =
+      "the credential cannot be used: Google gave no access token for the service account: status 400 invalid_grant."
+    expect(failedDiscovery).toMatchObject({ models: 0, error })
+  })
+})
+
+const USAGE = { inputTokens: 10, outputTokens: 20, totalTokens: 130, cacheReadInputTokens: 100 }
+/** 10 at 3, 100 at 0.3 and 20 at 15 millionths of a dollar. */
+const COST = 0.000_36
+
+describe("Amazon Bedrock", () => {
+  test("answers a whole call that is signed, and what it counted is charged", async () => {
+    const content = [{ text: "Sunny" }, { toolUse: { toolUseId: "t1", name: "weather", input: { city: "Bonn" } } }]
+    const message = { role: "assistant", content }
+    bedrock.answer(() => ({ body: JSON.stringify({ output: { message }, stopReason: "tool_use", usage: USAGE }) }))
+    const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }]
+    const answer = await call("amazon-bedrock", CLAUDE, { tools, max_tokens: 50 })
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        model: CLAUDE,
+        choices: [
+          {
+            finish_reason: "tool_calls",
+            message: {
+              content: "Sunny",
+              tool_calls: [{ function: { name: "weather", arguments: '{"city":"Bonn"}' } }],
+            },
+          },
+        ],
+        usage: { prompt_tokens: 110, completion_tokens: 20, cost: COST },
+      },
+    })
+    expect(lastOf(bedrock)).toMatchObject({
+      url: `/model/${encodeURIComponent(PROFILE)}/converse`,
+      body: {
+        messages: [{ role: "user", content: [{ text: "Hello" }] }],
+        inferenceConfig: { maxTokens: 50 },
+        toolConfig: { tools: [{ toolSpec: { name: "weather" } }] },
+      },
+    })
+  })
+
+  test("streams binary frames, which the client reads as chunks", async () => {
+    const frames = [
+      converseEvent("messageStart", { role: "assistant" }),
+      ...["Sun", "ny"].map((text) => converseEvent("contentBlockDelta", { contentBlockIndex: 0, delta: { text } })),
+      converseEvent("contentBlockStop", { contentBlockIndex: 0 }),
+      converseEvent("messageStop", { stopReason: "end_turn" }),
+      converseEvent("metadata", { usage: USAGE }),
+    ]
+    // Cut where no frame ends.
+    const bytes = Buffer.concat(frames)
+    const pieces = Array.from({ length: Math.ceil(bytes.length / 37) }, (_, at) =>
+      bytes.subarray(at * 37, at * 37 + 37),
+    )
+    bedrock.answer(() => ({ type: "application/vnd.amazon.eventstream", body: pieces }))
+    const { text } = await call("amazon-bedrock", NOVA, { stream: true })
+    const chunks = chunksOf(text)
+    expect(chunks.map((chunk) => chunk.choices[0]?.delta?.content ?? "").join("")).toBe("Sunny")
+    expect(chunks.at(-1)).toMatchObject({ usage: { prompt_tokens: 110, completion_tokens: 20, cost: COST } })
+    expect(text.trimEnd().endsWith("data: [DONE]")).toBe(true)
+    expect(lastOf(bedrock).url).toBe("/model/amazon.nova-pro-v1%3A0/converse-stream")
+  })
+
+  test.each([
+    ["an exception", converseException("throttlingException", "Too many tokens."), 429],
+    ["a frame whose checksum is wrong", Uint8Array.from([...converseEvent("messageStop", {}).slice(0, -1), 0]), 502],
+  ])("that breaks off with %s ends the stream with an error, and what came is charged", async (_, ending, code) => {
+    const by = await gateway.newOrganization()
+    bedrock.answer(() => ({
+      type: "application/vnd.amazon.eventstream",
+      body: [
+        converseEvent("messageStart", { role: "assistant" }),
+        converseEvent("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "Sunny" } }),
+        ending,
+      ],
+    }))
+    const chunks = chunksOf((await call("amazon-bedrock", NOVA, { stream: true }, { by })).text)
+    expect(chunks.at(-1)).toMatchObject({ error: { code }, choices: [{ finish_reason: "error" }] })
+    const rows = await eventually(async () => {
+      const found = await gateway.rows(by.id)
+      expect(found).toHaveLength(1)
+      return found
+    })
+    expect(rows[0]?.cost_nano).toBeGreaterThan(0)
+  })
+
+  test("whose guardrail intervenes ends with content_filter", async () => {
+    const message = { role: "assistant", content: [{ text: "I cannot help with that." }] }
+    bedrock.answer(() => ({
+      body: JSON.stringify({ output: { message }, stopReason: "guardrail_intervened", usage: USAGE }),
+    }))
+    const { body } = await call("amazon-bedrock", NOVA)
+    expect(body.choices[0]).toMatchObject({
+      finish_reason: "content_filter",
+      native_finish_reason: "guardrail_intervened",
+    })
+  })
+
+  test.each([
+    [400, "Input is too long for requested model.", 400, /Input is too long/],
+    [403, `Not for ${ACCESS_KEY.token}`, 502, /answered with status 403/],
+    [424, "The model failed.", 502, /answered with status 424/],
+    [429, `Slow down, ${ACCESS_KEY.token}.`, 429, /Slow down, \[redacted\]/],
+  ])("that answers %i %s is an error %i", async (status, message, code, text) => {
+    bedrock.answer(() => ({ status, body: JSON.stringify({ message }) }))
+    const { body } = await call("amazon-bedrock", NOVA)
+    expect(body.error).toMatchObject({ code })
+    expect(body.error?.message).toMatch(text)
+  })
+
+  test("is called with a workspace's API key or its own access key", async () => {
+    const message = { role: "assistant", content: [{ text: "Hi" }] }
+    bedrock.answer(() => ({ body: JSON.stringify({ output: { message }, stopReason: "end_turn", usage: USAGE }) }))
+    const own = {
+      accessKeyId: ACCESS_KEY.id,
+      secretAccessKey: ACCESS_KEY.secret,
+      sessionToken: ACCESS_KEY.token,
+      region: REGION,
+    }
+    for (const key of [BEDROCK_API_KEY, JSON.stringify(own)]) {
+      const { apiKey, managementKey } = await gateway.newOrganization()
+      await gateway.post(managementKey, "/byok", { provider: "amazon-bedrock", key })
+      const body = { model: NOVA, messages: [{ role: "user", content: "Hello" }] }
+      expect((await gateway.post(apiKey, "/chat/completions", body)).status).toBe(200)
+      const { authorization } = lastOf(bedrock).headers ?? {}
+      expect(authorization).toMatch(key === BEDROCK_API_KEY ? /^Bearer bedrock-api-key/ : /^AWS4-HMAC-SHA256/)
+    }
+  })
+
+  test("a workspace's credential that is none of the two is refused with what to change", async () => {
+    const { apiKey, managementKey } = await gateway.newOrganization()
+    await gateway.post(managementKey, "/byok", {
+      provider: "amazon-bedrock",
+      key: '{"accessKeyId":"AKIDEXAMPLE"}',
+      is_byok_only: true,
+    })
+    const response = await gateway.post(apiKey, "/chat/completions", {
+      model: NOVA,
+      messages: [{ role: "user", content: "Hi" }],
+    })
+    expect(await response.json()).toMatchObject({
+      error: { code: 502, message: expect.stringMatching(/must be an API key, or JSON.*secretAccessKey is missing/) },
+    })
+  })
+})
+
+const PARENT = "/v1/projects/acme-prod/locations/europe-west1"
+
+describe("Google Vertex", () => {
+  test("answers Gemini's models in OpenAI's format, with a token that ten calls at once exchange once", async () => {
+    const message = { role: "assistant", content: "Sunny" }
+    const usage = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 }
+    vertex.answer(() => ({ body: JSON.stringify({ choices: [{ index: 0, message, finish_reason: "stop" }], usage }) }))
+    const calls = await Promise.all(Array.from({ length: 10 }, () => call("google-vertex", GEMINI)))
+    expect(calls.map(({ status }) => status)).toEqual(Array(10).fill(200))
+    expect(calls[0]?.body).toMatchObject({ model: GEMINI, usage: { cost: 0.000_33 } })
+    expect(lastOf(vertex)).toMatchObject({
+      url: `${PARENT}/endpoints/openapi/chat/completions`,
+      body: { model: GEMINI },
+    })
+    // One for the failed list of models, and one for all since.
+    expect(tokens.asked).toHaveLength(2)
+    expect(tokens.issued).toHaveLength(1)
+  })
+
+  test("streams Gemini's chunks", async () => {
+    const chunk = (delta: object, finish: string | null = null) => ({
+      id: "g",
+      object: "chat.completion.chunk",
+      choices: [{ index: 0, delta, finish_reason: finish }],
+    })
+    const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }
+    vertex.answer(() =>
+      eventStream([
+        chunk({ role: "assistant", content: "Sun" }),
+        chunk({ content: "ny" }),
+        { ...chunk({}, "stop"), usage },
+        "[DONE]",
+      ]),
+    )
+    const chunks = chunksOf((await call("google-vertex", GEMINI, { stream: true })).text)
+    expect(chunks.map(({ choices }) => choices[0]?.delta?.content ?? "").join("")).toBe("Sunny")
+    expect(chunks.at(-1)).toMatchObject({ usage: { cost: 0.000_06 } })
+  })
+
+  const MESSAGE = {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "claude-sonnet-4-20250514",
+    content: [{ type: "text", text: "Sunny" }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: 10, cache_read_input_tokens: 100, output_tokens: 20 },
+  }
+
+  test.each(["/chat/completions", "/messages"])("answers Claude at the path of its publisher for %s", async (path) => {
+    vertex.answer(() => ({ body: JSON.stringify(MESSAGE) }))
+    const { status, text } = await call("google-vertex", CLAUDE, { max_tokens: 50 }, { path })
+    expect([status, text]).toEqual([200, expect.stringContaining("Sunny")])
+    const { url, body, headers } = lastOf(vertex)
+    expect(url).toBe(`${PARENT}/publishers/anthropic/models/claude-sonnet-4@20250514:rawPredict`)
+    expect(body).toMatchObject({ anthropic_version: "vertex-2023-10-16", max_tokens: 50 })
+    expect(body).not.toHaveProperty("model")
+    expect(headers).not.toHaveProperty("x-api-key")
+  })
+
+  test("streams Claude's events, and what they counted is charged", async () => {
+    vertex.answer(() =>
+      eventStream(
+        [
+          { type: "message_start", message: { ...MESSAGE, content: [], stop_reason: null } },
+          { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+          { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Sunny" } },
+          { type: "content_block_stop", index: 0 },
+          { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 20 } },
+          { type: "message_stop" },
+        ],
+        true,
+      ),
+    )
+    const chunks = chunksOf((await call("google-vertex", CLAUDE, { stream: true })).text)
+    expect(chunks.map(({ choices }) => choices[0]?.delta?.content ?? "").join("")).toBe("Sunny")
+    expect(chunks.at(-1)).toMatchObject({ usage: { prompt_tokens: 110, cost: COST } })
+    expect(lastOf(vertex)).toMatchObject({
+      url: `${PARENT}/publishers/anthropic/models/claude-sonnet-4@20250514:streamRawPredict`,
+      body: { stream: true },
+    })
+  })
+
+  test("an error of Google's, which comes in a list, has its words and none of the token", async () => {
+    const error = { code: 400, message: `Bad temperature with ${tokens.issued[0]}`, status: "INVALID_ARGUMENT" }
+    vertex.answer(() => ({ status: 400, body: JSON.stringify([{ error }]) }))
+    const { body } = await call("google-vertex", GEMINI)
+    expect(body.error).toMatchObject({ code: 400, message: "Bad temperature with [redacted]" })
+  })
+
+  test("a workspace's service account that Google rejects is its owner's error, and others are not affected", async () => {
+    const { apiKey, managementKey } = await gateway.newOrganization()
+    // The same account by name and key id, with a key of another's: it gets no token that was kept.
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 })
+    const forged = { ...SERVICE_ACCOUNT, private_key: privateKey.export({ type: "pkcs8", format: "pem" }).toString() }
+    await gateway.post(managementKey, "/byok", {
+      provider: "google-vertex",
+      key: JSON.stringify(forged),
+      is_byok_only: true,
+    })
+    const response = await gateway.post(apiKey, "/chat/completions", {
+      model: GEMINI,
+      messages: [{ role: "user", content: "Hi" }],
+    })
+    expect(await response.json()).toMatchObject({
+      error: {
+        code: 502,
+        message:
+          "The credential of Google Vertex cannot be used: Google gave no access token for the service account: status 400 invalid_grant.",
+      },
+    })
+    expect((await call("google-vertex", GEMINI)).status).toBe(400)
+  })
+})
