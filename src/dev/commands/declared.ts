@@ -1,20 +1,9 @@
-import { readFileSync } from "node:fs"
-import { applyChanges } from "../declared/apply.ts"
-import { KeysOut } from "../declared/keys-out.ts"
-import { type Live, readLive } from "../declared/live.ts"
-import { type Plan, planChanges } from "../declared/plan.ts"
-import { refuseUnknownKeys } from "../declared/references.ts"
-import { type Declaration, readDeclaration } from "../declared/schema.ts"
-import { readState, recordsOf, type State, writeState } from "../declared/state.ts"
-import { describeOutcome, describePlan, toJson } from "../declared/text.ts"
-import { Failure } from "../api.ts"
-import { type Command, type Given, print, printable, text } from "./command.ts"
+import type { Command, Given } from "./command.ts"
 
 const options: Command["options"] = {
   prune: { type: "boolean", description: "also remove what the file does not have, of the kinds that it declares" },
   state: { type: "string", description: "the state file (default: FILE.state.json)" },
 }
-const CHANGES = 2
 
 export const plan: Command = {
   name: "plan",
@@ -23,11 +12,7 @@ export const plan: Command = {
   takes: ["FILE"],
   options,
   failureCode: 1,
-  async run(given) {
-    const prepared = await prepare(given)
-    print(given, toJson(prepared.plan), printable([...prepared.notes, describePlan(prepared.plan)].join("\n")))
-    return prepared.plan.changes.length > 0 ? CHANGES : 0
-  },
+  run: async (given) => (await load()).runPlan(given),
 }
 
 export const apply: Command = {
@@ -41,90 +26,10 @@ export const apply: Command = {
     "keys-out": { type: "string", description: "a new file for the secrets of new keys" },
   },
   failureCode: 1,
-  async run(given) {
-    const prepared = await prepare(given)
-    const { declaration, live, stateFile, state, organizationId } = prepared
-    const { changes } = prepared.plan
-    const shown = printable([...prepared.notes, describePlan(prepared.plan)].join("\n"))
-    refuse(given, prepared.plan, shown)
-    const file = text(given, "keys-out")
-    const keysOut = file !== undefined && createsKeys(prepared.plan) ? new KeysOut(file) : null
-    const outcome = await applyChanges(given.api, live, changes, keysOut).finally(() => keysOut?.close())
-    const unapplied = [...(outcome.failed ? [outcome.failed.change] : []), ...outcome.pending]
-    const pending = new Set(unapplied.map(({ address }) => address))
-    const { failed } = outcome
-    const result = {
-      ...toJson(prepared.plan),
-      applied: outcome.done.map(({ address }) => address),
-      failed: failed && { address: failed.change.address, message: failed.message },
-      pending: outcome.pending.map(({ address }) => address),
-    }
-    print(given, result, [shown, printable(describeOutcome(outcome))].filter((part) => part !== "").join("\n"))
-    await record({ declaration, stateFile, state, organizationId }, given, pending)
-    return failed ? 1 : 0
-  },
+  run: async (given) => (await load()).runApply(given),
 }
 
-type Prepared = {
-  declaration: Declaration
-  live: Live
-  plan: Plan
-  stateFile: string
-  state: State | null
-  organizationId: string
-  notes: string[]
-}
+type Runs = Record<"runPlan" | "runApply", (given: Given) => Promise<number | void>>
 
-async function prepare(given: Given): Promise<Prepared> {
-  const { api, positionals, values } = given
-  const [file = ""] = positionals
-  const declaration = readDeclaration(read(file), file)
-  const { data: key } = await api.as<{ data: { organization_id: string | null } }>("manager", "GET", "/key")
-  const organizationId = key.organization_id
-  if (organizationId === null) throw new Failure("Set GATEWAY_MANAGEMENT_KEY: this key belongs to no organization.")
-  const stateFile = text(given, "state") ?? `${file}.state.json`
-  const state = readState(stateFile, organizationId)
-  const live = await readLive(api, declaration)
-  refuseUnknownKeys(declaration, live.keys)
-  const recorded = state?.resources ?? null
-  const prune = values["prune"] === true
-  const result = planChanges({ declaration, live: live.resources, recorded, prune })
-  const notes = state ? [] : [`There is no state file ${stateFile}: drift is not checked.`]
-  return { declaration, live, plan: result, stateFile, state, organizationId, notes }
-}
-
-/** Before anything is changed. */
-function refuse(given: Given, planned: Plan, shown: string): void {
-  const drifted = planned.changes.filter(({ drift }) => drift).map(({ address }) => address)
-  if (drifted.length > 0 && given.values["force"] !== true) {
-    throw new Failure(
-      `${shown}\nNothing was changed: ${drifted.join(", ")} changed since the last apply. Put the change into the file, or add --force to undo it.`,
-    )
-  }
-  if (createsKeys(planned) && text(given, "keys-out") === undefined) {
-    throw new Failure(`${shown}\nNothing was changed: new keys need --keys-out FILE for their secrets.`)
-  }
-}
-
-function createsKeys({ changes }: Plan): boolean {
-  return changes.some(({ kind, action }) => kind === "key" && action === "create")
-}
-
-/** Fingerprints of the resources as the gateway answers now. */
-async function record(
-  { declaration, stateFile, state, organizationId }: Omit<Prepared, "live" | "plan" | "notes">,
-  { api }: Given,
-  pending: ReadonlySet<string>,
-): Promise<void> {
-  const { resources } = await readLive(api, declaration)
-  const records = recordsOf(declaration.resources, resources, pending, state)
-  writeState(stateFile, { version: 1, organization_id: organizationId, resources: records })
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, "utf8")
-  } catch {
-    throw new Failure(`${file} cannot be read.`)
-  }
-}
+/** The schemas of all resources load in half a second, which no other command should spend. */
+const load = (): Promise<Runs> => import("../declared/run.ts")
