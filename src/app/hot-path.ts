@@ -6,15 +6,18 @@ import type { ChatRequest } from "../formats/schemas.ts"
 import { drain } from "../http/drain.ts"
 import { toErrorResponse, toGatewayError } from "../http/error-response.ts"
 import { BASE_PATH } from "../http/paths.ts"
-import { newRequestId } from "../http/request-id.ts"
+import { regionOf } from "../http/region.ts"
+import { newRequestId } from "../support/ids.ts"
 import { addCommonHeaders } from "../http/response-headers.ts"
 import { TIMING_HEADER } from "../http/timing.ts"
-import { createDeps, MAX_INFERENCE_BYTES, requestMetaOf } from "../inference/context.ts"
+import { logRejectedCall } from "../inference/call-log.ts"
+import { createDeps, type IncomingCall, MAX_INFERENCE_BYTES, requestMetaOf } from "../inference/context.ts"
 import { chatFormat } from "../inference/endpoints/chat/format.ts"
-import { handleInference } from "../inference/pipeline.ts"
+import { chatRequest } from "../inference/endpoints/chat/request.ts"
+import { callTargets, handleInference } from "../inference/pipeline.ts"
+import { plainTargetOf } from "../inference/plain-target.ts"
 import { recordRejection } from "../inference/rejections.ts"
 import { isSite } from "../interns/site.ts"
-import { logRejectedCall } from "../observability/call-log.ts"
 import { cachedPrincipal } from "../policy/authenticate.ts"
 import { parseJson } from "../support/json.ts"
 import { app } from "./app.ts"
@@ -29,7 +32,8 @@ const JSON_TYPE = /^application\/json\s*(?:;|$)/i
  * request, which test/app/hot-path.worker.test.ts holds.
  */
 export async function handleRequest(request: Request, env: Env, executionCtx: ExecutionContext): Promise<Response> {
-  const principal = isPlainCall(request, env) ? cachedPrincipal(request.headers, Date.now()) : undefined
+  const address = isPlainHead(request) ? chatAddress(request, env) : undefined
+  const principal = address && cachedPrincipal(request.headers, Date.now())
   if (!principal) {
     const response = await app.fetch(request, env, executionCtx)
     await drain(request)
@@ -40,7 +44,7 @@ export async function handleRequest(request: Request, env: Env, executionCtx: Ex
   const body = parseJson(text)
   if (!isPlainChat(body)) return app.fetch(new Request(request, { method: "POST", body: text }), env, executionCtx)
   const requestId = newRequestId()
-  const incoming = { request, env, executionCtx, requestId, caller: callerOf(principal) }
+  const incoming = { request, env, executionCtx, requestId, caller: callerOf(principal), region: address.region }
   const response = await answer(incoming, body).catch((thrown: unknown) => {
     const error = toGatewayError(thrown)
     logRejectedCall(configOf(env).LOG_CALLS, error, { request_id: requestId, path: CHAT_PATH })
@@ -51,22 +55,42 @@ export async function handleRequest(request: Request, env: Env, executionCtx: Ex
   return response
 }
 
-type Incoming = Parameters<typeof createDeps>[0]
-
-async function answer(incoming: Incoming, body: ChatRequest): Promise<Response> {
+async function answer(incoming: IncomingCall, body: ChatRequest): Promise<Response> {
   const { caller } = incoming
   const bodyBytes = Number(incoming.request.headers.get("content-length"))
-  const call = { format: chatFormat, body, bodyBytes, meta: requestMetaOf(incoming), caller }
-  return handleInference(call, await createDeps(incoming))
+  const meta = requestMetaOf(incoming)
+  const deps = await createDeps(incoming)
+  const target = plainTargetOf(body, caller, meta, deps)
+  if (!target) return handleInference({ format: chatFormat, body, bodyBytes, meta, caller }, deps)
+  return callTargets({ request: chatRequest(body, bodyBytes), meta, caller, targets: [target] }, deps)
 }
 
-/** Whether the head of a request promises a plain call: the path, a JSON body of declared length, no option of timing. */
-function isPlainCall(request: Request, env: Env): boolean {
-  const { method, url, headers } = request
-  if (method !== "POST" || pathOf(url) !== CHAT_PATH) return false
+/** Whether the head of a request promises a plain call: a JSON body of declared length, no option of timing. */
+function isPlainHead({ method, headers }: Request): boolean {
+  if (method !== "POST") return false
   const length = Number(headers.get("content-length") ?? 0)
   if (!(length > 0 && length <= MAX_INFERENCE_BYTES) || !JSON_TYPE.test(headers.get("content-type") ?? "")) return false
-  return !headers.has(TIMING_HEADER) && configError(env) === undefined && !isSite(request, env)
+  return !headers.has(TIMING_HEADER)
+}
+
+/** A URL of chat completions, with the region of its hostname. */
+type ChatAddress = Pick<IncomingCall, "region">
+
+/** A deployment has few: what a URL says is read once. */
+const MAX_ADDRESSES = 16
+const addresses = new WeakMap<Env, Map<string, ChatAddress>>()
+
+/** Undefined for any other URL, and where the deployment serves nothing. */
+function chatAddress(request: Request, env: Env): ChatAddress | undefined {
+  const { url } = request
+  const known = addresses.get(env)?.get(url)
+  if (known) return known
+  if (pathOf(url) !== CHAT_PATH || configError(env) !== undefined || isSite(request, env)) return undefined
+  const address = { region: regionOf(request, env) }
+  const others = addresses.get(env)
+  if (others && others.size < MAX_ADDRESSES) others.set(url, address)
+  else addresses.set(env, new Map([[url, address]]))
+  return address
 }
 
 /** Without parsing the URL. */

@@ -1,7 +1,7 @@
 import type { Json } from "../support/json.ts"
 import type { GatewayError } from "../errors/errors.ts"
 import type { Attempt } from "./attempt.ts"
-import type { Charge } from "./cost-fields.ts"
+import type { Charge } from "./usage.ts"
 import type { ResponseReader } from "./readers/reader.ts"
 
 /** The provider that serves a call, and how its response is read. */

@@ -3,7 +3,7 @@ import type { Pricing } from "../money/pricing.ts"
 import type { BillableUnits } from "./cost-bound.ts"
 import { estimateDelivered, type ResponseMeter } from "../formats/chat/meter.ts"
 import type { Target } from "../routing/target.ts"
-import type { Charge } from "../formats/cost-fields.ts"
+import type { Charge } from "../formats/usage.ts"
 
 /** Nothing was sent to a model, or no model accepted it. */
 export const NO_CHARGE: Charge = { tokens: NO_TOKENS, tokensFrom: "none", costNano: 0, overrunNano: 0, byok: null }

@@ -6,7 +6,7 @@ import { freeLimits } from "../ledger/free-requests.ts"
 import { openLedger } from "../ledger/client.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { regionOf } from "../http/region.ts"
-import { TIMING_HEADER, wantsTiming } from "../http/timing.ts"
+import { TIMING_HEADER } from "../http/timing.ts"
 import { failures } from "../http/schema.ts"
 import type { Env } from "../config/env.ts"
 import type { App } from "../access/app.ts"
@@ -14,7 +14,7 @@ import { type Content, putContent } from "../generations/content.ts"
 import type { Generation } from "../ledger/generation.ts"
 import { loadCatalogue, loadReachableCatalogue } from "../models/compile.ts"
 import { configOf } from "../config/config.ts"
-import { logCall } from "../observability/call-log.ts"
+import type { Config } from "../config/variables.ts"
 import { toDataPoint } from "../observability/metrics.ts"
 import { type CallText, saveCallContent, toCallContent } from "../observability/call-content.ts"
 import { configuredModeration } from "../plugins/moderation.ts"
@@ -29,6 +29,7 @@ import { keepsContent } from "../workspaces/settings.ts"
 import { EndpointHealth } from "../routing/health.ts"
 import { MAX_SESSION_ID_LENGTH } from "../formats/schemas.ts"
 import { timersOf } from "../config/timers.ts"
+import { logCall } from "./call-log.ts"
 import type { RequestMeta, Deps } from "./deps.ts"
 
 /** What the inference routes share: their failures, and the dependencies and metadata that the pipeline receives. */
@@ -83,26 +84,50 @@ export type IncomingCall = {
   executionCtx: Pick<ExecutionContext, "waitUntil">
   requestId: string
   caller: Caller
+  /** Region of the hostname of the request; null for a hostname without one. */
+  region: string | null
 }
 
 export function incomingCall(c: Context<App>): IncomingCall {
   const { env, executionCtx } = c
-  return { request: c.req.raw, env, executionCtx, requestId: c.var.requestId, caller: callerOf(c.var.principal) }
+  const request = c.req.raw
+  const caller = callerOf(c.var.principal)
+  return { request, env, executionCtx, requestId: c.var.requestId, caller, region: regionOf(request, env) }
 }
 
-export async function createDeps({ request, env, executionCtx, caller }: IncomingCall): Promise<Deps> {
+/** What all calls of a deployment have in common, read from its variables once. */
+type Deployment = Pick<Deps, "providers" | "timers"> & Pick<Config, "LOG_CALLS">
+
+const deployments = new WeakMap<Env, Deployment>()
+
+function deploymentOf(env: Env): Deployment {
+  const known = deployments.get(env)
+  if (known) return known
+  const { LOG_CALLS } = configOf(env)
+  const deployment = { providers: configuredProviders(env), timers: timersOf(env), LOG_CALLS }
+  deployments.set(env, deployment)
+  return deployment
+}
+
+/** Reads the variables again at the next call: for tests that change them. */
+export function clearDeployment(env: Env): void {
+  deployments.delete(env)
+}
+
+export async function createDeps({ request, env, executionCtx, caller }: Omit<IncomingCall, "region">): Promise<Deps> {
   const { defaults, keyHash } = caller
   const { METRICS: metrics } = env
-  const current = byokRoutesOf(caller, env)
+  const { providers, timers, LOG_CALLS } = deploymentOf(env)
+  const current = caller.byok.length > 0 ? byokRoutesOf(caller, env) : undefined
   const later = (work: Promise<unknown>) => executionCtx.waitUntil(work)
   return {
     ledger: openLedger(env, caller.organizationId, later),
     catalogue: await (current ? loadReachableCatalogue(env) : loadCatalogue(env)),
-    providers: configuredProviders(env),
+    providers,
     byok: current,
     openKey: (key) => openByokCredential(key, env),
     health,
-    timers: timersOf(env),
+    timers,
     freeLimits: () => freeLimits(env),
     throttleFreeModels: () => throttleFreeModels(env.RATE, caller.organizationId),
     send: (url, init, provider) => send(url, init, provider, env),
@@ -119,7 +144,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Incomin
       saveCallContent: (id: string, text: CallText) => saveCallContent(env.FILES, id, toCallContent(text)),
     }),
     ...(usesCache(request, caller) && { responses: new ResponseStore(env.FILES) }),
-    logCall: (generation) => logCall(configOf(env).LOG_CALLS, generation, caller.label),
+    logCall: (generation) => logCall(LOG_CALLS, generation, caller.label),
     ...(metrics && { recordMetric: (generation: Generation) => metrics.writeDataPoint(toDataPoint(generation)) }),
     pseudonymOf: (user) => userPseudonym(env.MASTER_KEY ?? "", caller.organizationId, user),
     waitUntil: later,
@@ -148,7 +173,7 @@ const METADATA_HEADERS = [
 ]
 const MAX_ATTRIBUTION_LENGTH = 512
 
-export function requestMetaOf({ request, env, requestId, caller }: IncomingCall): RequestMeta {
+export function requestMetaOf({ request, requestId, caller, region }: IncomingCall): RequestMeta {
   const { headers } = request
   const header = (...names: string[]) => {
     for (const name of names) {
@@ -161,7 +186,10 @@ export function requestMetaOf({ request, env, requestId, caller }: IncomingCall)
   if (sessionId !== null && sessionId.length > MAX_SESSION_ID_LENGTH) {
     throw new GatewayError("invalid_request", `x-session-id: must be at most ${MAX_SESSION_ID_LENGTH} characters.`)
   }
-  const cache = cacheRequestOf(headers.get(CACHE_HEADER), caller.defaults.responseCacheSeconds, caller.guardrails)
+  const { responseCacheSeconds } = caller.defaults
+  const cache = usesCache(request, caller)
+    ? cacheRequestOf(headers.get(CACHE_HEADER), responseCacheSeconds, caller.guardrails)
+    : undefined
   return {
     ...(cache && { cache }),
     requestId,
@@ -169,8 +197,12 @@ export function requestMetaOf({ request, env, requestId, caller }: IncomingCall)
     appUrl: header("http-referer", "referer"),
     appTitle: header("x-title", "x-service-title", "x-openrouter-title"),
     userAgent: header("user-agent"),
-    region: regionOf(request, env),
-    wantsTiming: wantsTiming(headers.get(TIMING_HEADER)),
-    wantsMetadata: METADATA_HEADERS.some((name) => headers.get(name)?.toLowerCase() === "enabled"),
+    region,
+    wantsTiming: isEnabled(headers.get(TIMING_HEADER)),
+    wantsMetadata: METADATA_HEADERS.some((name) => isEnabled(headers.get(name))),
   }
+}
+
+function isEnabled(value: string | null): boolean {
+  return value?.toLowerCase() === "enabled"
 }

@@ -11,7 +11,7 @@ import { healthKey, isSibling, type Target } from "../routing/target.ts"
 import { logError, logWarning } from "../support/log.ts"
 import { Capture } from "../response-cache/capture.ts"
 import { requiresByok, sendWithKey, toAttempt } from "./attempts.ts"
-import { AttemptTimer } from "./attempt-timer.ts"
+import { AttemptTimer } from "./call-timers.ts"
 import { type HeldCall, logFieldsOf } from "./call.ts"
 import { cacheKeyOf, findCached, type Pending } from "./cached-response.ts"
 import type { Deps } from "./deps.ts"
@@ -138,7 +138,7 @@ async function send(
     maxCompletionTokens: call.completionCapOf(target),
     pseudonym: call.pseudonym,
   })
-  const request = toCloudRequest(provider, built, upstream.streamed)
+  const request = provider.cloud ? toCloudRequest(provider, built, upstream.streamed) : built
   const abort = new AbortController()
   const { signal } = abort
   call.dispatchAbort.follow(abort)
@@ -146,7 +146,7 @@ async function send(
   const isHurried = upstream.streamed && hasFallback && firstByteMs < firstFrameMs
   const timer = new AttemptTimer(abort, call.heartbeat, isHurried ? firstByteMs : firstFrameMs)
   try {
-    const key = cacheKeyOf(call, target, request)
+    const key = call.meta.cache && cacheKeyOf(call, target, request)
     const stored = key && (await findCached(call, key))
     const response = stored ?? (await sendTo(provider, request, { streamed: upstream.streamed, signal }, deps))
     timer.extendTo(firstFrameMs)

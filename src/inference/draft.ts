@@ -3,6 +3,7 @@ import { exportContextOf, type ExportContext } from "../observability/context.ts
 import type { Caller } from "../policy/call-policy.ts"
 import { newGenerationId } from "../support/ids.ts"
 import type { RequestMeta } from "./deps.ts"
+import type { InferenceRequest } from "./inference-request.ts"
 
 export type DraftFields = Pick<
   GenerationDraft,
@@ -18,7 +19,7 @@ export function newDraft(fields: DraftFields, meta: RequestMeta, caller: Caller)
   const call = { id, keyHash, sessionId: fields.sessionId, region: meta.region }
   const externalUser = user ?? caller.externalUser
   const context = { user, trace, hasMessages, exported, isToolRun, ...meta.round }
-  const broadcast = exportContextOf(caller.destinations, call, context)
+  const broadcast = caller.destinations.length > 0 ? exportContextOf(caller.destinations, call, context) : undefined
   return {
     ...facts,
     ...(broadcast && { broadcast }),
@@ -35,4 +36,12 @@ export function newDraft(fields: DraftFields, meta: RequestMeta, caller: Caller)
     appTitle: meta.appTitle,
     userAgent: meta.userAgent,
   }
+}
+
+/** The model as the client named it. */
+export function requestedModelOf(
+  { preparation, routing }: Pick<InferenceRequest, "preparation" | "routing">,
+  { alias }: RequestMeta,
+): string {
+  return alias ?? preparation?.requestedModel ?? routing.model ?? routing.models?.[0] ?? ""
 }

@@ -6,7 +6,7 @@ import type { GatewayError } from "../errors/errors.ts"
 import type { Screening } from "../guardrails/screening.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { CostBounds } from "./cost-bound.ts"
-import type { DispatchAbort } from "./dispatch-abort.ts"
+import type { DispatchAbort } from "./call-timers.ts"
 import type { ResponseMeter } from "../formats/chat/meter.ts"
 import type { ResponseEncoder } from "../formats/encoder.ts"
 import type { Output, Routable } from "../routing/plan.ts"
@@ -57,14 +57,6 @@ export type PlannableRequest = Pick<
   InferenceRequest,
   "output" | "routing" | "sessionId" | "conversation" | "signatures" | "bounds" | "preparation" | "screening"
 > & { upstream: Pick<UpstreamPlan, "unsupportedReason"> }
-
-/** The model as the client named it. */
-export function requestedModelOf(
-  { preparation, routing }: Pick<InferenceRequest, "preparation" | "routing">,
-  { alias }: RequestMeta,
-): string {
-  return alias ?? preparation?.requestedModel ?? routing.model ?? routing.models?.[0] ?? ""
-}
 
 /** State of a running call. */
 export type CallContext = {

@@ -1,6 +1,7 @@
 import { asGatewayError, GatewayError } from "../errors/errors.ts"
 import { newMeter } from "../formats/chat/meter.ts"
 import type { AnswerFilter } from "../guardrails/content/answer-filter.ts"
+import type { Screening } from "../guardrails/screening.ts"
 import type { Json } from "../support/json.ts"
 import type { HeldCall } from "./call.ts"
 import type { AcceptedResponse } from "./dispatch.ts"
@@ -13,9 +14,8 @@ export type OutputFilter = {
 }
 
 /** Null where no guardrail of the key reads responses. */
-export function outputFilterFor(call: HeldCall): OutputFilter | null {
-  const { screening } = call.request
-  if (!screening?.readsAnswers) return null
+export function outputFilterFor(call: HeldCall, screening: Screening): OutputFilter | null {
+  if (!screening.readsAnswers) return null
   return {
     newStreamFilter: () => screening.answerFilter(),
     filterDocument: async (accepted, document) => {

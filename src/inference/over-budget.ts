@@ -3,7 +3,7 @@ import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import type { HeldCall, PreparedCall } from "./call.ts"
 import type { Deps } from "./deps.ts"
 import { placeHold } from "./hold.ts"
-import { requestedModelOf } from "./inference-request.ts"
+import { requestedModelOf } from "./draft.ts"
 import { planTargets } from "./plan.ts"
 
 /** Reasons of refusals that a cheaper model may avoid. */

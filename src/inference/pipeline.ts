@@ -1,5 +1,5 @@
 import type { Deps } from "./deps.ts"
-import type { InferenceCall, PreparedCall } from "./call.ts"
+import type { InferenceCall, PlannedCall, PreparedCall } from "./call.ts"
 import type { InferenceRequest } from "./inference-request.ts"
 import { runAgent } from "./agent/run-agent.ts"
 import { dispatch } from "./dispatch.ts"
@@ -46,14 +46,19 @@ export async function handlePlainInference<Body extends NamedModels>(
 
 /** One upstream call: held before anything is sent, settled exactly once whatever happens. */
 export async function callUpstream(prepared: PreparedCall, deps: Deps): Promise<Response> {
-  const planned = planTargets(prepared, deps) //            3. ordered targets, or the reason why there is none
+  return callTargets(planTargets(prepared, deps), deps) //  3. ordered targets, or the reason why there is none
+}
+
+/** Steps 4 to 8. The hot path begins here with the target of a plain call, which it plans once. */
+export async function callTargets(planned: PlannedCall, deps: Deps): Promise<Response> {
   //                                                        4. reserve the upper bound under every limit: 402, 403 or 429
-  const held = await placeHold(planned, deps).catch((refusal: unknown) => holdCheaper(prepared, refusal, deps))
+  const held = await placeHold(planned, deps).catch((refusal: unknown) => holdCheaper(planned, refusal, deps))
   const upstream = dispatch(held, deps) //                  5. failover until one target shows content; not awaited here
   const reply = relay({
     call: held,
     upstream, //                                            6. stream or document to the client, metered on the way
-    filter: outputFilterFor(held), //                       7. output guardrails, where the policy has any
+    //                                                      7. output guardrails, where the policy has any
+    filter: held.request.screening ? outputFilterFor(held, held.request.screening) : null,
     settle: (result) => settle(held, result), //            8. called once, after the last upstream byte, before [DONE]
   })
   // When the client disconnects, the runtime drops what `waitUntil` does not hold, the settlement with it.

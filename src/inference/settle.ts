@@ -1,4 +1,4 @@
-import type { Charge } from "../formats/cost-fields.ts"
+import type { Charge } from "../formats/usage.ts"
 import { toTokens } from "../formats/chat/meter.ts"
 import { type Attempt, toFailure } from "../formats/attempt.ts"
 import type { CallStory, Ending, Generation } from "../ledger/generation.ts"
@@ -74,7 +74,7 @@ function toGeneration(call: HeldCall, result: RelayResult, charge: Charge): Gene
 }
 
 function storyOf({ heldNano, limits, request }: HeldCall, { accepted, error, ending }: RelayResult): CallStory {
-  const findings = toFindings(request.screening?.stages() ?? [])
+  const findings = request.screening ? toFindings(request.screening.stages()) : []
   const reason = error?.metadata?.reason
   return {
     heldNano,

@@ -6,7 +6,7 @@ import { guardrailStages } from "../guardrails/stages.ts"
 import { unroutable } from "../routing/metadata.ts"
 import type { Target } from "../routing/target.ts"
 import type { PlannableCall } from "./call.ts"
-import { requestedModelOf } from "./inference-request.ts"
+import { requestedModelOf } from "./draft.ts"
 
 type StagedCall = {
   request: Pick<PlannableCall["request"], "preparation" | "screening">

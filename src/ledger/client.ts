@@ -200,7 +200,8 @@ export class LedgerClient {
     const call = this.#leases.call(generation.id)
     const lease = call?.lease
     // Of a call that the lease covers only the isolate knows what was held for it.
-    const capped = call ? cappedAt(generation, call.mostNano) : generation
+    const isOver = call !== undefined && generation.costNano > call.mostNano
+    const capped = isOver ? cappedAt(generation, call.mostNano) : generation
     if (this.#shared.sweptAt + RENEW_AFTER_MS < Date.now()) this.#later?.(this.#reportProgress())
     await this.#reports.settle(capped, lease?.id ?? null)
     if (lease) this.#watch(lease)

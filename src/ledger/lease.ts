@@ -1,4 +1,6 @@
 import { remaining, type Counters, type Limit, type Wanted } from "./limits.ts"
+import type { HoldRequest } from "./protocol.ts"
+import type { RateLimit } from "./rates.ts"
 
 /**
  * A lease is a slice of every limit of a caller at once, which the ledger holds and an isolate gives out: calls far
@@ -86,4 +88,28 @@ export function wantOf(slice: Slice, { mostNano }: Wanted): number {
  */
 export function declarationFor(unknownNano: number, typicalNano: number): number {
   return 2 * unknownNano + 2 * typicalNano
+}
+
+/** Whether an isolate may admit calls of its lease. `usableUntil` and `now`: epoch milliseconds. */
+export function isUsable(lease: { isOver: boolean; usableUntil: number }, now: number): boolean {
+  return !lease.isOver && lease.usableUntil > now
+}
+
+/** By list of limits: a caller has the same list for all of its calls. */
+const signatures = new WeakMap<readonly (Limit | RateLimit)[], string>()
+
+/** Callers with the same signature may share a lease. */
+export function signatureOf(limited: Pick<HoldRequest, "chargesAccount" | "limits" | "rates">): string {
+  const { chargesAccount, limits, rates } = limited
+  const signature = rates ? textOf(limits) + textOf(rates.limits) : textOf(limits)
+  return chargesAccount ? signature : `own key ${signature}`
+}
+
+function textOf(limits: readonly (Limit | RateLimit)[]): string {
+  let text = signatures.get(limits)
+  if (text === undefined) {
+    text = JSON.stringify(limits)
+    signatures.set(limits, text)
+  }
+  return text
 }

@@ -1,8 +1,7 @@
 import type { GenerationDraft } from "./generation.ts"
 import { Declarations } from "./declarations.ts"
-import { closed, declarationFor, NO_SLICE, opened, refill, type Slice, wantOf } from "./lease.ts"
+import { closed, declarationFor, isUsable, NO_SLICE, opened, refill, signatureOf, type Slice, wantOf } from "./lease.ts"
 import { type HoldRequest, type HoldVerdict, type LeaseUpdate, newLeaseId, type Registration } from "./protocol.ts"
-import { type LimitedBy, signatureOf } from "./lease-signatures.ts"
 import { giveBack, type RateSlice, type RateTaken, refillSlice, takeOf } from "./rates.ts"
 
 /** A caller too near a limit for a lease is asked about again after so long. */
@@ -97,7 +96,7 @@ export class Leases {
   }
 
   /** Whether there is a lease for calls under these limits with something left of it. */
-  hasRoom(limited: LimitedBy, now: number): boolean {
+  hasRoom(limited: Parameters<typeof signatureOf>[0], now: number): boolean {
     const lease = this.#leases.get(signatureOf(limited))
     return lease !== undefined && isUsable(lease, now) && opened(lease.slice, 1) !== undefined
   }
@@ -287,8 +286,4 @@ export class Leases {
  */
 function mayBeGranted({ isOver, slice, requestedAt, ttlMs }: Lease, now: number): boolean {
   return !isOver && slice === NO_SLICE && (requestedAt === 0 || now - requestedAt < ttlMs / 2)
-}
-
-export function isUsable({ isOver, usableUntil }: Lease, now: number): boolean {
-  return !isOver && usableUntil > now
 }

@@ -27,7 +27,6 @@ export function exportContextOf(
   call: Omit<Covered, "region"> & { region: string | null },
   { user, trace, hasMessages, exported, isToolRun, parentId, toolRuns = [] }: ExportContext,
 ): BroadcastContext | undefined {
-  if (destinations.length === 0) return undefined
   const region = call.region ?? "global"
   const listening = destinations.filter((head) => matches(head, { ...call, region }))
   if (listening.length === 0) return undefined

@@ -8,7 +8,6 @@ import { aboutKey } from "../byok/credential.ts"
 
 /** Usable credentials of the principal and the reachable providers; undefined if there are no credentials. */
 export function byokRoutesOf(caller: Caller, env: Env): ByokRoutes | undefined {
-  if (caller.byok.length === 0) return undefined
   const keys = usableCredentials(caller)
   return keys.length === 0 ? undefined : { keys, providers: reachableProviders(env) }
 }

@@ -24,7 +24,3 @@ export type CallLine = {
   error?: string
   path?: string
 }
-
-export function writeCallLine(line: CallLine): void {
-  console.log(JSON.stringify(line))
-}

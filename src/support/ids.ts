@@ -6,6 +6,11 @@ export function newId(): string {
   return v7()
 }
 
+/** An id for the log lines, the response header and the generations of a request. */
+export function newRequestId(): string {
+  return `req-${crypto.randomUUID()}`
+}
+
 export function newGenerationId(): string {
   return `gen-${v7()}`
 }

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import net, { type AddressInfo } from "node:net"
 import path from "node:path"
 import { readEnvFile } from "../../src/dev/dev-vars.ts"
 import { root } from "../../src/dev/options.ts"
 import { familyOf, running } from "../../src/local/processes.ts"
 import { eventually } from "../support/eventually.ts"
+import { findFreePort } from "../support/free-port.ts"
 
 export type Started = {
   url: string
@@ -82,13 +82,4 @@ function collect(child: ChildProcess): () => string {
   child.stdout?.on("data", (text: Buffer) => (printed += text.toString()))
   child.stderr?.on("data", (text: Buffer) => (printed += text.toString()))
   return () => printed
-}
-
-async function findFreePort(): Promise<number> {
-  const server = net.createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
 }

@@ -2,13 +2,14 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import http from "node:http"
-import net, { type AddressInfo } from "node:net"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { ensureBuild } from "../../src/dev/build.ts"
 import { root } from "../../src/local/paths.ts"
 import { eventually } from "../support/eventually.ts"
+import { findFreePort } from "../support/free-port.ts"
 
 /** The single-machine program: production stage, no wrangler, state in a folder. */
 
@@ -46,10 +47,8 @@ let printed = ""
 
 beforeAll(async () => {
   vendor.listen(0, "127.0.0.1")
-  const probe = net.createServer().listen(0, "127.0.0.1")
-  await Promise.all([ensureBuild(), once(vendor, "listening"), once(probe, "listening")])
-  port = (probe.address() as AddressInfo).port
-  probe.close()
+  await Promise.all([ensureBuild(), once(vendor, "listening")])
+  port = await findFreePort()
   url = `http://127.0.0.1:${port}`
   vendorUrl = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}/v1`
 })

@@ -4,7 +4,7 @@ import { toMask } from "../../src/byok/credential.ts"
 import { type ByokCredential, usableCredentials, credentialOrder } from "../../src/byok/usable-credentials.ts"
 import { newMeter } from "../../src/formats/chat/meter.ts"
 import { chargeFor } from "../../src/inference/charge.ts"
-import { costFields } from "../../src/formats/cost-fields.ts"
+import { costFields } from "../../src/formats/usage.ts"
 import { NO_TOKENS } from "../../src/money/money.ts"
 
 const PROVIDERS = ["openai", "anthropic"]

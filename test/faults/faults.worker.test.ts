@@ -3,6 +3,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import { invalidateOrganization } from "../../src/access/key-cache.ts"
 import { clearConfig } from "../../src/config/config.ts"
+import { clearDeployment } from "../../src/inference/context.ts"
 import { eventually } from "../support/eventually.ts"
 import { internObject, parseConfigAgain } from "../support/intern-object.ts"
 import { mockProvider } from "../support/played.ts"
@@ -110,9 +111,11 @@ const ANSWERED_WITHIN_MS = 8_000
 beforeAll(() => {
   env.HOLD_TTL_MS = HOLD_TTL_MS
   clearConfig(env)
+  clearDeployment(env)
   return () => {
     delete env.HOLD_TTL_MS
     clearConfig(env)
+    clearDeployment(env)
   }
 })
 afterEach(() => vi.restoreAllMocks())

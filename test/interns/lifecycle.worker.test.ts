@@ -1,7 +1,7 @@
 import { callerOf } from "../../src/policy/call-policy.ts"
 import { principalByHash } from "../../src/policy/authenticate.ts"
 import type { Principal } from "../../src/access/principal.ts"
-import { limitsOf } from "../../src/policy/limits.ts"
+import { limitsOf } from "../../src/policy/call-policy.ts"
 import { env } from "cloudflare:workers"
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, onTestFinished, test } from "vitest"

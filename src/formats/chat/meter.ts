@@ -1,7 +1,6 @@
 import { appendText, appendToolCall, type Transcript, type TranscriptText } from "../transcript.ts"
 import { type GeneratedUnits, NO_TOKENS, type Tokens } from "../../money/money.ts"
-import { toFinishReason } from "./finish-reasons.ts"
-import { REASONING_KEYS } from "./reasoning.ts"
+import { toFinishReason, REASONING_KEYS } from "./provider-spellings.ts"
 import { isArray, isCount, isInteger, isObject, type Json, listOf } from "../../support/json.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 
@@ -59,7 +58,8 @@ export function newMeter(): ResponseMeter {
 /** Longer names are ignored: the record of a call is kept for long. */
 const MAX_NAME_LENGTH = 256
 
-function isName(value: unknown): value is string {
+/** Whether a field holds a name: of a model, a response or a finish reason. */
+export function isName(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value.length <= MAX_NAME_LENGTH
 }
 

@@ -1,6 +1,4 @@
-import { toFinishReason } from "./finish-reasons.ts"
-import { flattenContent } from "./flatten.ts"
-import { withReasoning } from "./reasoning.ts"
+import { toFinishReason, flattenContent, withReasoning } from "./provider-spellings.ts"
 import { normalizeCall, normalizeCallDeltas, type SeenCall } from "./normalize-calls.ts"
 import { isObject, type Json } from "../../support/json.ts"
 

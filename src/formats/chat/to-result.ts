@@ -1,5 +1,5 @@
 import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } from "./call-deltas.ts"
-import { flattenContent } from "./flatten.ts"
+import { flattenContent } from "./provider-spellings.ts"
 import { newMeter, type ProviderError } from "./meter.ts"
 import { isArray, isInteger, isObject, type Json, listOf } from "../../support/json.ts"
 import type { ResponseReader } from "../readers/reader.ts"

@@ -1,6 +1,6 @@
 import { isObject, type Json } from "../../support/json.ts"
 import type { VariableString } from "../sse/frame-shape.ts"
-import { REASONING_KEYS } from "./reasoning.ts"
+import { REASONING_KEYS } from "./provider-spellings.ts"
 
 /** Fields of a delta whose content the gateway follows. */
 const FOLLOWED = ["tool_calls", "function_call", "refusal", "images", "audio", "annotations"] as const

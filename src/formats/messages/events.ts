@@ -1,4 +1,4 @@
-import { costsIn, type Costs } from "../cost-fields.ts"
+import { costsIn, type Costs } from "../usage.ts"
 import { toProviderError } from "../chat/meter.ts"
 import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
 import { readDetails } from "../responses/reasoning-details.ts"

@@ -1,5 +1,5 @@
 import { normalizeChunk } from "../chat/normalize.ts"
-import { errorIn, hasContent, newMeter, readResponse } from "../chat/meter.ts"
+import { errorIn, hasContent, isName, newMeter, readResponse } from "../chat/meter.ts"
 import { isObject } from "../../support/json.ts"
 import { toChunks } from "../chat/from-result.ts"
 import { toResult } from "../chat/to-result.ts"
@@ -23,6 +23,7 @@ export const chatReader: ResponseReader = {
 function hasAnswer(result: Record<string, unknown>): boolean {
   const { choices } = result
   if (!Array.isArray(choices) || !choices.some(isObject)) return false
+  if (choices.some((choice) => isObject(choice) && isName(choice["finish_reason"]))) return true
   const meter = newMeter()
   readResponse(meter, result)
   return meter.units > 0 || meter.finishReason !== null

@@ -1,4 +1,4 @@
-import { costsIn, type Costs } from "../cost-fields.ts"
+import { costsIn, type Costs } from "../usage.ts"
 import { readCallDelta } from "../chat/call-deltas.ts"
 import { toProviderError } from "../chat/meter.ts"
 import { isArray, isObject, type Json, listOf } from "../../support/json.ts"

@@ -1,4 +1,4 @@
-import { responsesCostDetails } from "../cost-fields.ts"
+import { responsesCostDetails } from "../usage.ts"
 import { toTokens } from "../chat/meter.ts"
 import { isInteger, isObject, type Json } from "../../support/json.ts"
 import { withoutNulls } from "./content.ts"

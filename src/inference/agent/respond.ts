@@ -1,6 +1,6 @@
 import { isObject, type Json } from "../../support/json.ts"
 import type { ServingInfo } from "../../formats/encoder.ts"
-import type { Charge } from "../../formats/cost-fields.ts"
+import type { Charge } from "../../formats/usage.ts"
 import { NO_TOKENS } from "../../money/money.ts"
 import { toTokens } from "../../formats/chat/meter.ts"
 import { chatReader } from "../../formats/readers/chat.ts"

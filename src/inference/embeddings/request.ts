@@ -3,7 +3,7 @@ import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import { forwarded, UNSTREAMED } from "../media/request.ts"
-import { costFields } from "../../formats/cost-fields.ts"
+import { costFields } from "../../formats/usage.ts"
 import { plainReader } from "../../formats/readers/plain.ts"
 import type { EmbeddingsRequest } from "./schemas.ts"
 

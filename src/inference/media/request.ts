@@ -7,7 +7,7 @@ import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import type { Output } from "../../routing/plan.ts"
 import type { ProviderPreferences } from "../../formats/schemas.ts"
-import { costFields, type Charge } from "../../formats/cost-fields.ts"
+import { costFields, type Charge } from "../../formats/usage.ts"
 
 type Shared = {
   model: string

@@ -1,8 +1,8 @@
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
 import type { Attempt } from "../../formats/attempt.ts"
 import type { HeldCall } from "../call.ts"
-import { answerHeaders, cacheHeaders, timingHeaders } from "../headers.ts"
-import { dispatchError, rejectedResult, toServingInfo } from "./failure.ts"
+import { answerHeaders, cacheHeaders, timingHeaders, toServingInfo } from "../reply.ts"
+import { dispatchError, rejectedResult } from "./failure.ts"
 import type { RelayJob, Reply } from "./job.ts"
 
 /** `recorded` resolves when the call is settled, whether `result` is a response or the error to throw. */

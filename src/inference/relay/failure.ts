@@ -1,10 +1,9 @@
 import type { GatewayError } from "../../errors/errors.ts"
 import type { Attempt } from "../../formats/attempt.ts"
-import type { AcceptedResponse, DispatchResult } from "../dispatch.ts"
-import type { ServingInfo } from "../../formats/encoder.ts"
+import type { DispatchResult } from "../dispatch.ts"
 import type { Rejection } from "../../providers/refusal.ts"
 import type { HeldCall, RelayResult } from "../call.ts"
-import { answerHeaders } from "../headers.ts"
+import { answerHeaders } from "../reply.ts"
 import { rejectionError } from "../rejection-error.ts"
 
 /** The error of a call that every target rejected. */
@@ -22,11 +21,4 @@ export function rejectedResult(call: HeldCall, result: DispatchResult, error: Ga
   const { attempts, wasReached } = result
   const ending = call.dispatchAbort.aborted ? "cancelled" : "refused"
   return { ending, status: error.status, attempts, accepted: null, wasReached, error }
-}
-
-export function toServingInfo(
-  { target, reader, upstreamBody }: AcceptedResponse,
-  attempts: readonly Attempt[],
-): ServingInfo {
-  return { provider: target.provider.name, model: target.model.id, reader, attempts, upstreamBody }
 }

@@ -1,11 +1,10 @@
 import type { CallContext } from "../../inference-request.ts"
 import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
 import type { ChatRequest } from "../../../formats/schemas.ts"
-import { costFields, type Charge } from "../../../formats/cost-fields.ts"
+import { costFields, type Charge, usageOf } from "../../../formats/usage.ts"
 import { DONE_FRAME, KEEPALIVE_FRAME, toFrame } from "../../../formats/sse/frames.ts"
 import { failureFrames } from "../../../formats/chat/failure.ts"
 import { type ChunkDefaults, normalizeResult } from "../../../formats/chat/normalize.ts"
-import { usageOf } from "../../../formats/chat/usage.ts"
 import { isObject, type Json } from "../../../support/json.ts"
 
 /** A chunk with the usage. It is sent when the charge is known. */

@@ -1,6 +1,6 @@
 import { type GatewayError, errors } from "../../../errors/errors.ts"
 import { isObject, type Json } from "../../../support/json.ts"
-import { type Charge, costFields, responsesCostDetails } from "../../../formats/cost-fields.ts"
+import { type Charge, costFields, responsesCostDetails } from "../../../formats/usage.ts"
 import { toEventFrame } from "../../../formats/sse/frames.ts"
 import { NOT_BEGUN, type ResponseFacts, toResponse } from "../../../formats/responses/response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "../../../formats/responses/schemas.ts"

@@ -2,7 +2,7 @@ import type { Config } from "../config/variables.ts"
 import type { GatewayError } from "../errors/errors.ts"
 import type { Generation } from "../ledger/generation.ts"
 import { formatUsd } from "../money/money.ts"
-import { type CallLine, writeCallLine } from "../support/call-line.ts"
+import type { CallLine } from "../support/call-line.ts"
 
 /** The line of a settled call; `setting` is LOG_CALLS. */
 export function logCall(setting: Config["LOG_CALLS"], generation: Generation, keyLabel: string): void {
@@ -19,6 +19,10 @@ export function logRejectedCall(setting: Config["LOG_CALLS"], error: GatewayErro
   if (setting === "off" || error.headers?.["x-generation-id"] !== undefined) return
   const { status, code, message } = error
   writeCallLine({ level: "warning", message: "call", ...call, status, ending: code, error: message })
+}
+
+function writeCallLine(line: CallLine): void {
+  console.log(JSON.stringify(line))
 }
 
 type RejectedCall = { request_id: string; path: string }

@@ -1,7 +1,9 @@
 import type { Attempt } from "../formats/attempt.ts"
+import type { ServingInfo } from "../formats/encoder.ts"
 import { timing } from "../http/timing.ts"
 import { CACHE_HEADER } from "../response-cache/request.ts"
 import type { RequestMeta } from "./deps.ts"
+import type { AcceptedResponse } from "./dispatch.ts"
 
 /**
  * Headers of an inference response. Headers of the provider are dropped: they can contain keys and limits of our
@@ -27,4 +29,12 @@ export function timingHeaders({ wantsTiming }: RequestMeta, attempts: readonly A
   if (!wantsTiming || attempts.length === 0) return {}
   const result = attempts.map(({ provider, latencyMs }, at) => timing(`provider-${at + 1}`, latencyMs, provider))
   return { "server-timing": result.join(", ") }
+}
+
+/** What an encoder needs to know of the target that answered. */
+export function toServingInfo(
+  { target, reader, upstreamBody }: AcceptedResponse,
+  attempts: readonly Attempt[],
+): ServingInfo {
+  return { provider: target.provider.name, model: target.model.id, reader, attempts, upstreamBody }
 }

@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest"
+import { plainTargetOf } from "../../src/inference/plain-target.ts"
+import type { Catalogue, Endpoint, Model } from "../../src/models/catalogue.ts"
+import { callerOf, type Caller } from "../../src/policy/call-policy.ts"
+import type { Principal } from "../../src/access/principal.ts"
+import type { Provider } from "../../src/providers/provider.ts"
+
+/** A plain call skips the steps before the hold only where they would lead to the one target of its model. */
+
+const provider = (slug: string, more: Partial<Provider> = {}): Provider => ({
+  slug,
+  name: slug,
+  baseUrl: "http://x",
+  format: "openai",
+  keyHeader: "authorization",
+  quirks: {},
+  ...more,
+})
+
+const endpoint = (model: string, slug: string, more: Partial<Endpoint> = {}): Endpoint => ({
+  model,
+  provider: slug,
+  upstreamId: "m",
+  pricing: { prompt: "0.000001", completion: "0.000002" },
+  contextLength: 1_000,
+  maxCompletionTokens: null,
+  supportedParameters: [],
+  quantization: null,
+  zeroRetention: false,
+  collectsData: false,
+  ...more,
+})
+
+const model = (id: string, ...endpoints: Endpoint[]): Model => ({
+  id,
+  name: id,
+  description: "",
+  created: 0,
+  contextLength: 1_000,
+  inputModalities: ["text"],
+  outputModalities: ["text"],
+  tokenizer: "Other",
+  knowledgeCutoff: null,
+  endpoints,
+})
+
+const catalogueOf = (...models: Model[]): Catalogue => ({ models: new Map(models.map((one) => [one.id, one])) })
+
+const world = (more: Partial<Provider> = {}) => ({
+  catalogue: catalogueOf(
+    model("a/one", endpoint("a/one", "p")),
+    model("a/two", endpoint("a/two", "p"), endpoint("a/two", "q")),
+    model("a/unpriced", endpoint("a/unpriced", "p", { pricing: null })),
+    model("a/b@preset/c", endpoint("a/b@preset/c", "p")),
+  ),
+  providers: new Map([
+    ["p", provider("p", more)],
+    ["q", provider("q")],
+  ]),
+})
+
+const ANYWHERE = { region: null }
+
+function caller(more: Partial<Caller> = {}): Caller {
+  const principal = { kind: "normal", ancestors: [], keyHash: "k", workspaceId: "w" } as Partial<Principal> as Principal
+  return { ...callerOf(principal), ...more }
+}
+
+const slugOf = (
+  name: string | undefined,
+  by = caller(),
+  among = world(),
+  where: { region: string | null } = ANYWHERE,
+) => plainTargetOf({ model: name } as { model: string }, by, where, among)?.provider.slug
+
+describe("a plain call goes straight to", () => {
+  test("the one endpoint of its model, again and again", () => {
+    const [by, among] = [caller(), world()]
+    expect([slugOf("a/one", by, among), slugOf("a/one", by, among)]).toEqual(["p", "p"])
+  })
+
+  test("the endpoint of the current catalogue, whatever an older one had", () => {
+    const by = caller()
+    expect(slugOf("a/one", by)).toBe("p")
+    const changed = { ...world(), catalogue: catalogueOf(model("a/one", endpoint("a/one", "q"))) }
+    expect(slugOf("a/one", by, changed)).toBe("q")
+  })
+
+  test("the provider of the current configuration", () => {
+    const [by, among] = [caller(), world()]
+    expect(slugOf("a/one", by, among)).toBe("p")
+    expect(slugOf("a/one", by, { ...among, providers: new Map() })).toBeUndefined()
+  })
+})
+
+describe("the steps are taken for", () => {
+  test.each([
+    ["no model", undefined],
+    ["an unknown model", "a/nothing"],
+    ["another spelling of the name", "A/One"],
+    ["a name with a variant", "a/one:floor"],
+    ["a model with a choice of endpoints", "a/two"],
+    ["a model without a price", "a/unpriced"],
+    ["a name that refers to a preset", "a/b@preset/c"],
+  ])("%s", (_, name) => expect(slugOf(name)).toBeUndefined())
+
+  test.each<[string, Partial<Caller>]>([
+    ["guardrails", { guardrails: { list: [] } as unknown as Caller["guardrails"] }],
+    ["credentials of its own", { byok: [{}] as unknown as Caller["byok"] }],
+    ["free models only", { kind: "free_tier" }],
+    ["aliases", { defaults: { ...caller().defaults, aliases: [] as unknown as Caller["defaults"]["aliases"] } }],
+  ])("a caller with %s", (_, more) => expect(slugOf("a/one", caller(more))).toBeUndefined())
+
+  test("a hostname of a region", () => {
+    expect(slugOf("a/one", caller(), world(), { region: "europe" })).toBeUndefined()
+  })
+
+  test("a provider whose requests are translated", () => {
+    expect(slugOf("a/one", caller(), world({ format: "anthropic" }))).toBeUndefined()
+  })
+
+  test("a provider with several keys", () => {
+    expect(slugOf("a/one", caller(), world({ apiKeys: ["1", "2"] }))).toBeUndefined()
+  })
+})
