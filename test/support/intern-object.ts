@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import type { Intern } from "../../durable-objects/intern/intern.ts"
 import { clearConfig } from "../../src/config/config.ts"
+import { clearDeployment } from "../../src/inference/context.ts"
 import type { Env } from "../../src/config/env.ts"
 
 /** The Durable Object of an intern, with the methods that are there for tests. */
@@ -19,5 +20,9 @@ export async function crashIntern(id: string): Promise<void> {
 
 /** Makes an intern read variables that the test changed: its object parses its configuration once. */
 export function parseConfigAgain(id: string): Promise<void> {
-  return runInDurableObject(internObject(id), (intern) => clearConfig(Reflect.get(intern, "env") as Env))
+  return runInDurableObject(internObject(id), (intern) => {
+    const current = Reflect.get(intern, "env") as Env
+    clearConfig(current)
+    clearDeployment(current)
+  })
 }
