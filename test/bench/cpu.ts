@@ -9,6 +9,12 @@ export function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
 }
 
+/** Kilobytes of memory that a process has in use now. */
+export function memoryKb(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8")
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0)
+}
+
 /** The process of that name which this process started. */
 export function ownChild(name: string): number {
   for (const entry of readdirSync("/proc")) {

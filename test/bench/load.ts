@@ -6,7 +6,8 @@ import { type Answer, LAST_FRAMES, textOf, USAGE, type Workload } from "./worklo
 
 export type Endpoint = { url: string; headers: Record<string, string> }
 type Shape = Answer & Pick<Workload, "path">
-export type Job = Endpoint & { body: string } & (
+/** `keys`: headers that the calls take in turn, in place of `headers`. */
+export type Job = Endpoint & { body: string; keys?: readonly Record<string, string>[] | undefined } & (
     | { verify: true; workload: Shape }
     | { verify: false; workload: Workload }
   )
@@ -110,16 +111,18 @@ function contentOf({ choices, delta }: Body): string {
 }
 
 async function drive(job: Job, workload: Workload, agent: Agent): Promise<Load> {
-  const { calls, concurrency, events, perSecond, seconds } = workload
+  const { concurrency, events, perSecond, seconds } = workload
   const answers: Exchange[] = []
   const faults: string[] = []
   const until = performance.now() + seconds * 1_000
+  let calls = 0
   const one = async () => {
+    const headers = job.keys?.[calls++ % job.keys.length] ?? job.headers
     // A paced stream has its own time to last; the others have all they need.
     const deadline =
       perSecond > 0 ? performance.now() + (events / perSecond) * 1_000 + GRACE_MS : Number.POSITIVE_INFINITY
     try {
-      const answer = await exchange(job, agent, deadline)
+      const answer = await exchange({ ...job, headers }, agent, deadline)
       answers.push(answer)
       const fault = faultOf(workload, answer)
       if (fault !== null) faults.push(fault)
@@ -131,7 +134,10 @@ async function drive(job: Job, workload: Workload, agent: Agent): Promise<Load> 
     // Streams that all began at once would measure how they queue, and tick together ever after.
     if (perSecond > 0) await new Promise((resolve) => setTimeout(resolve, (index / concurrency) * SPREAD_MS))
     do await one()
-    while (perSecond === 0 && (calls === undefined ? performance.now() < until : answers.length < calls))
+    while (
+      perSecond === 0 &&
+      (workload.calls === undefined ? performance.now() < until : answers.length < workload.calls)
+    )
   }
   await Promise.all(Array.from({ length: concurrency }, (_, index) => worker(index)))
   return toLoad(answers, workload, faults)

@@ -47,3 +47,8 @@ function isInstalled(folder: string): boolean {
   if (!existsSync(manifest)) return false
   return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version === PORTKEY_VERSION
 }
+
+/** Whether the \`litellm\` command of its Python package is on the PATH. */
+export function hasLitellm(): boolean {
+  return spawnSync("litellm", ["--version"], { stdio: "ignore", timeout: 60_000 }).status === 0
+}

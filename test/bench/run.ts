@@ -1,12 +1,14 @@
 import { spawnSync } from "node:child_process"
-import { mkdirSync, readFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { parseArgs } from "node:util"
 import { type Child, startChild, stopChildren } from "./child.ts"
-import { cpuMs } from "./cpu.ts"
+import { cpuMs, memoryKb } from "./cpu.ts"
 import type { Job, Load } from "./load.ts"
-import { buildBundle, installPortkey, PORTKEY_VERSION, QUIET } from "./prepare.ts"
+import { picture } from "./picture.ts"
+import { buildBundle, hasLitellm, installPortkey, QUIET } from "./prepare.ts"
 import { legend, overBounds, report, type Slice } from "./report.ts"
+import { type Row, startRows } from "./rows.ts"
 import type { Target } from "./target.ts"
 import { COST_NANO_USD, requestBody, type Workload, workloads as workloadsOf } from "./workloads.ts"
 
@@ -16,7 +18,8 @@ What a request and an event of a stream cost in CPU, as multiples of a Worker th
   --quick    one short round (about 45 s)
   --rounds   how many (3, about 3 minutes)
   --check    fails where the gateway costs about twice what it should
-  --only     workloads whose title contains this text
+  --only     workloads whose title contains one of these texts, separated by commas
+  --svg      also writes the ratios as a picture to this file
   --offline  without Portkey's gateway, unless it is installed already`
 
 const FOLDER = ".wrangler/bench"
@@ -26,14 +29,6 @@ const SETTLING_MS = 700
 /** Calls of each target before it is measured: the compiler needs some thousands of a kind. By count, so that a slow
  * machine warms up as far as a fast one. */
 const WARM_UP = { documents: 1_500, streams: 60 }
-
-type Row = {
-  name: string
-  target: Child<Target, never, never>
-  /** What the request says beside its messages. */
-  extra: Record<string, unknown>
-  takes: (workload: Workload) => boolean
-}
 
 type Bench = { load: Child<object, Job, Load>; wrong: string[]; answers: Map<string, number> }
 
@@ -46,20 +41,21 @@ async function main(): Promise<number> {
       only: { type: "string", default: "" },
       check: { type: "boolean" },
       rounds: { type: "string", default: "3" },
+      svg: { type: "string" },
     },
   })
   if (values.help) return say(HELP)
   if (process.platform !== "linux") return say("The benchmark reads CPU times from /proc: it runs on Linux only.")
   const rounds = values.quick ? 1 : Math.max(1, Math.min(20, Number(values.rounds) || 3))
-  const workloads = workloadsOf(values.quick ? 0.4 : 1).filter(({ title }) => title.includes(values.only))
+  const wanted = values.only.split(",")
+  const isWanted = ({ title }: Workload) => wanted.some((text) => title.includes(text))
+  const workloads = workloadsOf(values.quick ? 0.4 : 1).filter(isWanted)
 
   mkdirSync(FOLDER, { recursive: true })
   buildBundle(`${FOLDER}/bundle`)
-  const noPortkey = installPortkey(
-    PORTKEY_FOLDER,
-    `${PORTKEY_FOLDER}/node_modules/@portkey-ai/gateway`,
-    !!values.offline,
-  )
+  const isCheck = values.check === true
+  const installed = `${PORTKEY_FOLDER}/node_modules/@portkey-ai/gateway`
+  const noPortkey = isCheck ? null : installPortkey(PORTKEY_FOLDER, installed, !!values.offline)
   if (noPortkey !== null) say(`Without Portkey: ${noPortkey}.`)
 
   const pinned = availableParallelism() > 1 && spawnSync("taskset", ["-c", "0,1", "true"]).status === 0
@@ -76,7 +72,7 @@ async function main(): Promise<number> {
       env: QUIET,
       logFile: `${FOLDER}/${kind}.log`,
     })
-  const rows = await startRows(start, noPortkey === null)
+  const rows = await startRows(start, { portkey: noPortkey === null, litellm: !isCheck && hasLitellm() }, isCheck)
   const bench: Bench = { load, wrong: [], answers: new Map() }
   for (const row of rows) await check(row, workloads, bench)
 
@@ -89,9 +85,12 @@ async function main(): Promise<number> {
     }
     process.stderr.write(`round ${round} of ${rounds}\n`)
   }
-  for (const row of rows) if (row.target.credits) await checkCharges(row, bench)
+  await checkCharges(
+    rows.find(({ name }) => name === "gateway"),
+    bench,
+  )
 
-  if (values.check) bench.wrong.push(...overBounds(slices))
+  if (isCheck) bench.wrong.push(...overBounds(slices))
   if (slices.length > 0)
     say(
       report(
@@ -102,22 +101,9 @@ async function main(): Promise<number> {
       "",
       legend(workloads),
     )
+  if (values.svg !== undefined && slices.length > 0) writeFileSync(values.svg, picture(workloads, slices))
   say(machine(pinned, rounds), ...bench.wrong.map((fault) => `WRONG: ${fault}`))
   return bench.wrong.length > 0 ? 1 : 0
-}
-
-async function startRows(start: (kind: string) => Promise<Row["target"]>, withPortkey: boolean): Promise<Row[]> {
-  const [bare, script, gateway] = [await start("bare"), await start("script"), await start("gateway")]
-  const everything = () => true
-  const rows: Row[] = [
-    { name: "bare", target: bare, extra: {}, takes: everything },
-    { name: "script", target: script, extra: {}, takes: everything },
-    { name: "gateway", target: gateway, extra: {}, takes: everything },
-  ]
-  if (!withPortkey) return rows
-  const portkey = await start("portkey")
-  const isChat = ({ path }: Workload) => path === "chat/completions"
-  return [...rows, { name: `Portkey ${PORTKEY_VERSION}`, target: portkey, extra: {}, takes: isChat }]
 }
 
 /** One answer of each kind is read in full; then the target is warmed up. */
@@ -133,7 +119,9 @@ async function check(row: Row, workloads: readonly Workload[], bench: Bench): Pr
 
 async function measure(row: Row, workload: Workload, round: number, bench: Bench): Promise<Slice> {
   const before = cpuMs(row.target.worker)
+  const memory = watchMemory(row.target.worker)
   const load = await bench.load.ask(jobOf(row, workload, { verify: false, workload }))
+  const addedKb = memory.stop()
   await new Promise((resolve) => setTimeout(resolve, SETTLING_MS))
   const used = cpuMs(row.target.worker) - before
   note(row, workload, load, bench)
@@ -143,14 +131,29 @@ async function measure(row: Row, workload: Workload, round: number, bench: Bench
     round,
     cpuEach: used / (workload.events === 0 ? load.answers : load.answers * workload.events),
     firstByteMs: load.firstByteMs,
+    kbEach: workload.perSecond > 0 ? addedKb / workload.concurrency : 0,
     delivered: load.events / ((workload.perSecond > 0 ? workload.concurrency : load.answers) * workload.events),
   }
 }
 
+const MEMORY_INTERVAL_MS = 100
+
+/** Kilobytes that a process adds at its peak. */
+function watchMemory(pid: number): { stop: () => number } {
+  const before = memoryKb(pid)
+  let peak = before
+  const timer = setInterval(() => (peak = Math.max(peak, memoryKb(pid))), MEMORY_INTERVAL_MS)
+  const stop = () => {
+    clearInterval(timer)
+    return Math.max(peak, memoryKb(pid)) - before
+  }
+  return { stop }
+}
+
 function jobOf(row: Row, workload: Workload, how: Pick<Job, "verify" | "workload">): Job {
   const { url, headers, model } = row.target
-  const job = { url: url.replace("chat/completions", workload.path), headers }
-  return { ...job, body: requestBody(workload, { ...row.extra, model }), ...how } as Job
+  const job = { url: url.replace("chat/completions", workload.path), headers: row.keys?.[0] ?? headers, keys: row.keys }
+  return { ...job, body: requestBody(workload, { model }), ...how } as Job
 }
 
 /** Counts wrong answers, and the calls that must have been charged. */
@@ -162,9 +165,9 @@ function note(row: Row, workload: Workload, load: Load, { wrong, answers }: Benc
 }
 
 /** Every answer was charged once, at its price. */
-async function checkCharges(row: Row, { wrong, answers }: Bench): Promise<void> {
-  const { credits } = row.target
-  if (!credits) return
+async function checkCharges(row: Row | undefined, { wrong, answers }: Bench): Promise<void> {
+  const credits = row?.target.credits
+  if (!row || !credits) return
   const answer = await fetch(credits.url, { headers: credits.headers })
   const { data } = (await answer.json()) as { data: { total_usage: number } }
   const calls = answers.get(credits.url) ?? 0

@@ -1,6 +1,7 @@
-import { once } from "node:events"
-import { readdirSync, readFileSync } from "node:fs"
-import { createServer, Server } from "node:http"
+import { spawn } from "node:child_process"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { Server } from "node:http"
+import { setTimeout } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from "miniflare"
 import {
@@ -9,6 +10,7 @@ import {
   unstable_splitSqlQuery as splitSql,
 } from "wrangler"
 import { useDirectOutbound } from "../../src/local/direct-outbound.ts"
+import { findFreePort } from "../support/free-port.ts"
 import { serveParent } from "./child.ts"
 import { ownChild } from "./cpu.ts"
 import type { Endpoint } from "./load.ts"
@@ -20,9 +22,17 @@ export type Target = Endpoint & {
   /** Whose CPU is counted. */
   worker: number
   model: string
-  /** Where the gateway tells what it has charged; null for the others. */
+  /** Where the gateway answers what it has charged; null for the others. */
   credits: Endpoint | null
+  /** Headers of further keys of the gateway. */
+  guarded?: Record<string, string>
+  keys?: Record<string, string>[]
 }
+
+/** Keys that a call of the row with many keys is made with, one after the other. */
+const MANY_KEYS = 400
+/** What a team would turn on for everybody. */
+const DETECTORS = ["email", "phone", "credit-card", "secrets", "regex-prompt-injection"]
 
 /** Where `prepare.ts` put what is not in the source, from the root of the project. */
 export const FOLDER = ".wrangler/bench"
@@ -126,12 +136,46 @@ async function startGateway(): Promise<Target> {
   })
   if (!answer.ok) throw new Error(`No organization: ${answer.status} ${await answer.text()}`)
   const { data } = (await answer.json()) as { data: { api_key: string; management_key: string } }
+  const manage = await managerOf(`${url}api/v1`, data.management_key)
   return {
     url: `${url}api/v1/chat/completions`,
     headers: { authorization: `Bearer ${data.api_key}` },
     worker: ownChild("workerd"),
     model: `local/${MODEL}`,
     credits: { url: `${url}api/v1/credits`, headers: { authorization: `Bearer ${data.management_key}` } },
+    guarded: await manage.newGuardedKey(),
+    keys: await manage.newKeys(MANY_KEYS),
+  }
+}
+
+/** Creates keys as a manager of the organization does. Each is returned as the headers of its calls. */
+async function managerOf(baseUrl: string, managementKey: string) {
+  const post = async <T>(path: string, body: object): Promise<T> => {
+    const headers = { authorization: `Bearer ${managementKey}`, "content-type": "application/json" }
+    const answer = await fetch(baseUrl + path, { method: "POST", headers, body: JSON.stringify(body) })
+    if (!answer.ok) throw new Error(`POST ${path}: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as T
+  }
+  const newKey = async (name: string) => {
+    const { key, data } = await post<{ key: string; data: { hash: string } }>("/keys", { name })
+    return { headers: { authorization: `Bearer ${key}` }, hash: data.hash }
+  }
+  return {
+    async newKeys(count: number) {
+      const keys: Record<string, string>[] = []
+      for (let at = 0; at < count; at++) keys.push((await newKey(`key ${at}`)).headers)
+      return keys
+    },
+    async newGuardedKey() {
+      const builtins = DETECTORS.map((slug) => ({ slug, action: "redact" }))
+      const { data } = await post<{ data: { id: string } }>("/guardrails", {
+        name: "bench",
+        content_filter_builtins: builtins,
+      })
+      const { headers, hash } = await newKey("guarded")
+      await post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] })
+      return headers
+    },
   }
 }
 
@@ -145,13 +189,7 @@ async function urlOf(miniflare: Miniflare): Promise<string> {
 
 /** In this very process, which is then what is measured. */
 async function startPortkey(): Promise<Target> {
-  const probe = createServer().listen(0, "127.0.0.1")
-  await once(probe, "listening")
-  const address = probe.address()
-  const port = address && typeof address === "object" ? address.port : 0
-  probe.close()
-  await once(probe, "close")
-
+  const port = await findFreePort()
   // It would listen on every interface, and pass anyone's requests on.
   const listen: unknown = Reflect.get(Server.prototype, "listen")
   Server.prototype.listen = function () {
@@ -168,7 +206,30 @@ async function startPortkey(): Promise<Target> {
   }
 }
 
+/** LiteLLM's proxy with one worker, no keys and no database, where its command is installed. */
+async function startLitellm(): Promise<Target> {
+  const port = await findFreePort()
+  const config = `${FOLDER}/litellm.yaml`
+  const parameters = { model: `openai/${MODEL}`, api_base: upstream, api_key: "upstream" }
+  writeFileSync(config, JSON.stringify({ model_list: [{ model_name: MODEL, litellm_params: parameters }] }))
+  const args = ["--config", config, "--host", "127.0.0.1", "--port", String(port), "--num_workers", "1"]
+  const proxy = spawn("litellm", args, { stdio: "ignore", env: { ...process.env, LITELLM_TELEMETRY: "False" } })
+  process.once("exit", () => proxy.kill("SIGKILL"))
+  const url = `http://127.0.0.1:${port}`
+  for (let tries = 0; ; tries++) {
+    const isUp = await fetch(`${url}/health/liveliness`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+    if (isUp) break
+    if (tries >= 240 || proxy.exitCode !== null) throw new Error("LiteLLM did not start.")
+    await setTimeout(250)
+  }
+  return { url: `${url}/v1/chat/completions`, headers: {}, worker: proxy.pid ?? 0, model: MODEL, credits: null }
+}
+
 const start = {
+  litellm: startLitellm,
   bare: () => startWorker("bare", BARE),
   script: () => startWorker("script", SCRIPT),
   gateway: startGateway,

@@ -1,0 +1,42 @@
+import type { Child } from "./child.ts"
+import { PORTKEY_VERSION } from "./prepare.ts"
+import type { Target } from "./target.ts"
+import type { Workload } from "./workloads.ts"
+
+/** What is compared: a target, the headers of its calls, and the workloads that it takes. */
+export type Row = {
+  name: string
+  target: Child<Target, never, never>
+  /** In place of the target's headers; of several, each call takes the next. */
+  keys?: readonly Record<string, string>[]
+  takes: (workload: Workload) => boolean
+}
+
+type Start = (kind: string) => Promise<Row["target"]>
+
+/** `isCheck`: the rows that the bounds are about, and no others. */
+export async function startRows(
+  start: Start,
+  peers: { portkey: boolean; litellm: boolean },
+  isCheck: boolean,
+): Promise<Row[]> {
+  const everything = () => true
+  const isChat = ({ path }: Workload) => path === "chat/completions"
+  const [bare, gateway] = [await start("bare"), await start("gateway")]
+  const rows: Row[] = [
+    { name: "bare", target: bare, takes: everything },
+    { name: "gateway", target: gateway, takes: everything },
+  ]
+  if (isCheck) return rows
+  const { guarded = {}, keys = [] } = gateway
+  rows.splice(1, 0, { name: "script", target: await start("script"), takes: everything })
+  rows.push({ name: "gateway, 5 detectors", target: gateway, keys: [guarded], takes: isUnpaced })
+  rows.push({ name: "gateway, 400 keys", target: gateway, keys, takes: ({ title }) => title === "1 KB JSON" })
+  if (peers.portkey) rows.push({ name: `Portkey ${PORTKEY_VERSION}`, target: await start("portkey"), takes: isChat })
+  if (peers.litellm) rows.push({ name: "LiteLLM", target: await start("litellm"), takes: isChat })
+  return rows
+}
+
+function isUnpaced({ path, perSecond }: Workload): boolean {
+  return path === "chat/completions" && perSecond === 0
+}
