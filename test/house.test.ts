@@ -229,3 +229,9 @@ test("names use the field's terms", () => {
     )
   expect(overruns(breachesBy(denied), DENIED_NAMES)).toEqual([])
 })
+
+test("no timer goes on when its work is done: it would keep a Durable Object in memory", () => {
+  const lasting = /AbortSignal\.timeout\(|Promise\.race\(\[[^\]]*\bwait\(/
+  const inWorker = files.filter(({ path }) => !PROGRAMS.includes(roomOf(path)))
+  expect(inWorker.filter(({ text }) => lasting.test(text)).map(({ path }) => path)).toEqual([])
+})

@@ -6,7 +6,7 @@ import { type AcpMessage, replyToUnknownRequest, parseAcp } from "../../src/inte
 import * as machine from "../../src/interns/run/advance.ts"
 import { LIMITS, type Run } from "../../src/interns/run/run.ts"
 import { ToolCalls } from "../../src/interns/run/tool-calls.ts"
-import { realTimer, type Timer } from "../../src/support/time.ts"
+import { realTimer, type RaceTimer } from "../../src/support/time.ts"
 import { Alarm } from "./alarm.ts"
 import { InternClients } from "./clients.ts"
 import { daemonOf, isDaemonAttached, openHost } from "./hosts.ts"
@@ -23,7 +23,7 @@ type Host = ReturnType<typeof openHost>
 export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof Rpc.DurableObjectBranded> {
   /** Tests put others in their place. Epoch milliseconds. */
   static clock: () => number = Date.now
-  static timer: Timer = realTimer
+  static timer: RaceTimer = realTimer
   static openRuns: number = LIMITS.openRuns
   readonly #lifecycle: InternLifecycle
   readonly #clients: InternClients

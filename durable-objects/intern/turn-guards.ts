@@ -3,7 +3,7 @@ import { internError } from "../../src/interns/reasons.ts"
 import type { Reply } from "../../src/interns/run/advance.ts"
 import { readReply } from "../../src/interns/run/answer.ts"
 import { LIMITS, nextDeadline, type Run } from "../../src/interns/run/run.ts"
-import type { Timer } from "../../src/support/time.ts"
+import type { RaceTimer } from "../../src/support/time.ts"
 import type { RunStore } from "./run-store.ts"
 
 /** Checks before a turn: each passes or throws the error for the client. */
@@ -87,12 +87,11 @@ export function clientBusyError(): GatewayError {
 export class HostEvent {
   readonly #waiting = new Set<() => void>()
 
-  async within(ms: number, timer: Timer): Promise<void> {
-    let arrived: () => void = () => undefined
-    const event = new Promise<void>((resolve) => (arrived = resolve))
-    this.#waiting.add(arrived)
-    await Promise.race([event, timer.wait(ms)])
-    this.#waiting.delete(arrived)
+  async within(ms: number, timer: RaceTimer): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.add(resolve)
+    await timer.within(promise, ms)
+    this.#waiting.delete(resolve)
   }
 
   notify(): void {

@@ -6,7 +6,7 @@ import type { AcpEvent, AcpMessage } from "../../src/interns/run/acp.ts"
 import * as machine from "../../src/interns/run/advance.ts"
 import { spellingOf } from "../../src/interns/run/chunks.ts"
 import { LIMITS, nextDeadline, type Run, type Step } from "../../src/interns/run/run.ts"
-import type { Timer } from "../../src/support/time.ts"
+import type { RaceTimer } from "../../src/support/time.ts"
 import type { InternClients } from "./clients.ts"
 import { type EffectDeps, perform } from "./effects.ts"
 import type { InternLifecycle } from "./lifecycle.ts"
@@ -28,7 +28,7 @@ type TurnsDeps = {
   clients: InternClients
   host: () => InternHost
   now: () => number
-  timer: () => Timer
+  timer: () => RaceTimer
   openRuns: () => number
   /** To the agent. */
   send: (message: Omit<AcpMessage, "jsonrpc">) => void

@@ -1,11 +1,12 @@
-/** Whoever waits for a call to be charged: of this id, or any at all. */
+import { valueWithin } from "../../src/support/time.ts"
+
+/** Requests that wait for a call to be charged: of this id, or any at all. */
 export class Waiters {
   readonly #waiting = new Map<string, () => void>()
 
   /** Resolves with the next charge of the call, or when patience ends. */
   async wait(id: string, timeoutMs: number): Promise<void> {
-    const charged = new Promise<void>((resolve) => this.#waiting.set(id, resolve))
-    await Promise.race([charged, scheduler.wait(timeoutMs)])
+    await valueWithin(new Promise<void>((resolve) => this.#waiting.set(id, resolve)), timeoutMs)
     this.#waiting.delete(id)
   }
 

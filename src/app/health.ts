@@ -6,7 +6,7 @@ import { loadCatalogue } from "../models/compile.ts"
 import { hasMigration } from "../organizations/store.ts"
 import { ExpiringMap } from "../support/expiring-map.ts"
 import { logError } from "../support/log.ts"
-import { wait } from "../support/time.ts"
+import { valueWithin } from "../support/time.ts"
 import { configError } from "./configuration.ts"
 import { LATEST_MIGRATION } from "./schema-version.ts"
 
@@ -84,5 +84,5 @@ async function within(read: () => Promise<State>): Promise<State> {
     logError("readiness probe failed", {}, cause)
     return "unavailable" as const
   })
-  return (await Promise.race([state, wait(TIMEOUT_MS)])) ?? "unavailable"
+  return (await valueWithin(state, TIMEOUT_MS)) ?? "unavailable"
 }

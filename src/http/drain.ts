@@ -1,4 +1,4 @@
-import { wait } from "../support/time.ts"
+import { valueWithin } from "../support/time.ts"
 
 /** What a client may still send of a body that nobody reads, and for how long its response waits for that. */
 const MAX_BYTES = 128 * 1024 * 1024
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 2_000
 export async function drain(request: Request): Promise<void> {
   const { body, bodyUsed } = request
   if (!body || bodyUsed || body.locked) return
-  await Promise.race([readAway(body), wait(TIMEOUT_MS)])
+  await valueWithin(readAway(body), TIMEOUT_MS)
 }
 
 async function readAway(body: ReadableStream<Uint8Array>): Promise<void> {

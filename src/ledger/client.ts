@@ -56,7 +56,7 @@ export class LedgerClient {
     open: () => DurableObjectStub<LedgerRpc>,
     shared: Shared,
     later?: (work: Promise<unknown>) => void,
-    timer = realTimer,
+    timer: Timer = realTimer,
   ) {
     this.#timer = timer
     this.#reports = new Reports(open, shared, timer)

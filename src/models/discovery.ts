@@ -2,6 +2,7 @@ import type { Provider } from "../providers/provider.ts"
 import { credentialHeader } from "../providers/upstream-request.ts"
 import { isObject, objectsOf, parseJson } from "../support/json.ts"
 import { readText } from "../support/read-text.ts"
+import { withTimeout } from "../support/time.ts"
 import type { Endpoint, Model } from "./catalogue.ts"
 import { listCloudModels } from "./cloud-models.ts"
 import { COMMON_PARAMETERS, FORMAT_PARAMETERS, MODEL_DEFAULTS, TOOL_PARAMETERS } from "./custom-models.ts"
@@ -44,13 +45,14 @@ export async function listProviderModels(provider: Provider): Promise<ListedMode
 }
 
 async function fetchJson(url: string, headers: Record<string, string>): Promise<unknown> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
-  const response = await fetch(url, { headers, redirect: "manual", signal }).catch((cause: unknown) => {
+  const { response, text } = await withTimeout(TIMEOUT_MS, async (signal) => {
+    const answered = await fetch(url, { headers, redirect: "manual", signal })
+    return { response: answered, text: await readText(answered, MAX_BYTES) }
+  }).catch((cause: unknown) => {
     const reason =
       cause instanceof Error && cause.name === "TimeoutError" ? "did not answer in 10 s" : "cannot be reached"
     throw new Error(`${url} ${reason}.`)
   })
-  const text = await readText(response, MAX_BYTES)
   if (!response.ok) throw new Error(`${url} answers ${response.status}${hintFor(response.status)}.`)
   return text === undefined ? undefined : parseJson(text)
 }

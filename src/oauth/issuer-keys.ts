@@ -1,6 +1,7 @@
 import type { JSONWebKeySet } from "jose"
 import * as z from "zod"
 import { readAtMost } from "../support/bytes.ts"
+import { withTimeout } from "../support/time.ts"
 import { ExpiringMap } from "../support/expiring-map.ts"
 import { parseJson } from "../support/json.ts"
 import { Jwk, type Policy } from "./policies.ts"
@@ -31,9 +32,10 @@ export async function issuerKeys({ jwks, jwks_uri: uri }: Policy, now: number): 
 
 async function fetchKeys(uri: string): Promise<JSONWebKeySet | undefined> {
   try {
-    const request = new Request(uri, { redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) })
-    const response = await fetch(request)
-    const bytes = response.ok && response.body ? await readAtMost(response.body, MAX_BYTES) : undefined
+    const bytes = await withTimeout(TIMEOUT_MS, async (signal) => {
+      const response = await fetch(uri, { redirect: "manual", signal })
+      return response.ok && response.body ? await readAtMost(response.body, MAX_BYTES) : undefined
+    })
     return bytes && KeySet.safeParse(parseJson(new TextDecoder().decode(bytes))).data
   } catch {
     return undefined

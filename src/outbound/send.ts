@@ -1,6 +1,6 @@
 import { concat, readAtMost } from "../support/bytes.ts"
 import { parseRetryAfter } from "../support/retry-after.ts"
-import { wait } from "../support/time.ts"
+import { valueWithin } from "../support/time.ts"
 import { hostRefusalOf, isPrivateHost } from "./address.ts"
 import { within } from "./deadline.ts"
 import { type Network, unresolvable } from "./resolve.ts"
@@ -161,14 +161,16 @@ async function excerptOf({ body }: Response): Promise<string> {
   if (!body) return ""
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
-  const late = wait(EXCERPT_MS)
   let room = MAX_EXCERPT_BYTES
-  while (room > 0) {
-    const next = await Promise.race([reader.read(), late]).catch(() => undefined)
-    if (!next?.value) break
-    chunks.push(next.value.subarray(0, room))
-    room -= next.value.byteLength
+  const readAll = async () => {
+    while (room > 0) {
+      const next = await reader.read()
+      if (!next.value) return
+      chunks.push(next.value.subarray(0, room))
+      room -= next.value.byteLength
+    }
   }
+  await valueWithin(readAll(), EXCERPT_MS).catch(() => undefined)
   void reader.cancel().catch(() => undefined)
   return new TextDecoder().decode(concat(chunks))
 }

@@ -13,8 +13,14 @@ export type Timer = {
   after: (ms: number, run: () => void) => () => void
 }
 
-export const realTimer: Timer = {
+export type RaceTimer = Timer & {
+  /** The value of a promise, or undefined after `ms`. */
+  within: <T>(promise: Promise<T>, ms: number) => Promise<T | undefined>
+}
+
+export const realTimer: RaceTimer = {
   wait,
+  within: valueWithin,
   after: (ms, run) => {
     const id = setTimeout(run, ms)
     return () => clearTimeout(id)
@@ -24,4 +30,36 @@ export const realTimer: Timer = {
 /** Resolves to undefined, so that a race can detect the timeout. */
 export function wait(ms: number): Promise<undefined> {
   return new Promise((resolve) => setTimeout(() => resolve(undefined), ms))
+}
+
+/**
+ * The value of a promise, or undefined after `ms` milliseconds. Its timer ends with it: one that is pending keeps a
+ * Durable Object in memory.
+ */
+export async function valueWithin<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => late.resolve(undefined), ms)
+  try {
+    return await Promise.race([promise, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * Runs work with a signal that aborts after `ms` milliseconds, with a `TimeoutError`, or with `parent`. In place of
+ * `AbortSignal.timeout`, whose timer goes on when the work is done.
+ */
+export async function withTimeout<T>(
+  ms: number,
+  work: (signal: AbortSignal) => Promise<T>,
+  parent?: AbortSignal,
+): Promise<T> {
+  const timeout = new AbortController()
+  const timer = setTimeout(() => timeout.abort(new DOMException("The time is over.", "TimeoutError")), ms)
+  try {
+    return await work(parent ? AbortSignal.any([parent, timeout.signal]) : timeout.signal)
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -541,7 +541,7 @@ async function newSetup(workspace: Workspace): Promise<Setup> {
   const start = Date.now() + 365 * 86_400_000
   Intern.clock = () => start
   Intern.openRuns = OPEN_RUNS
-  Intern.timer = { ...timer, wait: () => Promise.resolve(undefined) }
+  Intern.timer = { ...timer, within: () => Promise.resolve(undefined) }
   const daemon = await new MockDaemon(intern).dial()
   const deps = new Setup(daemon, workspace.key)
   await eventually(async () => {

@@ -576,7 +576,7 @@ describe("a daemon's connection", () => {
   test("is not there: 502 intern_unreachable, once the patience is over", async () => {
     const { daemon, chat } = await connectedIntern()
     daemon.cut()
-    Intern.timer = { ...timer, wait: () => Promise.resolve(undefined) }
+    Intern.timer = { ...timer, within: () => Promise.resolve(undefined) }
     const away = await eventually(async () => {
       const answer = await refused(chat.say("Hello"))
       expect(answer.status).toBe(502)

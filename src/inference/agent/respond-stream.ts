@@ -1,6 +1,6 @@
 import { listOf, type Json } from "../../support/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
-import { wait } from "../../support/time.ts"
+import { valueWithin } from "../../support/time.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import type { FrameWriter } from "../../formats/sse/frame-writer.ts"
 import type { Agent, AnsweredCalls } from "./agent.ts"
@@ -97,7 +97,7 @@ export class StreamResponder {
   async #unlessSilent<T>(work: Promise<T>): Promise<T> {
     const done = work.then((value) => ({ value }))
     for (;;) {
-      const first = await Promise.race([done, wait(this.#agent.deps.timers.keepaliveMs)])
+      const first = await valueWithin(done, this.#agent.deps.timers.keepaliveMs)
       if (first) return first.value
       this.#out.write(this.#encoder.heartbeat())
     }

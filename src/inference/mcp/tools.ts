@@ -6,6 +6,7 @@ import { priceOf } from "../../mcp-servers/server.ts"
 import type { McpServerChoice, OpenMcpTools } from "../../server-tools/mcp.ts"
 import { failure, type RequestedTool, type ToolOutcome } from "../../server-tools/tool.ts"
 import { isObject, type Json, objectsOf } from "../../support/json.ts"
+import { withTimeout } from "../../support/time.ts"
 import type { IncomingCall } from "../context.ts"
 import type { Deps } from "../deps.ts"
 import { connect, type Connection } from "./connection.ts"
@@ -28,8 +29,8 @@ export async function openMcpTools(
   const close = () => {
     for (const { connection } of sessions) {
       if (connection.upstream.sessionId === undefined) continue
-      const signal = AbortSignal.timeout(connection.server.timeoutMs)
-      deps.waitUntil(endSession({ ...connection.upstream, signal }).catch(() => undefined))
+      const end = (signal: AbortSignal) => endSession({ ...connection.upstream, signal })
+      deps.waitUntil(withTimeout(connection.server.timeoutMs, end).catch(() => undefined))
     }
   }
   const tools = sessions.flatMap(({ connection, listed }) => listed.map((tool) => toRequested(tool, connection, taken)))
@@ -56,12 +57,11 @@ async function openSession(incoming: IncomingCall, deps: Deps, choice: McpServer
     protocolVersion: typeof protocolVersion === "string" ? protocolVersion : undefined,
   }
   const open = { ...connection, upstream }
-  const signal = AbortSignal.any([deps.signal, AbortSignal.timeout(connection.server.timeoutMs)])
-  await sendOneWay({ jsonrpc: "2.0", method: "notifications/initialized" }, { ...upstream, signal }).catch(
-    (thrown: unknown) => {
-      throw unusable(connection, thrown instanceof ServerFailure ? thrown.message : "The connection failed.")
-    },
-  )
+  const initialized = { jsonrpc: "2.0" as const, method: "notifications/initialized" }
+  const notify = (signal: AbortSignal) => sendOneWay(initialized, { ...upstream, signal })
+  await withTimeout(connection.server.timeoutMs, notify, deps.signal).catch((thrown: unknown) => {
+    throw unusable(connection, thrown instanceof ServerFailure ? thrown.message : "The connection failed.")
+  })
   const listed = await listTools(open, deps.signal)
   const { allowedTools } = choice
   const offered = allowedTools ? listed.filter(({ name }) => allowedTools.includes(name)) : listed

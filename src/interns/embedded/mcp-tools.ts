@@ -5,6 +5,7 @@ import { serverOf } from "../../support/mcp-tools.ts"
 import type { McpClient } from "./mcp-client.ts"
 import { cut } from "./shell.ts"
 import type { ToolCall } from "./tools.ts"
+import { withTimeout } from "../../support/time.ts"
 
 const MAX_TOOLS = 128
 const LISTED_MS = 60_000
@@ -47,11 +48,11 @@ export class McpToolbox {
   async #list(permitted: readonly string[]): Promise<McpTools> {
     const servers = [...new Set(permitted.map(serverOf))]
     const unavailable: string[] = []
-    const signal = AbortSignal.timeout(LIST_TIMEOUT_MS)
     const lists = await Promise.all(
       servers.map(async (server) => {
+        const list = (signal: AbortSignal) => this.#deps.client.list(server, signal)
         try {
-          return { server, tools: await this.#deps.client.list(server, signal) }
+          return { server, tools: await withTimeout(LIST_TIMEOUT_MS, list) }
         } catch (cause) {
           const reason = cause instanceof Error ? cause.message.slice(0, MAX_REASON) : "It did not answer."
           logWarning("tools of an MCP server were not listed for an intern", { server, reason })

@@ -4,6 +4,7 @@ import { gitCommand } from "./git/command.ts"
 import { HOME } from "./home.ts"
 import { patchCommand } from "./patch.ts"
 import type { ShellFetch } from "./shell-fetch.ts"
+import { withTimeout } from "../../support/time.ts"
 
 const MAX_OUTPUT_CHARS = 16_000
 const COMMAND_MS = 120_000
@@ -42,8 +43,8 @@ export async function runShell(disk: Disk, { command, env, signal, fetch }: Shel
     executionLimits: EXECUTION_LIMITS,
     fetch,
   })
-  const timed = AbortSignal.any([signal, AbortSignal.timeout(COMMAND_MS)])
-  const { stdout, stderr, exitCode } = await shell.exec(command, { signal: timed })
+  const exec = (timed: AbortSignal) => shell.exec(command, { signal: timed })
+  const { stdout, stderr, exitCode } = await withTimeout(COMMAND_MS, exec, signal)
   const complaints = await disk.takeOver(fs)
   const parts = [stdout, stderr, ...complaints, exitCode === 0 ? "" : `(exit code ${exitCode})`]
   return (

@@ -3,7 +3,7 @@ import { sha256Hex } from "../../support/encoding.ts"
 import { ExpiringMap } from "../../support/expiring-map.ts"
 import { isObject, parseJson } from "../../support/json.ts"
 import { readText } from "../../support/read-text.ts"
-import { wait } from "../../support/time.ts"
+import { valueWithin, withTimeout } from "../../support/time.ts"
 import { CredentialError } from "./cloud.ts"
 import type { ServiceAccount } from "./credentials.ts"
 
@@ -42,7 +42,7 @@ export async function accessTokenOf(account: ServiceAccount, deps: TokenDeps): P
   const known = tokens.get(id, deps.now())
   if (known) return known.value
   const shared = exchanges.get(id)
-  const token = shared && (await Promise.race([shared, wait(SHARED_WAIT_MS)]))
+  const token = shared && (await valueWithin(shared, SHARED_WAIT_MS))
   if (typeof token === "string") return token
   const exchange = exchangeAndKeep(id, account, deps)
   exchanges.set(id, exchange)
@@ -68,11 +68,14 @@ async function exchange(account: ServiceAccount, deps: TokenDeps): Promise<{ tok
     headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },
     body: new URLSearchParams({ grant_type: GRANT, assertion }).toString(),
     redirect: "manual" as const,
-    signal: AbortSignal.timeout(TIMEOUT_MS),
   }
-  const response = await deps.fetch(deps.tokenUrl, init).catch(() => undefined)
-  if (!response) throw new CredentialError("the token endpoint of Google cannot be reached")
-  const parsed = parseJson((await readText(response, MAX_BYTES)) ?? "")
+  const answered = await withTimeout(TIMEOUT_MS, async (signal) => {
+    const response = await deps.fetch(deps.tokenUrl, { ...init, signal })
+    return { response, text: (await readText(response, MAX_BYTES)) ?? "" }
+  }).catch(() => undefined)
+  if (!answered) throw new CredentialError("the token endpoint of Google cannot be reached")
+  const { response, text } = answered
+  const parsed = parseJson(text)
   const answer = isObject(parsed) ? parsed : {}
   const { access_token: token, expires_in: seconds } = answer
   if (!response.ok || typeof token !== "string" || typeof seconds !== "number") {
