@@ -213,7 +213,12 @@ async function startLitellm(): Promise<Target> {
   const parameters = { model: `openai/${MODEL}`, api_base: upstream, api_key: "upstream" }
   writeFileSync(config, JSON.stringify({ model_list: [{ model_name: MODEL, litellm_params: parameters }] }))
   const args = ["--config", config, "--host", "127.0.0.1", "--port", String(port), "--num_workers", "1"]
-  const proxy = spawn("litellm", args, { stdio: "ignore", env: { ...process.env, LITELLM_TELEMETRY: "False" } })
+  const settings = {
+    LITELLM_TELEMETRY: "False",
+    LITELLM_LOCAL_MODEL_COST_MAP: "True",
+    LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY: "true",
+  }
+  const proxy = spawn("litellm", args, { stdio: "ignore", env: { ...process.env, ...settings } })
   process.once("exit", () => proxy.kill("SIGKILL"))
   const url = `http://127.0.0.1:${port}`
   for (let tries = 0; ; tries++) {
