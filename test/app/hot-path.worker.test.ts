@@ -47,8 +47,15 @@ function answer({ body }: Asked): Response {
 const request = fc.record(
   {
     model: fc.constantFrom(
-      ...["played/m80", "played/m81", "PLAYED/M80", "played/m80:floor", "played/unpriced"],
-      ...["acme/opus-1", "played/nowhere", "", "sim/echo:nitro"],
+      "played/m80",
+      "played/m81",
+      "PLAYED/M80",
+      "played/m80:floor",
+      "played/unpriced",
+      "acme/opus-1",
+      "played/nowhere",
+      "",
+      "sim/echo:nitro",
     ),
     messages: fc.oneof(
       {
