@@ -49,6 +49,7 @@ addEventListener("popstate", sync)
 addEventListener("click", followLink)
 
 export type Params = Readonly<Record<string, string>>
+export type PageProps = { params: Params }
 
 /** Matches `/models/:id*` and the like; a name with `*` takes the rest of the path. */
 export function matchPath(pattern: string, pathname: string): Params | undefined {

@@ -1,7 +1,7 @@
 import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
 import { dayMonth, hourMinute } from "../format/time.ts"
-import { seriesColor, type Series } from "./chart.tsx"
+import { seriesColor, type Series } from "./series.ts"
 
 type Drawing = {
   times: readonly number[]
