@@ -1,8 +1,11 @@
 import path from "node:path"
 import { defineConfig } from "vite"
 
-/** Paths that the dev server passes on to the gateway, under its own host: sessions are of one origin. */
-const API_PATHS = ["/api", "/console/session", "/auth", "/health", "/ready"]
+/**
+ * Paths that the dev server passes on to the gateway, under its own host: sessions are of one origin. `/api/v1` and not
+ * `/api`, which is also a folder of the console.
+ */
+const API_PATHS = ["/api/v1", "/console/session", "/console/sign-in", "/auth", "/health", "/ready"]
 const gateway = process.env["GATEWAY_ORIGIN"] ?? "http://127.0.0.1:8787"
 
 export default defineConfig({

@@ -74,6 +74,13 @@ export async function sessionCall<T>(method: "GET" | "POST" | "DELETE", body?: u
   return readJson<T>(response)
 }
 
+/** How people can sign in, besides with a key. */
+export async function readSignInOptions(): Promise<{ data: { oidc: { name: string } | null } }> {
+  const response = await fetch("/console/sign-in", { headers: CONSOLE_HEADER }).catch(rethrowOffline)
+  if (!response.ok) throw await errorOf(response)
+  return readJson(response)
+}
+
 /** The API has tests of its own for its shapes; the console takes them as described. */
 async function readJson<T>(response: Response): Promise<T> {
   const text = await response.text()

@@ -136,8 +136,14 @@ const THEMES: readonly { value: Theme; label: string }[] = [
   { value: "dark", label: "Dark" },
 ]
 
+/** Who is signed in: the person, or the key. */
+function accountName(): string {
+  const { user, key } = session.value ?? {}
+  const name = [user?.first_name, user?.last_name].filter((part) => part).join(" ")
+  return name || user?.email || key?.name || "Session"
+}
+
 function AccountMenu() {
-  const key = session.value?.key
   return (
     <div class="switch">
       <Menu
@@ -147,7 +153,9 @@ function AccountMenu() {
         text={
           <>
             <Icon name="person" />
-            <span class="truncate">{key?.name ?? "Session"}</span>
+            <span class="truncate" dir="auto">
+              {accountName()}
+            </span>
           </>
         }
       >
