@@ -8,6 +8,14 @@ import { defineConfig } from "vite"
 const API_PATHS = ["/api/v1", "/console/session", "/console/sign-in", "/auth", "/health", "/ready"]
 const gateway = process.env["GATEWAY_ORIGIN"] ?? "http://127.0.0.1:8787"
 
+const SHARED = /\/src\/console\/(?:api|format|state|ui|shell)\//
+/** Large, and needed by few pages. */
+const ON_DEMAND = /\/(?:uplot|markdown|model-picker)\.tsx?$/
+
+function isShared(id: string): boolean {
+  return SHARED.test(id) && !ON_DEMAND.test(id)
+}
+
 export default defineConfig({
   root: import.meta.dirname,
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
@@ -19,6 +27,10 @@ export default defineConfig({
     // A data: URL would need a wider policy than the files have.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    rolldownOptions: {
+      // What most pages share is one file with the shell: each request costs more than the bytes that a page could spare.
+      output: { codeSplitting: { groups: [{ name: "index", test: isShared }] } },
+    },
   },
   server: {
     host: "127.0.0.1",

@@ -346,7 +346,10 @@ describe.each([
 ])("at $width pixels, $theme", (options) => {
   test("no page violates WCAG 2.2 AA or scrolls sideways", async () => {
     const { page, faults } = await openConsole(acme.managementKey, "/", options)
-    for (const path of PAGES) {
+    type Interns = { data: { id: string }[] }
+    const [intern] = (await call<Interns>(acme.managementKey, "/interns")).data
+    const tabs = ["sessions", "files", "schedules", "vault", "setup", "about"].map((tab) => `?tab=${tab}`)
+    for (const path of [...PAGES, ...["", ...tabs].map((tab) => `/interns/${intern?.id}${tab}`)]) {
       await page.goto(`${origin}${path}`)
       await page.getByRole("heading", { level: 1 }).waitFor()
       await loaded(page)

@@ -101,7 +101,9 @@ function WorkspaceSwitch() {
   const title = (
     <>
       <Mark />
-      <span class="truncate">{name}</span>
+      <span class="truncate" dir="auto">
+        {name}
+      </span>
     </>
   )
   if (workspaces.length === 0) return <div class="workspace row nowrap">{title}</div>
@@ -121,7 +123,9 @@ function WorkspaceSwitch() {
         {workspaces.map(({ id, name: each }) => (
           <button type="button" key={id} onClick={() => chooseWorkspace(id)}>
             <Icon name="workspace" />
-            <span class="grow truncate">{each}</span>
+            <span class="grow truncate" dir="auto">
+              {each}
+            </span>
             {id === workspaceId.value && <Icon name="check" />}
           </button>
         ))}

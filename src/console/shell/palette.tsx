@@ -145,8 +145,12 @@ export function Palette() {
             onMouseMove={() => setIndex(position)}
           >
             <Icon name={item.icon} />
-            <span class="truncate">{item.label}</span>
-            <span class="quiet small truncate grow">{item.detail}</span>
+            <span class="truncate" dir="auto">
+              {item.label}
+            </span>
+            <span class="quiet small truncate grow" dir="auto">
+              {item.detail}
+            </span>
             <span class="kind right">{item.kind}</span>
           </div>
         ))}

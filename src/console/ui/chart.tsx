@@ -62,9 +62,9 @@ export function Chart({ label, times, series, kind, format, height = 220, stepMs
       <figcaption>
         <ul class="legend">
           {series.map((each, index) => (
-            <li key={each.label} class="truncate">
+            <li key={each.label} class="truncate" dir="auto">
               <i style={{ background: seriesColor(index, each.label) }} />
-              {each.label}
+              <bdi>{each.label}</bdi>
             </li>
           ))}
         </ul>
@@ -108,7 +108,7 @@ function Tip({
           .map(({ label, index, value }) => (
             <li key={label}>
               <i style={{ background: seriesColor(index, label) }} />
-              {label}
+              <bdi class="truncate">{label}</bdi>
               <b>{format(value ?? 0)}</b>
             </li>
           ))}

@@ -30,10 +30,12 @@ type Props<T> = {
   onEnd?: () => void
 }
 
-const VIRTUAL_FROM = 120
+const VIRTUAL_FROM = 60
 const OVERSCAN = 12
+/** Rows below the view at which the next page is read, so that who scrolls does not wait for it. */
+const READ_AHEAD = 60
 
-/** Rows in a grid. From 120 rows on, only those in view are in the document. */
+/** Rows in a grid. From 60 rows on, only those in view are in the document. */
 export function Table<T>({ label, columns, rows, rowKey, href, selected, compact, bounded, onEnd }: Props<T>) {
   const element = useRef<HTMLDivElement>(null)
   const rowHeight = useRowHeight(compact ?? false)
@@ -128,7 +130,12 @@ function Row<T>({ row, columns, position, url, isSelected, height }: RowProps<T>
       {...(height !== undefined && { style: { height: `${height}px` } })}
     >
       {columns.map(({ id, cell, align, narrow, narrowLabel }) => (
-        <div key={id} role="cell" class={`cell ${align ?? ""} ${narrow ?? ""}`}>
+        <div
+          key={id}
+          role="cell"
+          class={`cell ${align ?? ""} ${narrow ?? ""}`}
+          dir={align === undefined ? "auto" : undefined}
+        >
           {narrowLabel !== undefined && <span class="only-narrow narrow-label">{narrowLabel}</span>}
           {cell(row)}
         </div>
@@ -165,7 +172,7 @@ function useView(
   { total, rowHeight, onEnd }: { total: number; rowHeight: number; onEnd: (() => void) | undefined },
 ): View {
   const isVirtual = total >= VIRTUAL_FROM
-  const [range, setRange] = useState({ first: 0, last: 60 })
+  const [range, setRange] = useState({ first: 0, last: 40 })
   const latest = useRef(onEnd)
   latest.current = onEnd
   useLayoutEffect(() => {
@@ -177,7 +184,7 @@ function useView(
       const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN)
       const last = Math.ceil((top + parent.clientHeight) / rowHeight) + OVERSCAN
       setRange((before) => (before.first === first && before.last === last ? before : { first, last }))
-      if (last >= total) latest.current?.()
+      if (last + READ_AHEAD >= total) latest.current?.()
     }
     measure()
     parent.addEventListener("scroll", measure, { passive: true })

@@ -185,7 +185,7 @@ function FilterBar() {
       </div>
       <button
         type="button"
-        class="button small quiet"
+        class="button quiet"
         aria-pressed={query.value.getAll("guardrail").includes("flag")}
         onClick={() => setQuery({ guardrail: query.value.getAll("guardrail").includes("flag") ? null : "flag" })}
       >
@@ -201,7 +201,7 @@ function FilterBar() {
             title="Remove this filter"
             onClick={() => removeFilter(filter)}
           >
-            <span class="truncate">
+            <span class="truncate" dir="auto">
               {filter.name.replace("_id", "")} {filter.isExcluded ? "is not" : "is"} {filter.value.slice(0, 40)}
             </span>
             <Icon name="close" size={12} />

@@ -1,13 +1,17 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
-import type { Intern, OpenQuestion } from "../../api/account-types.ts"
+import type { Intern, OpenQuestion, TranscriptPage } from "../../api/account-types.ts"
 import { useGet } from "../../api/query.ts"
 import { query } from "../../state/router.ts"
 import { Button } from "../../ui/button.tsx"
 import { Markdown } from "../../ui/markdown.tsx"
 import { answerBody, type Chat, EMPTY_CHAT, type Message, nextId, runTurn } from "./chat-state.ts"
 import { QuestionPanel } from "./question-panel.tsx"
+import { Transcript } from "./sessions/transcript.tsx"
 
-/** A conversation with an intern. The intern keeps it; this page shows what was said since it was opened. */
+/** The first message to an intern that was never started starts it. */
+const TAKES_MESSAGES = new Set<Intern["status"]>(["running", "queued"])
+
+/** A conversation with an intern. The intern keeps it; `?session=` goes on with one. */
 export function ChatView({ intern }: { intern: Intern }) {
   const requested = query.value.get("session")
   const [chat, setChat] = useState<Chat>({ ...EMPTY_CHAT, session: requested })
@@ -21,6 +25,9 @@ export function ChatView({ intern }: { intern: Intern }) {
     const pending = { id: waiting.id, question: waiting.question, deadline: Date.parse(waiting.deadline) }
     setChat((now) => (now.pending || now.isRunning || now.messages.length > 0 ? now : { ...now, pending }))
   }, [waiting])
+  const earlier = useGet<TranscriptPage>(
+    requested === null ? null : `/interns/${intern.id}/sessions/${encodeURIComponent(requested)}?limit=200`,
+  )
   useEffect(() => () => abort.current?.abort(), [])
   const run = useCallback(
     (body: Record<string, unknown>) => {
@@ -47,8 +54,12 @@ export function ChatView({ intern }: { intern: Intern }) {
   return (
     <div class="intern-chat">
       <div class="said" role="log" aria-label="Conversation" tabIndex={0}>
-        {chat.messages.length === 0 && !pending && (
-          <p class="quiet">Ask {intern.name} something. It asks before it runs a command.</p>
+        {earlier.data && <Transcript entries={earlier.data.data} name={intern.name} />}
+        {chat.messages.length === 0 && !pending && requested === null && (
+          <p class="quiet">
+            Ask {intern.name} something. It asks before it runs a command.
+            {intern.status === "queued" && " The first message starts it."}
+          </p>
         )}
         {chat.messages.map((message) => (
           <MessageView key={message.id} message={message} name={intern.name} />
@@ -67,7 +78,7 @@ export function ChatView({ intern }: { intern: Intern }) {
       )}
       <Composer
         isRunning={chat.isRunning}
-        isBlocked={pending !== null || intern.status !== "running"}
+        isBlocked={pending !== null || !TAKES_MESSAGES.has(intern.status)}
         onSay={say}
         onStop={() => abort.current?.abort()}
       />

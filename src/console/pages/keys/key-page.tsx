@@ -20,6 +20,7 @@ import { type Column, Table } from "../../ui/table.tsx"
 import { Duration, Money, Time } from "../../ui/values.tsx"
 import { describeOutcome, toneOf } from "../calls/columns.tsx"
 import { EditKeyDialog, NewKeyDialog } from "./key-form.tsx"
+import { HoldCheck } from "./hold.tsx"
 import { stateOf } from "./state.ts"
 
 type OpenDialog = "edit" | "delete" | "disable" | "rotate" | null
@@ -55,6 +56,7 @@ export default function KeyPage({ params }: PageProps) {
           <div class="read stack wide">
             <Summary apiKey={apiKey} />
             <Limits apiKey={apiKey} />
+            <HoldCheck apiKey={apiKey} />
             <Children apiKey={apiKey} />
             <LatestCalls hash={apiKey.hash} />
             <KeyDialogs apiKey={apiKey} dialog={dialog} onClose={() => setDialog(null)} />

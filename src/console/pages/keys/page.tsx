@@ -57,7 +57,7 @@ const columns: readonly Column<ApiKey>[] = [
   {
     id: "limit",
     label: "Spent of the limit",
-    width: "minmax(180px, 1.6fr)",
+    width: "minmax(260px, 2fr)",
     narrow: "hide",
     cell: (key) => <Spent apiKey={key} />,
   },
@@ -91,7 +91,7 @@ function Spent({ apiKey }: { apiKey: ApiKey }) {
         label={`${usd(spent)} of ${usd(apiKey.limit)}`}
         tone={spent >= apiKey.limit ? "bad" : isClose ? "warn" : undefined}
       />
-      <span class="nowrap num">
+      <span class="truncate num">
         {usd(spent)} of {usd(apiKey.limit)} {apiKey.limit_reset ?? ""}
       </span>
     </span>
@@ -123,7 +123,7 @@ function KeyList() {
         <>
           <Search label="Filter keys" value={text} onChange={(q) => setQuery({ q })} />
           <Check
-            label="Disabled, too"
+            label="Show disabled"
             checked={withDisabled}
             onChange={(isOn) => setQuery({ disabled: isOn ? "1" : null })}
           />

@@ -91,8 +91,8 @@ function Figure({
   const shown = href === undefined ? value : <a href={href}>{value}</a>
   return (
     <div>
-      <span class="name">{name}</span>
-      <span class="value">{isBad ? <Status tone="bad">{shown}</Status> : shown}</span>
+      <span class="name">{isBad ? <Status tone="bad">{name}</Status> : name}</span>
+      <span class="value">{shown}</span>
       <span class="note">{text}</span>
     </div>
   )

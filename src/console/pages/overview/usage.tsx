@@ -161,7 +161,7 @@ function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: reado
         const calls = withParams("/calls", { [kind]: id, ...shownRange() })
         return (
           <div role="row" key={id} class="breakdown-row">
-            <span role="cell" class="truncate">
+            <span role="cell" class="truncate" dir="auto">
               <Chip kind={kind} id={id} label={name(id)} />
             </span>
             <span role="cell" class="share">

@@ -26,6 +26,7 @@ export default function TeamPage() {
   return (
     <Page
       title="Team"
+      crumb={<bdi>{session.value?.organization?.name ?? "Organization"}</bdi>}
       controls={
         hasWorkspaces &&
         may("workspaces:write") && (
@@ -36,7 +37,6 @@ export default function TeamPage() {
       }
     >
       <div class="stack">
-        <p class="quiet">{session.value?.organization?.name}</p>
         <Tabs label="Team" tabs={TABS} />
         {hasWorkspaces ? (
           <Loaded query={list}>
