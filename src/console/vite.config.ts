@@ -10,7 +10,7 @@ const gateway = process.env["GATEWAY_ORIGIN"] ?? "http://127.0.0.1:8787"
 
 const SHARED = /\/src\/console\/(?:api|format|state|ui|shell)\//
 /** Large, and needed by few pages. */
-const ON_DEMAND = /\/(?:uplot|markdown|model-picker)\.tsx?$/
+const ON_DEMAND = /\/(?:uplot|markdown|markdown-blocks|model-picker)\.tsx?$/
 
 function isShared(id: string): boolean {
   return SHARED.test(id) && !ON_DEMAND.test(id)

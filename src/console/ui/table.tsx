@@ -1,4 +1,4 @@
-import type { ComponentChildren, CSSProperties } from "preact"
+import { Component, type ComponentChildren, type CSSProperties } from "preact"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { navigate } from "../state/router.ts"
 
@@ -113,7 +113,26 @@ type RowProps<T> = {
   height: number | undefined
 }
 
-function Row<T>({ row, columns, position, url, isSelected, height }: RowProps<T>) {
+/** Most rows stay as they are while the list scrolls: only what has changed is drawn again. */
+class Row<T> extends Component<RowProps<T>> {
+  override shouldComponentUpdate(next: Readonly<RowProps<T>>): boolean {
+    const before = this.props
+    return (
+      next.row !== before.row ||
+      next.columns !== before.columns ||
+      next.position !== before.position ||
+      next.url !== before.url ||
+      next.isSelected !== before.isSelected ||
+      next.height !== before.height
+    )
+  }
+
+  override render() {
+    return <Cells {...this.props} />
+  }
+}
+
+function Cells<T>({ row, columns, position, url, isSelected, height }: RowProps<T>) {
   const open = (event: MouseEvent) => {
     const { target } = event
     if (url === undefined || (target instanceof Element && target.closest("a, button, input, label"))) return

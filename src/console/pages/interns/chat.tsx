@@ -61,8 +61,13 @@ export function ChatView({ intern }: { intern: Intern }) {
             {intern.status === "queued" && " The first message starts it."}
           </p>
         )}
-        {chat.messages.map((message) => (
-          <MessageView key={message.id} message={message} name={intern.name} />
+        {chat.messages.map((message, index) => (
+          <MessageView
+            key={message.id}
+            message={message}
+            name={intern.name}
+            isGrowing={chat.isRunning && index === chat.messages.length - 1}
+          />
         ))}
         {chat.isRunning && !pending && (
           <p class="quiet" role="status">
@@ -86,7 +91,9 @@ export function ChatView({ intern }: { intern: Intern }) {
   )
 }
 
-function MessageView({ message: { role, text, reasoning }, name }: { message: Message; name: string }) {
+type MessageProps = { message: Message; name: string; isGrowing: boolean }
+
+function MessageView({ message: { role, text, reasoning }, name, isGrowing }: MessageProps) {
   return (
     <article class={`say ${role}`} aria-label={role === "user" ? "You" : name}>
       <span class="quiet small">{role === "user" ? "You" : name}</span>
@@ -96,7 +103,7 @@ function MessageView({ message: { role, text, reasoning }, name }: { message: Me
           <p class="quiet">{reasoning}</p>
         </details>
       )}
-      {role === "user" ? <p dir="auto">{text}</p> : <Markdown text={text} />}
+      {role === "user" ? <p dir="auto">{text}</p> : <Markdown text={text} isGrowing={isGrowing} />}
     </article>
   )
 }

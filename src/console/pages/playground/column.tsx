@@ -149,7 +149,7 @@ function Answer({ run }: { run: Run }) {
           </div>
         </details>
       )}
-      {run.text !== "" && <Markdown text={run.text} />}
+      {run.text !== "" && <Markdown text={run.text} isGrowing={run.status === "streaming"} />}
       {run.toolCalls.map((call, index) => (
         <div key={index} class="stack tight">
           <Status tone="busy">
