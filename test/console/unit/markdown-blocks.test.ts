@@ -37,7 +37,7 @@ test("a text that grows has the blocks of the whole text, wherever it was cut", 
         marked.lexer(text).map(({ type, raw }) => [type, raw]),
       )
     }),
-    runs(3),
+    { numRuns: runs(3) },
   )
 })
 

@@ -31,7 +31,7 @@ export function StatusLine({ to, limits }: { to: number; limits: readonly Limit[
     <ul class="status-line">
       {bad.length === 0 && (
         <li>
-          <Status tone="good">
+          <Status tone={rows.length === 0 ? "off" : "good"}>
             {rows.length === 0 ? "No calls in the last hour" : `${describeProviders(rows)} in the last hour`}
           </Status>
         </li>

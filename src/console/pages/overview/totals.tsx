@@ -51,12 +51,12 @@ export function Totals({ range }: { range: Range }) {
             <Figure
               name="Tokens"
               value={compact(numberIn(row, "total_tokens"))}
-              note={`${percent(cached)} of the prompts cached`}
+              note={prompt === 0 ? "none in this range" : `${percent(cached)} of the prompts cached`}
             />
             <Figure
               name="First token"
               value={calls === 0 ? "–" : duration(numberIn(row, "latency"))}
-              note={`${count(Math.round(numberIn(row, "throughput")))} tok/s, mean`}
+              note={calls === 0 ? "no calls" : `${count(Math.round(numberIn(row, "throughput")))} tok/s, mean`}
               href="/calls?sort=-first_token"
             />
             {month && (

@@ -11,7 +11,7 @@ import { Chart } from "../../ui/chart.tsx"
 import { Chip } from "../../ui/chip.tsx"
 import { Meter } from "../../ui/meter.tsx"
 import { granularityOf, type Range } from "../../ui/range.tsx"
-import { Loaded } from "../../ui/states.tsx"
+import { Empty, Loaded } from "../../ui/states.tsx"
 import { Money } from "../../ui/values.tsx"
 import {
   before,
@@ -86,15 +86,18 @@ export function Usage({ range }: { range: Range }) {
           </Button>
         </div>
       </div>
-      <Chart
-        label={`${metric.label} by ${dimension}`}
-        times={times}
-        series={series}
-        kind="bars"
-        format={metric.format}
-        stepMs={step.ms}
-        onStep={openCalls}
-      />
+      {/* An empty chart would have an axis of made-up numbers. */}
+      {table.data?.length !== 0 && (
+        <Chart
+          label={`${metric.label} by ${dimension}`}
+          times={times}
+          series={series}
+          kind="bars"
+          format={metric.format}
+          stepMs={step.ms}
+          onStep={openCalls}
+        />
+      )}
       <Loaded query={table}>
         {(rows) => <Breakdown rows={rows} former={former.data ?? []} view={{ dimension, metric, name }} />}
       </Loaded>
@@ -137,13 +140,23 @@ function shownRange() {
   return from !== null && to !== null ? { from, to } : { range: params.get("range") ?? "7d" }
 }
 
+function NoCalls() {
+  return (
+    <Empty title="No calls in this range">
+      <p>
+        Choose a longer range above, or <a href="/playground">make a call</a>. It is here some seconds after it ends.
+      </p>
+    </Empty>
+  )
+}
+
 /** Where it goes: the same data as the chart, as numbers, each with the calls behind it. */
 function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: readonly Row[]; view: View }) {
   const { dimension, metric, name } = view
   const most = Math.max(1e-12, ...rows.map((row) => numberIn(row, metric.value)))
   const old = new Map(former.map((row) => [textIn(row, dimension), numberIn(row, metric.value)]))
   const kind = dimension in CHIP_OF ? CHIP_OF[dimension as keyof typeof CHIP_OF] : "app"
-  if (rows.length === 0) return <p class="quiet">No calls in this range.</p>
+  if (rows.length === 0) return <NoCalls />
   return (
     <div class="breakdown" role="table" aria-label={`${metric.label} by ${dimension}`}>
       <div role="row" class="breakdown-head">
