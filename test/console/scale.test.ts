@@ -156,6 +156,21 @@ describe.runIf(hasChromium)("10,000 calls, long names and right-to-left text", (
     )
   })
 
+  test("a key is found among more than a page of keys, and the count is the count of all", async () => {
+    const { managementKey: key } = await newOrganization()
+    for (let number = 0; number < 130; number += 10) {
+      const names = Array.from({ length: 10 }, (_, index) => `key number ${number + index}`)
+      await Promise.all(names.map((name) => send({ key, method: "POST", resource: "/keys", body: { name } })))
+    }
+    await visiting(key, async (page) => {
+      await page.goto(`${origin}/keys`)
+      await page.getByText("132 keys").waitFor()
+      await page.getByRole("searchbox", { name: "Filter keys" }).fill("number 3")
+      await page.getByRole("link", { name: "key number 3", exact: true }).waitFor()
+      await page.getByText("11 of 132 keys").waitFor()
+    })
+  })
+
   test("the list is read page by page to its end, with only the rows in view in the document", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/calls?range=30d`)

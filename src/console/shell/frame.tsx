@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
-import { useGet } from "../api/query.ts"
-import type { List, Workspace } from "../api/types.ts"
+import { useAll } from "../api/pages.ts"
+import type { Workspace } from "../api/types.ts"
 import { entries, type Entry } from "../routes.ts"
 import { openQuestions, useQuestions } from "../state/questions.ts"
 import { path } from "../state/router.ts"
@@ -94,7 +94,7 @@ function BottomBar({ visible }: { visible: readonly Entry[] }) {
 
 function WorkspaceSwitch() {
   const isManagement = session.value?.kind === "management"
-  const list = useGet<List<Workspace>>(isManagement && may("workspaces:read") ? "/workspaces?limit=100" : null)
+  const list = useAll<Workspace>(isManagement && may("workspaces:read") ? "/workspaces" : null)
   const workspaces = list.data?.data ?? []
   const current = workspaces.find(({ id }) => id === workspaceId.value)
   const name = current?.name ?? session.value?.workspace?.name ?? "No workspace"

@@ -1,8 +1,9 @@
 import "./keys.css"
 import { useState } from "preact/hooks"
 import { api, withParams } from "../../api/client.ts"
+import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
-import type { ApiKey, Call, CallPage, Limit, List } from "../../api/types.ts"
+import type { ApiKey, Call, CallPage, Limit } from "../../api/types.ts"
 import { count, usd } from "../../format/number.ts"
 import { now } from "../../format/time.ts"
 import { useEscape } from "../../shell/keyboard.ts"
@@ -128,9 +129,7 @@ function Limits({ apiKey }: { apiKey: ApiKey }) {
 
 /** The keys that this one created: they go with it. */
 function useChildren({ hash, workspace_id }: ApiKey): readonly ApiKey[] | undefined {
-  const list = useGet<List<ApiKey>>(
-    may("keys:read") ? withParams("/keys", { workspace_id, include_disabled: "true", limit: 100 }) : null,
-  )
+  const list = useAll<ApiKey>(may("keys:read") ? withParams("/keys", { workspace_id, include_disabled: "true" }) : null)
   return list.data?.data.filter(({ parent_hash }) => parent_hash === hash)
 }
 

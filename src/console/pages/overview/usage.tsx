@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks"
 import { withParams } from "../../api/client.ts"
-import { useGet } from "../../api/query.ts"
-import type { ApiKey, List, Workspace } from "../../api/types.ts"
+import { useAll } from "../../api/pages.ts"
+import type { ApiKey, Workspace } from "../../api/types.ts"
 import { toCsv } from "../../format/csv.ts"
 import { change, compact, usd } from "../../format/number.ts"
 import { navigate, query, setQuery } from "../../state/router.ts"
@@ -111,8 +111,8 @@ function openCalls(from: number, to: number): void {
 
 /** Names of keys and workspaces, which analytics has by id. */
 function useNames(): ReadonlyMap<string, string> {
-  const keys = useGet<List<ApiKey>>(may("keys:read") ? "/keys?include_disabled=true&limit=100" : null)
-  const workspaces = useGet<List<Workspace>>(may("workspaces:read") ? "/workspaces?limit=100" : null)
+  const keys = useAll<ApiKey>(may("keys:read") ? "/keys?include_disabled=true" : null)
+  const workspaces = useAll<Workspace>(may("workspaces:read") ? "/workspaces" : null)
   return useMemo(() => {
     const named = [
       ...(keys.data?.data ?? []).map(({ hash, name }) => [hash, name] as const),

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks"
 import { api, withParams } from "../../api/client.ts"
+import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { ByokCredential, List, Model } from "../../api/types.ts"
 import { compact, count } from "../../format/number.ts"
@@ -110,8 +111,8 @@ export default function ProviderPage({ params }: PageProps) {
 }
 
 function Credentials({ slug }: { slug: string }) {
-  const list = useGet<List<ByokCredential>>(
-    may("byok:read") ? withParams("/byok", { provider: slug, workspace_id: workspaceId.value, limit: 100 }) : null,
+  const list = useAll<ByokCredential>(
+    may("byok:read") ? withParams("/byok", { provider: slug, workspace_id: workspaceId.value }) : null,
   )
   const [removed, setRemoved] = useState<ByokCredential>()
   if (!may("byok:read")) return null
