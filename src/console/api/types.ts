@@ -26,6 +26,12 @@ export type McpServer = z.infer<typeof McpServerSchema>
 export type PassthroughService = z.infer<typeof ServiceSchema>
 export type Batch = z.infer<typeof BatchSchema>
 export type StoredFile = z.infer<typeof FileSchema>
+export type OrganizationMember = {
+  id: string
+  email: string
+  first_name: string | null
+  last_name: string | null
+}
 export type List<T> = { data: T[]; total_count?: number }
 
 export type Session = {
