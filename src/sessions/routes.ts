@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
-import { deleteCookie } from "hono/cookie"
+import { deleteCookie, setCookie } from "hono/cookie"
 import * as z from "zod"
 import type { App } from "../access/app.ts"
 import { hashKey } from "../access/key.ts"
@@ -11,11 +11,12 @@ import { failures, jsonBody, ok } from "../http/schema.ts"
 import { findKeyRow } from "../keys/store.ts"
 import { findOrganization } from "../organizations/store.ts"
 import { principalByHash } from "../policy/authenticate.ts"
+import { mastersOf } from "../secrets/master-key.ts"
 import { toTimestamp } from "../support/time.ts"
 import { findWorkspaceRow } from "../workspaces/store.ts"
 import { findMember } from "../members/store.ts"
 import { type ConsoleSession, cookieNameFor, SESSION_MS } from "./cookie.ts"
-import { keepSession, sessionCookieAttributes } from "./keep.ts"
+import { sessionCookie, sessionCookieAttributes } from "./session-cookie.ts"
 import { NewSession, Session } from "./schemas.ts"
 import { isFromConsole, isSameOrigin, principalOf, sessionOf } from "./session.ts"
 
@@ -85,7 +86,7 @@ export function consoleSessions(rightsOf: (principal: Principal) => string[]) {
       // The same response for unknown, disabled and expired keys, so that probing reveals nothing.
       if (!principal) throw new GatewayError("unauthenticated", "This API key is not valid.")
       const session = { keyHash: principal.keyHash, expiresAt: endOf(principal, now) }
-      await keepSession(c, session, now)
+      setCookie(c, ...(await sessionCookie(session, { url: c.req.url, masters: mastersOf(c.env), now })))
       return c.json({ data: await describeSession(c, principal, session, rightsOf) }, 201)
     })
     .openapi(get, async (c) => {

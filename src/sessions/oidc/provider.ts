@@ -3,6 +3,7 @@ import * as z from "zod"
 import { readAtMost } from "../../support/bytes.ts"
 import { ExpiringMap } from "../../support/expiring-map.ts"
 import { parseJson } from "../../support/json.ts"
+import { withTimeout } from "../../support/time.ts"
 import type { OidcSettings } from "./settings.ts"
 
 const MAX_BYTES = 262_144
@@ -104,16 +105,17 @@ export function fetchUserInfo(url: string, accessToken: string): Promise<z.infer
 
 async function fetchJson<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
   const { origin, pathname } = new URL(request.url)
-  const place = `${origin}${pathname}`
-  const signed = new Request(request, { redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) })
-  const response = await fetch(signed).catch((cause: unknown) => {
-    throw new ProviderError(`${place} cannot be reached.`, { cause })
+  const address = `${origin}${pathname}`
+  const { status, bytes } = await withTimeout(TIMEOUT_MS, async (signal) => {
+    const response = await fetch(new Request(request, { redirect: "manual", signal }))
+    return { status: response.status, bytes: response.body ? await readAtMost(response.body, MAX_BYTES) : undefined }
+  }).catch((cause: unknown) => {
+    throw new ProviderError(`${address} cannot be reached.`, { cause })
   })
-  const bytes = response.body ? await readAtMost(response.body, MAX_BYTES) : undefined
   const json = bytes && parseJson(new TextDecoder().decode(bytes))
-  if (!response.ok) throw new ProviderError(`${place} answered ${response.status}${errorIn(json)}.`)
+  if (status !== 200) throw new ProviderError(`${address} answered ${status}${errorIn(json)}.`)
   const parsed = schema.safeParse(json)
-  if (!parsed.success) throw new ProviderError(`${place} answered with something else than was expected.`)
+  if (!parsed.success) throw new ProviderError(`${address} answered with something else than was expected.`)
   return parsed.data
 }
 

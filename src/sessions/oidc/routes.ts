@@ -11,7 +11,7 @@ import { failures, ok } from "../../http/schema.ts"
 import { mastersOf } from "../../secrets/master-key.ts"
 import { logWarning } from "../../support/log.ts"
 import type { ConsoleSession } from "../cookie.ts"
-import { keepSession } from "../keep.ts"
+import { sessionCookie } from "../session-cookie.ts"
 import { emailOf } from "./identity.ts"
 import { type Refusal, signInMember } from "./person.ts"
 import { discover, exchangeCode } from "./provider.ts"
@@ -122,7 +122,7 @@ export const oidcSignIn = newRouter()
     }
     const outcome = await finish(c, settings, { transaction, code, iss, now })
     if (typeof outcome === "string") return c.redirect(refusalUrl(outcome), 302)
-    await keepSession(c, outcome, now)
+    setCookie(c, ...(await sessionCookie(outcome, { url: c.req.url, masters: mastersOf(c.env), now })))
     return c.redirect(transaction.returnTo, 302)
   })
 

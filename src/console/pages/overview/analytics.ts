@@ -2,22 +2,9 @@ import { api } from "../../api/client.ts"
 import { type Query, useQuery } from "../../api/query.ts"
 import { session, workspaceId } from "../../state/session.ts"
 import type { Range } from "../../ui/range.tsx"
+import type { Metric, Row } from "./series.ts"
 
 export type Dimension = "model" | "provider" | "workspace_id" | "api_key_hash" | "user_id" | "app" | "api_type"
-export type Metric =
-  | "requests"
-  | "failed_requests"
-  | "error_rate"
-  | "usage"
-  | "byok_usage"
-  | "prompt_tokens"
-  | "completion_tokens"
-  | "cached_tokens"
-  | "total_tokens"
-  | "cache_hit_rate"
-  | "latency"
-  | "throughput"
-
 export type AnalyticsQuery = {
   metrics: readonly Metric[]
   dimensions?: readonly Dimension[]
@@ -28,7 +15,6 @@ export type AnalyticsQuery = {
   limit?: number
 }
 
-export type Row = Readonly<Record<string, string | number | null>>
 type Answer = { data: { data: Row[]; metadata: { truncated: boolean } } }
 
 export function rangeOf({ from, to }: Pick<Range, "from" | "to">): AnalyticsQuery["time_range"] {

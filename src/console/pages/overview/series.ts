@@ -1,4 +1,18 @@
-import type { Metric, Row } from "./analytics.ts"
+export type Metric =
+  | "requests"
+  | "failed_requests"
+  | "error_rate"
+  | "usage"
+  | "byok_usage"
+  | "prompt_tokens"
+  | "completion_tokens"
+  | "cached_tokens"
+  | "total_tokens"
+  | "cache_hit_rate"
+  | "latency"
+  | "throughput"
+
+export type Row = Readonly<Record<string, string | number | null>>
 
 export function numberIn(row: Row | undefined, name: Metric): number {
   const value = row?.[name]

@@ -4,8 +4,8 @@ import type { CallPage, Limit } from "../../api/types.ts"
 import { count, percent, usd } from "../../format/number.ts"
 import { now, relative } from "../../format/time.ts"
 import { Status } from "../../ui/status.tsx"
-import { rangeOf, type Row, useAnalytics } from "./analytics.ts"
-import { numberIn } from "./series.ts"
+import { rangeOf, useAnalytics } from "./analytics.ts"
+import { numberIn, type Row } from "./series.ts"
 
 const HOUR = 3_600_000
 /** Below this share of failures, a range is in order. */

@@ -3,8 +3,8 @@ import { duration } from "../../format/time.ts"
 import type { Range } from "../../ui/range.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
-import { before, type Metric, rangeOf, useAnalytics } from "./analytics.ts"
-import { numberIn } from "./series.ts"
+import { before, rangeOf, useAnalytics } from "./analytics.ts"
+import { numberIn, type Metric } from "./series.ts"
 
 const TOTALS: readonly Metric[] = [
   "usage",

@@ -14,8 +14,8 @@ import { Meter } from "../../ui/meter.tsx"
 import { granularityOf, type Range } from "../../ui/range.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
 import { Money } from "../../ui/values.tsx"
-import { before, type Dimension, download, type Metric, rangeOf, type Row, stepsOf, useAnalytics } from "./analytics.ts"
-import { numberIn, textIn, toSeries } from "./series.ts"
+import { before, type Dimension, download, rangeOf, stepsOf, useAnalytics } from "./analytics.ts"
+import { numberIn, textIn, toSeries, type Metric, type Row } from "./series.ts"
 
 const DIMENSIONS: readonly { value: Dimension; label: string }[] = [
   { value: "model", label: "Model" },

@@ -58,7 +58,7 @@ function SessionsTable({ intern }: { intern: Intern }) {
 const hrefOf = (internId: string, id: string) => `/interns/${internId}?tab=sessions&open=${encodeURIComponent(id)}`
 
 const TONES: Record<InternSession["status"], Tone> = { running: "busy", waiting: "warn", idle: "off" }
-const WORDS: Record<InternSession["status"], string> = { running: "working", waiting: "asks", idle: "idle" }
+const LABELS: Record<InternSession["status"], string> = { running: "working", waiting: "asks", idle: "idle" }
 
 function SessionState({ session }: { session: InternSession }) {
   if (session.last_error && session.status === "idle")
@@ -67,7 +67,7 @@ function SessionState({ session }: { session: InternSession }) {
         failed
       </Status>
     )
-  return <Status tone={TONES[session.status]}>{WORDS[session.status]}</Status>
+  return <Status tone={TONES[session.status]}>{LABELS[session.status]}</Status>
 }
 
 function columns(internId: string): Column<InternSession>[] {

@@ -71,7 +71,7 @@ function Entry({ entry, name }: { entry: TranscriptEntry; name: string }) {
       return (
         <div class="step">
           <Status tone="warn">asked</Status>
-          <code>{askedOf(entry.question)}</code>
+          <code>{subjectOf(entry.question)}</code>
         </div>
       )
     case "answer":
@@ -111,7 +111,7 @@ function toneOf(status: string | undefined): Tone {
 }
 
 /** What a question was about, in one line. */
-function askedOf(question: TranscriptEntry["question"]): string {
+function subjectOf(question: TranscriptEntry["question"]): string {
   if (question?.kind === "elicitation") return question.message
   return question?.command ?? question?.operation ?? "for permission"
 }
