@@ -106,9 +106,17 @@ export async function newIdentityProvider() {
 export function newBrowser(provider: IdentityProvider, bindings: object = {}) {
   const cookies = new Map<string, string>()
   const deployment = { ...env, ...CLIENT, OIDC_ISSUER: provider.issuer, ...bindings }
-  async function open(path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> {
+  async function open(
+    path: string,
+    headers: Record<string, string> = {},
+    { method = "GET", body }: { method?: string; body?: object | undefined } = {},
+  ): Promise<Response> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ")
-    const request = new Request(`${ORIGIN}${path}`, { method, headers: { cookie, ...headers } })
+    const request = new Request(`${ORIGIN}${path}`, {
+      method,
+      headers: { cookie, ...(body && { "content-type": "application/json" }), ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    })
     const response = await app.fetch(request, deployment, createExecutionContext())
     for (const set of response.headers.getSetCookie()) {
       const [pair = ""] = set.split(";")
@@ -133,7 +141,7 @@ export function newBrowser(provider: IdentityProvider, bindings: object = {}) {
       return this.end(provider.authorize(url))
     },
     /** A request of the console's page. */
-    call: (path: string, method = "GET") =>
-      open(path, { "x-gateway-console": "1", "sec-fetch-site": "same-origin" }, method),
+    call: (path: string, method = "GET", body?: object) =>
+      open(path, { "x-gateway-console": "1", "sec-fetch-site": "same-origin" }, { method, body }),
   }
 }

@@ -115,10 +115,23 @@ describe("a member who signs in", () => {
     const { key } = await sessionIn(browser)
     await browser.signIn()
     expect((await sessionIn(browser)).key.hash).toBe(key.hash)
-    type Key = { data: { name: string; creator_user_id: string; expires_at: string } }
+    type Key = { data: { name: string; creator_user_id: string; expires_at: string | null } }
     const { data } = await expectJson<Key>(200, workspace.manage.get(`/keys/${key.hash}`))
-    expect(data).toMatchObject({ name: "Console: Ada Lovelace", creator_user_id: userId })
-    expect(Date.parse(data.expires_at) - Date.now()).toBeLessThanOrEqual(12 * 3_600_000)
+    expect(data).toMatchObject({ name: "Console: Ada Lovelace", creator_user_id: userId, expires_at: null })
+  })
+
+  test("who administers makes keys that outlive the session, and still cannot delete the last management key", async () => {
+    await roleTo("org:admin")
+    const browser = newBrowser(provider)
+    await browser.signIn()
+    const made = await browser.call("/api/v1/keys", "POST", { name: "production" })
+    const { data } = await expectJson<{ data: { expires_at: string | null } }>(201, made)
+    expect(data.expires_at).toBeNull()
+    type Keys = { data: { hash: string; kind: string; name: string }[] }
+    const keys = await expectJson<Keys>(200, browser.call("/api/v1/keys"))
+    const last = keys.data.filter(({ kind, name }) => kind === "management" && !name.startsWith("Console"))
+    expect(last.length).toBe(1)
+    await expectJson(409, browser.call(`/api/v1/keys/${last[0]?.hash}`, "DELETE"))
   })
 
   test("is in the audit log", async () => {

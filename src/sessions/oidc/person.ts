@@ -19,7 +19,8 @@ type SignIn = {
 
 /**
  * A session of a member. It acts with a key of its own for each person: with the rights of their role, with the limits
- * and guardrails that apply to them, and listed among the keys, so that disabling it ends the sessions.
+ * and guardrails that apply to them, and listed among the keys, so that disabling it ends the sessions. It does not
+ * expire, since keys and interns that the person makes would expire with it: the session does.
  */
 export async function signInMember({ db, email, organizationId, origin }: SignIn): Promise<ConsoleSession | Refusal> {
   const memberships = await findMembersByEmail(db, email)
@@ -54,7 +55,6 @@ async function mint(db: D1Database, member: MemberRow, origin: SignIn["origin"])
     kind: kindOf(member),
     name: nameOf(member),
     creatorUserId: userId,
-    expiresAt: origin.at + SESSION_MS,
     createdAt: origin.at,
   }
   const entry = entryOf(member, { hash, label }, origin)
@@ -67,7 +67,7 @@ async function renew(
   hash: string,
   origin: SignIn["origin"],
 ): Promise<string | undefined> {
-  const change = { kind: kindOf(member), name: nameOf(member), expiresAt: origin.at + SESSION_MS }
+  const change = { kind: kindOf(member), name: nameOf(member) }
   const entry = entryOf(member, { hash, label: nameOf(member) }, origin)
   const isRenewed = await renewConsoleKey(db, { ...change, organizationId: member.organizationId, hash, entry })
   return isRenewed ? hash : undefined

@@ -67,18 +67,18 @@ export async function insertConsoleKey(binding: D1Database, { key, userId, entry
   return inserted.meta.changes > 0
 }
 
-type Renewal = Pick<NewKeyRow, "organizationId" | "hash" | "kind" | "name" | "expiresAt"> & { entry: AuditEntry }
+type Renewal = Pick<NewKeyRow, "organizationId" | "hash" | "kind" | "name"> & { entry: AuditEntry }
 
-/** Extends the key to the new session and gives it the role that the person has now. False if it is not usable. */
+/** Gives the key the role and the name that the person has now. False if it is not usable. */
 export async function renewConsoleKey(
   binding: D1Database,
-  { organizationId, hash, kind, name, expiresAt, entry }: Renewal,
+  { organizationId, hash, kind, name, entry }: Renewal,
 ): Promise<boolean> {
   const db = openDb(binding)
   const [updated] = await db.batch([
     db
       .update(apiKeys)
-      .set({ kind, name, expiresAt })
+      .set({ kind, name })
       .where(
         and(
           eq(apiKeys.organizationId, organizationId),
