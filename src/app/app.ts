@@ -76,6 +76,7 @@ import { scimDirectories } from "../scim/routes.ts"
 import { scimService } from "../scim/service-routes.ts"
 import { scimSync } from "../scim/sync-routes.ts"
 import { secrets } from "../secrets/routes.ts"
+import { oidcSignIn } from "../sessions/oidc/routes.ts"
 import { consoleSessions } from "../sessions/routes.ts"
 import { usage } from "../usage/routes.ts"
 import { daemonFiles } from "../interns/daemon-file-routes.ts"
@@ -165,7 +166,7 @@ for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) 
 
 const sessions = consoleSessions(rightsOver(api, authenticate))
 // They are in the document of the API, and outside of its path.
-for (const definition of sessions.openAPIRegistry.definitions) {
+for (const definition of [...sessions.openAPIRegistry.definitions, ...oidcSignIn.openAPIRegistry.definitions]) {
   if (definition.type === "route") api.openAPIRegistry.registerPath(definition.route)
 }
 
@@ -200,8 +201,9 @@ for (const path of ["/interns", "/vault", "/mcp", "/passthrough"]) {
   app.use(`${BASE_PATH}${path}/*`, refuseRegional)
 }
 app.route(BASE_PATH, api)
-app.use("/console/session", requireConfiguration)
+for (const path of ["/console/session", "/console/sign-in", "/console/sign-in/*"]) app.use(path, requireConfiguration)
 app.route("/", sessions)
+app.route("/", oidcSignIn)
 app.use("/auth", requireConfiguration)
 app.route("/auth", authPage)
 app.use(`${SERVICE_PATH}/*`, requireConfiguration)

@@ -6,6 +6,7 @@ import { hostsIn } from "../outbound/settings.ts"
 import { configuredProviders } from "../providers/configured.ts"
 import { MASTER_KEY_BYTES } from "../secrets/master-key.ts"
 import { egressTestHosts } from "../vault/egress-deps.ts"
+import { oidcSettings } from "../sessions/oidc/settings.ts"
 import { regionalHosts } from "../http/region.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { parseConfig } from "../config/config.ts"
@@ -48,6 +49,7 @@ const CHECKS: readonly ((env: Env) => unknown)[] = [
   configuredProviders,
   regionalHosts,
   trustedIssuers,
+  oidcSettings,
   (env) => hostsIn(env, "PRIVATE_HOSTS"),
   (env) => hostsIn(env, "WEB_FETCH_ALLOWED_HOSTS"),
   configuredSearch,

@@ -34,7 +34,7 @@ const PAGES = new Set(
    settings docs console`.split(/\s+/),
 )
 /** Paths of the API: the console never answers for them. */
-const API_PATHS = [BASE_PATH, SERVICE_PATH, "/auth", "/health", "/ready", "/console/session"]
+const API_PATHS = [BASE_PATH, SERVICE_PATH, "/auth", "/health", "/ready", "/console/session", "/console/sign-in"]
 const HASHED = "/assets/"
 
 /** The console's response to a request that no route of the API takes; undefined if it is not for the console. */

@@ -1,58 +1,6 @@
 import * as z from "zod"
 import { Price } from "../money/pricing.ts"
-
-/** A variable or secret of the Worker. An empty value counts as unset. */
-export type Variable<Schema extends z.ZodType = z.ZodType> = {
-  schema: Schema
-  section: "general" | "timeouts" | "limits" | "providers" | "tools" | "identity" | "interns"
-  /** For the reference: what the variable does. */
-  effect: string
-  /** For the reference, where the schema has no default. */
-  unset?: string
-  /** Its value is never quoted. */
-  isSecret?: true
-}
-
-function wholeNumber(unit: string, least: number, fallback: number) {
-  const error = `must be a whole number of ${unit}, at least ${least}`
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, { error })
-    .transform(Number)
-    .refine((value) => value >= least, { error })
-    .default(fallback)
-}
-
-const milliseconds = (fallback: number) => wholeNumber("milliseconds", 1, fallback)
-
-function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
-  return z.enum(values, { error: `must be one of ${values.join(", ")}` })
-}
-
-const USD = "must be an amount of USD, such as 10 or 2.5"
-const usd = z
-  .string()
-  .regex(/^\d{1,9}(?:\.\d{1,6})?$/, { error: USD })
-  .transform(Number)
-
-function url(example: string) {
-  const error = `must be an http or https URL, such as ${example}`
-  return z.string().refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ""), { error })
-}
-
-const DNS_URL = "https://cloudflare-dns.com/dns-query"
-
-const DOMAIN = "must be a domain name, such as interns.example.com"
-const domain = z
-  .string()
-  .transform((text) => text.toLowerCase().replaceAll(/^\.+|\.+$/g, ""))
-  .refine((text) => /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(text), { error: DOMAIN })
-
-const text = z.string()
-
-function define<Schema extends z.ZodType>(variable: Variable<Schema>): Variable<Schema> {
-  return variable
-}
+import { define, DNS_URL, domain, milliseconds, oneOf, text, url, usd, wholeNumber, type Variable } from "./variable.ts"
 
 /**
  * Every variable that the Worker reads, except keys and base URLs of providers. docs/configuration.md is made of it.
@@ -241,6 +189,37 @@ export const variables = {
     schema: text.default("[]"),
     section: "identity",
     effect: "JSON array of issuers whose tokens are exchanged for keys. See [OAuth](oauth.md#workloads).",
+  }),
+  OIDC_ISSUER: define({
+    schema: url("https://login.example.com").optional(),
+    section: "identity",
+    effect:
+      "Issuer of the OpenID Connect provider with which people sign in to the console, exactly as its metadata names it. See [console](console.md#sign-in-with-openid-connect).",
+    unset: "sign-in with keys only",
+  }),
+  OIDC_CLIENT_ID: define({
+    schema: text.optional(),
+    section: "identity",
+    effect: "The gateway's client id at that provider. Required with `OIDC_ISSUER`.",
+  }),
+  OIDC_CLIENT_SECRET: define({
+    schema: text.optional(),
+    section: "identity",
+    effect: "Secret of that client.",
+    unset: "a public client: PKCE alone",
+    isSecret: true,
+  }),
+  OIDC_NAME: define({
+    schema: text.max(40, "must be at most 40 characters").optional(),
+    section: "identity",
+    effect: "Name of the provider on the button, such as `Acme SSO`.",
+    unset: "host of the issuer",
+  }),
+  OIDC_UNVERIFIED_EMAIL: define({
+    schema: oneOf(["refuse", "accept"]).default("refuse"),
+    section: "identity",
+    effect:
+      "`accept` trusts an email without `email_verified`: only for a provider whose administrators alone set emails, such as a single Entra ID tenant.",
   }),
 
   INTERN_DOMAIN: define({

@@ -1,8 +1,7 @@
 import type { ComponentType } from "preact"
-import type { Params } from "./state/router.ts"
+import type { PageProps } from "./state/router.ts"
 import type { IconName } from "./ui/icon.tsx"
 
-export type PageProps = { params: Params }
 type Loader = () => Promise<{ default: ComponentType<PageProps> }>
 
 export type Route = {

@@ -1,9 +1,20 @@
 import path from "node:path"
 import { defineConfig } from "vite"
 
-/** Paths that the dev server passes on to the gateway, under its own host: sessions are of one origin. */
-const API_PATHS = ["/api", "/console/session", "/auth", "/health", "/ready"]
+/**
+ * Paths that the dev server passes on to the gateway, under its own host: sessions are of one origin. `/api/v1` and not
+ * `/api`, which is also a folder of the console.
+ */
+const API_PATHS = ["/api/v1", "/console/session", "/console/sign-in", "/auth", "/health", "/ready"]
 const gateway = process.env["GATEWAY_ORIGIN"] ?? "http://127.0.0.1:8787"
+
+const SHARED = /\/src\/console\/(?:api|format|state|ui|shell)\//
+/** Large, and needed by few pages. */
+const ON_DEMAND = /\/(?:uplot|markdown|markdown-blocks|model-picker)\.tsx?$/
+
+function isShared(id: string): boolean {
+  return SHARED.test(id) && !ON_DEMAND.test(id)
+}
 
 export default defineConfig({
   root: import.meta.dirname,
@@ -16,6 +27,10 @@ export default defineConfig({
     // A data: URL would need a wider policy than the files have.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    rolldownOptions: {
+      // What most pages share is one file with the shell: each request costs more than the bytes that a page could spare.
+      output: { codeSplitting: { groups: [{ name: "index", test: isShared }] } },
+    },
   },
   server: {
     host: "127.0.0.1",

@@ -15,7 +15,7 @@ import { providersOfShell } from "./shell-providers.ts"
 import { discoverModels, ensureCatalogue, ensureKeys } from "./provision.ts"
 
 /** Variables of the Worker that are taken from the environment. */
-const PASSED = ["EGRESS_TEST_HOSTS", "WEB_FETCH_DNS_URL"]
+const PASSED = ["EGRESS_TEST_HOSTS", "WEB_FETCH_DNS_URL", "OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"]
 
 /** `npm start`: the gateway with its embedded upstream, ready to be called. */
 async function start(options: Options): Promise<void> {

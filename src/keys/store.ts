@@ -96,10 +96,14 @@ export type KeyChange = Partial<
   >
 >
 
-/** Keeps the last working management key of an organization: only the operator could replace it. */
+/**
+ * Keeps the last working management key of an organization: only the operator could replace it. The key of a person's
+ * console sessions does not count, since nobody has its secret.
+ */
 const leavesManagement: SQL = sql`(${apiKeys.kind} <> 'management' OR EXISTS (SELECT 1 FROM api_keys o
   WHERE o.organization_id = ${apiKeys.organizationId} AND o.kind = 'management' AND o.hash <> ${apiKeys.hash}
-    AND o.disabled = 0 AND o.deleted_at IS NULL AND o.expires_at IS NULL))`
+    AND o.disabled = 0 AND o.deleted_at IS NULL AND o.expires_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM console_people p WHERE p.key_hash = o.hash)))`
 
 /** Whether the organization would have no management key left that does not expire, without this one. */
 export async function isLastManagementKey(db: D1Database, organizationId: string, hash: string): Promise<boolean> {

@@ -2,8 +2,11 @@ import { EncryptJWT, jwtDecrypt } from "jose"
 import { hostCookieName } from "../http/host-cookie.ts"
 import { derivedBytes, type Masters } from "../secrets/master-key.ts"
 
-/** A console session: the key it acts for, by its hash, and its end in epoch milliseconds. */
-export type ConsoleSession = { keyHash: string; expiresAt: number }
+/**
+ * A console session: the key it acts with, by its hash, its end in epoch milliseconds, and the member who signed in with
+ * the identity provider; undefined for a sign-in with the key itself.
+ */
+export type ConsoleSession = { keyHash: string; expiresAt: number; userId?: string | undefined }
 
 export const SESSION_MS = 12 * 3_600_000
 
@@ -15,8 +18,11 @@ export function cookieNameFor(url: string): string {
 }
 
 /** The value of the cookie: encrypted with a key that is derived for it alone. It does not contain the API key. */
-export async function sealSession({ keyHash, expiresAt }: ConsoleSession, { current }: Masters): Promise<string> {
-  return new EncryptJWT({ exp: expiresAt / 1_000 })
+export async function sealSession(
+  { keyHash, expiresAt, userId }: ConsoleSession,
+  { current }: Masters,
+): Promise<string> {
+  return new EncryptJWT({ exp: expiresAt / 1_000, ...(userId !== undefined && { user: userId }) })
     .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
     .setSubject(keyHash)
     .encrypt(await derivedBytes(current, PURPOSE))
@@ -47,8 +53,12 @@ async function openWith(value: string, master: string, now: number): Promise<Con
   try {
     const key = await derivedBytes(master, PURPOSE)
     const { payload } = await jwtDecrypt(value, key, { ...OPTIONS, currentDate: new Date(now) })
-    const { sub = "", exp = 0 } = payload
-    return { keyHash: sub, expiresAt: Math.round(exp * 1_000) }
+    const { sub = "", exp = 0, user } = payload
+    return {
+      keyHash: sub,
+      expiresAt: Math.round(exp * 1_000),
+      ...(typeof user === "string" && { userId: user }),
+    }
   } catch {
     return undefined
   }

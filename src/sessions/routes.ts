@@ -6,7 +6,6 @@ import type { App } from "../access/app.ts"
 import { hashKey } from "../access/key.ts"
 import type { Principal } from "../access/principal.ts"
 import { GatewayError } from "../errors/errors.ts"
-import { isSecure } from "../http/host-cookie.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import { findKeyRow } from "../keys/store.ts"
@@ -15,9 +14,11 @@ import { principalByHash } from "../policy/authenticate.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { toTimestamp } from "../support/time.ts"
 import { findWorkspaceRow } from "../workspaces/store.ts"
-import { type ConsoleSession, cookieNameFor, sealSession, SESSION_MS } from "./cookie.ts"
+import { findMember } from "../members/store.ts"
+import { type ConsoleSession, cookieNameFor, SESSION_MS } from "./cookie.ts"
+import { sessionCookie, sessionCookieAttributes } from "./session-cookie.ts"
 import { NewSession, Session } from "./schemas.ts"
-import { isFromConsole, isSameOrigin, sessionOf } from "./session.ts"
+import { isFromConsole, isSameOrigin, principalOf, sessionOf } from "./session.ts"
 
 const PATH = "/console/session"
 const tags = ["Console"]
@@ -85,18 +86,18 @@ export function consoleSessions(rightsOf: (principal: Principal) => string[]) {
       // The same response for unknown, disabled and expired keys, so that probing reveals nothing.
       if (!principal) throw new GatewayError("unauthenticated", "This API key is not valid.")
       const session = { keyHash: principal.keyHash, expiresAt: endOf(principal, now) }
-      await keepSession(c, session, now)
+      setCookie(c, ...(await sessionCookie(session, { url: c.req.url, masters: mastersOf(c.env), now })))
       return c.json({ data: await describeSession(c, principal, session, rightsOf) }, 201)
     })
     .openapi(get, async (c) => {
       const now = Date.now()
       const session = await sessionOf(c.req.raw, c.env, now)
-      const principal = session && (await principalByHash(session.keyHash, c.env, now))
+      const principal = session && (await principalOf(session, c.env, now))
       if (!principal) throw new GatewayError("unauthenticated", "Not signed in, or the session has ended. Sign in.")
       return c.json({ data: await describeSession(c, principal, session, rightsOf) }, 200)
     })
     .openapi(remove, (c) => {
-      if (isFromConsole(c.req.raw)) deleteCookie(c, cookieNameFor(c.req.url), attributesFor(c.req.url))
+      if (isFromConsole(c.req.raw)) deleteCookie(c, cookieNameFor(c.req.url), sessionCookieAttributes(c.req.url))
       return c.body(null, 204)
     })
 }
@@ -111,29 +112,20 @@ function endOf({ expiresAt }: Principal, now: number): number {
   return Math.min(now + SESSION_MS, expiresAt ?? Number.POSITIVE_INFINITY)
 }
 
-function attributesFor(url: string) {
-  return { path: "/", httpOnly: true, sameSite: "Strict", secure: isSecure(url) } as const
-}
-
-async function keepSession(c: Context<App>, session: ConsoleSession, now: number): Promise<void> {
-  const maxAge = Math.floor((session.expiresAt - now) / 1_000)
-  const value = await sealSession(session, mastersOf(c.env))
-  setCookie(c, cookieNameFor(c.req.url), value, { ...attributesFor(c.req.url), maxAge })
-}
-
 async function describeSession(
   c: Context<App>,
   principal: Principal,
-  { expiresAt }: ConsoleSession,
+  { expiresAt, userId }: ConsoleSession,
   rightsOf: (principal: Principal) => string[],
 ): Promise<z.infer<typeof Session>> {
   const { keyHash, label, organizationId, workspaceId, kind } = principal
   const isSetUp = organizationId !== ""
-  const [key, workspace, organization] = isSetUp
+  const [key, workspace, organization, member] = isSetUp
     ? await Promise.all([
         findKeyRow(c.env.DB, organizationId, keyHash),
         findWorkspaceRow(c.env.DB, organizationId, workspaceId),
         findOrganization(c.env.DB, organizationId),
+        userId === undefined ? undefined : findMember(c.env.DB, organizationId, userId),
       ])
     : []
   return {
@@ -141,6 +133,9 @@ async function describeSession(
     key: { hash: keyHash, name: key?.name ?? label, label },
     workspace: workspace ? { id: workspace.id, slug: workspace.slug, name: workspace.name } : null,
     organization: organization ? { id: organization.id, name: organization.name } : null,
+    user: member
+      ? { id: member.userId, email: member.email ?? "", first_name: member.firstName, last_name: member.lastName }
+      : null,
     may: rightsOf(principal),
     expires_at: toTimestamp(expiresAt),
   }

@@ -25,6 +25,15 @@ export const Session = z
       .nullable()
       .meta({ description: "Workspace of the key. Null before the deployment has an organization." }),
     organization: z.object({ id: z.string(), name: z.string() }).nullable(),
+    user: z
+      .object({
+        id: z.string(),
+        email: z.string(),
+        first_name: z.string().nullable(),
+        last_name: z.string().nullable(),
+      })
+      .nullable()
+      .meta({ description: "The member who signed in with the identity provider; null for a sign-in with a key." }),
     may: z.array(z.string()).meta({
       description:
         "Areas of the API that the key may use, as `<area>:read` and `<area>:write`, such as `keys:write`. An area is the first segment of a path; budgets and members of workspaces and organizations are `budgets` and `members`. `read` covers every GET route of an area, `write` every other route.",

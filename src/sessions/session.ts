@@ -3,6 +3,7 @@ import type { Env } from "../config/env.ts"
 import { principalByHash } from "../policy/authenticate.ts"
 import { mastersOf } from "../secrets/master-key.ts"
 import { type ConsoleSession, cookieNameFor, openSession } from "./cookie.ts"
+import { kindOfMember } from "./member-kind.ts"
 
 export const CONSOLE_HEADER = "x-gateway-console"
 
@@ -34,9 +35,24 @@ function cookieOf(header: string, name: string): string | undefined {
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)
 }
 
-/** The principal of a request of the console: the session has no rights beyond those that its key has now. */
+/** The principal of a request of the console. */
 export async function sessionPrincipal(request: Request, env: Env): Promise<Principal | undefined> {
   const now = Date.now()
   const session = await sessionOf(request, env, now)
-  return session && principalByHash(session.keyHash, env, now)
+  return session && principalOf(session, env, now)
+}
+
+/**
+ * A session has no rights beyond those that its key has now, and that of a member ends with the membership or with the
+ * role that it was begun in.
+ */
+export async function principalOf(
+  { keyHash, userId }: ConsoleSession,
+  env: Env,
+  now: number,
+): Promise<Principal | undefined> {
+  const principal = await principalByHash(keyHash, env, now)
+  if (!principal || userId === undefined) return principal
+  const kind = await kindOfMember(env.DB, { organizationId: principal.organizationId, userId }, now)
+  return principal.kind === kind && principal.creatorUserId === userId ? principal : undefined
 }

@@ -20,7 +20,11 @@ const GREETING = "Ctrl-C ends it."
 const START_PATIENCE_MS = 80_000
 
 /** `npm start`, ready. `by` runs it: this Node, or a shell above it. */
-export async function npmStart(state: string, by: typeof byNode = byNode, chosen?: number): Promise<Started> {
+export async function npmStart(
+  state: string,
+  by: (args: readonly string[]) => ChildProcess = byNode,
+  chosen?: number,
+): Promise<Started> {
   const port = chosen ?? (await findFreePort())
   const child = by(["--port", String(port), "--state", state])
   const printed = collect(child)
@@ -39,8 +43,9 @@ export async function npmStart(state: string, by: typeof byNode = byNode, chosen
   }
 }
 
-export function byNode(args: readonly string[]): ChildProcess {
-  const options = { cwd: root, env: withoutProviders(), stdio: ["ignore" as const, "pipe" as const, "pipe" as const] }
+export function byNode(args: readonly string[], more: NodeJS.ProcessEnv = {}): ChildProcess {
+  const stdio = ["ignore" as const, "pipe" as const, "pipe" as const]
+  const options = { cwd: root, env: { ...withoutProviders(), ...more }, stdio }
   return spawn(process.execPath, ["src/dev/start.ts", ...args], options)
 }
 

@@ -9,7 +9,8 @@ import { end, npmStart } from "./npm-start.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
-    gateway: { url: string; managementKey: string; apiKey: string; bootstrapKey: string }
+    /** `state`: the folder of what it keeps. */
+    gateway: { url: string; managementKey: string; apiKey: string; bootstrapKey: string; state: string }
   }
 }
 
@@ -20,7 +21,7 @@ export default async function startForAll(project: TestProject): Promise<() => P
   const bootstrapKey = readEnvFile(path.join(root, ".dev.vars"))["BOOTSTRAP_MANAGEMENT_KEY"] ?? ""
   const { managementKey, apiKey } = started
   const proxy = await startContractProxy(started.url)
-  project.provide("gateway", { url: proxy.url, managementKey, apiKey, bootstrapKey })
+  project.provide("gateway", { url: proxy.url, managementKey, apiKey, bootstrapKey, state })
   return async () => {
     await proxy.close()
     await end(started)

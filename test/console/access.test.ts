@@ -94,3 +94,39 @@ describe.runIf(hasChromium)("WCAG 2.2 AA", () => {
     await close(visit)
   })
 })
+
+const KEYBOARD_PAGES = ["/", "/playground", "/calls", "/keys", "/team?tab=workspaces", "/guardrails", "/settings"]
+
+test.runIf(hasChromium)("everything that can be used is reached with Tab, and the focus is seen", async () => {
+  await visiting(organization.managementKey, async (page) => {
+    for (const path of KEYBOARD_PAGES) {
+      await page.goto(`${origin}${path}`)
+      await page.getByRole("heading", { level: 1 }).waitFor()
+      await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0)
+      const total = await page.evaluate(() => {
+        if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+        const usable = "a[href], button:not(:disabled), input:not([hidden]), select, textarea, summary"
+        const shown = [...document.querySelectorAll<HTMLElement>(usable)].filter((element) => element.checkVisibility())
+        for (const [index, element] of shown.entries()) element.dataset["number"] = String(index)
+        return shown.length
+      })
+      const reached = new Set<string>()
+      const unseen = new Set<string>()
+      // Regions that scroll take the focus, too.
+      for (let presses = 0; presses < total + 30; presses++) {
+        await page.keyboard.press("Tab")
+        const focus = await page.evaluate(() => {
+          const element = document.activeElement
+          if (!(element instanceof HTMLElement) || element === document.body) return undefined
+          const { outlineStyle, outlineWidth } = getComputedStyle(element)
+          const isSeen = outlineStyle !== "none" && Number.parseFloat(outlineWidth) > 0
+          return { number: element.dataset["number"], isSeen, html: element.outerHTML.slice(0, 80) }
+        })
+        if (focus?.number !== undefined) reached.add(focus.number)
+        if (focus && !focus.isSeen) unseen.add(focus.html)
+      }
+      expect(reached.size, path).toBe(total)
+      expect([...unseen], path).toEqual([])
+    }
+  })
+})

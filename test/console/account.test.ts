@@ -9,9 +9,6 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { api, chat, closeBrowser, newOrganization, newVisit, type Organization, origin, signedIn } from "./browser.ts"
 
-/** So long is no claim about the product, and no machine is so slow. */
-const POLL = { timeout: 30_000 }
-
 declare const axe: { run: (context: unknown, options: unknown) => Promise<AxeResults> }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
@@ -42,7 +39,7 @@ async function openConsole(key: string, path = "/", options: Parameters<typeof n
 /** Everything that the page shows at first has arrived. */
 async function loaded(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).waitFor()
-  await expect.poll(() => page.getByRole("status", { name: "Loading" }).count(), POLL).toBe(0)
+  await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0)
 }
 
 async function call<T>(key: string, path: string): Promise<T> {
@@ -80,7 +77,7 @@ test("a guardrail is made, tried on a text while it is edited, saved, and blocks
       await page.reload()
       await loaded(page)
       return page.getByRole("region", { name: "What it did lately" }).getByText("blocked").count()
-    }, POLL)
+    })
     .toBe(1)
   expect(faults).toEqual([])
 })
@@ -119,16 +116,14 @@ test("an intern asks before it runs a command, shows it exactly, is allowed, and
   await page.keyboard.press("Enter")
   const question = page.getByRole("region", { name: "Question of the intern" })
   await question.getByText("left to answer").waitFor()
-  await expect
-    .poll(() => question.getByRole("region", { name: "What would run" }).textContent(), POLL)
-    .toMatch(/^echo hello/)
+  await expect.poll(() => question.getByRole("region", { name: "What would run" }).textContent()).toMatch(/^echo hello/)
   expect(await question.getByRole("button").allTextContents()).toHaveLength(4)
   expect(await violations(page)).toEqual([])
   // The first answer has the key 1.
   await page.keyboard.press("1")
   const said = page.getByRole("log", { name: "Conversation" })
   await expect
-    .poll(() => said.getByRole("article", { name: "scout" }).last().textContent(), POLL)
+    .poll(() => said.getByRole("article", { name: "scout" }).last().textContent())
     .toContain("hello from the intern")
   expect(faults).toEqual([])
 })
@@ -151,11 +146,9 @@ test("a question is announced on every page, and the announcement leads to it", 
   await page.getByText("scout asks a question").waitFor()
   await page.getByRole("button", { name: "Answer" }).click()
   const question = page.getByRole("region", { name: "Question of the intern" })
-  await expect
-    .poll(() => question.getByRole("region", { name: "What would run" }).textContent(), POLL)
-    .toBe("echo again")
+  await expect.poll(() => question.getByRole("region", { name: "What would run" }).textContent()).toBe("echo again")
   await question.getByRole("button", { name: "Reject", exact: false }).first().click()
-  await expect.poll(() => page.getByTitle("Questions that wait for an answer").count(), POLL).toBe(0)
+  await expect.poll(() => page.getByTitle("Questions that wait for an answer").count()).toBe(0)
   expect(faults).toEqual([])
 })
 
@@ -195,7 +188,7 @@ test("an intern's budget and tools are changed on its page, and it is cloned wit
   await page.getByRole("alert").getByText("mcp_tools").waitFor()
   await page.getByLabel("MCP tools").fill("")
   await page.getByRole("button", { name: "Save" }).click()
-  await expect.poll(() => page.getByText("search/query").count(), POLL).toBe(0)
+  await expect.poll(() => page.getByText("search/query").count()).toBe(0)
   expect(faults).toEqual([])
 })
 
@@ -260,7 +253,7 @@ test("an alert channel is created and tested, and a refused limit shows up as an
   const { key } = (await made.json()) as { key: string }
   const messages = [{ role: "user", content: "Hello" }]
   expect((await post(key, "/chat/completions", { model: "sim/echo", messages })).status).toBe(402)
-  await expect.poll(() => got.join(), POLL).toContain('Key \\"tiny\\" refused a call')
+  await expect.poll(() => got.join()).toContain('Key \\"tiny\\" refused a call')
   await page.reload()
   const alert = page.getByRole("list", { name: "Recent alerts" }).getByRole("listitem").first()
   await alert.getByText('Key "tiny" refused a call').waitFor()
@@ -353,7 +346,10 @@ describe.each([
 ])("at $width pixels, $theme", (options) => {
   test("no page violates WCAG 2.2 AA or scrolls sideways", async () => {
     const { page, faults } = await openConsole(acme.managementKey, "/", options)
-    for (const path of PAGES) {
+    type Interns = { data: { id: string }[] }
+    const [intern] = (await call<Interns>(acme.managementKey, "/interns")).data
+    const tabs = ["sessions", "files", "schedules", "vault", "setup", "about"].map((tab) => `?tab=${tab}`)
+    for (const path of [...PAGES, ...["", ...tabs].map((tab) => `/interns/${intern?.id}${tab}`)]) {
       await page.goto(`${origin}${path}`)
       await page.getByRole("heading", { level: 1 }).waitFor()
       await loaded(page)

@@ -118,10 +118,6 @@ describe.runIf(hasChromium)("a long answer", () => {
           .first()
           .waitFor()
         const shifts = await page.evaluate(() => Reflect.get(globalThis, "shifts") as number[])
-        console.info(
-          shifts.length,
-          shifts.reduce((a, b) => a + b, 0),
-        )
         expect(shifts.reduce((sum, value) => sum + value, 0)).toBeLessThan(0.05)
       },
       { width },

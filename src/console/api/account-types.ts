@@ -50,3 +50,48 @@ export type Question =
       diffs?: { path: string; before: string | null; after: string }[]
     }
   | { kind: "elicitation"; message: string; fields: Field[] }
+
+/** A conversation that an intern keeps. */
+export type InternSession = {
+  id: string
+  title: string
+  origin: string
+  status: "running" | "waiting" | "idle"
+  open_question_id: string | null
+  turns: number
+  usage: { total_tokens: number; cost?: number } | null
+  last_error: { reason: string; message: string } | null
+  created_at: string
+  updated_at: string
+}
+
+/** One step of a session; which fields it has depends on its kind. */
+export type TranscriptEntry = {
+  n: number
+  at: string
+  kind: "prompt" | "text" | "reasoning" | "tool_call" | "question" | "answer" | "end"
+  text?: string
+  /** Of a call of a tool. */
+  id?: string
+  title?: string
+  status?: string
+  question?: Question
+  content?: string
+  usage?: { cost?: number }
+  error?: { message: string }
+}
+export type TranscriptPage = { data: TranscriptEntry[]; has_more: boolean; session: InternSession }
+
+export type InternSchedule = {
+  id: string
+  cron: string
+  timezone: string
+  prompt: string
+  session: "new" | "same"
+  enabled: boolean
+  daily_limit_usd: number | null
+  next_run_at: string | null
+  last_run_at: string | null
+  last_session_id: string | null
+  last_error: string | null
+}

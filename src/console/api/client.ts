@@ -40,6 +40,11 @@ export type Options = {
   signal?: AbortSignal
 }
 
+/** What is sent as it is. Anything else is JSON. */
+function isRaw(body: unknown): body is FormData | Blob {
+  return body instanceof FormData || body instanceof Blob
+}
+
 /** A call of the API; the response is not read. Throws ApiError for any status that is not a success. */
 export async function call(path: string, { method = "GET", body, headers, signal }: Options = {}): Promise<Response> {
   const response = await fetch(`${BASE}${path}`, {
@@ -47,10 +52,10 @@ export async function call(path: string, { method = "GET", body, headers, signal
     credentials: "same-origin",
     headers: {
       ...CONSOLE_HEADER,
-      ...(body !== undefined && !(body instanceof FormData) && { "content-type": "application/json" }),
+      ...(body !== undefined && !isRaw(body) && { "content-type": "application/json" }),
       ...headers,
     },
-    ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
+    ...(body !== undefined && { body: isRaw(body) ? body : JSON.stringify(body) }),
     ...(signal && { signal }),
   }).catch(rethrowOffline)
   if (response.ok) return response
@@ -72,6 +77,13 @@ export async function sessionCall<T>(method: "GET" | "POST" | "DELETE", body?: u
   }).catch(rethrowOffline)
   if (!response.ok) throw await errorOf(response)
   return readJson<T>(response)
+}
+
+/** How people can sign in, besides with a key. */
+export async function readSignInOptions(): Promise<{ data: { oidc: { name: string } | null } }> {
+  const response = await fetch("/console/sign-in", { headers: CONSOLE_HEADER }).catch(rethrowOffline)
+  if (!response.ok) throw await errorOf(response)
+  return readJson(response)
 }
 
 /** The API has tests of its own for its shapes; the console takes them as described. */

@@ -3,7 +3,12 @@ import { call, withParams } from "./client.ts"
 
 /** A link cannot send the console's header, so the bytes come by fetch. */
 export async function downloadFile({ id, filename }: { id: string; filename: string }): Promise<void> {
-  const response = await call(withParams(`/files/${id}/content`, { workspace_id: workspaceId.value }))
+  await download(withParams(`/files/${id}/content`, { workspace_id: workspaceId.value }), filename)
+}
+
+/** Saves the response of a path of the API. */
+export async function download(path: string, filename: string): Promise<void> {
+  const response = await call(path)
   const url = URL.createObjectURL(await response.blob())
   const link = document.createElement("a")
   link.href = url

@@ -26,6 +26,12 @@ export type McpServer = z.infer<typeof McpServerSchema>
 export type PassthroughService = z.infer<typeof ServiceSchema>
 export type Batch = z.infer<typeof BatchSchema>
 export type StoredFile = z.infer<typeof FileSchema>
+export type OrganizationMember = {
+  id: string
+  email: string
+  first_name: string | null
+  last_name: string | null
+}
 export type List<T> = { data: T[]; total_count?: number }
 
 export type Session = {
@@ -33,6 +39,8 @@ export type Session = {
   key: { hash: string; name: string; label: string }
   workspace: { id: string; slug: string; name: string } | null
   organization: { id: string; name: string } | null
+  /** Who signed in with the identity provider; null for a sign-in with a key. */
+  user: { id: string; email: string; first_name: string | null; last_name: string | null } | null
   may: string[]
   expires_at: string
 }

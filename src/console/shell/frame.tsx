@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
-import { useGet } from "../api/query.ts"
-import type { List, Workspace } from "../api/types.ts"
+import { useAll } from "../api/pages.ts"
+import type { Workspace } from "../api/types.ts"
 import { entries, type Entry } from "../routes.ts"
 import { openQuestions, useQuestions } from "../state/questions.ts"
 import { path } from "../state/router.ts"
@@ -94,14 +94,16 @@ function BottomBar({ visible }: { visible: readonly Entry[] }) {
 
 function WorkspaceSwitch() {
   const isManagement = session.value?.kind === "management"
-  const list = useGet<List<Workspace>>(isManagement && may("workspaces:read") ? "/workspaces?limit=100" : null)
+  const list = useAll<Workspace>(isManagement && may("workspaces:read") ? "/workspaces" : null)
   const workspaces = list.data?.data ?? []
   const current = workspaces.find(({ id }) => id === workspaceId.value)
   const name = current?.name ?? session.value?.workspace?.name ?? "No workspace"
   const title = (
     <>
       <Mark />
-      <span class="truncate">{name}</span>
+      <span class="truncate" dir="auto">
+        {name}
+      </span>
     </>
   )
   if (workspaces.length === 0) return <div class="workspace row nowrap">{title}</div>
@@ -121,7 +123,9 @@ function WorkspaceSwitch() {
         {workspaces.map(({ id, name: each }) => (
           <button type="button" key={id} onClick={() => chooseWorkspace(id)}>
             <Icon name="workspace" />
-            <span class="grow truncate">{each}</span>
+            <span class="grow truncate" dir="auto">
+              {each}
+            </span>
             {id === workspaceId.value && <Icon name="check" />}
           </button>
         ))}
@@ -136,8 +140,14 @@ const THEMES: readonly { value: Theme; label: string }[] = [
   { value: "dark", label: "Dark" },
 ]
 
+/** Who is signed in: the person, or the key. */
+function accountName(): string {
+  const { user, key } = session.value ?? {}
+  const name = [user?.first_name, user?.last_name].filter((part) => part).join(" ")
+  return name || user?.email || key?.name || "Session"
+}
+
 function AccountMenu() {
-  const key = session.value?.key
   return (
     <div class="switch">
       <Menu
@@ -147,7 +157,9 @@ function AccountMenu() {
         text={
           <>
             <Icon name="person" />
-            <span class="truncate">{key?.name ?? "Session"}</span>
+            <span class="truncate" dir="auto">
+              {accountName()}
+            </span>
           </>
         }
       >

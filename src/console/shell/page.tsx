@@ -22,7 +22,7 @@ export function Page({ title, crumb, controls, flush, children }: Props) {
       <header>
         <h1>
           {crumb && <span class="crumb">{crumb} / </span>}
-          {title}
+          <bdi>{title}</bdi>
         </h1>
         {controls && <div class="row end">{controls}</div>}
       </header>

@@ -1,5 +1,6 @@
 import { matches, termsOf } from "../format/search.ts"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { useAll } from "../api/pages.ts"
 import { useGet } from "../api/query.ts"
 import type { ApiKey, List, Model } from "../api/types.ts"
 import { navigate } from "../state/router.ts"
@@ -58,7 +59,7 @@ function actions(): Item[] {
 
 function useItems(): Item[] {
   const models = useGet<List<Model>>("/models")
-  const keys = useGet<List<ApiKey>>(may("keys:read") ? "/keys?limit=100" : null)
+  const keys = useAll<ApiKey>(may("keys:read") ? "/keys" : null)
   return useMemo(
     () => [
       ...visibleEntries().map(({ path, label, icon }) => ({ kind: "Page", label, icon, run: () => navigate(path) })),
@@ -145,8 +146,12 @@ export function Palette() {
             onMouseMove={() => setIndex(position)}
           >
             <Icon name={item.icon} />
-            <span class="truncate">{item.label}</span>
-            <span class="quiet small truncate grow">{item.detail}</span>
+            <span class="truncate" dir="auto">
+              {item.label}
+            </span>
+            <span class="quiet small truncate grow" dir="auto">
+              {item.detail}
+            </span>
             <span class="kind right">{item.kind}</span>
           </div>
         ))}

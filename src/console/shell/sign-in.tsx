@@ -1,11 +1,78 @@
-import { useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import { ApiError } from "../api/client.ts"
-import { signIn } from "../state/session.ts"
+import { path, query } from "../state/router.ts"
+import { signIn, signInProvider } from "../state/session.ts"
 import { Button } from "../ui/button.tsx"
 import { TextField } from "../ui/field.tsx"
 import { Mark } from "./mark.tsx"
 
+/** Why the identity provider brought nobody in, by the reason that the gateway puts into the URL. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  not_member: "You are not a member of an organization here. Ask an administrator to add your email in Team.",
+  disabled: "An administrator has disabled your access to the console. Ask them to enable your key in Keys.",
+  expired: "The sign-in took too long, or began in another browser. Try again.",
+  cancelled: "The sign-in was cancelled.",
+  unverified: "The identity provider does not confirm your email address. Confirm it there, or ask its administrator.",
+  provider: "The identity provider did not answer as expected. The gateway's log has the reason.",
+}
+
 export function SignIn() {
+  const provider = useProvider()
+  if (provider === undefined) return null
+  return (
+    <main class="sign-in">
+      <div class="card">
+        <h1>
+          <Mark /> Sign in
+        </h1>
+        <Refusal />
+        {provider === null ? (
+          <KeyForm isFirst />
+        ) : (
+          <>
+            <a class="button primary" href={signInUrl()}>
+              Continue with {provider}
+            </a>
+            <p class="or">
+              <span>or with an API key</span>
+            </p>
+            <KeyForm isFirst={false} />
+          </>
+        )}
+      </div>
+    </main>
+  )
+}
+
+/** Undefined while it is read. Without an answer the key remains. */
+function useProvider(): string | null | undefined {
+  const [provider, setProvider] = useState<string | null>()
+  useEffect(() => {
+    signInProvider().then(setProvider, () => setProvider(null))
+  }, [])
+  return provider
+}
+
+/** The page that was opened is shown after the sign-in. */
+function signInUrl(): string {
+  const values = new URLSearchParams(query.value)
+  values.delete("sign_in")
+  const search = values.toString()
+  const page = search === "" ? path.value : `${path.value}?${search}`
+  return `/console/sign-in/oidc?${new URLSearchParams({ return_to: page }).toString()}`
+}
+
+function Refusal() {
+  const reason = query.value.get("sign_in")
+  if (reason === null) return null
+  return (
+    <p class="refusal" role="alert">
+      {REFUSALS[reason] ?? "The sign-in failed. Try again."}
+    </p>
+  )
+}
+
+function KeyForm({ isFirst }: { isFirst: boolean }) {
   const [key, setKey] = useState("")
   const [busy, setBusy] = useState(false)
   const [fault, setFault] = useState<string>()
@@ -21,36 +88,31 @@ export function SignIn() {
     }
   }
   return (
-    <main class="sign-in">
-      <form onSubmit={(event) => void submit(event)}>
-        <h1>
-          <Mark /> Sign in
-        </h1>
-        <TextField
-          label="API key"
-          type="password"
-          value={key}
-          onChange={setKey}
-          required
-          autoFocus
-          spellcheck={false}
-          placeholder="sk-gw-v1-…"
-          autocomplete="current-password"
-          fault={fault}
-          hint={
-            <>
-              <code>npm start</code> prints one. A management key sees the organization, any other key its own calls and
-              limits.
-            </>
-          }
-        />
-        <Button type="submit" kind="primary" busy={busy} disabled={key.trim() === ""}>
-          {busy ? "Signing in…" : "Sign in"}
-        </Button>
-        <p class="small quiet">
-          The key is exchanged for a session of 12 hours. Scripts of this page cannot read it afterwards.
-        </p>
-      </form>
-    </main>
+    <form onSubmit={(event) => void submit(event)}>
+      <TextField
+        label="API key"
+        type="password"
+        value={key}
+        onChange={setKey}
+        required
+        autoFocus={isFirst}
+        spellcheck={false}
+        placeholder="sk-gw-v1-…"
+        autocomplete="current-password"
+        fault={fault}
+        hint={
+          <>
+            <code>npm start</code> prints one. A management key sees the organization, any other key its own calls and
+            limits.
+          </>
+        }
+      />
+      <Button type="submit" kind={isFirst ? "primary" : "plain"} busy={busy} disabled={key.trim() === ""}>
+        {busy ? "Signing in…" : "Sign in"}
+      </Button>
+      <p class="small quiet">
+        The key is exchanged for a session of 12 hours. Scripts of this page cannot read it afterwards.
+      </p>
+    </form>
   )
 }

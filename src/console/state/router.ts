@@ -34,12 +34,15 @@ export function setQuery(values: Values): void {
   navigate(withQuery(values), { replace: true })
 }
 
+/** Paths that the gateway answers itself. */
+const OF_GATEWAY = ["/api/", "/auth", "/console/sign-in"]
+
 /** Links of this origin change the page without a load. */
 function followLink(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
   const link = event.target instanceof Element ? event.target.closest("a") : null
   if (!link || link.target || link.hasAttribute("download") || link.origin !== location.origin) return
-  if (link.pathname.startsWith("/api/") || link.pathname.startsWith("/auth")) return
+  if (OF_GATEWAY.some((start) => link.pathname.startsWith(start))) return
   if (link.hash !== "" && link.pathname === location.pathname && link.search === location.search) return
   event.preventDefault()
   navigate(link.pathname + link.search + link.hash)
@@ -49,6 +52,7 @@ addEventListener("popstate", sync)
 addEventListener("click", followLink)
 
 export type Params = Readonly<Record<string, string>>
+export type PageProps = { params: Params }
 
 /** Matches `/models/:id*` and the like; a name with `*` takes the rest of the path. */
 export function matchPath(pattern: string, pathname: string): Params | undefined {

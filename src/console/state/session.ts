@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals"
-import { ApiError, onUnauthorized, sessionCall } from "../api/client.ts"
+import { ApiError, onUnauthorized, readSignInOptions, sessionCall } from "../api/client.ts"
 import { clearCache } from "../api/query.ts"
 import type { Session } from "../api/types.ts"
 
@@ -23,6 +23,12 @@ export async function signIn(key: string): Promise<void> {
   const { data } = await sessionCall<{ data: Session }>("POST", { key })
   clearCache()
   session.value = data
+}
+
+/** The name of the identity provider; null where the deployment has none. */
+export async function signInProvider(): Promise<string | null> {
+  const { data } = await readSignInOptions()
+  return data.oidc?.name ?? null
 }
 
 export async function signOut(): Promise<void> {

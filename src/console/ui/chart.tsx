@@ -3,8 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks"
 import { absolute, dayMonth, hourMinute } from "../format/time.ts"
 import { isDark } from "../state/theme.ts"
 import { setQuery } from "../state/router.ts"
-
-export type Series = { label: string; values: readonly (number | null)[] }
+import { type Series, seriesColor } from "./series.ts"
 
 type Props = {
   label: string
@@ -17,13 +16,6 @@ type Props = {
   stepMs: number
   /** Opens what a step is made of. */
   onStep?: (from: number, to: number) => void
-}
-
-const MAX_SERIES = 6
-
-/** Colors by position; the last one, "other", is grey. */
-export function seriesColor(index: number, label: string): string {
-  return label === "other" ? "var(--series-other)" : `var(--series-${(index % MAX_SERIES) + 1})`
 }
 
 type Hover = { index: number; left: number } | undefined
@@ -70,9 +62,9 @@ export function Chart({ label, times, series, kind, format, height = 220, stepMs
       <figcaption>
         <ul class="legend">
           {series.map((each, index) => (
-            <li key={each.label} class="truncate">
+            <li key={each.label} class="truncate" dir="auto">
               <i style={{ background: seriesColor(index, each.label) }} />
-              {each.label}
+              <bdi>{each.label}</bdi>
             </li>
           ))}
         </ul>
@@ -116,7 +108,7 @@ function Tip({
           .map(({ label, index, value }) => (
             <li key={label}>
               <i style={{ background: seriesColor(index, label) }} />
-              {label}
+              <bdi class="truncate">{label}</bdi>
               <b>{format(value ?? 0)}</b>
             </li>
           ))}

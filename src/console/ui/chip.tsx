@@ -50,7 +50,7 @@ export function Chip({ kind, id, label }: { kind: ChipKind; id: string | null | 
   return (
     <a class="chip" href={hrefOf(kind, id)} title={label === undefined || label === id ? id : `${label} (${id})`}>
       <Icon name={ICONS[kind]} size={14} />
-      <span>{label ?? id}</span>
+      <span dir="auto">{label ?? id}</span>
     </a>
   )
 }

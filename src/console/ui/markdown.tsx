@@ -1,22 +1,49 @@
-import { marked, type Token, type Tokens } from "marked"
-import type { ComponentChildren } from "preact"
-import { useMemo, useState } from "preact/hooks"
+import type { Token, Tokens } from "marked"
+import { Component, type ComponentChildren } from "preact"
+import { useRef, useState } from "preact/hooks"
 import { Button } from "./button.tsx"
 import { Code } from "./code.tsx"
+import { lex, type Lexed, lexMore } from "./markdown-blocks.ts"
 
 /**
  * Markdown of a model, which may be hostile. Tokens become elements of this page and never HTML from a string: tags in
- * the text are shown as text, links keep to known schemes, and images load on a click.
+ * the text are shown as text, links keep to known schemes, and images load on a click. `isGrowing`: more text comes,
+ * many times a second; then only the end of it is read and drawn again.
  */
-export function Markdown({ text }: { text: string }) {
-  const blocks = useMemo(() => marked.lexer(text), [text])
+export function Markdown({ text, isGrowing = false }: { text: string; isGrowing?: boolean }) {
+  const blocks = useBlocks(text, isGrowing)
+  const hasDefinitions = blocks.some(({ type }) => type === "def")
   return (
     <div class="prose" dir="auto">
       {blocks.map((token, index) => (
-        <Block key={index} token={token} />
+        <StableBlock key={index} token={token} hasDefinitions={hasDefinitions} />
       ))}
     </div>
   )
+}
+
+function useBlocks(text: string, isGrowing: boolean): readonly Token[] {
+  const latest = useRef<{ lexed: Lexed; source: string; isGrowing: boolean }>(null)
+  const before = latest.current
+  if (before?.source === text && before.isGrowing === isGrowing) return before.lexed.blocks
+  const lexed = isGrowing && before ? lexMore(before.lexed, text) : lex(text)
+  latest.current = { lexed, source: text, isGrowing }
+  return lexed.blocks
+}
+
+type StableProps = { token: Token; hasDefinitions: boolean }
+
+/** A block is drawn again only if its text has changed, or what its references to links mean. */
+class StableBlock extends Component<StableProps> {
+  override shouldComponentUpdate({ token, hasDefinitions }: Readonly<StableProps>): boolean {
+    const { token: before } = this.props
+    if (token === before) return false
+    return token.raw !== before.raw || token.type !== before.type || hasDefinitions
+  }
+
+  override render() {
+    return <Block token={this.props.token} />
+  }
 }
 
 function Block({ token }: { token: Token }): ComponentChildren {

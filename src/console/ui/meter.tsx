@@ -40,7 +40,9 @@ function Rung({ limit }: { limit: Limit }) {
   ]
   return (
     <li class={binds && isClose ? "binds" : ""}>
-      <span class="truncate">{describe(limit)}</span>
+      <span class="truncate" dir="auto">
+        {describe(limit)}
+      </span>
       <span class="right">
         <Money value={left} /> left
       </span>

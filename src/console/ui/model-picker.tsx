@@ -41,7 +41,9 @@ export function ModelPicker({ models, value, label, text, onChoose }: Props) {
           onClick={() => setOpen(!isOpen)}
         >
           <Icon name={text === undefined ? "models" : "plus"} size={14} />
-          <span class="truncate">{text ?? value ?? "Choose a model"}</span>
+          <span class="truncate" dir="auto">
+            {text ?? value ?? "Choose a model"}
+          </span>
           {text === undefined && <Icon name="down" size={14} />}
         </Button>
       </span>
@@ -100,7 +102,9 @@ function Options({ models, value, onChoose }: Pick<Props, "models" | "value" | "
             onClick={() => onChoose(model.id)}
             onMouseMove={() => setIndex(position)}
           >
-            <span class="grow truncate">{model.id}</span>
+            <span class="grow truncate" dir="auto">
+              {model.id}
+            </span>
             {model.id === value && <Icon name="check" size={14} />}
             <span class="quiet small nowrap">
               {model.context_length ? compact(model.context_length) : "–"} · {pricePerMillion(model.pricing.prompt)} /{" "}

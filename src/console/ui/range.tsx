@@ -3,6 +3,7 @@ import { query, setQuery } from "../state/router.ts"
 import { absolute, chooseZone, dayMonth, hourMinute, zone, zoneName } from "../format/time.ts"
 import { Button, Segmented } from "./button.tsx"
 import { TextField } from "./field.tsx"
+import { Icon } from "./icon.tsx"
 import { Popover } from "./menu.tsx"
 
 const MINUTE = 60_000
@@ -68,7 +69,8 @@ export function RangePicker({ fallback }: { fallback?: "1h" | "24h" | "7d" | "30
           onClick={() => setOpen(!isOpen)}
         >
           {range.label}
-          <span class="faint small">{zone.value === "utc" ? "UTC" : ""}</span>
+          {zone.value === "utc" && <span class="faint small">UTC</span>}
+          <Icon name="down" size={14} />
         </Button>
       </span>
       {isOpen && (

@@ -19,7 +19,9 @@ export function Status({ tone, children, title }: { tone: Tone; children: Compon
       <svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">
         {SHAPES[tone]}
       </svg>
-      <span class="truncate">{children}</span>
+      <span class="truncate" dir="auto">
+        {children}
+      </span>
     </span>
   )
 }

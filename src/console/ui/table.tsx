@@ -1,4 +1,4 @@
-import type { ComponentChildren, CSSProperties } from "preact"
+import { Component, type ComponentChildren, type CSSProperties } from "preact"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { navigate } from "../state/router.ts"
 
@@ -30,10 +30,12 @@ type Props<T> = {
   onEnd?: () => void
 }
 
-const VIRTUAL_FROM = 120
+const VIRTUAL_FROM = 60
 const OVERSCAN = 12
+/** Rows below the view at which the next page is read, so that who scrolls does not wait for it. */
+const READ_AHEAD = 60
 
-/** Rows in a grid. From 120 rows on, only those in view are in the document. */
+/** Rows in a grid. From 60 rows on, only those in view are in the document. */
 export function Table<T>({ label, columns, rows, rowKey, href, selected, compact, bounded, onEnd }: Props<T>) {
   const element = useRef<HTMLDivElement>(null)
   const rowHeight = useRowHeight(compact ?? false)
@@ -111,7 +113,26 @@ type RowProps<T> = {
   height: number | undefined
 }
 
-function Row<T>({ row, columns, position, url, isSelected, height }: RowProps<T>) {
+/** Most rows stay as they are while the list scrolls: only what has changed is drawn again. */
+class Row<T> extends Component<RowProps<T>> {
+  override shouldComponentUpdate(next: Readonly<RowProps<T>>): boolean {
+    const before = this.props
+    return (
+      next.row !== before.row ||
+      next.columns !== before.columns ||
+      next.position !== before.position ||
+      next.url !== before.url ||
+      next.isSelected !== before.isSelected ||
+      next.height !== before.height
+    )
+  }
+
+  override render() {
+    return <Cells {...this.props} />
+  }
+}
+
+function Cells<T>({ row, columns, position, url, isSelected, height }: RowProps<T>) {
   const open = (event: MouseEvent) => {
     const { target } = event
     if (url === undefined || (target instanceof Element && target.closest("a, button, input, label"))) return
@@ -128,7 +149,12 @@ function Row<T>({ row, columns, position, url, isSelected, height }: RowProps<T>
       {...(height !== undefined && { style: { height: `${height}px` } })}
     >
       {columns.map(({ id, cell, align, narrow, narrowLabel }) => (
-        <div key={id} role="cell" class={`cell ${align ?? ""} ${narrow ?? ""}`}>
+        <div
+          key={id}
+          role="cell"
+          class={`cell ${align ?? ""} ${narrow ?? ""}`}
+          dir={align === undefined ? "auto" : undefined}
+        >
           {narrowLabel !== undefined && <span class="only-narrow narrow-label">{narrowLabel}</span>}
           {cell(row)}
         </div>
@@ -165,7 +191,7 @@ function useView(
   { total, rowHeight, onEnd }: { total: number; rowHeight: number; onEnd: (() => void) | undefined },
 ): View {
   const isVirtual = total >= VIRTUAL_FROM
-  const [range, setRange] = useState({ first: 0, last: 60 })
+  const [range, setRange] = useState({ first: 0, last: 40 })
   const latest = useRef(onEnd)
   latest.current = onEnd
   useLayoutEffect(() => {
@@ -177,7 +203,7 @@ function useView(
       const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN)
       const last = Math.ceil((top + parent.clientHeight) / rowHeight) + OVERSCAN
       setRange((before) => (before.first === first && before.last === last ? before : { first, last }))
-      if (last >= total) latest.current?.()
+      if (last + READ_AHEAD >= total) latest.current?.()
     }
     measure()
     parent.addEventListener("scroll", measure, { passive: true })

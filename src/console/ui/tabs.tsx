@@ -1,4 +1,5 @@
-import { query, withQuery } from "../state/router.ts"
+import { useEffect, useRef } from "preact/hooks"
+import { path, query } from "../state/router.ts"
 
 export type Tab = { id: string; label: string }
 
@@ -10,12 +11,18 @@ export function currentTab(tabs: readonly Tab[]): string {
 
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const current = currentTab(tabs)
+  const element = useRef<HTMLElement>(null)
+  // On a narrow screen the tabs scroll: the one that is shown is in view.
+  useEffect(() => {
+    element.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" })
+  }, [current])
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav ref={element} class="tabs" aria-label={label}>
       {tabs.map(({ id, label: text }, index) => (
         <a
           key={id}
-          href={withQuery({ tab: index === 0 ? null : id })}
+          // Filters of one tab mean nothing in another.
+          href={index === 0 ? path.value : `${path.value}?tab=${id}`}
           aria-current={id === current ? "true" : undefined}
         >
           {text}

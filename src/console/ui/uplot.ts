@@ -1,7 +1,7 @@
 import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
 import { dayMonth, hourMinute } from "../format/time.ts"
-import { seriesColor, type Series } from "./chart.tsx"
+import { seriesColor, type Series } from "./series.ts"
 
 type Drawing = {
   times: readonly number[]
@@ -102,7 +102,8 @@ export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
       width: element.clientWidth,
       height,
       legend: { show: false },
-      padding: [8, 8, 0, 0],
+      // Half of the last label stands behind the last point of a line.
+      padding: [8, kind === "line" ? 28 : 8, 0, 0],
       cursor: { y: false, points: { show: kind === "line" }, drag: { x: true, y: false, setScale: false } },
       scales: {
         x: { range: [(first - margin) / 1000, (last + margin) / 1000] },

@@ -218,7 +218,7 @@ export function chooseColumns(ids: readonly string[]): void {
 }
 
 export function callColumns(isNarrow: boolean): Column<Call>[] {
-  const ids = isNarrow ? ["time", "status", "model", "cost"] : chosenColumns.value
+  const ids = isNarrow ? ["time", "status", "model", "duration", "cost"] : chosenColumns.value
   return ids.flatMap((id) => {
     const column = ALL.find((each) => each.id === id)
     if (!column) return []

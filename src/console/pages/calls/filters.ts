@@ -40,7 +40,7 @@ export function listPath(workspace: string | null): string {
     ...Object.fromEntries(FILTERS.map((name) => [name, params.getAll(name)])),
     q: params.get("q"),
     sort: params.get("sort"),
-    limit: 100,
+    limit: 200,
   })
 }
 

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { useGet } from "../../api/query.ts"
 import type { Call, CallStory } from "../../api/types.ts"
+import { count } from "../../format/number.ts"
 import { toast } from "../../state/toasts.ts"
 import { Button, Segmented } from "../../ui/button.tsx"
 import { Chip } from "../../ui/chip.tsx"
@@ -128,8 +129,8 @@ function Story({ story }: { story: CallStory }) {
           <dt>Tokens</dt>
           <dd>
             {Object.entries(story.tokens_by_kind)
-              .map(([kind, units]) => `${units} ${kind.replaceAll("_", " ")}`)
-              .join(", ") || `${tokens.prompt} → ${tokens.completion}`}
+              .map(([kind, units]) => `${count(units)} ${kind.replaceAll("_", " ")}`)
+              .join(", ") || `${count(tokens.prompt)} → ${count(tokens.completion)}`}
             {story.endpoint.tokens_from === "estimate" && <span class="quiet"> (estimated)</span>}
           </dd>
           <dt>Kind of call</dt>

@@ -1,10 +1,9 @@
 import "./calls.css"
 import { useMemo, useState } from "preact/hooks"
-import type { PageProps } from "../../routes.ts"
 import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
 import { count } from "../../format/number.ts"
-import { navigate, query, setQuery } from "../../state/router.ts"
+import { navigate, query, setQuery, type PageProps } from "../../state/router.ts"
 import { session, workspaceId } from "../../state/session.ts"
 import { useNarrow } from "../../state/screen.ts"
 import { Button } from "../../ui/button.tsx"
@@ -186,7 +185,7 @@ function FilterBar() {
       </div>
       <button
         type="button"
-        class="button small quiet"
+        class="button quiet"
         aria-pressed={query.value.getAll("guardrail").includes("flag")}
         onClick={() => setQuery({ guardrail: query.value.getAll("guardrail").includes("flag") ? null : "flag" })}
       >
@@ -202,7 +201,7 @@ function FilterBar() {
             title="Remove this filter"
             onClick={() => removeFilter(filter)}
           >
-            <span class="truncate">
+            <span class="truncate" dir="auto">
               {filter.name.replace("_id", "")} {filter.isExcluded ? "is not" : "is"} {filter.value.slice(0, 40)}
             </span>
             <Icon name="close" size={12} />

@@ -62,7 +62,9 @@ export function Trail({ story }: { story: CallStory }) {
           <Status tone={attempt.error === null && attempt.status === 200 ? "good" : "bad"}>
             {attempt.provider} {attempt.status ?? "no response"}
           </Status>
-          <span class="quiet truncate">{attempt.model}</span>
+          <span class="quiet truncate" dir="auto">
+            {attempt.model}
+          </span>
           {attempt.is_byok && <span class="tag">own key</span>}
           {attempt.key_number !== null && <span class="tag">key {attempt.key_number}</span>}
           {attempt.cache === "hit" && <span class="tag">from the cache</span>}

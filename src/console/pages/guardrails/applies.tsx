@@ -1,8 +1,9 @@
 import { useState } from "preact/hooks"
 import { api, withParams } from "../../api/client.ts"
-import { invalidate, useGet } from "../../api/query.ts"
+import { useAll } from "../../api/pages.ts"
+import { invalidate } from "../../api/query.ts"
 import type { KeyAssignment, MemberAssignment } from "../../api/account-types.ts"
-import type { ApiKey, List } from "../../api/types.ts"
+import type { ApiKey } from "../../api/types.ts"
 import { workspaceId } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
@@ -13,8 +14,8 @@ import { Loaded } from "../../ui/states.tsx"
 /** The keys and members that a guardrail applies to, and what it did to their calls. */
 export function Applies({ id, mayWrite }: { id: string; mayWrite: boolean }) {
   const base = `/guardrails/${id}/assignments`
-  const assigned = useGet<List<KeyAssignment>>(`${base}/keys?limit=100`)
-  const members = useGet<List<MemberAssignment>>(`${base}/members?limit=100`)
+  const assigned = useAll<KeyAssignment>(`${base}/keys`)
+  const members = useAll<MemberAssignment>(`${base}/members`)
   const change = (path: string, body: unknown, text: string) =>
     attempt(() => api(path, { method: "POST", body }), text).then(() => invalidate(base))
   return (
@@ -62,7 +63,7 @@ export function Applies({ id, mayWrite }: { id: string; mayWrite: boolean }) {
 
 function Assign({ taken, onAssign }: { taken: ReadonlySet<string>; onAssign: (hash: string, name: string) => void }) {
   const [chosen, setChosen] = useState("")
-  const keys = useGet<List<ApiKey>>(withParams("/keys", { limit: 100, workspace_id: workspaceId.value }))
+  const keys = useAll<ApiKey>(withParams("/keys", { workspace_id: workspaceId.value }))
   const free = (keys.data?.data ?? []).filter(({ hash }) => !taken.has(hash))
   const options = [
     { value: "", label: "Choose a key" },

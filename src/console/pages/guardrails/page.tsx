@@ -1,8 +1,7 @@
 import { useState } from "preact/hooks"
 import { api, withParams } from "../../api/client.ts"
-import { useGet } from "../../api/query.ts"
+import { useAll } from "../../api/pages.ts"
 import type { Guardrail } from "../../api/account-types.ts"
-import type { List } from "../../api/types.ts"
 import { Page } from "../../shell/page.tsx"
 import { navigate, query, setQuery } from "../../state/router.ts"
 import { may, workspaceId } from "../../state/session.ts"
@@ -82,7 +81,7 @@ function routesOf(row: Guardrail) {
 
 export default function GuardrailsPage() {
   const [isMaking, setMaking] = useState(false)
-  const list = useGet<List<Guardrail>>(withParams("/guardrails", { limit: 100, workspace_id: workspaceId.value }))
+  const list = useAll<Guardrail>(withParams("/guardrails", { workspace_id: workspaceId.value }))
   const text = query.value.get("q") ?? ""
   const fits = ({ name, description }: Guardrail) =>
     `${name} ${description ?? ""}`.toLowerCase().includes(text.toLowerCase())

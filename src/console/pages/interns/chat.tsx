@@ -1,13 +1,17 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
-import type { Intern, OpenQuestion } from "../../api/account-types.ts"
+import type { Intern, OpenQuestion, TranscriptPage } from "../../api/account-types.ts"
 import { useGet } from "../../api/query.ts"
 import { query } from "../../state/router.ts"
 import { Button } from "../../ui/button.tsx"
 import { Markdown } from "../../ui/markdown.tsx"
 import { answerBody, type Chat, EMPTY_CHAT, type Message, nextId, runTurn } from "./chat-state.ts"
 import { QuestionPanel } from "./question-panel.tsx"
+import { Transcript } from "./sessions/transcript.tsx"
 
-/** A conversation with an intern. The intern keeps it; this page shows what was said since it was opened. */
+/** The first message to an intern that was never started starts it. */
+const TAKES_MESSAGES = new Set<Intern["status"]>(["running", "queued"])
+
+/** A conversation with an intern. The intern keeps it; `?session=` goes on with one. */
 export function ChatView({ intern }: { intern: Intern }) {
   const requested = query.value.get("session")
   const [chat, setChat] = useState<Chat>({ ...EMPTY_CHAT, session: requested })
@@ -21,6 +25,9 @@ export function ChatView({ intern }: { intern: Intern }) {
     const pending = { id: waiting.id, question: waiting.question, deadline: Date.parse(waiting.deadline) }
     setChat((now) => (now.pending || now.isRunning || now.messages.length > 0 ? now : { ...now, pending }))
   }, [waiting])
+  const earlier = useGet<TranscriptPage>(
+    requested === null ? null : `/interns/${intern.id}/sessions/${encodeURIComponent(requested)}?limit=200`,
+  )
   useEffect(() => () => abort.current?.abort(), [])
   const run = useCallback(
     (body: Record<string, unknown>) => {
@@ -47,11 +54,20 @@ export function ChatView({ intern }: { intern: Intern }) {
   return (
     <div class="intern-chat">
       <div class="said" role="log" aria-label="Conversation" tabIndex={0}>
-        {chat.messages.length === 0 && !pending && (
-          <p class="quiet">Ask {intern.name} something. It asks before it runs a command.</p>
+        {earlier.data && <Transcript entries={earlier.data.data} name={intern.name} />}
+        {chat.messages.length === 0 && !pending && requested === null && (
+          <p class="quiet">
+            Ask {intern.name} something. It asks before it runs a command.
+            {intern.status === "queued" && " The first message starts it."}
+          </p>
         )}
-        {chat.messages.map((message) => (
-          <MessageView key={message.id} message={message} name={intern.name} />
+        {chat.messages.map((message, index) => (
+          <MessageView
+            key={message.id}
+            message={message}
+            name={intern.name}
+            isGrowing={chat.isRunning && index === chat.messages.length - 1}
+          />
         ))}
         {chat.isRunning && !pending && (
           <p class="quiet" role="status">
@@ -67,7 +83,7 @@ export function ChatView({ intern }: { intern: Intern }) {
       )}
       <Composer
         isRunning={chat.isRunning}
-        isBlocked={pending !== null || intern.status !== "running"}
+        isBlocked={pending !== null || !TAKES_MESSAGES.has(intern.status)}
         onSay={say}
         onStop={() => abort.current?.abort()}
       />
@@ -75,7 +91,9 @@ export function ChatView({ intern }: { intern: Intern }) {
   )
 }
 
-function MessageView({ message: { role, text, reasoning }, name }: { message: Message; name: string }) {
+type MessageProps = { message: Message; name: string; isGrowing: boolean }
+
+function MessageView({ message: { role, text, reasoning }, name, isGrowing }: MessageProps) {
   return (
     <article class={`say ${role}`} aria-label={role === "user" ? "You" : name}>
       <span class="quiet small">{role === "user" ? "You" : name}</span>
@@ -85,7 +103,7 @@ function MessageView({ message: { role, text, reasoning }, name }: { message: Me
           <p class="quiet">{reasoning}</p>
         </details>
       )}
-      {role === "user" ? <p dir="auto">{text}</p> : <Markdown text={text} />}
+      {role === "user" ? <p dir="auto">{text}</p> : <Markdown text={text} isGrowing={isGrowing} />}
     </article>
   )
 }

@@ -3,25 +3,28 @@ import { useEffect, useState } from "preact/hooks"
 import { api } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { Intern } from "../../api/account-types.ts"
-import type { PageProps } from "../../routes.ts"
 import { Page } from "../../shell/page.tsx"
-import { navigate } from "../../state/router.ts"
+import { navigate, type PageProps, query } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { currentTab, Tabs } from "../../ui/tabs.tsx"
-import { Money, Time } from "../../ui/values.tsx"
+import { About } from "./about.tsx"
 import { ChatView } from "./chat.tsx"
-import { CloneDialog } from "./clone-dialog.tsx"
+import { Files } from "./files.tsx"
+import { Schedules } from "./schedules/schedules.tsx"
+import { Sessions } from "./sessions/sessions.tsx"
 import { Setup } from "./setup.tsx"
 import { InternStatus, isStarting } from "./status.tsx"
-import { TermsDialog } from "./terms-dialog.tsx"
 import { Vault } from "./vault.tsx"
 
 const TABS = [
   { id: "chat", label: "Chat" },
+  { id: "sessions", label: "Sessions" },
+  { id: "files", label: "Files" },
+  { id: "schedules", label: "Schedules" },
   { id: "vault", label: "Vault" },
   { id: "setup", label: "Daemon" },
   { id: "about", label: "About" },
@@ -30,14 +33,13 @@ const POLL_MS = 1_500
 
 export default function InternPage({ params }: PageProps) {
   const path = `/interns/${params["id"] ?? ""}`
-  const query = useGet<Intern>(path)
+  const record = useGet<Intern>(path)
   const [isDeleting, setDeleting] = useState(false)
-  const [isCloning, setCloning] = useState(false)
-  const intern = query.data
+  const intern = record.data
   const isWaiting = intern !== undefined && isStarting(intern)
   useEffect(() => {
     if (!isWaiting) return undefined
-    const timer = setInterval(query.refresh, POLL_MS)
+    const timer = setInterval(record.refresh, POLL_MS)
     return () => clearInterval(timer)
   }, [isWaiting, path])
   const act = async (action: "provision" | "suspend", text: string) => {
@@ -61,11 +63,6 @@ export default function InternPage({ params }: PageProps) {
             <InternStatus intern={intern} />
             {may("interns:write") && (
               <>
-                {intern.limit !== undefined && (
-                  <Button icon="copy" onClick={() => setCloning(true)}>
-                    Clone
-                  </Button>
-                )}
                 <Button kind="danger" icon="trash" label="Delete" onClick={() => setDeleting(true)} />
                 {intern.status === "running" ? (
                   <Button onClick={() => void act("suspend", "It is stopped; its files stay")}>Stop</Button>
@@ -80,7 +77,7 @@ export default function InternPage({ params }: PageProps) {
         )
       }
     >
-      <Loaded query={query}>
+      <Loaded query={record}>
         {(data) => (
           <div class="stack">
             {data.last_failure_message !== null && (
@@ -89,14 +86,16 @@ export default function InternPage({ params }: PageProps) {
               </div>
             )}
             <Tabs label={data.name} tabs={TABS} />
-            {tab === "chat" && <ChatView key={data.id} intern={data} />}
+            {tab === "chat" && <ChatView key={`${data.id} ${query.value.get("session") ?? ""}`} intern={data} />}
+            {tab === "sessions" && <Sessions intern={data} />}
+            {tab === "files" && <Files intern={data} />}
+            {tab === "schedules" && <Schedules intern={data} />}
             {tab === "vault" && <Vault intern={data} />}
             {tab === "setup" && <Setup intern={data} />}
             {tab === "about" && <About intern={data} />}
           </div>
         )}
       </Loaded>
-      {isCloning && intern && <CloneDialog intern={intern} onClose={() => setCloning(false)} />}
       {isDeleting && intern && (
         <ConfirmDialog
           title={`Delete ${intern.name}?`}
@@ -109,86 +108,5 @@ export default function InternPage({ params }: PageProps) {
         </ConfirmDialog>
       )}
     </Page>
-  )
-}
-
-function About({ intern }: { intern: Intern }) {
-  const [isEditing, setEditing] = useState(false)
-  return (
-    <div class="stack">
-      {intern.limit !== undefined && may("interns:write") && (
-        <div class="row">
-          <Button icon="wrench" onClick={() => setEditing(true)}>
-            Edit budget and tools
-          </Button>
-        </div>
-      )}
-      <Facts intern={intern} />
-      {isEditing && <TermsDialog intern={intern} onClose={() => setEditing(false)} />}
-    </div>
-  )
-}
-
-function Facts({ intern }: { intern: Intern }) {
-  return (
-    <dl class="facts">
-      <dt>Id</dt>
-      <dd>
-        <code>{intern.id}</code>
-      </dd>
-      <dt>Model</dt>
-      <dd>{intern.model ?? "default of the workspace"}</dd>
-      {intern.usage !== undefined && (
-        <>
-          <dt>Spent</dt>
-          <dd>
-            <Money value={intern.usage} /> in all, <Money value={intern.usage_daily ?? 0} /> today
-          </dd>
-        </>
-      )}
-      {intern.limit !== undefined && (
-        <>
-          <dt>Budget</dt>
-          <dd>
-            <Budget limit={intern.limit} remaining={intern.limit_remaining} period={intern.limit_reset ?? "in all"} />
-          </dd>
-          <dt>Budget a day</dt>
-          <dd>
-            <Budget limit={intern.daily_limit} remaining={intern.daily_limit_remaining} period="daily" />
-          </dd>
-        </>
-      )}
-      {intern.mcp_tools && (
-        <>
-          <dt>MCP tools</dt>
-          <dd>{intern.mcp_tools.join(", ")}</dd>
-        </>
-      )}
-      <dt>Hostname</dt>
-      <dd>{intern.hostname ?? <span class="faint">none yet</span>}</dd>
-      <dt>Description</dt>
-      <dd>{intern.description ?? <span class="faint">–</span>}</dd>
-      <dt>Instructions</dt>
-      <dd class="instructions">{intern.instructions ?? <span class="faint">–</span>}</dd>
-      <dt>Made</dt>
-      <dd>
-        <Time at={intern.created_at} />
-      </dd>
-      <dt>Its calls</dt>
-      <dd>
-        <a href={`/calls?q=${encodeURIComponent(intern.name)}`}>calls with its key</a>
-      </dd>
-    </dl>
-  )
-}
-
-type Limit = { limit: number | null | undefined; remaining: number | null | undefined; period: string }
-
-function Budget({ limit, remaining, period }: Limit) {
-  if (limit === null || limit === undefined) return <span class="faint">none of its own</span>
-  return (
-    <>
-      <Money value={remaining ?? 0} /> left of <Money value={limit} />, {period}
-    </>
   )
 }

@@ -19,7 +19,7 @@ type Interns = { data: Intern[]; has_more: boolean }
 
 export default function InternsPage() {
   const [isMaking, setMaking] = useState(false)
-  const list = useGet<Interns>("/interns?limit=200")
+  const list = useGet<Interns>("/interns?limit=500")
   const open = new Map(openQuestions.value.map((question) => [question.intern.id, question]))
   const text = query.value.get("q") ?? ""
   const fits = ({ name, description }: Intern) =>

@@ -3,7 +3,7 @@ import { Status, type Tone } from "../../ui/status.tsx"
 
 const TONES: Record<Intern["status"], Tone> = {
   awaiting_vendor_install: "busy",
-  queued: "busy",
+  queued: "off",
   provisioning: "busy",
   running: "good",
   failed: "bad",
@@ -15,7 +15,7 @@ const TONES: Record<Intern["status"], Tone> = {
 /** The state in words; while it starts, the step that it is at. */
 export function InternStatus({ intern: { status, progress, last_failure_message: failure } }: { intern: Intern }) {
   const step = progress ? `${progress.step_label} (${progress.step_number} of ${progress.total_steps})` : undefined
-  const text = step ?? status.replaceAll("_", " ")
+  const text = step ?? (status === "queued" ? "not started" : status.replaceAll("_", " "))
   return (
     <Status tone={TONES[status]} {...(failure !== null && { title: failure })}>
       {text}

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks"
 import { api, ApiError } from "../../api/client.ts"
-import { invalidate, useGet } from "../../api/query.ts"
+import { useAll } from "../../api/pages.ts"
+import { invalidate } from "../../api/query.ts"
 import type { Intern } from "../../api/account-types.ts"
-import type { List } from "../../api/types.ts"
 import { attempt, toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { ConfirmDialog, Dialog, FormEnd } from "../../ui/dialog.tsx"
@@ -16,7 +16,7 @@ type Secret = { name: string; hosts: string[] | null; fingerprint: string | null
 /** Secrets of an intern. A value is written and never shown. */
 export function Vault({ intern }: { intern: Intern }) {
   const path = `/vault/interns/${intern.id}/secrets`
-  const list = useGet<List<Secret>>(`${path}?limit=100`)
+  const list = useAll<Secret>(path)
   const [edited, setEdited] = useState<Secret | "new">()
   const [deleted, setDeleted] = useState<Secret>()
   const remove = async ({ name }: Secret) => {

@@ -1,14 +1,14 @@
 import "./keys.css"
 import { useState } from "preact/hooks"
 import { api, withParams } from "../../api/client.ts"
+import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
-import type { ApiKey, Call, CallPage, Limit, List } from "../../api/types.ts"
+import type { ApiKey, Call, CallPage, Limit } from "../../api/types.ts"
 import { count, usd } from "../../format/number.ts"
 import { now } from "../../format/time.ts"
-import type { PageProps } from "../../routes.ts"
 import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
-import { navigate } from "../../state/router.ts"
+import { navigate, type PageProps } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
@@ -21,6 +21,7 @@ import { type Column, Table } from "../../ui/table.tsx"
 import { Duration, Money, Time } from "../../ui/values.tsx"
 import { describeOutcome, toneOf } from "../calls/columns.tsx"
 import { EditKeyDialog, NewKeyDialog } from "./key-form.tsx"
+import { HoldCheck } from "./hold.tsx"
 import { stateOf } from "./state.ts"
 
 type OpenDialog = "edit" | "delete" | "disable" | "rotate" | null
@@ -56,6 +57,7 @@ export default function KeyPage({ params }: PageProps) {
           <div class="read stack wide">
             <Summary apiKey={apiKey} />
             <Limits apiKey={apiKey} />
+            <HoldCheck apiKey={apiKey} />
             <Children apiKey={apiKey} />
             <LatestCalls hash={apiKey.hash} />
             <KeyDialogs apiKey={apiKey} dialog={dialog} onClose={() => setDialog(null)} />
@@ -127,9 +129,7 @@ function Limits({ apiKey }: { apiKey: ApiKey }) {
 
 /** The keys that this one created: they go with it. */
 function useChildren({ hash, workspace_id }: ApiKey): readonly ApiKey[] | undefined {
-  const list = useGet<List<ApiKey>>(
-    may("keys:read") ? withParams("/keys", { workspace_id, include_disabled: "true", limit: 100 }) : null,
-  )
+  const list = useAll<ApiKey>(may("keys:read") ? withParams("/keys", { workspace_id, include_disabled: "true" }) : null)
   return list.data?.data.filter(({ parent_hash }) => parent_hash === hash)
 }
 

@@ -1,8 +1,9 @@
 import "./keys.css"
 import { useState } from "preact/hooks"
 import { withParams } from "../../api/client.ts"
+import { useAll } from "../../api/pages.ts"
 import { useGet } from "../../api/query.ts"
-import type { ApiKey, CurrentKey, Limit, List } from "../../api/types.ts"
+import type { ApiKey, CurrentKey, Limit } from "../../api/types.ts"
 import { count, usd } from "../../format/number.ts"
 import { now } from "../../format/time.ts"
 import { Page } from "../../shell/page.tsx"
@@ -57,7 +58,7 @@ const columns: readonly Column<ApiKey>[] = [
   {
     id: "limit",
     label: "Spent of the limit",
-    width: "minmax(180px, 1.6fr)",
+    width: "minmax(260px, 2fr)",
     narrow: "hide",
     cell: (key) => <Spent apiKey={key} />,
   },
@@ -91,7 +92,7 @@ function Spent({ apiKey }: { apiKey: ApiKey }) {
         label={`${usd(spent)} of ${usd(apiKey.limit)}`}
         tone={spent >= apiKey.limit ? "bad" : isClose ? "warn" : undefined}
       />
-      <span class="nowrap num">
+      <span class="truncate num">
         {usd(spent)} of {usd(apiKey.limit)} {apiKey.limit_reset ?? ""}
       </span>
     </span>
@@ -105,12 +106,8 @@ export default function KeysPage() {
 
 function KeyList() {
   const withDisabled = query.value.get("disabled") === "1"
-  const list = useGet<List<ApiKey>>(
-    withParams("/keys", {
-      workspace_id: workspaceId.value,
-      include_disabled: withDisabled ? "true" : null,
-      limit: 100,
-    }),
+  const list = useAll<ApiKey>(
+    withParams("/keys", { workspace_id: workspaceId.value, include_disabled: withDisabled ? "true" : null }),
   )
   const text = query.value.get("q") ?? ""
   const isNew = query.value.get("new") === "1"
@@ -123,7 +120,7 @@ function KeyList() {
         <>
           <Search label="Filter keys" value={text} onChange={(q) => setQuery({ q })} />
           <Check
-            label="Disabled, too"
+            label="Show disabled"
             checked={withDisabled}
             onChange={(isOn) => setQuery({ disabled: isOn ? "1" : null })}
           />
@@ -155,7 +152,8 @@ function KeyList() {
                   href={({ hash }) => hrefOf("key", hash)}
                 />
                 <p class="table-foot">
-                  {count(total ?? rows.length)} {total === 1 ? "key" : "keys"}
+                  {text !== "" && `${count(rows.length)} of `}
+                  {count(total ?? data.length)} {total === 1 ? "key" : "keys"}
                   {total !== undefined && total > data.length && `, the newest ${data.length} are shown`}
                 </p>
               </>

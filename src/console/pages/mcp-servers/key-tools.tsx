@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks"
 import { api, ApiError, withParams } from "../../api/client.ts"
-import { invalidate, useGet } from "../../api/query.ts"
-import type { ApiKey, List, McpServer } from "../../api/types.ts"
+import { useAll } from "../../api/pages.ts"
+import { invalidate } from "../../api/query.ts"
+import type { ApiKey, McpServer } from "../../api/types.ts"
 import { toast } from "../../state/toasts.ts"
 import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { Check, Select, TextArea } from "../../ui/field.tsx"
@@ -28,7 +29,7 @@ type Props = {
 }
 
 export function KeyToolsDialog({ server: { slug, workspace_id: workspace }, known, apiKey, onClose }: Props) {
-  const list = useGet<List<ApiKey>>(apiKey ? null : withParams("/keys", { workspace_id: workspace, limit: 100 }))
+  const list = useAll<ApiKey>(apiKey ? null : withParams("/keys", { workspace_id: workspace }))
   const keys = apiKey ? [apiKey] : (list.data?.data ?? [])
   const [hash, setHash] = useState(apiKey?.hash ?? "")
   const [names, setNames] = useState<readonly string[]>(apiKey ? namesOf(apiKey, slug) : ["*"])

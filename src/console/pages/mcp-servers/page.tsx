@@ -1,7 +1,7 @@
 import "./mcp-servers.css"
 import { withParams } from "../../api/client.ts"
-import { useGet } from "../../api/query.ts"
-import type { List, McpServer } from "../../api/types.ts"
+import { useAll } from "../../api/pages.ts"
+import type { McpServer } from "../../api/types.ts"
 import { count } from "../../format/number.ts"
 import { matches } from "../../format/search.ts"
 import { Page } from "../../shell/page.tsx"
@@ -90,7 +90,7 @@ function rowsOf(servers: readonly McpServer[], usage: readonly ToolUsage[] | und
 
 /** A workspace has at most as many servers as one page of the API: the filter reads all of them. */
 export default function McpServersPage() {
-  const list = useGet<List<McpServer>>(withParams("/mcp-servers", { limit: 100, workspace_id: workspaceId.value }))
+  const list = useAll<McpServer>(withParams("/mcp-servers", { workspace_id: workspaceId.value }))
   const usage = useToolUsage()
   const text = query.value.get("q") ?? ""
   return (

@@ -1,6 +1,7 @@
 import type { Query } from "../../api/query.ts"
 import { currentRange } from "../../ui/range.tsx"
-import { numberIn, rangeOf, textIn, useAnalytics } from "../overview/analytics.ts"
+import { rangeOf, useAnalytics } from "../overview/analytics.ts"
+import { numberIn, textIn } from "../overview/series.ts"
 
 export type ToolUsage = { slug: string; tool: string; calls: number; cost: number }
 export const RANGE = "30d"

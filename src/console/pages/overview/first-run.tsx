@@ -70,8 +70,7 @@ export function FirstRun() {
             </span>
             <span class="grow">
               <strong>{title}</strong>
-              {isDone && <span class="visually-hidden"> (done)</span>}
-              <span class="quiet">{text}</span>
+              {isDone ? <span class="visually-hidden"> (done)</span> : <span class="quiet">{text}</span>}
             </span>
             {!isDone && (
               <Button

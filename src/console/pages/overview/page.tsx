@@ -67,11 +67,15 @@ function FailedList({ calls }: { calls: readonly Call[] }) {
         <li key={call.id}>
           <a href={hrefOf("call", call.id)}>
             <Status tone={toneOf(call)}>{describeOutcome(call)}</Status>
-            <span class="truncate">{call.model}</span>
+            <span class="truncate" dir="auto">
+              {call.model}
+            </span>
             <span class="quiet small nowrap end">
               <Time at={call.created_at} />
             </span>
-            <span class="quiet small why truncate">{call.error?.message ?? call.ending}</span>
+            <span class="quiet small why truncate" dir="auto">
+              {call.error?.message ?? call.ending}
+            </span>
           </a>
         </li>
       ))}

@@ -4,7 +4,8 @@ import type { CallPage, Limit } from "../../api/types.ts"
 import { count, percent, usd } from "../../format/number.ts"
 import { now, relative } from "../../format/time.ts"
 import { Status } from "../../ui/status.tsx"
-import { numberIn, rangeOf, type Row, useAnalytics } from "./analytics.ts"
+import { rangeOf, useAnalytics } from "./analytics.ts"
+import { numberIn, type Row } from "./series.ts"
 
 const HOUR = 3_600_000
 /** Below this share of failures, a range is in order. */
@@ -31,7 +32,7 @@ export function StatusLine({ to, limits }: { to: number; limits: readonly Limit[
     <ul class="status-line">
       {bad.length === 0 && (
         <li>
-          <Status tone="good">
+          <Status tone={rows.length === 0 ? "off" : "good"}>
             {rows.length === 0 ? "No calls in the last hour" : `${describeProviders(rows)} in the last hour`}
           </Status>
         </li>

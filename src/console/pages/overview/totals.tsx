@@ -3,7 +3,8 @@ import { duration } from "../../format/time.ts"
 import type { Range } from "../../ui/range.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
-import { before, type Metric, numberIn, rangeOf, useAnalytics } from "./analytics.ts"
+import { before, rangeOf, useAnalytics } from "./analytics.ts"
+import { numberIn, type Metric } from "./series.ts"
 
 const TOTALS: readonly Metric[] = [
   "usage",
@@ -51,12 +52,12 @@ export function Totals({ range }: { range: Range }) {
             <Figure
               name="Tokens"
               value={compact(numberIn(row, "total_tokens"))}
-              note={`${percent(cached)} of the prompts cached`}
+              note={prompt === 0 ? "none in this range" : `${percent(cached)} of the prompts cached`}
             />
             <Figure
               name="First token"
               value={calls === 0 ? "–" : duration(numberIn(row, "latency"))}
-              note={`${count(Math.round(numberIn(row, "throughput")))} tok/s, mean`}
+              note={calls === 0 ? "no calls" : `${count(Math.round(numberIn(row, "throughput")))} tok/s, mean`}
               href="/calls?sort=-first_token"
             />
             {month && (
@@ -91,8 +92,8 @@ function Figure({
   const shown = href === undefined ? value : <a href={href}>{value}</a>
   return (
     <div>
-      <span class="name">{name}</span>
-      <span class="value">{isBad ? <Status tone="bad">{shown}</Status> : shown}</span>
+      <span class="name">{isBad ? <Status tone="bad">{name}</Status> : name}</span>
+      <span class="value">{shown}</span>
       <span class="note">{text}</span>
     </div>
   )

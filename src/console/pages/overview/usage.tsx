@@ -1,9 +1,10 @@
 import { useMemo } from "preact/hooks"
 import { withParams } from "../../api/client.ts"
-import { useGet } from "../../api/query.ts"
-import type { ApiKey, List, Workspace } from "../../api/types.ts"
+import { useAll } from "../../api/pages.ts"
+import type { ApiKey, OrganizationMember, Workspace } from "../../api/types.ts"
 import { toCsv } from "../../format/csv.ts"
-import { change, compact, usd } from "../../format/number.ts"
+import { change, compact, percent, usd } from "../../format/number.ts"
+import { duration } from "../../format/time.ts"
 import { navigate, query, setQuery } from "../../state/router.ts"
 import { may, session } from "../../state/session.ts"
 import { Button, Segmented } from "../../ui/button.tsx"
@@ -11,21 +12,10 @@ import { Chart } from "../../ui/chart.tsx"
 import { Chip } from "../../ui/chip.tsx"
 import { Meter } from "../../ui/meter.tsx"
 import { granularityOf, type Range } from "../../ui/range.tsx"
-import { Loaded } from "../../ui/states.tsx"
+import { Empty, Loaded } from "../../ui/states.tsx"
 import { Money } from "../../ui/values.tsx"
-import {
-  before,
-  type Dimension,
-  download,
-  type Metric,
-  numberIn,
-  rangeOf,
-  type Row,
-  stepsOf,
-  textIn,
-  toSeries,
-  useAnalytics,
-} from "./analytics.ts"
+import { before, type Dimension, download, rangeOf, stepsOf, useAnalytics } from "./analytics.ts"
+import { numberIn, textIn, toSeries, type Metric, type Row } from "./series.ts"
 
 const DIMENSIONS: readonly { value: Dimension; label: string }[] = [
   { value: "model", label: "Model" },
@@ -33,33 +23,41 @@ const DIMENSIONS: readonly { value: Dimension; label: string }[] = [
   { value: "api_key_hash", label: "Key" },
   { value: "app", label: "App" },
 ]
-const ORGANIZATION: (typeof DIMENSIONS)[number] = { value: "workspace_id", label: "Workspace" }
+const ORGANIZATION: typeof DIMENSIONS = [
+  { value: "user_id", label: "Member" },
+  { value: "workspace_id", label: "Workspace" },
+]
 const METRICS = [
   { value: "usage", label: "Spend", format: usd },
   { value: "requests", label: "Calls", format: compact },
   { value: "total_tokens", label: "Tokens", format: compact },
   { value: "failed_requests", label: "Failures", format: compact },
-] as const satisfies readonly { value: Metric; label: string; format: (value: number) => string }[]
+  { value: "latency", label: "First token", format: duration, isRate: true },
+  { value: "cache_hit_rate", label: "Cached", format: percent, isRate: true },
+] as const satisfies readonly UsageMetric[]
+/** A rate is no sum: its series are lines, and have no "other". */
+type UsageMetric = { value: Metric; label: string; format: (value: number) => string; isRate?: boolean }
 
 export function Usage({ range }: { range: Range }) {
-  const dimensions = session.value?.kind === "management" ? [...DIMENSIONS, ORGANIZATION] : DIMENSIONS
+  const dimensions = session.value?.kind === "management" ? [...DIMENSIONS, ...ORGANIZATION] : DIMENSIONS
   const dimension = dimensions.find(({ value }) => value === query.value.get("by"))?.value ?? "model"
-  const metric = METRICS.find(({ value }) => value === query.value.get("of")) ?? METRICS[0]
+  const metric: UsageMetric = METRICS.find(({ value }) => value === query.value.get("of")) ?? METRICS[0]
+  const isRate = metric.isRate === true
   const step = granularityOf(range)
   const names = useNames()
   const name = (id: string) => names.get(id) ?? (dimension === "api_key_hash" ? id.slice(0, 10) : id || "none")
   const shared = { dimensions: [dimension], time_range: rangeOf(range) }
-  const byTime = useAnalytics({ ...shared, metrics: [metric.value], granularity: step.name, limit: 5000 })
+  const byTime = useAnalytics({ ...shared, metrics: [metric.value, "requests"], granularity: step.name, limit: 5000 })
   const table = useAnalytics({
     ...shared,
-    metrics: ["usage", "requests", "failed_requests", "total_tokens", "latency"],
+    metrics: ["usage", "requests", "failed_requests", "total_tokens", "latency", "cache_hit_rate"],
     limit: 200,
     order_by: { field: metric.value, direction: "desc" },
   })
   const former = useAnalytics({ ...shared, metrics: [metric.value], time_range: rangeOf(before(range)), limit: 200 })
   const times = useMemo(() => stepsOf(range, step.ms), [range, step.ms])
   const series = useMemo(
-    () => toSeries(byTime.data ?? [], { times, dimension, metric: metric.value, name }),
+    () => toSeries(byTime.data ?? [], { times, dimension, metric: metric.value, isRate, name }),
     [byTime.data, times, names],
   )
   return (
@@ -86,15 +84,18 @@ export function Usage({ range }: { range: Range }) {
           </Button>
         </div>
       </div>
-      <Chart
-        label={`${metric.label} by ${dimension}`}
-        times={times}
-        series={series}
-        kind="bars"
-        format={metric.format}
-        stepMs={step.ms}
-        onStep={openCalls}
-      />
+      {/* An empty chart would have an axis of made-up numbers. */}
+      {table.data?.length !== 0 && (
+        <Chart
+          label={`${metric.label} by ${dimension}`}
+          times={times}
+          series={series}
+          kind={isRate ? "line" : "bars"}
+          format={metric.format}
+          stepMs={step.ms}
+          onStep={openCalls}
+        />
+      )}
       <Loaded query={table}>
         {(rows) => <Breakdown rows={rows} former={former.data ?? []} view={{ dimension, metric, name }} />}
       </Loaded>
@@ -108,18 +109,24 @@ function openCalls(from: number, to: number): void {
 
 /** Names of keys and workspaces, which analytics has by id. */
 function useNames(): ReadonlyMap<string, string> {
-  const keys = useGet<List<ApiKey>>(may("keys:read") ? "/keys?include_disabled=true&limit=100" : null)
-  const workspaces = useGet<List<Workspace>>(may("workspaces:read") ? "/workspaces?limit=100" : null)
+  const keys = useAll<ApiKey>(may("keys:read") ? "/keys?include_disabled=true" : null)
+  const workspaces = useAll<Workspace>(may("workspaces:read") ? "/workspaces" : null)
+  const members = useAll<OrganizationMember>(may("members:read") ? "/organization/members" : null)
   return useMemo(() => {
     const named = [
       ...(keys.data?.data ?? []).map(({ hash, name }) => [hash, name] as const),
       ...(workspaces.data?.data ?? []).map(({ id, name }) => [id, name] as const),
+      ...(members.data?.data ?? []).map((member) => [member.id, nameOfMember(member)] as const),
     ]
     return new Map(named)
-  }, [keys.data, workspaces.data])
+  }, [keys.data, workspaces.data, members.data])
 }
 
-type View = { dimension: Dimension; metric: (typeof METRICS)[number]; name: (id: string) => string }
+function nameOfMember({ first_name: first, last_name: last, email }: OrganizationMember): string {
+  return [first, last].filter(Boolean).join(" ") || email || "Owner"
+}
+
+type View = { dimension: Dimension; metric: UsageMetric; name: (id: string) => string }
 
 /** The chip of a dimension, which is also its filter in the list of calls. */
 const CHIP_OF = {
@@ -127,8 +134,13 @@ const CHIP_OF = {
   provider: "provider",
   api_key_hash: "key",
   app: "app",
+  user_id: "member",
   workspace_id: "workspace",
 } as const
+/** Those that the list of calls filters by. */
+const FILTERED: ReadonlySet<string> = new Set(["model", "provider", "key", "app"])
+/** Columns that every breakdown has; another value than these takes the place of the tokens. */
+const IN_COLUMNS: ReadonlySet<Metric> = new Set(["usage", "requests", "total_tokens"])
 
 /** The time range of this page as query parameters of the call list. */
 function shownRange() {
@@ -137,31 +149,44 @@ function shownRange() {
   return from !== null && to !== null ? { from, to } : { range: params.get("range") ?? "7d" }
 }
 
+function NoCalls() {
+  return (
+    <Empty title="No calls in this range">
+      <p>
+        Choose a longer range above, or <a href="/playground">make a call</a>. It is here some seconds after it ends.
+      </p>
+    </Empty>
+  )
+}
+
 /** Where it goes: the same data as the chart, as numbers, each with the calls behind it. */
 function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: readonly Row[]; view: View }) {
   const { dimension, metric, name } = view
   const most = Math.max(1e-12, ...rows.map((row) => numberIn(row, metric.value)))
   const old = new Map(former.map((row) => [textIn(row, dimension), numberIn(row, metric.value)]))
   const kind = dimension in CHIP_OF ? CHIP_OF[dimension as keyof typeof CHIP_OF] : "app"
-  if (rows.length === 0) return <p class="quiet">No calls in this range.</p>
+  const last: UsageMetric = IN_COLUMNS.has(metric.value) ? METRICS[2] : metric
+  if (rows.length === 0) return <NoCalls />
   return (
     <div class="breakdown" role="table" aria-label={`${metric.label} by ${dimension}`}>
       <div role="row" class="breakdown-head">
-        <span role="columnheader">{[...DIMENSIONS, ORGANIZATION].find(({ value }) => value === dimension)?.label}</span>
+        <span role="columnheader">
+          {[...DIMENSIONS, ...ORGANIZATION].find(({ value }) => value === dimension)?.label}
+        </span>
         <span role="columnheader" class="share">
           <span class="visually-hidden">Share</span>
         </span>
         <span role="columnheader">Spend</span>
         <span role="columnheader">Calls</span>
-        <span role="columnheader">Tokens</span>
+        <span role="columnheader">{last.label}</span>
         <span role="columnheader">Change</span>
       </div>
       {rows.map((row) => {
         const id = textIn(row, dimension)
-        const calls = withParams("/calls", { [kind]: id, ...shownRange() })
+        const calls = compact(numberIn(row, "requests") + numberIn(row, "failed_requests"))
         return (
           <div role="row" key={id} class="breakdown-row">
-            <span role="cell" class="truncate">
+            <span role="cell" class="truncate" dir="auto">
               <Chip kind={kind} id={id} label={name(id)} />
             </span>
             <span role="cell" class="share">
@@ -176,10 +201,10 @@ function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: reado
               <Money value={numberIn(row, "usage")} />
             </span>
             <span role="cell">
-              <a href={calls}>{compact(numberIn(row, "requests") + numberIn(row, "failed_requests"))}</a>
+              {FILTERED.has(kind) ? <a href={withParams("/calls", { [kind]: id, ...shownRange() })}>{calls}</a> : calls}
             </span>
             <span role="cell" class="num">
-              {compact(numberIn(row, "total_tokens"))}
+              {last.format(numberIn(row, last.value))}
             </span>
             <span role="cell" class="num quiet">
               {change(numberIn(row, metric.value), old.get(id) ?? 0) ?? "new"}

@@ -1,11 +1,12 @@
 import { useEffect, useRef } from "preact/hooks"
 import type { Model } from "../../api/types.ts"
+import { compact, pricePerMillion } from "../../format/number.ts"
 import { Button } from "../../ui/button.tsx"
 import { Code, CopyButton } from "../../ui/code.tsx"
 import { Markdown } from "../../ui/markdown.tsx"
 import { ModelPicker } from "../../ui/model-picker.tsx"
 import { Status } from "../../ui/status.tsx"
-import { columns, removeColumn, retry } from "./state.ts"
+import { columns, draft, removeColumn, retry } from "./state.ts"
 import { Strip } from "./strip.tsx"
 import type { Column, Run, Turn } from "./types.ts"
 
@@ -67,10 +68,39 @@ export function ColumnView({ column, models, byId }: Props) {
 function Hints({ model }: { model: Model | undefined }) {
   if (!model) return <p class="quiet chat-hint">Choose a model, then write a message below.</p>
   return (
-    <div class="chat-hint quiet">
-      <p>{model.description || model.name}</p>
+    <div class="chat-hint stack tight">
+      <p dir="auto">{model.description || model.name}</p>
+      <p class="quiet small">
+        {compact(model.context_length ?? 0)} tokens of context, {describePrice(model)}
+      </p>
+      <ul class="row" aria-label="Examples">
+        {examplesFor(model.id).map((text) => (
+          <li key={text}>
+            <Button size="small" onClick={() => begin(text)}>
+              {text}
+            </Button>
+          </li>
+        ))}
+      </ul>
     </div>
   )
+}
+
+function describePrice({ pricing }: Model): string {
+  const [prompt, completion] = [pricePerMillion(pricing.prompt), pricePerMillion(pricing.completion)]
+  return prompt === "free" && completion === "free" ? "free" : `${prompt} in and ${completion} out per million tokens`
+}
+
+function examplesFor(id: string): readonly string[] {
+  if (id === "embedded/guide")
+    return ["How do I add my OpenAI key?", "How are calls charged?", "How do I limit what a key spends?"]
+  return ["Explain failover between providers in a table", "Write a haiku about rate limits", "What can you do?"]
+}
+
+/** Puts a text into the composer, to be changed or sent. */
+function begin(text: string): void {
+  draft.value = text
+  document.querySelector<HTMLElement>(".composer textarea")?.focus()
 }
 
 function TurnView({ turn, onRetry }: { turn: Turn; onRetry: (() => void) | undefined }) {
@@ -119,7 +149,7 @@ function Answer({ run }: { run: Run }) {
           </div>
         </details>
       )}
-      {run.text !== "" && <Markdown text={run.text} />}
+      {run.text !== "" && <Markdown text={run.text} isGrowing={run.status === "streaming"} />}
       {run.toolCalls.map((call, index) => (
         <div key={index} class="stack tight">
           <Status tone="busy">

@@ -76,7 +76,9 @@ export function HistoryDialog({ onClose }: { onClose: () => void }) {
               onClose()
             }}
           >
-            <span class="grow truncate">{stored[0]?.turns[0]?.text ?? "Empty"}</span>
+            <span class="grow truncate" dir="auto">
+              {stored[0]?.turns[0]?.text ?? "Empty"}
+            </span>
             <span class="quiet small nowrap">
               {stored.map(({ model }) => model.split("/").at(-1)).join(", ")} · <Time at={at} />
             </span>

@@ -1,5 +1,5 @@
-import { useGet } from "../../api/query.ts"
-import type { List, Model } from "../../api/types.ts"
+import { useAll } from "../../api/pages.ts"
+import type { Model } from "../../api/types.ts"
 import { may } from "../../state/session.ts"
 import { Check, Select, TextArea, TextField } from "../../ui/field.tsx"
 import type { Fault } from "./faults.ts"
@@ -14,7 +14,7 @@ function supports(models: ReadonlyMap<string, Model>, parameter: string): boolea
 }
 
 export function RequestPanel({ models, faults }: { models: ReadonlyMap<string, Model>; faults: readonly Fault[] }) {
-  const presets = useGet<List<Preset>>(may("presets:read") ? "/presets?limit=100" : null)
+  const presets = useAll<Preset>(may("presets:read") ? "/presets" : null)
   return (
     <aside class="request" aria-label="Request">
       <TextArea

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import { count, exactUsd, percent, usd } from "../../format/number.ts"
 import { duration } from "../../format/time.ts"
 import { Chip } from "../../ui/chip.tsx"
@@ -29,7 +29,9 @@ function Figures({ run }: { run: Run }) {
   return (
     <p class="figures-line num">
       <span>{run.firstTokenMs === null ? "– first token" : `${duration(run.firstTokenMs)} first token`}</span>
-      <span>{speed === null ? "– tok/s" : `${Math.round(speed)} tok/s`}</span>
+      {(speed !== null || run.endMs === null) && (
+        <span>{speed === null ? "– tok/s" : `${Math.round(speed)} tok/s`}</span>
+      )}
       <span title={run.isEstimated ? "Estimated until the provider reports its count" : "As the provider counted"}>
         {about}
         {count(run.promptTokens)} → {about}
@@ -135,6 +137,8 @@ function CallPath({ run }: { run: Run }) {
   const [open, setOpen] = useState<string | null>(null)
   const stations = stationsOf(run)
   const shown = stations.find(({ id }) => id === open)
+  const facts = useRef<HTMLDListElement>(null)
+  useEffect(() => facts.current?.scrollIntoView({ block: "nearest" }), [open])
   return (
     <>
       <ol class="path" aria-label="Path of the call">
@@ -152,7 +156,7 @@ function CallPath({ run }: { run: Run }) {
         )}
       </ol>
       {shown && (
-        <dl class="facts station">
+        <dl ref={facts} class="facts station">
           {shown.facts.map(([name, value]) => (
             <>
               <dt>{name}</dt>

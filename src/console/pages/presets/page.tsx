@@ -1,8 +1,7 @@
 import { useState } from "preact/hooks"
 import { withParams } from "../../api/client.ts"
-import { useGet } from "../../api/query.ts"
+import { useAll } from "../../api/pages.ts"
 import type { Preset } from "../../api/account-types.ts"
-import type { List } from "../../api/types.ts"
 import { Page } from "../../shell/page.tsx"
 import { query, setQuery } from "../../state/router.ts"
 import { may, session, workspaceId } from "../../state/session.ts"
@@ -65,7 +64,7 @@ export function presetQuery() {
 
 export default function PresetsPage() {
   const [isMaking, setMaking] = useState(false)
-  const list = useGet<List<Preset>>(withParams("/presets", { limit: 100, ...presetQuery() }))
+  const list = useAll<Preset>(withParams("/presets", presetQuery()))
   const text = query.value.get("q") ?? ""
   const fits = ({ name, slug }: Preset) => `${name} ${slug}`.toLowerCase().includes(text.toLowerCase())
   return (

@@ -1,12 +1,11 @@
 import "./presets.css"
 import { useState } from "preact/hooks"
 import { api, withParams } from "../../api/client.ts"
+import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { PresetVersion, PresetWithVersion } from "../../api/account-types.ts"
-import type { List } from "../../api/types.ts"
-import type { PageProps } from "../../routes.ts"
 import { Page } from "../../shell/page.tsx"
-import { query, setQuery, withQuery } from "../../state/router.ts"
+import { query, setQuery, withQuery, type PageProps } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
@@ -23,7 +22,7 @@ export default function PresetPage({ params }: PageProps) {
   const slug = params["slug"] ?? ""
   const base = `/presets/${encodeURIComponent(slug)}`
   const preset = useGet<{ data: PresetWithVersion }>(withParams(base, presetQuery()))
-  const versions = useGet<List<PresetVersion>>(withParams(`${base}/versions`, { limit: 100, ...presetQuery() }))
+  const versions = useAll<PresetVersion>(withParams(`${base}/versions`, presetQuery()))
   const [isMaking, setMaking] = useState(false)
   const current = preset.data?.data
   const list = (versions.data?.data ?? []).toSorted((a, b) => b.version - a.version)

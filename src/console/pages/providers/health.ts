@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks"
-import { numberIn, rangeOf, textIn, useAnalytics } from "../overview/analytics.ts"
+import { rangeOf, useAnalytics } from "../overview/analytics.ts"
+import { numberIn, textIn } from "../overview/series.ts"
 
 const MINUTE = 60_000
 const DAY = 86_400_000

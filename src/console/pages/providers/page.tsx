@@ -1,4 +1,5 @@
 import { withParams } from "../../api/client.ts"
+import { useAll } from "../../api/pages.ts"
 import { useGet } from "../../api/query.ts"
 import type { ByokCredential, List } from "../../api/types.ts"
 import { count } from "../../format/number.ts"
@@ -105,7 +106,7 @@ const columns: readonly Column<ProviderRow>[] = [
 
 export default function ProvidersPage() {
   const providers = useGet<List<ProviderListing>>("/providers")
-  const credentials = useGet<List<ByokCredential>>(withParams("/byok", { workspace_id: workspaceId.value, limit: 100 }))
+  const credentials = useAll<ByokCredential>(withParams("/byok", { workspace_id: workspaceId.value }))
   const health = useHealth()
   const text = (query.value.get("q") ?? "").toLowerCase()
   const isNew = query.value.get("new") === "1"

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks"
 import { api, withParams } from "../../api/client.ts"
+import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { ByokCredential, List, Model } from "../../api/types.ts"
 import { compact, count } from "../../format/number.ts"
-import type { PageProps } from "../../routes.ts"
 import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
-import { navigate } from "../../state/router.ts"
+import { navigate, type PageProps } from "../../state/router.ts"
 import { may, workspaceId } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
@@ -111,8 +111,8 @@ export default function ProviderPage({ params }: PageProps) {
 }
 
 function Credentials({ slug }: { slug: string }) {
-  const list = useGet<List<ByokCredential>>(
-    may("byok:read") ? withParams("/byok", { provider: slug, workspace_id: workspaceId.value, limit: 100 }) : null,
+  const list = useAll<ByokCredential>(
+    may("byok:read") ? withParams("/byok", { provider: slug, workspace_id: workspaceId.value }) : null,
   )
   const [removed, setRemoved] = useState<ByokCredential>()
   if (!may("byok:read")) return null

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks"
 import type * as z from "zod"
 import type { AlertRecord, Channel as ChannelSchema, Settings as SettingsSchema } from "../../../alerts/schemas.ts"
 import { api, ApiError, withParams } from "../../api/client.ts"
+import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { List } from "../../api/types.ts"
 import { workspaceId } from "../../state/session.ts"
@@ -31,7 +32,7 @@ const TONES: Record<Alert["kind"], Tone> = {
 
 /** What was alerted, of what, and where it is sent. */
 export function Alerts() {
-  const channels = useGet<List<Channel>>(withParams(CHANNELS, { limit: 100 }))
+  const channels = useAll<Channel>(CHANNELS)
   const alerts = useGet<List<Alert>>(withParams("/alerts", { limit: 50, workspace_id: workspaceId.value }))
   const [isCreating, setCreating] = useState(false)
   return (

@@ -2,8 +2,8 @@ import { useState } from "preact/hooks"
 import type * as z from "zod"
 import type { Probe as ProbeSchema } from "../../../observability/schemas.ts"
 import { api, ApiError, withParams } from "../../api/client.ts"
-import { invalidate, useGet } from "../../api/query.ts"
-import type { List } from "../../api/types.ts"
+import { useAll } from "../../api/pages.ts"
+import { invalidate } from "../../api/query.ts"
 import { count } from "../../format/number.ts"
 import { workspaceId } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
@@ -53,7 +53,7 @@ function Facts({ destination }: { destination: Destination }) {
 
 /** Where call records are exported. */
 export function Destinations() {
-  const list = useGet<List<Destination>>(withParams(PATH, { limit: 100, workspace_id: workspaceId.value }))
+  const list = useAll<Destination>(withParams(PATH, { workspace_id: workspaceId.value }))
   const [isMaking, setMaking] = useState(false)
   return (
     <div class="stack">

@@ -2,9 +2,10 @@ import { useEffect, useState } from "preact/hooks"
 import type * as z from "zod"
 import type { ScimGroup, ScimGroupMapping, ScimSyncJob } from "../../../scim/mapping-schemas.ts"
 import { api } from "../../api/client.ts"
-import { invalidate, useGet } from "../../api/query.ts"
+import { useAll } from "../../api/pages.ts"
+import { invalidate } from "../../api/query.ts"
 import type { CreatedDirectory, Directory } from "../../api/account-types.ts"
-import type { List, Workspace } from "../../api/types.ts"
+import type { Workspace } from "../../api/types.ts"
 import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { Code } from "../../ui/code.tsx"
@@ -21,7 +22,7 @@ type Job = z.infer<typeof ScimSyncJob>
 
 /** Directories that push or are read, which of their groups go where, and the sync in progress. */
 export function Directories() {
-  const list = useGet<List<Directory>>("/scim/directories?limit=100")
+  const list = useAll<Directory>("/scim/directories")
   const [made, setMade] = useState<CreatedDirectory>()
   const [isMaking, setMaking] = useState(false)
   const [deleted, setDeleted] = useState<Directory>()
@@ -149,9 +150,9 @@ const ROLES = [
 ]
 
 function Mappings() {
-  const groups = useGet<List<Group>>("/scim/groups?limit=100")
-  const mappings = useGet<List<Mapping>>("/scim/group-mappings?limit=100")
-  const workspaces = useGet<List<Workspace>>("/workspaces?limit=100")
+  const groups = useAll<Group>("/scim/groups")
+  const mappings = useAll<Mapping>("/scim/group-mappings")
+  const workspaces = useAll<Workspace>("/workspaces")
   const groupName = (id: string) => groups.data?.data.find((group) => group.id === id)?.display_name ?? id
   const workspaceName = (id: string) => workspaces.data?.data.find((one) => one.id === id)?.name ?? id
   const remove = async ({ id }: Mapping) => {

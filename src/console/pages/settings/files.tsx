@@ -22,7 +22,7 @@ const dayAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOStrin
 
 /** Files of the workspace, and exports of calls, which are files too. */
 export function Files() {
-  const list = useGet<FileList>(withParams("/files", { limit: 100, workspace_id: workspaceId.value }))
+  const list = useGet<FileList>(withParams("/files", { limit: 1000, workspace_id: workspaceId.value }))
   const [deleted, setDeleted] = useState<File>()
   const remove = async ({ id, filename }: File) => {
     const path = withParams(`/files/${id}`, { workspace_id: workspaceId.value })

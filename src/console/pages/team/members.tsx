@@ -2,8 +2,8 @@ import { useState } from "preact/hooks"
 import type * as z from "zod"
 import type { OrganizationMember } from "../../../members/schemas.ts"
 import { api } from "../../api/client.ts"
-import { invalidate, useGet } from "../../api/query.ts"
-import type { List } from "../../api/types.ts"
+import { useAll } from "../../api/pages.ts"
+import { invalidate } from "../../api/query.ts"
 import { query, setQuery } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
@@ -26,7 +26,7 @@ const nameOf = ({ first_name: first, last_name: last, email }: Member) =>
   [first, last].filter(Boolean).join(" ") || email || "Owner"
 
 export function Members() {
-  const list = useGet<List<Member>>(`${PATH}?limit=100`)
+  const list = useAll<Member>(PATH)
   const [isAdding, setAdding] = useState(false)
   const [removed, setRemoved] = useState<Member>()
   const text = query.value.get("member") ?? query.value.get("q") ?? ""

@@ -1,8 +1,9 @@
 import "./team.css"
 import { useState } from "preact/hooks"
 import { api } from "../../api/client.ts"
-import { invalidate, useGet } from "../../api/query.ts"
-import type { List, Workspace } from "../../api/types.ts"
+import { useAll } from "../../api/pages.ts"
+import { invalidate } from "../../api/query.ts"
+import type { Workspace } from "../../api/types.ts"
 import { Page } from "../../shell/page.tsx"
 import { may, session } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
@@ -20,12 +21,13 @@ const TABS = [
 ]
 
 export default function TeamPage() {
-  const list = useGet<List<Workspace>>("/workspaces?limit=100")
+  const list = useAll<Workspace>("/workspaces")
   const [isMaking, setMaking] = useState(false)
   const hasWorkspaces = currentTab(TABS) === "workspaces"
   return (
     <Page
       title="Team"
+      crumb={<bdi>{session.value?.organization?.name ?? "Organization"}</bdi>}
       controls={
         hasWorkspaces &&
         may("workspaces:write") && (
@@ -36,7 +38,6 @@ export default function TeamPage() {
       }
     >
       <div class="stack">
-        <p class="quiet">{session.value?.organization?.name}</p>
         <Tabs label="Team" tabs={TABS} />
         {hasWorkspaces ? (
           <Loaded query={list}>

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks"
 import { api } from "../../api/client.ts"
+import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
-import type { List, Workspace } from "../../api/types.ts"
+import type { Workspace } from "../../api/types.ts"
 import { may } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
@@ -19,7 +20,7 @@ const INTERVALS = ["daily", "weekly", "monthly", "lifetime"] as const
 /** A workspace: its budgets as one strip, who is in it, and what it logs. */
 export function WorkspaceCard({ workspace, isOnly }: { workspace: Workspace; isOnly: boolean }) {
   const path = `/workspaces/${workspace.id}`
-  const members = useGet<List<WorkspaceMember>>(`${path}/members?limit=100`)
+  const members = useAll<WorkspaceMember>(`${path}/members`)
   const [isDeleting, setDeleting] = useState(false)
   const patch = async (body: Record<string, unknown>, text: string) => {
     await attempt(() => api(path, { method: "PATCH", body }), text)

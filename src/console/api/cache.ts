@@ -1,0 +1,90 @@
+import { signal, type Signal } from "@preact/signals"
+import { ApiError } from "./client.ts"
+
+export type State = {
+  data: unknown
+  error: ApiError | undefined
+  /** True while no data has arrived. */
+  isLoading: boolean
+  /** Instant of the data; 0 before it arrived. */
+  updatedAt: number
+}
+
+export type Entry = {
+  state: Signal<State>
+  /** How many components show it. */
+  users: number
+  run: () => Promise<unknown>
+  /** The read under way. Only its answer counts: what was read before a change must not be shown after it. */
+  request: Promise<void> | undefined
+}
+
+export const EMPTY: State = { data: undefined, error: undefined, isLoading: true, updatedAt: 0 }
+/** Data that is younger is shown without another request. */
+const FRESH_MS = 15_000
+const MAX_ENTRIES = 200
+
+const entries = new Map<string, Entry>()
+
+export function entryOf(key: string, run: Entry["run"]): Entry {
+  const known = entries.get(key)
+  if (known) {
+    known.run = run
+    return known
+  }
+  const entry: Entry = { state: signal(EMPTY), run, users: 0, request: undefined }
+  entries.set(key, entry)
+  if (entries.size > MAX_ENTRIES) evict()
+  return entry
+}
+
+function evict(): void {
+  for (const [key, entry] of entries) {
+    if (entry.users === 0) entries.delete(key)
+    if (entries.size <= MAX_ENTRIES / 2) return
+  }
+}
+
+/** Reads unless a read is under way. */
+export function load(entry: Entry): void {
+  if (!entry.request) reload(entry)
+}
+
+export function loadIfOld(entry: Entry): void {
+  const { updatedAt, error } = entry.state.peek()
+  if (Date.now() - updatedAt > FRESH_MS || error) load(entry)
+}
+
+/** Reads now; the answer of a read that is under way is dropped. */
+function reload(entry: Entry): void {
+  const settle = (state: State) => {
+    if (entry.request !== request) return
+    entry.request = undefined
+    entry.state.value = state
+  }
+  const request: Promise<void> = entry.run().then(
+    (data) => settle({ data, error: undefined, isLoading: false, updatedAt: Date.now() }),
+    // Data that was shown stays, with its age: a failed refresh takes nothing away.
+    (thrown: unknown) => settle({ ...entry.state.peek(), error: ApiError.of(thrown), isLoading: false }),
+  )
+  entry.request = request
+}
+
+/** After a change: what starts with one of these paths is read again, at once if a page shows it. */
+export function invalidate(...paths: readonly string[]): void {
+  for (const [key, entry] of entries) {
+    if (!paths.some((path) => key.startsWith(path))) continue
+    if (entry.users > 0) reload(entry)
+    else entries.delete(key)
+  }
+}
+
+/** Forgets all of it, as after a sign-in: an answer to the session before is not shown in this one. */
+export function clearCache(): void {
+  for (const [key, entry] of entries) {
+    entry.state.value = EMPTY
+    entry.request = undefined
+    if (entry.users === 0) entries.delete(key)
+    else reload(entry)
+  }
+}

@@ -1,0 +1,88 @@
+import { useState } from "preact/hooks"
+import { api, ApiError } from "../../api/client.ts"
+import { useGet } from "../../api/query.ts"
+import type { ApiKey, Limit, List, Model } from "../../api/types.ts"
+import { count, usd } from "../../format/number.ts"
+import { Button } from "../../ui/button.tsx"
+import { TextArea, TextField } from "../../ui/field.tsx"
+import { ModelPicker } from "../../ui/model-picker.tsx"
+import { Status } from "../../ui/status.tsx"
+import { Money } from "../../ui/values.tsx"
+
+type Estimate = { hold: number; expected: number; least: number; prompt_tokens: number }
+
+/** What a call would hold before it is sent, and whether the limits of this key leave room for it. */
+export function HoldCheck({ apiKey }: { apiKey: ApiKey }) {
+  const models = useGet<List<Model>>("/models")
+  const limits = useGet<{ data: Limit[] }>(`/keys/${apiKey.hash}/limits`)
+  const [model, setModel] = useState<string | null>(null)
+  const [prompt, setPrompt] = useState("")
+  const [most, setMost] = useState("")
+  const [estimate, setEstimate] = useState<Estimate>()
+  const [fault, setFault] = useState<string>()
+  const ask = async (event: Event) => {
+    event.preventDefault()
+    setFault(undefined)
+    const messages = [{ role: "user", content: prompt }]
+    const body = { model, messages, ...(most !== "" && { max_tokens: Number(most) }) }
+    try {
+      setEstimate((await api<{ data: Estimate }>("/estimate", { method: "POST", body })).data)
+    } catch (thrown) {
+      setEstimate(undefined)
+      setFault(ApiError.of(thrown).message)
+    }
+  }
+  return (
+    <details class="fold">
+      <summary>What would a call hold?</summary>
+      <form class="box" onSubmit={(event) => void ask(event)}>
+        <div class="pair">
+          <div class="field">
+            <span class="label">Model</span>
+            <ModelPicker models={models.data?.data ?? []} value={model} label="Model of the call" onChoose={setModel} />
+          </div>
+          <TextField
+            label="Max tokens"
+            type="number"
+            min={1}
+            value={most}
+            onChange={setMost}
+            placeholder="model's limit"
+          />
+        </div>
+        <TextArea label="Prompt" rows={2} value={prompt} onChange={setPrompt} />
+        <div class="row">
+          <Button type="submit" disabled={model === null || prompt === ""}>
+            Estimate
+          </Button>
+          {estimate && <Outcome estimate={estimate} limits={limits.data?.data ?? []} />}
+          {fault !== undefined && (
+            <span class="status bad" role="alert">
+              {fault}
+            </span>
+          )}
+        </div>
+      </form>
+    </details>
+  )
+}
+
+function Outcome({ estimate, limits }: { estimate: Estimate; limits: readonly Limit[] }) {
+  const { hold, expected, prompt_tokens: tokens } = estimate
+  const refusing = limits.find(({ left }) => left < hold)
+  return (
+    <span role="status">
+      <Status tone={refusing ? "bad" : "good"}>
+        {refusing ? `refused: ${nameOf(refusing)} has ${usd(refusing.left)} left` : "fits under every limit"}
+      </Status>{" "}
+      <span class="quiet">
+        holds <Money value={hold} /> for {count(tokens)} tokens of prompt, and probably costs <Money value={expected} />
+      </span>
+    </span>
+  )
+}
+
+function nameOf({ kind, name, interval }: Limit): string {
+  const subject = kind === "key" ? "the key's limit" : `${kind} ${name ?? ""}`.trim()
+  return interval === null ? subject : `${subject} (${interval})`
+}

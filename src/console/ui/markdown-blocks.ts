@@ -1,0 +1,27 @@
+import { marked, type Token } from "marked"
+
+/** A text of Markdown and its blocks. */
+export type Lexed = { text: string; blocks: readonly Token[] }
+
+/** The last blocks can still change when more text comes: a paragraph becomes a heading, a row a table. */
+const OPEN_BLOCKS = 3
+
+export function lex(text: string): Lexed {
+  // As the lexer does itself, so that the blocks cover the text.
+  const normal = text.replaceAll(/\r\n?/g, "\n")
+  return { text: normal, blocks: marked.lexer(normal) }
+}
+
+/**
+ * The blocks of a text that grows at its end: those that are complete are kept, as the same objects. A reference to a
+ * link whose definition is far away stays as it is written until `lex` reads the whole.
+ */
+export function lexMore(before: Lexed, text: string): Lexed {
+  const normal = text.replaceAll(/\r\n?/g, "\n")
+  if (normal === before.text) return before
+  const kept = normal.startsWith(before.text) ? before.blocks.slice(0, -OPEN_BLOCKS) : []
+  const length = kept.reduce((sum, { raw }) => sum + raw.length, 0)
+  const covered = kept.map(({ raw }) => raw).join("")
+  if (!normal.startsWith(covered)) return { text: normal, blocks: marked.lexer(normal) }
+  return { text: normal, blocks: [...kept, ...marked.lexer(normal.slice(length))] }
+}

@@ -1,0 +1,32 @@
+import { KEY_CACHE_MS } from "../access/key-cache.ts"
+import type { KeyKind } from "../access/principal.ts"
+import { findMember } from "../members/store.ts"
+import type { MemberRow } from "../members/table.ts"
+import { ExpiringMap } from "../support/expiring-map.ts"
+
+/** The kind of key that has the rights of a role in the organization. */
+export function kindOf({ role }: Pick<MemberRow, "role">): KeyKind {
+  return role === "member" ? "normal" : "management"
+}
+
+const MAX_MEMBERS = 1_000
+/** For as long as an isolate uses what it read of a key. */
+const kinds = new ExpiringMap<string, KeyKind | undefined>(MAX_MEMBERS)
+
+type Person = Pick<MemberRow, "organizationId" | "userId">
+const idOf = ({ organizationId, userId }: Person) => `${organizationId}/${userId}`
+
+/** Undefined for a person who is not a member. */
+export async function kindOfMember(db: D1Database, person: Person, now: number): Promise<KeyKind | undefined> {
+  const cached = kinds.get(idOf(person), now)
+  if (cached) return cached.value
+  const member = await findMember(db, person.organizationId, person.userId)
+  const kind = member && kindOf(member)
+  kinds.set(idOf(person), kind, now + KEY_CACHE_MS)
+  return kind
+}
+
+/** The person has just signed in: what was read before is not used. */
+export function forgetMember(person: Person): void {
+  kinds.delete(idOf(person))
+}

@@ -1,0 +1,74 @@
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose"
+import { fetchUserInfo, type Provider, ProviderError, providerKeys } from "./provider.ts"
+import type { OidcSettings } from "./settings.ts"
+
+/** Public-key signatures only: a secret that is shared with the provider also signs for everyone who has it. */
+const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
+const CLOCK_SKEW_SECONDS = 60
+
+type Verification = {
+  token: string
+  accessToken: string | undefined
+  provider: Provider
+  settings: OidcSettings
+  nonce: string
+  now: number
+}
+
+/** The email of the person whom the provider signed in; null where it is missing or not verified. */
+export async function emailOf(verification: Verification): Promise<string | null> {
+  const claims = await claimsOf(verification)
+  const { provider, settings, accessToken } = verification
+  let facts: { email?: unknown; email_verified?: unknown } = {
+    email: claims["email"],
+    email_verified: claims["email_verified"],
+  }
+  if (facts.email === undefined && provider.userinfo_endpoint !== undefined && accessToken !== undefined) {
+    const info = await fetchUserInfo(provider.userinfo_endpoint, accessToken)
+    // Another person's access token would bring another person's email (Core, section 5.3.2).
+    if (info.sub !== claims.sub) throw new ProviderError("The UserInfo response is of another subject.")
+    facts = info
+  }
+  const isVerified = facts.email_verified === true || facts.email_verified === "true"
+  if (typeof facts.email !== "string" || facts.email === "") return null
+  return isVerified || settings.acceptsUnverifiedEmail ? facts.email.toLowerCase() : null
+}
+
+/** The claims of an ID token for this client and this transaction (OpenID Connect Core, section 3.1.3.7). */
+async function claimsOf(verification: Verification): Promise<JWTPayload> {
+  const { provider, settings, nonce, now } = verification
+  const keys = await providerKeys(provider, now)
+  const claims = await verify(verification, keys).catch(async (error: unknown) => {
+    if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+    // The provider has rotated its keys.
+    return verify(verification, await providerKeys(provider, now, { isFresh: true }))
+  })
+  if (claims["nonce"] !== nonce) throw new ProviderError("The ID token is of another sign-in: its nonce differs.")
+  const authorized = claims["azp"]
+  const isForSeveral = Array.isArray(claims.aud) && claims.aud.length > 1
+  if ((isForSeveral || authorized !== undefined) && authorized !== settings.clientId)
+    throw new ProviderError("The ID token was issued to another client.")
+  return claims
+}
+
+async function verify({ token, settings, now }: Verification, keys: JSONWebKeySet): Promise<JWTPayload> {
+  const options = {
+    algorithms: ALGORITHMS,
+    issuer: settings.issuer,
+    audience: settings.clientId,
+    requiredClaims: ["exp", "iat", "sub"],
+    clockTolerance: CLOCK_SKEW_SECONDS,
+    currentDate: new Date(now),
+  }
+  try {
+    return (await jwtVerify(token, createLocalJWKSet(keys), options)).payload
+  } catch (error) {
+    // A token that names no key may be signed with any key of its type.
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
+    for await (const key of error) {
+      const verified = await jwtVerify(token, key, options).catch(() => undefined)
+      if (verified) return verified.payload
+    }
+    throw new ProviderError("No key of the provider made the signature of the ID token.", { cause: error })
+  }
+}

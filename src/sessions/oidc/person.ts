@@ -1,0 +1,83 @@
+import { newKey } from "../../access/key.ts"
+import { invalidateKey } from "../../access/key-cache.ts"
+import { type Actor, newEntry } from "../../audit/entry.ts"
+import type { MemberRow } from "../../members/table.ts"
+import { type ConsoleSession, SESSION_MS } from "../cookie.ts"
+import { forgetMember, kindOf } from "../member-kind.ts"
+import { findConsoleKey, findDefaultWorkspace, findMembersByEmail, insertConsoleKey, renewConsoleKey } from "./store.ts"
+
+/** Why a person whom the provider signed in gets no session. */
+export type Refusal = "not_member" | "disabled"
+
+type SignIn = {
+  db: D1Database
+  email: string
+  /** The organization that the person chose; undefined for the one that they joined first. */
+  organizationId: string | undefined
+  origin: Pick<Actor, "ip" | "userAgent" | "requestId" | "at">
+}
+
+/**
+ * A session of a member. It acts with a key of its own for each person: with the rights of their role, with the limits
+ * and guardrails that apply to them, and listed among the keys, so that disabling it ends the sessions. It does not
+ * expire, since keys and interns that the person makes would expire with it: the session does.
+ */
+export async function signInMember({ db, email, organizationId, origin }: SignIn): Promise<ConsoleSession | Refusal> {
+  const memberships = await findMembersByEmail(db, email)
+  const member = memberships.find((each) => organizationId === undefined || each.organizationId === organizationId)
+  if (!member) return "not_member"
+  const expiresAt = origin.at + SESSION_MS
+  const known = await findConsoleKey(db, member.organizationId, member.userId)
+  if (known?.disabled) return "disabled"
+  const keyHash = known ? await renew(db, member, known.hash, origin) : await mint(db, member, origin)
+  if (keyHash === undefined) return "not_member"
+  invalidateKey(keyHash)
+  forgetMember(member)
+  return { keyHash, expiresAt, userId: member.userId }
+}
+
+function nameOf({ firstName, lastName, email }: MemberRow): string {
+  const name = [firstName, lastName].filter((part) => part !== null).join(" ")
+  return `Console: ${name === "" ? email : name}`.slice(0, 128)
+}
+
+async function mint(db: D1Database, member: MemberRow, origin: SignIn["origin"]): Promise<string | undefined> {
+  const { organizationId, userId } = member
+  const workspaceId = await findDefaultWorkspace(db, organizationId)
+  if (workspaceId === undefined) return undefined
+  // The secret is dropped here.
+  const { hash, label } = newKey()
+  const key = {
+    hash,
+    label,
+    organizationId,
+    workspaceId,
+    kind: kindOf(member),
+    name: nameOf(member),
+    creatorUserId: userId,
+    createdAt: origin.at,
+  }
+  const entry = entryOf(member, { hash, label }, origin)
+  return (await insertConsoleKey(db, { key, userId, entry })) ? hash : undefined
+}
+
+async function renew(
+  db: D1Database,
+  member: MemberRow,
+  hash: string,
+  origin: SignIn["origin"],
+): Promise<string | undefined> {
+  const change = { kind: kindOf(member), name: nameOf(member) }
+  const entry = entryOf(member, { hash, label: nameOf(member) }, origin)
+  const isRenewed = await renewConsoleKey(db, { ...change, organizationId: member.organizationId, hash, entry })
+  return isRenewed ? hash : undefined
+}
+
+function entryOf(
+  { organizationId, userId }: MemberRow,
+  { hash, label }: { hash: string; label: string },
+  origin: SignIn["origin"],
+) {
+  const actor: Actor = { organizationId, keyHash: hash, label, creatorUserId: userId, ...origin }
+  return newEntry(actor, { action: "console_session.create", resourceId: userId, workspaceId: null })
+}

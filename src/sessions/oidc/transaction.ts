@@ -1,0 +1,79 @@
+import { EncryptJWT, jwtDecrypt } from "jose"
+import * as z from "zod"
+import { derivedBytes, type Masters } from "../../secrets/master-key.ts"
+import { toBase64Url } from "../../support/encoding.ts"
+
+/** A sign-in that began in this browser. Its cookie is the only place where it is kept. */
+const Transaction = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  /** Path of this gateway to show afterwards. */
+  returnTo: z.string(),
+  organizationId: z.string().optional(),
+  exp: z.number(),
+})
+export type Transaction = Omit<z.infer<typeof Transaction>, "exp"> & { expiresAt: number }
+
+export const TRANSACTION_MS = 10 * 60_000
+const PURPOSE = "console-sign-in"
+const MAX_COOKIE_LENGTH = 4_096
+
+/** 256 bits. */
+function random(): string {
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(32)))
+}
+
+export function newTransaction(returnTo: string, organizationId: string | undefined, now: number): Transaction {
+  return {
+    state: random(),
+    nonce: random(),
+    verifier: random(),
+    returnTo,
+    ...(organizationId !== undefined && { organizationId }),
+    expiresAt: now + TRANSACTION_MS,
+  }
+}
+
+/** RFC 7636, section 4.2. */
+export async function challengeOf({ verifier }: Transaction): Promise<string> {
+  return toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier))))
+}
+
+export async function sealTransaction(transaction: Transaction, { current }: Masters): Promise<string> {
+  const { expiresAt, ...claims } = transaction
+  return new EncryptJWT({ ...claims, exp: expiresAt / 1_000 })
+    .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
+    .encrypt(await derivedBytes(current, PURPOSE))
+}
+
+/** The transaction of a cookie that this deployment made and that has not expired. */
+export async function openTransaction(
+  value: string | undefined,
+  { current, previous }: Masters,
+  now: number,
+): Promise<Transaction | undefined> {
+  if (value === undefined || value.length > MAX_COOKIE_LENGTH) return undefined
+  for (const master of previous === undefined ? [current] : [current, previous]) {
+    const options = {
+      keyManagementAlgorithms: ["dir"],
+      contentEncryptionAlgorithms: ["A256GCM"],
+      requiredClaims: ["exp"],
+      currentDate: new Date(now),
+    }
+    const opened = await jwtDecrypt(value, await derivedBytes(master, PURPOSE), options).catch(() => undefined)
+    const { data } = Transaction.safeParse(opened?.payload)
+    if (data) {
+      const { exp, ...rest } = data
+      return { ...rest, expiresAt: exp * 1_000 }
+    }
+  }
+  return undefined
+}
+
+/** A path of this gateway that was given in a URL: never another host, which `//host` and `/\host` would be. */
+export function safePath(given: string | undefined, origin: string): string {
+  const url = given === undefined ? null : URL.parse(given, origin)
+  if (!given?.startsWith("/") || url?.origin !== origin) return "/"
+  return url.pathname.startsWith("//") ? "/" : `${url.pathname}${url.search}`
+}

@@ -1,0 +1,12 @@
+import { primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
+
+/** The key of a person's sessions. Nobody knows its secret: only a session acts with it. */
+export const consolePeople = sqliteTable(
+  "console_people",
+  {
+    organizationId: text("organization_id").notNull(),
+    userId: text("user_id").notNull(),
+    keyHash: text("key_hash").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.userId] })],
+)

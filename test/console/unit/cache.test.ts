@@ -1,0 +1,85 @@
+import { afterEach, expect, test } from "vitest"
+import { clearCache, type Entry, entryOf, invalidate, load, loadIfOld } from "../../../src/console/api/cache.ts"
+
+const open: Entry[] = []
+afterEach(() => {
+  for (const entry of open.splice(0)) entry.users = 0
+  clearCache()
+})
+
+/** An entry that a component shows, and its reads in order: each is answered by hand. */
+function shown(key: string) {
+  const reads: { answer: (data: unknown) => void; fail: (error: Error) => void }[] = []
+  const entry = entryOf(key, () => {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    reads.push({ answer: resolve, fail: reject })
+    return promise
+  })
+  entry.users = 1
+  open.push(entry)
+  return { entry, reads }
+}
+
+const settled = () => new Promise((resolve) => setTimeout(resolve))
+
+test("a read that began before a change is not shown after it", async () => {
+  const { entry, reads } = shown("/keys?limit=100")
+  load(entry)
+  invalidate("/keys")
+  reads[1]?.answer(["kept"])
+  await settled()
+  reads[0]?.answer(["kept", "deleted"])
+  await settled()
+  expect(entry.state.value.data).toEqual(["kept"])
+})
+
+test("a change during a read leads to another read, whichever is answered first", async () => {
+  const { entry, reads } = shown("/keys?limit=100")
+  load(entry)
+  invalidate("/keys")
+  expect(reads).toHaveLength(2)
+  reads[0]?.answer(["kept", "deleted"])
+  await settled()
+  expect(entry.state.value.data).toBeUndefined()
+  reads[1]?.answer(["kept"])
+  await settled()
+  expect(entry.state.value.data).toEqual(["kept"])
+})
+
+test("an answer to the session before is not shown in the next one", async () => {
+  const { entry, reads } = shown("/calls")
+  load(entry)
+  clearCache()
+  reads[0]?.answer("of the other key")
+  await settled()
+  expect(entry.state.value).toMatchObject({ data: undefined, isLoading: true })
+})
+
+test("what nobody shows is forgotten with a change, and its late answer is not kept", async () => {
+  const { entry, reads } = shown("/presets")
+  load(entry)
+  entry.users = 0
+  invalidate("/presets")
+  reads[0]?.answer("old")
+  await settled()
+  const next = shown("/presets")
+  expect(next.entry).not.toBe(entry)
+  expect(next.entry.state.value.data).toBeUndefined()
+})
+
+test("one read at a time without a change, and a failed one keeps what was shown", async () => {
+  const { entry, reads } = shown("/models")
+  load(entry)
+  load(entry)
+  expect(reads).toHaveLength(1)
+  reads[0]?.answer("models")
+  await settled()
+  loadIfOld(entry)
+  expect(reads).toHaveLength(1)
+  load(entry)
+  reads[1]?.fail(new Error("gone"))
+  await settled()
+  expect(entry.state.value).toMatchObject({ data: "models", error: { message: "gone" } })
+  loadIfOld(entry)
+  expect(reads).toHaveLength(3)
+})

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest"
+import { readAll } from "../../../src/console/api/pages.ts"
+
+/** A list of this many rows, as the API pages it. `says`: the total that it names; null for none. */
+function listOf(total: number, says: number | null = total) {
+  const asked: string[] = []
+  const read = async <T>(path: string) => {
+    asked.push(path)
+    const url = new URL(path, "http://gateway.test")
+    const [limit, offset] = ["limit", "offset"].map((name) => Number(url.searchParams.get(name)))
+    const length = Math.max(0, Math.min(limit ?? 0, total - (offset ?? 0)))
+    const data = Array.from({ length }, (_, index) => (offset ?? 0) + index)
+    return { data, ...(says !== null && { total_count: says }) } as T
+  }
+  return { asked, read }
+}
+
+test.each([0, 1, 99, 100, 101, 250, 1_000, 1_234])("all of %i rows are read, in order", async (total) => {
+  const { asked, read } = listOf(total)
+  const { data, total_count } = await readAll<number>("/keys?workspace_id=w", read)
+  expect(data).toEqual(Array.from({ length: total }, (_, index) => index))
+  expect(total_count).toBe(total)
+  expect(asked.length).toBe(Math.max(1, Math.ceil(total / 100)))
+  expect(asked[0]).toBe("/keys?workspace_id=w&limit=100&offset=0")
+})
+
+test.each([0, 100, 250])(
+  "a list that does not say its total ends with a page that is not full: %i rows",
+  async (total) => {
+    const { read } = listOf(total, null)
+    expect((await readAll<number>("/vault", read)).data).toHaveLength(total)
+  },
+)
+
+test("rows that were deleted meanwhile do not keep it reading, and a huge list is read to its bound", async () => {
+  expect((await readAll<number>("/keys", listOf(150, 400).read)).data).toHaveLength(150)
+  const huge = await readAll<number>("/keys", listOf(9_000).read)
+  expect([huge.data.length, huge.total_count]).toEqual([5_000, 9_000])
+})

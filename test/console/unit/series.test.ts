@@ -1,0 +1,27 @@
+import { expect, test } from "vitest"
+import { toSeries } from "../../../src/console/pages/overview/series.ts"
+
+const times = [0, 60_000]
+const date = (step: number) => new Date(times[step] ?? 0).toISOString()
+const row = (model: string, step: number, values: object) => ({ model, date: date(step), ...values })
+const shared = { times, dimension: "model", name: (id: string) => id }
+
+test("sums of a step without calls are zero, and the smallest series are one", () => {
+  const rows = ["a", "b", "c", "d", "e", "f", "g"].map((model, index) => row(model, 0, { usage: 10 - index }))
+  const series = toSeries(rows, { ...shared, metric: "usage", isRate: false })
+  expect(series.map(({ label }) => label)).toEqual(["a", "b", "c", "d", "e", "other"])
+  expect(series[0]?.values).toEqual([10, 0])
+  expect(series.at(-1)?.values).toEqual([9, 0])
+})
+
+test("means are of the models with the most calls, absent in a step without any, and never added up", () => {
+  const rows = ["a", "b", "c", "d", "e", "f", "g"].map((model, index) =>
+    row(model, 1, { latency: 100, requests: index, usage: 0 }),
+  )
+  const series = toSeries(rows, { ...shared, metric: "latency", isRate: true })
+  expect(series.map(({ label }) => label)).toEqual(["g", "f", "e", "d", "c"])
+  expect(series[0]?.values).toEqual([null, 100])
+  // Only failed calls: no token came first.
+  const failed = toSeries([row("a", 0, { latency: 0, requests: 0 })], { ...shared, metric: "latency", isRate: true })
+  expect(failed[0]?.values).toEqual([null, null])
+})

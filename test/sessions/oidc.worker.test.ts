@@ -1,0 +1,386 @@
+import { env } from "cloudflare:workers"
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { client, expectJson, newWorkspace, type Workspace } from "../support/world.ts"
+import type { SessionData } from "./console.ts"
+import { CLIENT, type IdentityProvider, newBrowser, newIdentityProvider } from "./identity-provider.ts"
+
+let provider: IdentityProvider
+let workspace: Workspace
+/** An email of one test alone. */
+let email: string
+let userId: string
+
+type Person = { data: { id: string } }
+
+async function addMember(to: Workspace, input: object): Promise<string> {
+  const { data } = await expectJson<Person>(201, to.manage.post("/organization/members", input))
+  return data.id
+}
+
+beforeEach(async () => {
+  provider = await newIdentityProvider()
+  workspace = await newWorkspace()
+  email = `${crypto.randomUUID()}@example.com`
+  userId = await addMember(workspace, { email, first_name: "Ada", last_name: "Lovelace" })
+  provider.claims = { email, email_verified: true }
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+type Browser = ReturnType<typeof newBrowser>
+type Described = SessionData & { user: { id: string; email: string } | null }
+
+async function sessionIn(browser: Browser): Promise<Described> {
+  return (await expectJson<{ data: Described }>(200, browser.call("/console/session"))).data
+}
+
+async function roleTo(role: string): Promise<void> {
+  await expectJson(200, workspace.manage.patch(`/organization/members/${userId}`, { role }))
+}
+
+describe("the ways to sign in", () => {
+  test("name the provider where there is one", async () => {
+    const answer = await newBrowser(provider).open("/console/sign-in")
+    expect(await expectJson(200, answer)).toEqual({ data: { oidc: { name: new URL(provider.issuer).hostname } } })
+    const named = await newBrowser(provider, { OIDC_NAME: "Acme SSO" }).open("/console/sign-in")
+    expect(await expectJson(200, named)).toEqual({ data: { oidc: { name: "Acme SSO" } } })
+  })
+
+  test("are keys only without a provider, and the routes of the provider do not exist", async () => {
+    const browser = newBrowser(provider, { OIDC_ISSUER: undefined, OIDC_CLIENT_ID: undefined })
+    expect(await expectJson(200, browser.open("/console/sign-in"))).toEqual({ data: { oidc: null } })
+    await expectJson(404, browser.open("/console/sign-in/oidc"))
+    await expectJson(404, browser.open("/console/sign-in/callback?code=1&state=1"))
+  })
+
+  test("half a configuration is refused with the missing name", async () => {
+    type Refusal = { error: { message: string } }
+    const browser = newBrowser(provider, { OIDC_CLIENT_ID: undefined })
+    const { error } = await expectJson<Refusal>(503, browser.open("/console/sign-in"))
+    expect(error.message).toContain("OIDC_CLIENT_ID must be set")
+  })
+})
+
+describe("a member who signs in", () => {
+  test("goes to the provider with state, nonce and PKCE, and comes back with a session", async () => {
+    const browser = newBrowser(provider)
+    const response = await browser.open("/console/sign-in/oidc?return_to=/calls?range%3D7d")
+    const url = new URL(response.headers.get("location") ?? "")
+    expect(url.origin).toBe(provider.issuer)
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      response_type: "code",
+      client_id: "gateway",
+      redirect_uri: "http://gateway.test/console/sign-in/callback",
+      scope: "openid email profile",
+      code_challenge_method: "S256",
+    })
+    for (const name of ["state", "nonce", "code_challenge"]) expect(url.searchParams.get(name)).toMatch(/^[\w-]{43}$/)
+    expect(response.headers.get("set-cookie")).toMatch(
+      /^gateway_sign_in=[^;]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/,
+    )
+    expect(await browser.end(provider.authorize(url.href))).toBe("/calls?range=7d")
+    expect([...browser.cookies.keys()]).toEqual(["gateway_console"])
+    expect(await sessionIn(browser)).toMatchObject({
+      kind: "workspace",
+      key: { name: "Console: Ada Lovelace" },
+      organization: { id: workspace.organizationId },
+      user: { id: userId, email, first_name: "Ada", last_name: "Lovelace" },
+    })
+    const exchange = provider.requests.find((request) => request.url.endsWith("/token"))
+    const [id = "", secret = ""] = atob((exchange?.headers.get("authorization") ?? "").slice(6)).split(":")
+    expect([decodeURIComponent(id), decodeURIComponent(secret)]).toEqual([
+      CLIENT.OIDC_CLIENT_ID,
+      CLIENT.OIDC_CLIENT_SECRET,
+    ])
+  })
+
+  test("has the rights of their role: a member their own view, an administrator the organization", async () => {
+    const browser = newBrowser(provider)
+    await browser.signIn()
+    const member = await sessionIn(browser)
+    expect(member.may).not.toContain("members:write")
+    expect((await browser.call("/api/v1/keys")).status).toBe(403)
+    expect((await browser.call("/api/v1/calls")).status).toBe(200)
+    await roleTo("org:admin")
+    await browser.signIn()
+    expect(await sessionIn(browser)).toMatchObject({ kind: "management" })
+    expect((await browser.call("/api/v1/keys")).status).toBe(200)
+  })
+
+  test("keeps one key over all sign-ins, which is listed with the person and which nobody has", async () => {
+    const browser = newBrowser(provider)
+    await browser.signIn()
+    const { key } = await sessionIn(browser)
+    await browser.signIn()
+    expect((await sessionIn(browser)).key.hash).toBe(key.hash)
+    type Key = { data: { name: string; creator_user_id: string; expires_at: string | null } }
+    const { data } = await expectJson<Key>(200, workspace.manage.get(`/keys/${key.hash}`))
+    expect(data).toMatchObject({ name: "Console: Ada Lovelace", creator_user_id: userId, expires_at: null })
+  })
+
+  test("who administers makes keys that outlive the session, and still cannot delete the last management key", async () => {
+    await roleTo("org:admin")
+    const browser = newBrowser(provider)
+    await browser.signIn()
+    const made = await browser.call("/api/v1/keys", "POST", { name: "production" })
+    const { data } = await expectJson<{ data: { expires_at: string | null } }>(201, made)
+    expect(data.expires_at).toBeNull()
+    type Keys = { data: { hash: string; kind: string; name: string }[] }
+    const keys = await expectJson<Keys>(200, browser.call("/api/v1/keys"))
+    const last = keys.data.filter(({ kind, name }) => kind === "management" && !name.startsWith("Console"))
+    expect(last.length).toBe(1)
+    await expectJson(409, browser.call(`/api/v1/keys/${last[0]?.hash}`, "DELETE"))
+  })
+
+  test("is in the audit log", async () => {
+    await newBrowser(provider).signIn()
+    type Log = { data: { action: string; resource_id: string }[] }
+    const { data } = await expectJson<Log>(200, workspace.manage.get("/audit?action=console_session.create"))
+    expect(data).toMatchObject([{ action: "console_session.create", resource_id: userId }])
+  })
+
+  test("of several organizations gets the one they joined first, or the one they chose", async () => {
+    const other = await newWorkspace()
+    await addMember(other, { email, first_name: "Ada" })
+    const browser = newBrowser(provider)
+    await browser.signIn()
+    expect((await sessionIn(browser)).organization?.id).toBe(workspace.organizationId)
+    await browser.signIn(`?organization=${other.organizationId}`)
+    expect((await sessionIn(browser)).organization?.id).toBe(other.organizationId)
+    const stranger = await newWorkspace()
+    expect(await browser.signIn(`?organization=${stranger.organizationId}`)).toBe("/?sign_in=not_member")
+  })
+
+  test("is found by the email of the UserInfo endpoint where the ID token has none", async () => {
+    provider.claims = {}
+    provider.userInfo = { sub: "subject-1", email: email.toUpperCase(), email_verified: "true" }
+    const browser = newBrowser(provider)
+    expect(await browser.signIn()).toBe("/")
+    expect((await sessionIn(browser)).user?.id).toBe(userId)
+    provider.userInfo = { sub: "subject-2", email, email_verified: true }
+    expect(await newBrowser(provider).signIn()).toBe("/?sign_in=provider")
+  })
+
+  test("of a public client sends no secret", async () => {
+    const browser = newBrowser(provider, { OIDC_CLIENT_SECRET: undefined })
+    expect(await browser.signIn()).toBe("/")
+    const exchange = provider.requests.find((request) => request.url.endsWith("/token"))
+    expect(exchange?.headers.has("authorization")).toBe(false)
+    expect(exchange?.body.get("client_id")).toBe("gateway")
+  })
+})
+
+describe("a session of a member ends", () => {
+  test("with the membership", async () => {
+    const browser = newBrowser(provider)
+    await browser.signIn()
+    await expectJson(200, workspace.manage.delete(`/organization/members/${userId}`))
+    await expireCaches()
+    expect((await browser.call("/console/session")).status).toBe(401)
+    expect((await browser.call("/api/v1/calls")).status).toBe(401)
+    expect(await browser.signIn()).toBe("/?sign_in=not_member")
+  })
+
+  test("with the role that it was begun in, so that a former administrator has no rights left", async () => {
+    await roleTo("org:admin")
+    const browser = newBrowser(provider)
+    await browser.signIn()
+    expect((await browser.call("/api/v1/keys")).status).toBe(200)
+    await roleTo("org:member")
+    await expireCaches()
+    expect((await browser.call("/api/v1/keys")).status).toBe(401)
+    await browser.signIn()
+    expect((await browser.call("/api/v1/keys")).status).toBe(403)
+  })
+
+  test("when its key is disabled, which keeps the person out until it is enabled", async () => {
+    const browser = newBrowser(provider)
+    await browser.signIn()
+    const { key } = await sessionIn(browser)
+    await expectJson(200, workspace.manage.patch(`/keys/${key.hash}`, { disabled: true }))
+    expect((await browser.call("/console/session")).status).toBe(401)
+    expect(await browser.signIn()).toBe("/?sign_in=disabled")
+    await expectJson(200, workspace.manage.patch(`/keys/${key.hash}`, { disabled: false }))
+    expect(await browser.signIn()).toBe("/")
+  })
+
+  test("when its key is deleted, and the next sign-in gets another one", async () => {
+    const browser = newBrowser(provider)
+    await browser.signIn()
+    const { key } = await sessionIn(browser)
+    await expectJson(200, workspace.manage.delete(`/keys/${key.hash}`))
+    expect((await browser.call("/console/session")).status).toBe(401)
+    expect(await browser.signIn()).toBe("/")
+    expect((await sessionIn(browser)).key.hash).not.toBe(key.hash)
+  })
+
+  test("after 12 hours", async () => {
+    const browser = newBrowser(provider)
+    await browser.signIn()
+    vi.useFakeTimers({ now: Date.now() + 12 * 3_600_000 + 1_000, toFake: ["Date"] })
+    expect((await browser.call("/console/session")).status).toBe(401)
+  })
+})
+
+/** What an isolate has read of keys and members is older than it uses. */
+async function expireCaches(): Promise<void> {
+  vi.useFakeTimers({ now: Date.now() + 6_000, toFake: ["Date"] })
+}
+
+describe("nobody signs in", () => {
+  test("who is not a member", async () => {
+    provider.claims = { email: "stranger@example.com", email_verified: true }
+    const browser = newBrowser(provider)
+    expect(await browser.signIn()).toBe("/?sign_in=not_member")
+    expect([...browser.cookies]).toEqual([])
+  })
+
+  test("whose email is not verified, unless the deployment accepts that", async () => {
+    for (const verified of [undefined, false, "false", 1, null]) {
+      provider.claims = { email, email_verified: verified }
+      expect(await newBrowser(provider).signIn()).toBe("/?sign_in=unverified")
+    }
+    provider.claims = { email }
+    expect(await newBrowser(provider, { OIDC_UNVERIFIED_EMAIL: "accept" }).signIn()).toBe("/")
+  })
+
+  test("whom a directory took out", async () => {
+    const browser = newBrowser(provider)
+    await browser.signIn()
+    await env.DB.prepare("INSERT INTO scim_leavers (organization_id, user_id, left_at) VALUES (?, ?, 1)")
+      .bind(workspace.organizationId, userId)
+      .run()
+    expect(await browser.signIn()).toBe("/?sign_in=not_member")
+  })
+
+  test("with a response to another browser's sign-in", async () => {
+    const attacker = newBrowser(provider)
+    const victim = newBrowser(provider)
+    const stolen = provider.authorize(await attacker.begin())
+    expect(await victim.end(stolen)).toBe("/?sign_in=expired")
+    await victim.begin()
+    expect(await victim.end(stolen)).toBe("/?sign_in=expired")
+    expect([...victim.cookies]).toEqual([])
+  })
+
+  test("with the same response twice", async () => {
+    const browser = newBrowser(provider)
+    const response = provider.authorize(await browser.begin())
+    const transaction = browser.cookies.get("gateway_sign_in") ?? ""
+    expect(await browser.end(response)).toBe("/")
+    expect(await browser.end(response)).toBe("/?sign_in=expired")
+    // With the cookie, too: the provider takes a code once.
+    browser.cookies.set("gateway_sign_in", transaction)
+    expect(await browser.end(response)).toBe("/?sign_in=provider")
+  })
+
+  test("with a code of another sign-in of the same browser: PKCE and nonce bind it", async () => {
+    const browser = newBrowser(provider)
+    const first = provider.authorize(await browser.begin())
+    const second = provider.authorize(await browser.begin())
+    expect(await browser.end({ code: first.code, state: second.state })).toBe("/?sign_in=provider")
+  })
+
+  test("after ten minutes at the provider", async () => {
+    const browser = newBrowser(provider)
+    const response = provider.authorize(await browser.begin())
+    vi.useFakeTimers({ now: Date.now() + 601_000, toFake: ["Date"] })
+    expect(await browser.end(response)).toBe("/?sign_in=expired")
+  })
+
+  test("with a response of another provider (RFC 9207)", async () => {
+    const browser = newBrowser(provider)
+    const response = provider.authorize(await browser.begin())
+    expect(await browser.end({ ...response, iss: "https://evil.example" })).toBe("/?sign_in=provider")
+    expect(provider.requests.some((request) => request.url.endsWith("/token"))).toBe(false)
+
+    const strict = await newIdentityProvider()
+    strict.metadata = { authorization_response_iss_parameter_supported: true }
+    strict.claims = { email, email_verified: true }
+    const other = newBrowser(strict)
+    expect(await other.end(strict.authorize(await other.begin()))).toBe("/?sign_in=provider")
+    expect(await other.end({ ...strict.authorize(await other.begin()), iss: strict.issuer })).toBe("/")
+  })
+
+  const seconds = () => Math.floor(Date.now() / 1_000)
+  test.each([
+    ["of another issuer", () => ({ iss: "https://evil.example" })],
+    ["for another client", () => ({ aud: "other" })],
+    ["for several clients without its authorized one", () => ({ aud: ["gateway", "other"] })],
+    ["that was issued to another client", () => ({ azp: "other" })],
+    ["of another transaction", () => ({ nonce: "other" })],
+    ["without a nonce", () => ({ nonce: undefined })],
+    ["that has expired", () => ({ exp: seconds() - 61 })],
+    ["that is not valid yet", () => ({ nbf: seconds() + 120 })],
+    ["without an end", () => ({ exp: undefined })],
+    ["without a subject", () => ({ sub: undefined })],
+  ])("with an ID token %s", async (_, claims) => {
+    provider.claims = { email, email_verified: true, ...claims() }
+    expect(await newBrowser(provider).signIn()).toBe("/?sign_in=provider")
+  })
+
+  test("with an ID token that another key signed, none signed, or that is no token", async () => {
+    const { key } = provider
+    provider.key = await provider.newSigningKey("one")
+    expect(await newBrowser(provider).signIn()).toBe("/?sign_in=provider")
+    provider.key = key
+    const claims = { iss: provider.issuer, aud: "gateway", sub: "1", email, email_verified: true, exp: seconds() + 60 }
+    const part = (value: object) => btoa(JSON.stringify(value)).replaceAll("=", "")
+    for (const token of [
+      `${part({ alg: "none" })}.${part(claims)}.`,
+      "x",
+      `${part({ alg: "HS256" })}.${part(claims)}.x`,
+    ]) {
+      provider.tokens = { id_token: token }
+      expect(await newBrowser(provider).signIn()).toBe("/?sign_in=provider")
+    }
+  })
+
+  test("where the metadata names another issuer, an endpoint is not https, or the provider is down", async () => {
+    for (const metadata of [
+      { issuer: "https://evil.example" },
+      { token_endpoint: "http://login.example/token" },
+      { jwks_uri: "javascript:alert(1)" },
+      { authorization_endpoint: undefined },
+    ]) {
+      const broken = await newIdentityProvider()
+      broken.metadata = metadata
+      expect(await newBrowser(broken).begin()).toBe("/?sign_in=provider")
+    }
+  })
+
+  test("who cancels at the provider", async () => {
+    const browser = newBrowser(provider)
+    const { state } = provider.authorize(await browser.begin())
+    expect(await browser.end({ state, error: "access_denied" })).toBe("/?sign_in=cancelled")
+  })
+})
+
+test("a provider that rotated its keys is asked for them", async () => {
+  await newBrowser(provider).signIn()
+  provider.key = await provider.newSigningKey("two")
+  provider.keys = [provider.key.jwk]
+  provider.header = { kid: "two" }
+  expect(await newBrowser(provider).signIn()).toBe("/")
+})
+
+test.each([
+  ["/calls?status=failed#x", "/calls?status=failed"],
+  ["//evil.example", "/"],
+  [String.raw`/\evil.example`, "/"],
+  ["https://evil.example/", "/"],
+  ["javascript:alert(1)", "/"],
+  ["/./\t/evil.example", "/"],
+])("the page after the sign-in is of this gateway: %s", async (given, shown) => {
+  expect(await newBrowser(provider).signIn(`?return_to=${encodeURIComponent(given)}`)).toBe(shown)
+})
+
+test("a session with the key itself has no member", async () => {
+  const { managementKey } = workspace
+  await expectJson(200, client(managementKey).get("/keys"))
+  const browser = newBrowser(provider)
+  await browser.signIn()
+  expect((await sessionIn(browser)).user?.id).toBe(userId)
+})
