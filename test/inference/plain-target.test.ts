@@ -71,7 +71,7 @@ const slugOf = (
   by = caller(),
   among = world(),
   where: { region: string | null } = ANYWHERE,
-) => plainTargetOf({ model: name } as { model: string }, by, where, among)?.provider.slug
+) => plainTargetOf({ model: name }, by, where, among)?.provider.slug
 
 describe("a plain call goes straight to", () => {
   test("the one endpoint of its model, again and again", () => {
