@@ -21,6 +21,7 @@ import passthrough from "../../../docs/passthrough.md"
 import oauth from "../../../docs/oauth.md"
 import observability from "../../../docs/observability.md"
 import operations from "../../../docs/operations.md"
+import performance from "../../../docs/performance.md"
 import scale from "../../../docs/scale.md"
 import providers from "../../../docs/providers.md"
 import quickStart from "../../../docs/quick-start.md"
@@ -59,6 +60,7 @@ export const documents: readonly { path: string; text: string }[] = [
   { path: "docs/oauth.md", text: oauth },
   { path: "docs/observability.md", text: observability },
   { path: "docs/operations.md", text: operations },
+  { path: "docs/performance.md", text: performance },
   { path: "docs/scale.md", text: scale },
   { path: "docs/providers.md", text: providers },
   { path: "docs/quick-start.md", text: quickStart },
