@@ -4,6 +4,7 @@ import type { Env } from "../config/env.ts"
 import { openLedger } from "../ledger/client.ts"
 import { loadCatalogue } from "../models/compile.ts"
 import { hasMigration } from "../organizations/store.ts"
+import { jurisdictionFault } from "../organizations/jurisdiction.ts"
 import { ExpiringMap } from "../support/expiring-map.ts"
 import { logError } from "../support/log.ts"
 import { valueWithin } from "../support/time.ts"
@@ -49,7 +50,7 @@ const BEHIND =
   "The database schema is older than this release. Run: npx wrangler d1 migrations apply gateway --env production --remote"
 
 async function probe(env: Env): Promise<Readiness> {
-  const [schema, catalogue, ledger, files] = await Promise.all([
+  const [schema, catalogue, ledger, files, jurisdiction] = await Promise.all([
     within(async () => ((await hasMigration(env.DB, LATEST_MIGRATION)) ? "ok" : "behind")),
     within(async () => ((await loadCatalogue(env)) === undefined ? "unavailable" : "ok")),
     within(async () => {
@@ -60,6 +61,8 @@ async function probe(env: Env): Promise<Readiness> {
       await env.FILES.head("readiness")
       return "ok"
     }),
+    // The schema probe reports a database that does not answer, or has no such table yet.
+    jurisdictionFault(env).catch(() => undefined),
   ])
   const bound = (binding: unknown): State => (binding === undefined ? "absent" : "ok")
   const components: Readiness["components"] = {
@@ -72,7 +75,7 @@ async function probe(env: Env): Promise<Readiness> {
     rate_limiter: bound(env.RATE),
     metrics: bound(env.METRICS),
   }
-  const fault = configError(env)?.message
+  const fault = configError(env)?.message ?? jurisdiction
   if (fault !== undefined) return { status: "unconfigured", fault, components }
   const failing = [schema, catalogue, ledger, files].some((state) => state !== "ok") || components["queue"] !== "ok"
   if (!failing) return { status: "ready", components }

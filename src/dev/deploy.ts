@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
 import path from "node:path"
 import { ensureConsole } from "./console-build.ts"
+import { jurisdictionOf, requireDatabaseIn } from "./jurisdiction.ts"
 import { shim } from "./wrangler.ts"
 import { root } from "./options.ts"
 
@@ -10,29 +10,54 @@ import { root } from "./options.ts"
  * Arguments go to `wrangler deploy`; `--dry-run` builds without an account.
  */
 const args = process.argv.slice(2)
-const run = (...command: string[]) => {
-  const { status } = spawnSync(process.execPath, ["--no-warnings", shim, ...command], { cwd: root, stdio: "inherit" })
+const PRODUCTION = ["--env", "production"]
+
+function wrangler(command: readonly string[], stdio: "inherit" | "pipe") {
+  return spawnSync(process.execPath, ["--no-warnings", shim, ...command], { cwd: root, stdio, encoding: "utf8" })
+}
+
+function run(...command: string[]): void {
+  const { status } = wrangler(command, "inherit")
   if (status !== 0) process.exit(status ?? 1)
 }
-const succeeds = (...command: string[]) =>
-  spawnSync(process.execPath, ["--no-warnings", shim, ...command], { cwd: root }).status === 0
+
+const succeeds = (...command: string[]) => wrangler(command, "pipe").status === 0
 
 /** A deploy makes every resource but queues, which it only looks for. */
-function makeQueues(): void {
-  const config = readFileSync(path.join(root, "wrangler.toml"), "utf8")
-  const production = config.slice(config.indexOf("[env.production]"))
-  for (const name of new Set([...production.matchAll(/^queue = "(.+)"$/gm)].map((match) => match[1] ?? ""))) {
-    if (!succeeds("queues", "info", name)) run("queues", "create", name)
+function makeQueues(names: ReadonlySet<string>, options: readonly string[]): void {
+  for (const name of names) {
+    if (!succeeds("queues", "info", name)) run("queues", "create", name, ...options)
   }
 }
 
-const isDryRun = args.includes("--dry-run")
-const migrate = () => run("d1", "migrations", "apply", "gateway", "--env", "production", "--remote")
-/** Migrations only add, so the release that runs works on the new schema, and the new one is not without it. */
-const isMigratedFirst = !isDryRun && succeeds("d1", "info", "gateway", "--env", "production")
+const migrate = () => run("d1", "migrations", "apply", "gateway", ...PRODUCTION, "--remote")
 
-await ensureConsole()
-if (!isDryRun) makeQueues()
-if (isMigratedFirst) migrate()
-run("deploy", "--env", "production", "--minify", ...args)
-if (!isDryRun && !isMigratedFirst) migrate()
+/** A deploy would make the database, too, but in no jurisdiction. True where it exists. */
+function ensureDatabase(jurisdiction: string | undefined): boolean {
+  const { status, stdout } = wrangler(["d1", "info", "gateway", ...PRODUCTION, "--json"], "pipe")
+  if (status === 0) requireDatabaseIn(jurisdiction, stdout)
+  else if (jurisdiction === undefined) return false
+  else run("d1", "create", "gateway", "--jurisdiction", jurisdiction)
+  return true
+}
+
+async function deploy(): Promise<void> {
+  const { unstable_readConfig: readConfig } = await import("wrangler")
+  const config = readConfig({ config: path.join(root, "wrangler.toml"), env: "production" })
+  const jurisdiction = jurisdictionOf(config)
+  await ensureConsole()
+  const upload = () => run("deploy", ...PRODUCTION, "--minify", ...args)
+  if (args.includes("--dry-run")) return upload()
+  const queues: readonly { queue: string }[] = config.queues.consumers ?? []
+  makeQueues(new Set(queues.map(({ queue }) => queue)), jurisdiction ? ["--jurisdiction", jurisdiction] : [])
+  // Migrations only add, so the release that runs works on the new schema, and the new one is not without it.
+  const isMigratedFirst = ensureDatabase(jurisdiction)
+  if (isMigratedFirst) migrate()
+  upload()
+  if (!isMigratedFirst) migrate()
+}
+
+deploy().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error)
+  process.exit(1)
+})
