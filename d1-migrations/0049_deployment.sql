@@ -1,7 +1,8 @@
--- The jurisdiction of the Durable Objects, recorded with the first organization: '' for none. One row.
+-- What is recorded of the deployment itself: `jurisdiction` of its objects with the first organization ('' for none), and
+-- `seed_date`, the day of the models and prices that were put last as a whole.
 CREATE TABLE deployment (
-  id TEXT PRIMARY KEY NOT NULL,
-  jurisdiction TEXT NOT NULL
+  name TEXT PRIMARY KEY NOT NULL,
+  value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
--- What exists was made without one.
-INSERT INTO deployment (id, jurisdiction) SELECT 'gateway', '' WHERE EXISTS (SELECT 1 FROM organizations);
+-- What exists was made without a jurisdiction.
+INSERT INTO deployment (name, value) SELECT 'jurisdiction', '' WHERE EXISTS (SELECT 1 FROM organizations);

@@ -1,12 +1,13 @@
 import { eq, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
+import { deployment } from "../config/table.ts"
 import { insertKeyQuery } from "../keys/store.ts"
 import type { NewKeyRow } from "../keys/table.ts"
 import { members } from "../members/table.ts"
 import { openDb } from "../support/db.ts"
 import { workspaces } from "../workspaces/table.ts"
-import { deployment, type OrganizationRow, organizations } from "./table.ts"
+import { type OrganizationRow, organizations } from "./table.ts"
 
 export type NewOrganization = {
   id: string
@@ -29,7 +30,7 @@ export async function insertOrganization(
   const db = openDb(binding)
   const { id: organizationId, name, ownerId, ownerEmail, workspaceId, keys, createdAt, jurisdiction } = organization
   await db.batch([
-    db.insert(deployment).values({ id: "gateway", jurisdiction }).onConflictDoNothing(),
+    db.insert(deployment).values({ name: "jurisdiction", value: jurisdiction }).onConflictDoNothing(),
     db.insert(organizations).values({ id: organizationId, name, createdAt }),
     db.insert(members).values({ organizationId, userId: ownerId, role: "owner", email: ownerEmail, createdAt }),
     db.insert(workspaces).values({
@@ -82,8 +83,8 @@ export async function organizationExists(db: D1Database, id: string): Promise<bo
 
 /** Undefined before the first organization. */
 export async function recordedJurisdiction(db: D1Database): Promise<string | undefined> {
-  const [row] = await openDb(db).select({ jurisdiction: deployment.jurisdiction }).from(deployment)
-  return row?.jurisdiction
+  const [row] = await openDb(db).select().from(deployment).where(eq(deployment.name, "jurisdiction"))
+  return row?.value
 }
 
 /** Whether a migration of `d1-migrations` is applied; rejects if the database does not respond. */

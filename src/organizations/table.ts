@@ -9,10 +9,4 @@ export const organizations = sqliteTable("organizations", {
   vaultWrites: integer("vault_writes", { mode: "boolean" }).notNull().default(true),
   alertSettings: text("alert_settings", { mode: "json" }).$type<Partial<AlertSettings>>(),
 })
-/** One row, `gateway`, written with the first organization. */
-export const deployment = sqliteTable("deployment", {
-  id: text("id").primaryKey(),
-  jurisdiction: text("jurisdiction").notNull(),
-})
-
 export type OrganizationRow = typeof organizations.$inferSelect

@@ -79,7 +79,7 @@ describe.each(later)("%s", (name) => {
 
 test.each([
   [0, []],
-  [2, [{ id: "gateway", jurisdiction: "" }]],
+  [2, [{ name: "jurisdiction", value: "" }]],
 ])("a database with %i organizations records as jurisdiction: %j", (organizations, expected) => {
   const db = migrated((name) => name < "0049")
   for (let at = 0; at < organizations; at++) {

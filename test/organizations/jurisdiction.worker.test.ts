@@ -44,9 +44,9 @@ function post(bound: Env, path: string, key: string, body: object) {
 const chat = { model: "sim/echo", messages: [{ role: "user", content: "Hello" }] }
 
 async function record(jurisdiction: string | undefined): Promise<void> {
-  await env.DB.prepare("DELETE FROM deployment").run()
+  await env.DB.prepare("DELETE FROM deployment WHERE name = 'jurisdiction'").run()
   if (jurisdiction === undefined) return
-  await env.DB.prepare("INSERT INTO deployment (id, jurisdiction) VALUES ('gateway', ?)").bind(jurisdiction).run()
+  await env.DB.prepare("INSERT INTO deployment (name, value) VALUES ('jurisdiction', ?)").bind(jurisdiction).run()
 }
 
 beforeEach(() => record(undefined))
@@ -58,15 +58,17 @@ test("the first organization records the jurisdiction, and all its objects are t
   const made = await post(bound, "/organizations", env.BOOTSTRAP_MANAGEMENT_KEY ?? "", input)
   expect(made.status).toBe(201)
   const { api_key: key = "" } = made.body["data"] as Record<string, string>
-  const stored = await env.DB.prepare("SELECT id, jurisdiction FROM deployment").all()
-  expect(stored.results).toEqual([{ id: "gateway", jurisdiction: "eu" }])
+  const stored = await env.DB.prepare("SELECT * FROM deployment WHERE name = 'jurisdiction'").all()
+  expect(stored.results).toEqual([{ name: "jurisdiction", value: "eu" }])
   expect((await post(bound, "/chat/completions", key, chat)).status).toBe(200)
   expect(opened.length).toBeGreaterThan(1)
   expect(new Set(opened)).toEqual(new Set(["eu"]))
 
   // The next organization leaves the record alone.
   expect((await post(bound, "/organizations", env.BOOTSTRAP_MANAGEMENT_KEY ?? "", input)).status).toBe(201)
-  expect((await env.DB.prepare("SELECT id FROM deployment").all()).results).toHaveLength(1)
+  expect((await env.DB.prepare("SELECT name FROM deployment WHERE name = 'jurisdiction'").all()).results).toHaveLength(
+    1,
+  )
 })
 
 describe.each([
