@@ -1,7 +1,11 @@
 import { spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import path from "node:path"
+import { createInterface } from "node:readline/promises"
 import { ensureConsole } from "./console-build.ts"
 import { jurisdictionOf, requireDatabaseIn } from "./jurisdiction.ts"
+import { describeSecrets, secretsToUpload } from "./deploy-secrets.ts"
 import { shim } from "./wrangler.ts"
 import { root } from "./options.ts"
 
@@ -41,19 +45,44 @@ function ensureDatabase(jurisdiction: string | undefined): boolean {
   return true
 }
 
+/** Names of the secrets that the Worker has; none before its first deploy. */
+function secretNames(): ReadonlySet<string> {
+  const { status, stdout } = wrangler(["secret", "list", ...PRODUCTION, "--format", "json"], "pipe")
+  const listed = status === 0 ? (JSON.parse(stdout) as { name: string }[]) : []
+  return new Set(listed.map(({ name }) => name))
+}
+
+/** Asks once for what the Worker lacks. Uploads it with the code, so that the first version already works. */
+async function upload(): Promise<void> {
+  const terminal = process.stdin.isTTY ? createInterface({ input: process.stdin, output: process.stdout }) : undefined
+  const ask = terminal && ((question: string) => terminal.question(question))
+  const outcome = await secretsToUpload(secretNames(), process.env, ask)
+  terminal?.close()
+  const command = ["deploy", ...PRODUCTION, "--minify", ...args]
+  if (Object.keys(outcome.secrets).length > 0) {
+    const folder = mkdtempSync(path.join(tmpdir(), "gateway-deploy-"))
+    const file = path.join(folder, "secrets.json")
+    writeFileSync(file, JSON.stringify(outcome.secrets), { mode: 0o600 })
+    process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
+    command.push("--secrets-file", file)
+  }
+  run(...command)
+  const message = describeSecrets(outcome)
+  if (message !== "") console.log(message)
+}
+
 async function deploy(): Promise<void> {
   const { unstable_readConfig: readConfig } = await import("wrangler")
   const config = readConfig({ config: path.join(root, "wrangler.toml"), env: "production" })
   const jurisdiction = jurisdictionOf(config)
   await ensureConsole()
-  const upload = () => run("deploy", ...PRODUCTION, "--minify", ...args)
-  if (args.includes("--dry-run")) return upload()
+  if (args.includes("--dry-run")) return run("deploy", ...PRODUCTION, "--minify", ...args)
   const queues: readonly { queue: string }[] = config.queues.consumers ?? []
   makeQueues(new Set(queues.map(({ queue }) => queue)), jurisdiction ? ["--jurisdiction", jurisdiction] : [])
   // Migrations only add, so the release that runs works on the new schema, and the new one is not without it.
   const isMigratedFirst = ensureDatabase(jurisdiction)
   if (isMigratedFirst) migrate()
-  upload()
+  await upload()
   if (!isMigratedFirst) migrate()
 }
 
