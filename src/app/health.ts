@@ -1,6 +1,7 @@
 import type { Handler } from "hono"
 import type { App } from "../access/app.ts"
 import type { Env } from "../config/env.ts"
+import { SCHEMA_MESSAGE } from "../errors/errors.ts"
 import { openLedger } from "../ledger/client.ts"
 import { loadCatalogue } from "../models/compile.ts"
 import { hasMigration } from "../organizations/store.ts"
@@ -46,9 +47,6 @@ export const readyHandler: Handler<App> = async (c) => {
   return c.json(readiness, isReady ? 200 : 503)
 }
 
-const BEHIND =
-  "The database schema is older than this release. Run: npx wrangler d1 migrations apply gateway --env production --remote"
-
 async function probe(env: Env): Promise<Readiness> {
   const [schema, catalogue, ledger, files, jurisdiction] = await Promise.all([
     within(async () => ((await hasMigration(env.DB, LATEST_MIGRATION)) ? "ok" : "behind")),
@@ -79,7 +77,7 @@ async function probe(env: Env): Promise<Readiness> {
   if (fault !== undefined) return { status: "unconfigured", fault, components }
   const failing = [schema, catalogue, ledger, files].some((state) => state !== "ok") || components["queue"] !== "ok"
   if (!failing) return { status: "ready", components }
-  return { status: "not_ready", ...(schema === "behind" && { fault: BEHIND }), components }
+  return { status: "not_ready", ...(schema === "behind" && { fault: SCHEMA_MESSAGE }), components }
 }
 
 async function within(read: () => Promise<State>): Promise<State> {
