@@ -44,17 +44,20 @@ type Ledgers = {
 
 export type Organization = { id: string; apiKey: string; managementKey: string }
 
-/** Another bundle than that of this release, and the newest migration that the database gets at first. */
-type Release = { script?: string; upTo?: string }
+/**
+ * Another bundle than that of this release, the newest migration that the database gets at first, and a folder that outlives
+ * the gateway.
+ */
+type Release = { script?: string; upTo?: string; state?: string }
 
 /** The deployed bundle in workerd, with real D1, KV and Durable Objects in a folder, reached by a socket of its own. */
 export async function startGateway(
   upstreamUrl: string,
   bindings: Record<string, string> = {},
   isConfined = false,
-  { script = bundle, upTo = "9999" }: Release = {},
+  { script = bundle, upTo = "9999", state }: Release = {},
 ): Promise<Gateway> {
-  const folder = mkdtempSync(path.join(tmpdir(), "gateway-runtime-"))
+  const folder = state ?? mkdtempSync(path.join(tmpdir(), "gateway-runtime-"))
   const logs: string[] = []
   const runtimeLogs: string[] = []
   const providers = { CUSTOM_PROVIDERS: toProviders(upstreamUrl) }
@@ -125,7 +128,7 @@ export async function startGateway(
     aimAtRuntime: () => aimAtRuntime(url),
     stop: async () => {
       await miniflare.dispose()
-      rmSync(folder, { recursive: true, force: true })
+      if (state === undefined) rmSync(folder, { recursive: true, force: true })
     },
   }
 }

@@ -1,12 +1,15 @@
-import { readdirSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { LATEST_MIGRATION } from "../../src/app/schema-version.ts"
 import { root } from "../../src/local/paths.ts"
 import { fuzz } from "../fuzz/fuzz.ts"
 import { eventually } from "../support/eventually.ts"
-import { BOOTSTRAP, type Gateway, startGateway } from "./gateway.ts"
+import { BOOTSTRAP, type Gateway, type Organization, startGateway } from "./gateway.ts"
 import { buildPrevious, previous } from "./previous-release.ts"
+import { startUpstream } from "./upstream.ts"
+import { toNano } from "./world.ts"
 
 const migrations = readdirSync(path.join(root, "d1-migrations")).toSorted()
 const RELEASED = "0031_intern_creator.sql"
@@ -70,5 +73,58 @@ describe.runIf(previous)("the previous release", () => {
     expect(exceptions.filter((line) => /D1_ERROR|SQLITE/.test(line))).toEqual([])
     expect(faults.filter(({ answer }) => answer.includes(COMMAND))).toEqual([])
     for (const status of [200, 201, 404]) expect(statuses[status]).toBeGreaterThan(0)
+  })
+
+  test("hands its data to this one and takes it back: keys, balances, records of calls, and the ledger's own storage", async () => {
+    const script = buildPrevious(previous ?? { commit: "" })
+    const state = mkdtempSync(path.join(tmpdir(), "gateway-upgrade-"))
+    const upstream = await startUpstream()
+    onTestFinished(async () => {
+      await upstream.close()
+      rmSync(state, { recursive: true, force: true })
+    })
+    const calls: string[] = []
+    let organization: Organization | undefined
+    const turn = async (release: { script?: string; upTo?: string }) => {
+      const gateway = await startGateway(upstream.baseUrl, {}, false, { ...release, state })
+      try {
+        organization ??= await gateway.newOrganization()
+        const { apiKey, managementKey, id } = organization
+        const { id: content } = upstream.expect({ pieces: ["Hello", " world"], reportsUsage: true })
+        const body = { model: "scripted/model-0", stream: true, messages: [{ role: "user", content }] }
+        const response = await gateway.post(apiKey, "/chat/completions", body)
+        const text = await response.text()
+        expect([response.status, text]).toEqual([200, expect.stringContaining("world")])
+        calls.push(response.headers.get("x-generation-id") ?? "")
+        for (const call of calls) await gateway.get(apiKey, `/generation?id=${call}`)
+        await eventually(async () => expect(await gateway.rows(id)).toHaveLength(calls.length), 20_000)
+        const [key, credits] = await Promise.all([
+          gateway.get<{ usage: number }>(apiKey, "/key"),
+          gateway.get<{ total_usage: number; total_credits: number }>(managementKey, "/credits"),
+        ])
+        const rows = await gateway.rows(id)
+        const sum = rows.reduce((total, row) => total + row.cost_nano, 0)
+        expect({ key: toNano(key.usage), account: toNano(credits.total_usage), credit: credits.total_credits }).toEqual(
+          {
+            key: sum,
+            account: sum,
+            credit: 100,
+          },
+        )
+        return sum
+      } finally {
+        await gateway.stop()
+      }
+    }
+    const spent = [
+      await turn({ script, upTo: RELEASED }),
+      // The order of a deploy: the new schema under the old code, the new code, and a rollback.
+      await turn({ script }),
+      await turn({}),
+      await turn({ script }),
+      await turn({}),
+    ]
+    expect(spent[0]).toBeGreaterThan(0)
+    expect(spent).toEqual(spent.map((_, at) => (at + 1) * (spent[0] ?? 0)))
   })
 })
