@@ -110,7 +110,10 @@ export function describeDiscovery({
   key_errors: keyErrors,
 }: Discovery): string {
   if (error !== null) return `${provider}: ${error}`
-  const lacking = unpriced > 0 ? `, ${unpriced} without a price: gateway catalogue price MODEL ${provider}` : ""
+  const lacking =
+    unpriced > 0
+      ? `, ${unpriced} without a price: npm run gateway -- catalogue price MODEL ${provider} --prompt USD --completion USD`
+      : ""
   const rejected = keyErrors.map((one) => `\n${provider}: ${one}`).join("")
   return `${provider}: lists ${models} models, ${added} new${lacking}${rejected}`
 }
