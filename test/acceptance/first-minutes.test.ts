@@ -1,32 +1,17 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import { appendFileSync, mkdirSync, readFileSync } from "node:fs"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
-import { tmpdir } from "node:os"
 import path from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { root } from "../../src/local/paths.ts"
 import { eventually } from "../support/eventually.ts"
 import { findFreePort } from "../support/free-port.ts"
+import { cloneTree } from "./clone.ts"
 import { withoutProviders } from "./npm-start.ts"
 import { matches, type Step, stepsOf } from "./transcript.ts"
 
 /** docs/first-minutes.md as a person follows it: every block is run in a new folder, every line compared. */
-
-/** What a clone of the present tree has. The install and the build are those of the tests. */
-function cloneTree(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), "gateway-clone-"))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], { cwd: root, encoding: "utf8" })
-  for (const file of files.split("\0").filter(Boolean)) {
-    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true })
-    cpSync(path.join(root, file), path.join(folder, file))
-  }
-  symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"))
-  cpSync(path.join(root, "dist"), path.join(folder, "dist"), { recursive: true })
-  return folder
-}
 
 /** A vendor of the OpenAI format, which takes any key. */
 async function startVendor(): Promise<string> {
