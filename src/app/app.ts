@@ -15,7 +15,7 @@ import { calls } from "../calls/routes.ts"
 import { credits, removedCredits } from "../organizations/credits-routes.ts"
 import { datasets } from "../datasets/routes.ts"
 import { onError, onNotFound } from "../http/error-response.ts"
-import { requireConfiguration } from "./configuration.ts"
+import { keepJurisdiction, requireConfiguration } from "./configuration.ts"
 import { serveConsole } from "./console.ts"
 import { describeApi } from "../http/openapi.ts"
 import { healthHandler, readyHandler } from "./health.ts"
@@ -179,7 +179,10 @@ const identify: MiddlewareHandler<App> = async function identify(c, next) {
 }
 
 /** At the hostnames of interns, where nothing else of the gateway is. */
-const sites = new Hono<App>().use(identify, requireConfiguration).route("/", internSite).onError(onError)
+const sites = new Hono<App>()
+  .use(identify, requireConfiguration, keepJurisdiction)
+  .route("/", internSite)
+  .onError(onError)
 sites.notFound(onNotFound(() => false))
 
 export const app = new Hono<App>({ getPath: routePath })
@@ -194,8 +197,18 @@ app.use(`${BASE_PATH}/*`, cors({ origin: "*", exposeHeaders: EXPOSED_HEADERS, ma
 app.use(serverTiming)
 app.get("/health", healthHandler)
 app.get("/ready", readyHandler)
-app.get("/metrics", requireConfiguration, metricsByToken, authenticate, requireManagement, metricsByKey)
+app.get(
+  "/metrics",
+  requireConfiguration,
+  keepJurisdiction,
+  metricsByToken,
+  authenticate,
+  requireManagement,
+  metricsByKey,
+)
 app.use(`${BASE_PATH}/*`, requireConfiguration)
+// Daemons have tokens of their own.
+app.use(`${BASE_PATH}/interns/:internId/daemon/*`, keepJurisdiction)
 for (const path of ["/interns", "/vault", "/mcp", "/passthrough"]) {
   app.use(`${BASE_PATH}${path}`, refuseRegional)
   app.use(`${BASE_PATH}${path}/*`, refuseRegional)
@@ -206,7 +219,7 @@ app.route("/", sessions)
 app.route("/", oidcSignIn)
 app.use("/auth", requireConfiguration)
 app.route("/auth", authPage)
-app.use(`${SERVICE_PATH}/*`, requireConfiguration)
+app.use(`${SERVICE_PATH}/*`, requireConfiguration, keepJurisdiction)
 app.route(SERVICE_PATH, scimService)
 app.onError(recordingRejections)
 const notFound = onNotFound((method, path) =>

@@ -7,7 +7,9 @@ import { configuredProviders } from "../providers/configured.ts"
 import { MASTER_KEY_BYTES } from "../secrets/master-key.ts"
 import { egressTestHosts } from "../vault/egress-deps.ts"
 import { oidcSettings } from "../sessions/oidc/settings.ts"
+import { requireJurisdiction } from "../organizations/jurisdiction.ts"
 import { regionalHosts } from "../http/region.ts"
+import { checkJurisdiction } from "../config/objects.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { parseConfig } from "../config/config.ts"
 import { configuredModeration } from "../plugins/moderation.ts"
@@ -23,6 +25,12 @@ const checked = new WeakMap<Env, GatewayError | undefined>()
 export const requireConfiguration: MiddlewareHandler<App> = async function requireConfiguration(c, next) {
   const error = configError(c.env)
   if (error) throw error
+  return next()
+}
+
+/** Before an object is opened for a request without an API key; with one, authentication does the same. */
+export const keepJurisdiction: MiddlewareHandler<App> = async function keepJurisdiction(c, next) {
+  await requireJurisdiction(c.env)
   return next()
 }
 
@@ -48,6 +56,7 @@ function configFaults(env: Env): string[] {
 const CHECKS: readonly ((env: Env) => unknown)[] = [
   configuredProviders,
   regionalHosts,
+  checkJurisdiction,
   trustedIssuers,
   oidcSettings,
   (env) => hostsIn(env, "PRIVATE_HOSTS"),

@@ -1,9 +1,11 @@
 import type { Handler } from "hono"
 import type { App } from "../access/app.ts"
 import type { Env } from "../config/env.ts"
+import { SCHEMA_MESSAGE } from "../errors/errors.ts"
 import { openLedger } from "../ledger/client.ts"
 import { loadCatalogue } from "../models/compile.ts"
 import { hasMigration } from "../organizations/store.ts"
+import { jurisdictionFault } from "../organizations/jurisdiction.ts"
 import { ExpiringMap } from "../support/expiring-map.ts"
 import { logError } from "../support/log.ts"
 import { valueWithin } from "../support/time.ts"
@@ -45,11 +47,8 @@ export const readyHandler: Handler<App> = async (c) => {
   return c.json(readiness, isReady ? 200 : 503)
 }
 
-const BEHIND =
-  "The database schema is older than this release. Run: npx wrangler d1 migrations apply gateway --env production --remote"
-
 async function probe(env: Env): Promise<Readiness> {
-  const [schema, catalogue, ledger, files] = await Promise.all([
+  const [schema, catalogue, ledger, files, jurisdiction] = await Promise.all([
     within(async () => ((await hasMigration(env.DB, LATEST_MIGRATION)) ? "ok" : "behind")),
     within(async () => ((await loadCatalogue(env)) === undefined ? "unavailable" : "ok")),
     within(async () => {
@@ -60,6 +59,8 @@ async function probe(env: Env): Promise<Readiness> {
       await env.FILES.head("readiness")
       return "ok"
     }),
+    // The schema probe reports a database that does not answer, or has no such table yet.
+    jurisdictionFault(env).catch(() => undefined),
   ])
   const bound = (binding: unknown): State => (binding === undefined ? "absent" : "ok")
   const components: Readiness["components"] = {
@@ -72,11 +73,11 @@ async function probe(env: Env): Promise<Readiness> {
     rate_limiter: bound(env.RATE),
     metrics: bound(env.METRICS),
   }
-  const fault = configError(env)?.message
+  const fault = configError(env)?.message ?? jurisdiction
   if (fault !== undefined) return { status: "unconfigured", fault, components }
   const failing = [schema, catalogue, ledger, files].some((state) => state !== "ok") || components["queue"] !== "ok"
   if (!failing) return { status: "ready", components }
-  return { status: "not_ready", ...(schema === "behind" && { fault: BEHIND }), components }
+  return { status: "not_ready", ...(schema === "behind" && { fault: SCHEMA_MESSAGE }), components }
 }
 
 async function within(read: () => Promise<State>): Promise<State> {

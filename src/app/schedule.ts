@@ -13,6 +13,7 @@ import { sweepBatches } from "../observability/delivery/backlog.ts"
 import { CALL_CONTENT_DAYS, CALL_CONTENT_PREFIX } from "../observability/call-content.ts"
 import { pruneOauth } from "../oauth/store.ts"
 import { clearFiles } from "../files/bytes.ts"
+import { requireJurisdiction } from "../organizations/jurisdiction.ts"
 import { reconcileStalest } from "../reconciliation/reconcile.ts"
 import { pruneResponses } from "../response-cache/store.ts"
 import { resumeSyncJobs } from "../scim/sync.ts"
@@ -65,6 +66,7 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
 
 /** `cron`: the expression that fired; an empty one, as a hand gives it, runs every job. */
 export async function runSchedule(cron: string, env: Env, now: number): Promise<void> {
+  await requireJurisdiction(env)
   const jobs = cron === "" ? Object.values(JOBS).flat() : (JOBS[cron] ?? [])
   for (const job of jobs) {
     await job.run(env, now).catch((cause: unknown) => logError("a scheduled job failed", { job: job.name }, cause))

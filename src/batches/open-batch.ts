@@ -1,4 +1,5 @@
 import type { Env } from "../config/env.ts"
+import { objectNamed } from "../config/objects.ts"
 import { listStalledBatches } from "./progress-store.ts"
 
 /** The Durable Object of a batch: the lines of its input, their results, and the alarm that runs them. */
@@ -8,8 +9,7 @@ export interface BatchRpc extends Rpc.DurableObjectBranded {
 }
 
 export async function wakeBatch(env: Env, id: string): Promise<void> {
-  const object = env.BATCH.get(env.BATCH.idFromName(id)) as DurableObjectStub<BatchRpc>
-  await object.wake(id)
+  await objectNamed<BatchRpc>(env, "BATCH", id).wake(id)
 }
 
 /** A batch saves its progress more often. */

@@ -36,6 +36,11 @@ export const variables = {
     effect:
       'JSON object of exact hostnames and regions: `{"eu.example.com":"europe"}`. See [routing](routing.md#regional-hostnames).',
   }),
+  JURISDICTION: define({
+    schema: oneOf(["eu", "us", "fedramp"]).optional(),
+    section: "general",
+    effect: "Where Durable Objects run and store data; it cannot be changed. See [here](operations.md#data-location).",
+  }),
   PUBLIC_URL: define({
     schema: url("https://gateway.example.com").optional(),
     section: "general",
@@ -249,7 +254,7 @@ export const variables = {
 /** The parsed variables by name. */
 export type Config = { [Name in keyof typeof variables]: z.infer<(typeof variables)[Name]["schema"]> }
 
-/** A value for every variable, and a message for each that does not parse. */
+/** With a message for each that does not parse. */
 export type ParsedConfig = { config: Config; faults: readonly string[] }
 
 export function parseVariables(env: object): ParsedConfig {

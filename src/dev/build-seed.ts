@@ -1,5 +1,5 @@
 /**
- * Builds src/models/seed.json, the body of the first PUT /catalogue, from two packages of facts:
+ * Builds src/models/seed.json, the body of the first PUT /catalogue, from three packages of facts:
  *   node src/dev/build-seed.ts [folder whose node_modules has them]
  */
 import { readFileSync, writeFileSync } from "node:fs"
@@ -7,6 +7,7 @@ import { createRequire } from "node:module"
 import { resolve } from "node:path"
 import { runInNewContext } from "node:vm"
 import type { Pricing } from "../money/pricing.ts"
+import { datesOf, readModelDates } from "./seed-dates.ts"
 import { basePricing, highestPricing, larger, shift, twice, type Dated, type ListPrices } from "./seed-prices.ts"
 import { authorPrices, embeddingModels, realtimeModels, unseeded, upstreams } from "./seed-upstreams.ts"
 import { keysOf } from "../support/arrays.ts"
@@ -70,6 +71,7 @@ const TOKENIZERS: readonly (readonly [RegExp, string])[] = [
 const require = createRequire(resolve(process.argv[2] ?? ".", "package.json"))
 const today = new Date().toISOString().slice(0, 10)
 const lists = require("@pydantic/genai-prices") as PriceLists
+const dates = readModelDates(process.argv[2] ?? ".")
 const { metas, schemaModels } = readModelMeta()
 
 const chat = metas.filter(isSeeded).map((meta) => toSeedModel(meta))
@@ -78,7 +80,10 @@ const realtime = Object.entries(realtimeModels).map(([id, facts]) => toRealtimeM
 const models = [...chat, ...embeddings, ...realtime].filter(({ endpoints }) => endpoints.length > 0)
 models.sort((a, b) => (a.id < b.id ? -1 : 1))
 const lines = models.map((model) => JSON.stringify(model)).join(",\n")
-writeFileSync(new URL("../models/seed.json", import.meta.url), `{"source":"seed","models":[\n${lines}\n]}\n`)
+writeFileSync(
+  new URL("../models/seed.json", import.meta.url),
+  `{"source":"seed","date":"${today}","complete":true,"models":[\n${lines}\n]}\n`,
+)
 console.log(`${models.length} models, ${models.reduce((sum, { endpoints }) => sum + endpoints.length, 0)} endpoints`)
 
 /** The package exports ids alone: the facts are module constants, so its text is run with the list added. */
@@ -121,7 +126,7 @@ function toSeedModel(meta: Meta) {
     id,
     name,
     description: describe(meta, inputs, parameters),
-    created: toCreated(id),
+    ...datedFacts(id),
     context_length: meta.context_window,
     input_modalities: inputs,
     output_modalities: supports.output,
@@ -145,6 +150,7 @@ function toEmbeddingModel(id: string, { name, context, tokenizer }: (typeof embe
     id,
     name,
     description: `Embeds text. Context of ${context.toLocaleString("en")} tokens.`,
+    ...datedFacts(id),
     context_length: context,
     input_modalities: ["text"],
     output_modalities: ["embeddings"],
@@ -166,6 +172,7 @@ function toRealtimeModel(id: string, { name, context, output, tokenizer, pricing
     id,
     name,
     description: `Talks in sessions, in text and audio. Context of ${context.toLocaleString("en")} tokens.`,
+    ...datedFacts(id),
     context_length: context,
     input_modalities: ["text", "audio"],
     output_modalities: ["realtime"],
@@ -280,10 +287,11 @@ function describe({ context_window: context }: Meta, inputs: readonly string[], 
   return abilities.length > 0 ? `${takes} It ${abilities.join(", ")}.` : takes
 }
 
-/** The day a name ends in, as `gpt-4o-2024-08-06` does; otherwise it is not known. */
-function toCreated(id: string): number {
+/** The day a name ends in, as `gpt-4o-2024-08-06` does, or the day that is known of the model. */
+function datedFacts(id: string): { created: number; knowledge_cutoff: string | null } {
+  const known = datesOf(id, dates)
   const day = /-(\d{4}-\d{2}-\d{2})$/.exec(id)?.[1]
-  return day === undefined ? 0 : Date.parse(`${day}T00:00:00Z`) / 1_000
+  return day === undefined ? known : { ...known, created: Date.parse(day) / 1_000 }
 }
 
 function toTokenizer(id: string): string {

@@ -1,7 +1,11 @@
 import { spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import path from "node:path"
+import { createInterface } from "node:readline/promises"
 import { ensureConsole } from "./console-build.ts"
+import { jurisdictionOf, requireDatabaseIn } from "./jurisdiction.ts"
+import { describeSecrets, secretsToUpload } from "./deploy-secrets.ts"
 import { shim } from "./wrangler.ts"
 import { root } from "./options.ts"
 
@@ -10,29 +14,79 @@ import { root } from "./options.ts"
  * Arguments go to `wrangler deploy`; `--dry-run` builds without an account.
  */
 const args = process.argv.slice(2)
-const run = (...command: string[]) => {
-  const { status } = spawnSync(process.execPath, ["--no-warnings", shim, ...command], { cwd: root, stdio: "inherit" })
+const PRODUCTION = ["--env", "production"]
+
+function wrangler(command: readonly string[], stdio: "inherit" | "pipe") {
+  return spawnSync(process.execPath, ["--no-warnings", shim, ...command], { cwd: root, stdio, encoding: "utf8" })
+}
+
+function run(...command: string[]): void {
+  const { status } = wrangler(command, "inherit")
   if (status !== 0) process.exit(status ?? 1)
 }
-const succeeds = (...command: string[]) =>
-  spawnSync(process.execPath, ["--no-warnings", shim, ...command], { cwd: root }).status === 0
+
+const succeeds = (...command: string[]) => wrangler(command, "pipe").status === 0
 
 /** A deploy makes every resource but queues, which it only looks for. */
-function makeQueues(): void {
-  const config = readFileSync(path.join(root, "wrangler.toml"), "utf8")
-  const production = config.slice(config.indexOf("[env.production]"))
-  for (const name of new Set([...production.matchAll(/^queue = "(.+)"$/gm)].map((match) => match[1] ?? ""))) {
-    if (!succeeds("queues", "info", name)) run("queues", "create", name)
+function makeQueues(names: ReadonlySet<string>, options: readonly string[]): void {
+  for (const name of names) {
+    if (!succeeds("queues", "info", name)) run("queues", "create", name, ...options)
   }
 }
 
-const isDryRun = args.includes("--dry-run")
-const migrate = () => run("d1", "migrations", "apply", "gateway", "--env", "production", "--remote")
-/** Migrations only add, so the release that runs works on the new schema, and the new one is not without it. */
-const isMigratedFirst = !isDryRun && succeeds("d1", "info", "gateway", "--env", "production")
+const migrate = () => run("d1", "migrations", "apply", "gateway", ...PRODUCTION, "--remote")
 
-await ensureConsole()
-if (!isDryRun) makeQueues()
-if (isMigratedFirst) migrate()
-run("deploy", "--env", "production", "--minify", ...args)
-if (!isDryRun && !isMigratedFirst) migrate()
+/** A deploy would make the database, too, but in no jurisdiction. True where it exists. */
+function ensureDatabase(jurisdiction: string | undefined): boolean {
+  const { status, stdout } = wrangler(["d1", "info", "gateway", ...PRODUCTION, "--json"], "pipe")
+  if (status === 0) requireDatabaseIn(jurisdiction, stdout)
+  else if (jurisdiction === undefined) return false
+  else run("d1", "create", "gateway", "--jurisdiction", jurisdiction)
+  return true
+}
+
+/** Names of the secrets that the Worker has; none before its first deploy. */
+function secretNames(): ReadonlySet<string> {
+  const { status, stdout } = wrangler(["secret", "list", ...PRODUCTION, "--format", "json"], "pipe")
+  const listed = status === 0 ? (JSON.parse(stdout) as { name: string }[]) : []
+  return new Set(listed.map(({ name }) => name))
+}
+
+/** Asks once for what the Worker lacks. Uploads it with the code, so that the first version already works. */
+async function upload(): Promise<void> {
+  const terminal = process.stdin.isTTY ? createInterface({ input: process.stdin, output: process.stdout }) : undefined
+  const ask = terminal && ((question: string) => terminal.question(question))
+  const outcome = await secretsToUpload(secretNames(), process.env, ask)
+  terminal?.close()
+  const command = ["deploy", ...PRODUCTION, "--minify", ...args]
+  if (Object.keys(outcome.secrets).length > 0) {
+    const folder = mkdtempSync(path.join(tmpdir(), "gateway-deploy-"))
+    const file = path.join(folder, "secrets.json")
+    writeFileSync(file, JSON.stringify(outcome.secrets), { mode: 0o600 })
+    process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
+    command.push("--secrets-file", file)
+  }
+  run(...command)
+  const message = describeSecrets(outcome)
+  if (message !== "") console.log(message)
+}
+
+async function deploy(): Promise<void> {
+  const { unstable_readConfig: readConfig } = await import("wrangler")
+  const config = readConfig({ config: path.join(root, "wrangler.toml"), env: "production" })
+  const jurisdiction = jurisdictionOf(config)
+  await ensureConsole()
+  if (args.includes("--dry-run")) return run("deploy", ...PRODUCTION, "--minify", ...args)
+  const queues: readonly { queue: string }[] = config.queues.consumers ?? []
+  makeQueues(new Set(queues.map(({ queue }) => queue)), jurisdiction ? ["--jurisdiction", jurisdiction] : [])
+  // Migrations only add, so the release that runs works on the new schema, and the new one is not without it.
+  const isMigratedFirst = ensureDatabase(jurisdiction)
+  if (isMigratedFirst) migrate()
+  await upload()
+  if (!isMigratedFirst) migrate()
+}
+
+deploy().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error)
+  process.exit(1)
+})

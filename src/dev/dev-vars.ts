@@ -15,10 +15,11 @@ export function faultyLines(file: string, text: string): string[] {
     .flatMap((line, at) => (/^\s*(?:#.*)?$/.test(line) ? [] : [`${file} line ${at + 1}: must be NAME=value.`]))
 }
 
-const GENERATED: Record<string, () => string> = {
+/** The secrets that a gateway needs, and how each is made. */
+export const GENERATED = {
   MASTER_KEY: () => randomBytes(32).toString("base64"),
   BOOTSTRAP_MANAGEMENT_KEY: () => `sk-gw-boot-${randomBytes(32).toString("base64url")}`,
-}
+} satisfies Record<string, () => string>
 
 /** The variables of `.dev.vars`. Missing secrets are generated; what is there is not changed. */
 export function ensureDevVars(file: string): NodeJS.Dict<string> {

@@ -29,7 +29,7 @@ The gateway is ready.
   Base URL         ${baseUrl}
   API key          ${keys.normal}
   Management key   ${keys.management}
-  API document     ${baseUrl}/openapi.json
+  API reference    ${new URL("/docs", baseUrl).href}
   Models           ${baseUrl}/models${found && `\n  Found here       ${found}`}${providers.map((line) => `\n  Provider         ${line.replaceAll("\n", NEXT_LINE)}`).join("")}
 
   curl -N ${baseUrl}/chat/completions \\

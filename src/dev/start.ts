@@ -35,7 +35,7 @@ async function start(options: Options): Promise<void> {
   const [servers] = await Promise.all([findLocalServers(port), ensureBuild()])
 
   const fromShell = providersOfShell(process.env, secrets)
-  const format = logFormatOf(process.stdout, process.env["LOG_FORMAT"])
+  const format = logFormatOf(process.stdout, process.env)
   const held: string[] = []
   let isReady = false
   const runtime = await startRuntime({

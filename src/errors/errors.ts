@@ -88,8 +88,9 @@ export function toEnvelope(error: GatewayError): ErrorEnvelope {
   return { error: { code: error.status, message: error.message, ...(metadata && { metadata }) }, ...beside }
 }
 
-const SCHEMA_MESSAGE =
-  "The database schema is older than this release. The operator applies the migrations: wrangler d1 migrations apply gateway."
+/** With the command for the operator. */
+export const SCHEMA_MESSAGE =
+  "The database schema is older than this release. The operator runs: npx wrangler d1 migrations apply gateway --env production --remote"
 
 /** D1 lacks a table or a column: the code was deployed before its migrations. Drizzle wraps the error. */
 function isSchemaError(thrown: unknown): boolean {

@@ -2,7 +2,7 @@ import { GatewayError } from "../errors/errors.ts"
 import type { Catalogue } from "../models/catalogue.ts"
 import { findBuiltInProvider, builtInProviders } from "../providers/table.ts"
 import type { Provider } from "../providers/provider.ts"
-import { suggestNames } from "../support/suggest.ts"
+import { anyOf, suggestNames } from "../support/suggest.ts"
 import { matcher } from "../support/wildcard.ts"
 
 /** The models, providers and aliases that the rules of a guardrail may name. */
@@ -90,7 +90,7 @@ function providerReader({ providers }: KnownNames): Reader {
 
 function refuse(field: string, name: string, what: Reader["what"], ids: Iterable<string>): never {
   const nearest = suggestNames(name, new Set(ids))
-  const hint = nearest.length > 0 ? ` Did you mean ${nearest.join(" or ")}?` : ""
+  const hint = nearest.length > 0 ? ` Did you mean ${anyOf(nearest)}?` : ""
   const advice = `To name it before it is there, send "allow_unknown": true.`
   throw new GatewayError("invalid_request", `${field}: there is no ${what} ${name} here.${hint} ${advice}`)
 }

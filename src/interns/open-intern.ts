@@ -1,6 +1,7 @@
 import type { Context } from "hono"
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
+import { objectNamed } from "../config/objects.ts"
 import { type App } from "../access/app.ts"
 import type { InternIdentity, InternRpc } from "./hosts/rpc.ts"
 import { listInterns } from "./store.ts"
@@ -10,7 +11,7 @@ const PAGE = 100
 
 /** The object of an intern. */
 export function openIntern(env: Env, id: string): DurableObjectStub<InternRpc> {
-  return env.INTERN.get(env.INTERN.idFromName(id)) as DurableObjectStub<InternRpc>
+  return objectNamed<InternRpc>(env, "INTERN", id)
 }
 
 /** Deletes the interns of a deleted workspace and the data of their hosts. */

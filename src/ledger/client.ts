@@ -1,4 +1,5 @@
 import type { Env } from "../config/env.ts"
+import { objectNamed } from "../config/objects.ts"
 import { cappedAt, type Generation, type Settled } from "./generation.ts"
 import type { Reconciliation } from "./reconciliation.ts"
 import { logError } from "../support/log.ts"
@@ -22,7 +23,7 @@ import {
  * at work, calls may be admitted of a lease.
  */
 export function openLedger(env: Env, organizationId: string, later?: (work: Promise<unknown>) => void): LedgerClient {
-  const open = () => env.LEDGER.get(env.LEDGER.idFromName(organizationId)) as DurableObjectStub<LedgerRpc>
+  const open = () => objectNamed<LedgerRpc>(env, "LEDGER", organizationId)
   return new LedgerClient(open, sharedOf(organizationId), later)
 }
 

@@ -1,24 +1,44 @@
 import type { CallLine } from "../support/call-line.ts"
+import { printable, printableLine } from "../support/printable.ts"
 import { isObject, parseJson } from "../support/json.ts"
 import type { LogLine } from "./runtime.ts"
 
-export type LogFormat = "text" | "json"
+export type LogFormat = "colored" | "text" | "json"
 
-/** Text on a terminal, JSON where the output is read by a program; LOG_FORMAT decides otherwise. */
-export function logFormatOf(out: { isTTY?: boolean }, setting: string | undefined): LogFormat {
-  if (setting === "text" || setting === "json") return setting
-  return out.isTTY ? "text" : "json"
+type Settings = { LOG_FORMAT?: string | undefined; NO_COLOR?: string | undefined }
+
+/**
+ * Text on a terminal, JSON where the output is read by a program; LOG_FORMAT decides otherwise. Colors are for terminals,
+ * unless NO_COLOR is set.
+ */
+export function logFormatOf(out: { isTTY?: boolean }, { LOG_FORMAT: setting, NO_COLOR: plain }: Settings): LogFormat {
+  const isText = setting === "text" || (setting !== "json" && out.isTTY === true)
+  if (!isText) return "json"
+  return out.isTTY === true && !plain ? "colored" : "text"
 }
 
 /** One line for each call, and for each error without its stack. */
 export function formatLog({ level, message }: LogLine, format: LogFormat, now = new Date()): string {
   const line = parseJson(message)
-  if (!isObject(line)) return format === "json" ? JSON.stringify({ time: now.toISOString(), level, message }) : message
+  if (!isObject(line)) {
+    if (format === "json") return JSON.stringify({ time: now.toISOString(), level, message })
+    return printable(message)
+  }
   if (format === "json") return JSON.stringify({ time: now.toISOString(), ...line })
-  return line["message"] === "call" ? formatCall(line, now) : formatEvent(line, now)
+  const paint = painterOf(format)
+  return line["message"] === "call" ? formatCall(line, now, paint) : formatEvent(line, now, paint)
 }
 
-function formatCall(line: Partial<CallLine>, now: Date): string {
+/** Marks and colors a part of a line, whose text may be a client's. */
+type Paint = (code: number, text: string) => string
+
+function painterOf(format: LogFormat): Paint {
+  return (code, text) => (format === "colored" ? `\u001b[${code}m${printableLine(text)}\u001b[0m` : printableLine(text))
+}
+
+const [RED, GREEN, YELLOW, DIM] = [31, 32, 33, 2]
+
+function formatCall(line: Partial<CallLine>, now: Date, paint: Paint): string {
   const { status = 0, model, provider, failed_attempts: failed, ending, error, path } = line
   const target = model === undefined ? (path ?? "") : `${model}${provider ? ` → ${provider}` : ""}`
   const facts =
@@ -32,26 +52,26 @@ function formatCall(line: Partial<CallLine>, now: Date): string {
           ...(failed ? [`failed: ${failed.join(", ")}`] : []),
           line.key ?? "",
         ]
-  return `${dim(clock(now))}  ${colour(status)}  ${target}  ${dim(facts.filter(Boolean).join("  "))}`
+  const color = status < 400 ? GREEN : status < 500 ? YELLOW : RED
+  const details = paint(DIM, facts.filter(Boolean).join("  "))
+  return `${paint(DIM, clock(now))}  ${paint(color, String(status))}  ${printableLine(target)}  ${details}`
 }
 
-function formatEvent(line: Record<string, unknown>, now: Date): string {
+function formatEvent(line: Record<string, unknown>, now: Date, paint: Paint): string {
   const { level, message, cause, requestId, ...fields } = line
   const rest = Object.entries({ ...fields, ...(requestId !== undefined && { request: requestId }) })
   const reason = isObject(cause) ? ` (${String(cause["name"])}: ${String(cause["message"])})` : ""
   const details = rest.map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
-  const mark = level === "error" ? red("error") : yellow(typeof level === "string" ? level : "info")
-  return [dim(clock(now)), mark, `${String(message)}${reason}`, dim(details.join(" "))].join("  ").trimEnd()
+  const mark = level === "error" ? paint(RED, "error") : paint(YELLOW, typeof level === "string" ? level : "info")
+  const parts = [
+    paint(DIM, clock(now)),
+    mark,
+    printableLine(`${String(message)}${reason}`),
+    paint(DIM, details.join(" ")),
+  ]
+  return parts.join("  ").trimEnd()
 }
 
 function clock(now: Date): string {
   return now.toTimeString().slice(0, 8)
 }
-
-function colour(status: number): string {
-  const text = String(status)
-  return status < 400 ? green(text) : status < 500 ? yellow(text) : red(text)
-}
-
-const paint = (code: number) => (text: string) => `\u001b[${code}m${text}\u001b[0m`
-const [red, green, yellow, dim] = [paint(31), paint(32), paint(33), paint(2)]

@@ -37,7 +37,16 @@ export async function migrate(database: Database, migrations: readonly Migration
   }
   for (const { name, statements } of missing) {
     const record = database.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(name)
-    await database.batch([...statements.map((statement) => database.prepare(statement)), record])
+    await database
+      .batch([...statements.map((statement) => database.prepare(statement)), record])
+      .catch((cause: unknown) => {
+        const reason = cause instanceof Error ? cause.message : String(cause)
+        throw new Error(
+          `The migration ${name} was not applied: ${reason}. Nothing of it was kept. If the database has a part of it already, ` +
+            "undo that part, or restore a backup, and start again.",
+          { cause },
+        )
+      })
   }
   return missing.map(({ name }) => name)
 }

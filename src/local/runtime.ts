@@ -5,6 +5,7 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptio
 import { keepSchedule } from "./crons.ts"
 import { useDirectOutbound } from "./direct-outbound.ts"
 import { type Database, migrate } from "./migrate.ts"
+import { migrateState, persistencePath } from "./migrate-state.ts"
 import { dist } from "./paths.ts"
 import { pidsOf } from "./processes.ts"
 import { readSpec, type Stage, type WorkerSpec } from "./spec.ts"
@@ -57,6 +58,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
   useDirectOutbound()
   const release = holdSignals()
+  await migrateState(spec, GATEWAY, options.stateDir)
   const miniflare = new Miniflare({
     ...toMiniflareOptions(spec, { ...options, onLog }),
     unsafeHandleRuntimeRestart: () => {
@@ -72,7 +74,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
   })
   await miniflare.ready
-  release()
+  // Again, for a database that was put in the place of the one whose schema is noted.
   const database: unknown = await miniflare.getD1Database("DB", GATEWAY)
   await migrate(database as Database, spec.migrations)
   const schedule = keepSchedule(spec.crons, async (cron, scheduledTime) => {
@@ -80,6 +82,8 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     const worker: unknown = await miniflare.getWorker(GATEWAY)
     await (worker as Scheduled).scheduled({ cron, scheduledTime })
   })
+  // Last: the caller listens before the next signal can arrive, and none ends this process and leaves the runtime.
+  release()
   return {
     pids: runtimePids,
     stop: async () => {
@@ -155,8 +159,7 @@ function toMiniflareOptions(spec: WorkerSpec, options: RuntimeOptions) {
     host: "127.0.0.1",
     log: new RuntimeLog(options),
     handleStructuredLogs: ({ level, message }) => options.onLog({ level, message }),
-    // Where wrangler dev keeps its state under the same folder.
-    resourcePersistencePath: path.join(options.stateDir, "v3"),
+    resourcePersistencePath: persistencePath(options.stateDir),
     workers: [gateway, console, ...(isDevelopment ? [embedded] : [])],
   })
 }

@@ -23,7 +23,7 @@ async function serve(argv: readonly string[]): Promise<void> {
   mkdirSync(stateDir, { recursive: true })
   const locked = await lock(path.join(stateDir, "gateway"))
   if ("reason" in locked) fail(`${locked.reason} Two gateways cannot share a state folder.`)
-  const format = logFormatOf(process.stdout, process.env["LOG_FORMAT"])
+  const format = logFormatOf(process.stdout, process.env)
   const runtime = await startRuntime({
     stage: "production",
     host,

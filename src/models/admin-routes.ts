@@ -11,6 +11,7 @@ import { publishCatalogue } from "./compile.ts"
 import { discover } from "./discover.ts"
 import { Page, toPage } from "./search.ts"
 import {
+  findSeedDate,
   listCatalogueRows,
   listDisabledProviders,
   overrideEndpoint,
@@ -102,9 +103,10 @@ export const catalogueAdmin = newRouter()
   .openapi(put, async (c) => {
     const body = c.req.valid("json")
     const models = admin.toCatalogueModels(body)
-    const changed = changesOf({ source: body.source, models: models.length }, ["source", "models"])
-    const entry = entryOf(c, { action: "catalogue.put", resourceId: body.source, workspaceId: null, changed })
-    const data = await upsertCatalogue(c.env.DB, models, { source: body.source, now: Date.now(), entry })
+    const { source, date, complete } = body
+    const changed = changesOf({ source, models: models.length, date }, ["source", "models", "date"])
+    const entry = entryOf(c, { action: "catalogue.put", resourceId: source, workspaceId: null, changed })
+    const data = await upsertCatalogue(c.env.DB, models, { source, date, isComplete: complete, now: Date.now(), entry })
     await publishCatalogue(c.env)
     return c.json({ data }, 200)
   })
@@ -117,6 +119,7 @@ export const catalogueAdmin = newRouter()
         data: items.map((row) => admin.toStoredModel(row, providers)),
         total_count: rows.length,
         disabled_providers: await listDisabledProviders(c.env.DB),
+        seed_date: await findSeedDate(c.env.DB),
       },
       200,
     )

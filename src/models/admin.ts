@@ -11,6 +11,7 @@ const modalities = (values: readonly string[]) =>
     .array(z.enum(values, { error: `accepts ${values.join(", ")}` }))
     .min(1)
     .default(["text"])
+const count = (description: string) => z.int().min(0).meta({ description })
 const tokens = z.int().min(0).max(100_000_000)
 
 const Facts = z.strictObject({
@@ -56,17 +57,33 @@ export const CatalogueBody = z
       .enum(["seed", "operator"])
       .default("operator")
       .meta({ description: "A seed never replaces an operator's row." }),
+    date: z.iso.date().optional().meta({ description: "The day of a seed's facts.", example: "2026-11-24" }),
+    complete: z.boolean().default(false).meta({
+      description:
+        "Of a seed: these are all. Models and endpoints of earlier seeds that are not named are removed, except those that an operator has priced or switched off.",
+    }),
     models: z
       .array(CatalogueModel)
       .min(1)
       .max(2_000)
       .refine((models) => isUnique(models.map(({ id }) => id)), { error: "has a model twice" }),
   })
+  .refine(({ source, complete }) => source === "seed" || !complete, {
+    error: "is for source seed: an operator's models stay until they are changed",
+    path: ["complete"],
+  })
   .meta({ id: "CatalogueBody" })
 export type CatalogueBody = z.infer<typeof CatalogueBody>
 
 export const CatalogueWritten = z
-  .object({ data: z.object({ models: z.int(), endpoints: z.int() }) })
+  .object({
+    data: z.object({
+      models: count("Models that were put."),
+      endpoints: count("Their endpoints."),
+      removed_models: count("Models of earlier seeds that are gone."),
+      removed_endpoints: count("Endpoints of earlier seeds that are gone."),
+    }),
+  })
   .meta({ id: "CatalogueWritten" })
 
 export const OverrideBody = z
@@ -110,8 +127,6 @@ export const DiscoverBody = z
   })
   .meta({ id: "DiscoverBody" })
 
-const count = (description: string) => z.int().min(0).meta({ description })
-
 export const DiscoverResult = z
   .object({
     data: z.array(
@@ -149,6 +164,10 @@ export const CatalogueRows = z
     data: z.array(z.object({ id: z.string(), ...Facts.shape, ...row, endpoints: z.array(StoredOffer) })),
     total_count: z.int(),
     disabled_providers: z.array(z.string()).meta({ description: "Slugs of providers that are stopped." }),
+    seed_date: z
+      .string()
+      .nullable()
+      .meta({ description: "The day of the facts of the last seed.", example: "2026-11-24" }),
   })
   .meta({ id: "CatalogueRows" })
 

@@ -10,6 +10,8 @@ export type Filter = {
   keeps: (endpoint: Endpoint, provider: Provider, region: string | null, alias?: string) => boolean
   /** The rule that sets it for the caller; undefined for what the request itself asks for. */
   rule?: GuardrailRule
+  /** With which the operator lets the endpoint take requests. */
+  command?: (model: string, provider: string) => string
 }
 
 /** Whether a name that a caller wrote (a slug, a display name, `slug/quantization`) means this endpoint. */

@@ -3,6 +3,7 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { Model } from "./catalogue.ts"
 import type { Pricing } from "../money/pricing.ts"
+import { deployment } from "../config/table.ts"
 import { openDb } from "../support/db.ts"
 import { disabledProviders, type EndpointRow, endpoints, type ModelRow, models, type Source } from "./table.ts"
 
@@ -11,15 +12,26 @@ export type StoredEndpoint = Omit<EndpointRow, "modelId">
 
 export type StoredModel = ModelRow & { endpoints: StoredEndpoint[] }
 
+/** `date`: the day of the facts. `isComplete`: what an earlier seed put and this one lacks is removed. */
+type CatalogueWrite = {
+  source: Source
+  date?: string | undefined
+  isComplete: boolean
+  now: number
+  entry: AuditEntry
+}
+type CatalogueCounts = { models: number; endpoints: number; removed_models: number; removed_endpoints: number }
+
 /**
  * Put models with their endpoints, all or none. An operator's row is never changed by a seed, and the operator's price
- * and switch of an endpoint (`price_override`, `disabled`) are not touched at all. Rows that are not named stay.
+ * and switch of an endpoint (`price_override`, `disabled`) are not touched at all. Rows that are not named stay, unless
+ * the seed is complete.
  */
 export async function upsertCatalogue(
   db: D1Database,
   catalogue: readonly Model[],
-  { source, now, entry }: { source: Source; now: number; entry: AuditEntry },
-): Promise<{ models: number; endpoints: number }> {
+  { source, date, isComplete, now, entry }: CatalogueWrite,
+): Promise<CatalogueCounts> {
   // What has a column of its own is undefined here, which JSON leaves out.
   const modelRows = catalogue.map((model) => ({
     id: model.id,
@@ -32,7 +44,7 @@ export async function upsertCatalogue(
       facts: JSON.stringify({ ...endpoint, model: undefined, provider: undefined }),
     })),
   )
-  await db.batch([
+  const results = await db.batch([
     // `WHERE true`: without it SQLite reads ON as a join of the SELECT.
     db
       .prepare(
@@ -52,8 +64,46 @@ export async function upsertCatalogue(
       )
       .bind(JSON.stringify(endpointRows), source, now),
     auditStatement(db, entry),
+    ...(date === undefined ? [] : [db.prepare(SET_DATE).bind(date)]),
+    ...(isComplete ? retireStatements(db, JSON.stringify(modelRows), JSON.stringify(endpointRows)) : []),
   ])
-  return { models: modelRows.length, endpoints: endpointRows.length }
+  const [endpointsGone, modelsGone] = isComplete ? results.slice(-2) : []
+  return {
+    models: modelRows.length,
+    endpoints: endpointRows.length,
+    removed_models: modelsGone?.meta.changes ?? 0,
+    removed_endpoints: endpointsGone?.meta.changes ?? 0,
+  }
+}
+
+const SET_DATE = `INSERT INTO deployment (name, value) VALUES ('seed_date', ?1)
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+
+/** What an earlier seed put and this one lacks. What providers list themselves goes when they list it no longer. */
+function retireStatements(db: D1Database, modelRows: string, endpointRows: string): D1PreparedStatement[] {
+  return [
+    db
+      .prepare(
+        `DELETE FROM endpoints
+         WHERE source = 'seed' AND facts ->> 'discovered' IS NULL AND price_override IS NULL AND disabled = 0
+           AND (model_id, provider) NOT IN (SELECT value ->> 'model_id', value ->> 'provider' FROM json_each(?1))`,
+      )
+      .bind(endpointRows),
+    db
+      .prepare(
+        `DELETE FROM models
+         WHERE source = 'seed' AND facts ->> 'discovered' IS NULL
+           AND id NOT IN (SELECT value ->> 'id' FROM json_each(?1))
+           AND NOT EXISTS (SELECT 1 FROM endpoints WHERE endpoints.model_id = models.id)`,
+      )
+      .bind(modelRows),
+  ]
+}
+
+/** The day of the facts of the last seed; null where none had one. */
+export async function findSeedDate(binding: D1Database): Promise<string | null> {
+  const [row] = await openDb(binding).select().from(deployment).where(eq(deployment.name, "seed_date"))
+  return row?.value ?? null
 }
 
 export type EndpointOverride = { pricing?: Pricing | null | undefined; disabled?: boolean | undefined }

@@ -5,6 +5,7 @@ import type { App } from "../access/app.ts"
 import { requireManagement } from "../access/guards.ts"
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
+import { objectNamed } from "../config/objects.ts"
 import { newRouter } from "../http/router.ts"
 import { failures } from "../http/schema.ts"
 import type { LedgerRpc } from "../ledger/protocol.ts"
@@ -45,10 +46,9 @@ async function exportMetrics(c: Context<App>, organizationId: string | null) {
 }
 
 async function readLedgers(env: Env, organizationIds: readonly string[]): Promise<LedgerBacklog> {
-  const ledgers = organizationIds.slice(0, MAX_LEDGERS).map((id) => {
-    const object = env.LEDGER.get(env.LEDGER.idFromName(id)) as DurableObjectStub<LedgerRpc>
-    return object.backlog()
-  })
+  const ledgers = organizationIds
+    .slice(0, MAX_LEDGERS)
+    .map(async (id) => objectNamed<LedgerRpc>(env, "LEDGER", id).backlog())
   const all = await Promise.all(ledgers)
   const sum = (name: keyof LedgerBacklog) => all.reduce((total, one) => total + one[name], 0)
   return { records: sum("records"), broadcasts: sum("broadcasts"), holds: sum("holds") }

@@ -13,6 +13,7 @@ import { failures, jsonBody, ok } from "../http/schema.ts"
 import { mintKey } from "../keys/key.ts"
 import type { App } from "../access/app.ts"
 import { newId } from "../support/ids.ts"
+import { configuredJurisdiction } from "./jurisdiction.ts"
 import { NewOrganization, Organization, OrganizationChange, OrganizationRights } from "./schemas.ts"
 import { insertOrganization, updateRights } from "./store.ts"
 
@@ -84,7 +85,17 @@ async function makeOrganization(c: Context<App>, input: NewOrganization) {
     }),
   ]
   const ownerEmail = input.owner_email?.toLowerCase() ?? null
-  const organization = { id, name: input.name, ownerId, ownerEmail, workspaceId, keys: rows, createdAt: now }
+  const jurisdiction = configuredJurisdiction(c.env)
+  const organization = {
+    id,
+    name: input.name,
+    ownerId,
+    ownerEmail,
+    workspaceId,
+    keys: rows,
+    createdAt: now,
+    jurisdiction,
+  }
   await insertOrganization(c.env.DB, organization, entries)
   await openLedger(c.env, id).credit("starting-balance", usdToNano(input.starting_balance_usd))
   invalidateKey(c.var.principal.keyHash)

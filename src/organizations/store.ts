@@ -1,6 +1,7 @@
 import { eq, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
+import { deployment } from "../config/table.ts"
 import { insertKeyQuery } from "../keys/store.ts"
 import type { NewKeyRow } from "../keys/table.ts"
 import { members } from "../members/table.ts"
@@ -16,6 +17,8 @@ export type NewOrganization = {
   workspaceId: string
   keys: readonly NewKeyRow[]
   createdAt: number
+  /** Of the deployment: recorded with its first organization. */
+  jurisdiction: string
 }
 
 /** Inserts an organization with its owner, default workspace and first keys, atomically. */
@@ -25,8 +28,9 @@ export async function insertOrganization(
   entries: readonly AuditEntry[],
 ): Promise<void> {
   const db = openDb(binding)
-  const { id: organizationId, name, ownerId, ownerEmail, workspaceId, keys, createdAt } = organization
+  const { id: organizationId, name, ownerId, ownerEmail, workspaceId, keys, createdAt, jurisdiction } = organization
   await db.batch([
+    db.insert(deployment).values({ name: "jurisdiction", value: jurisdiction }).onConflictDoNothing(),
     db.insert(organizations).values({ id: organizationId, name, createdAt }),
     db.insert(members).values({ organizationId, userId: ownerId, role: "owner", email: ownerEmail, createdAt }),
     db.insert(workspaces).values({
@@ -75,6 +79,12 @@ export async function findOrganization(db: D1Database, id: string): Promise<Orga
 export async function organizationExists(db: D1Database, id: string): Promise<boolean> {
   const [row] = await openDb(db).select({ id: organizations.id }).from(organizations).where(eq(organizations.id, id))
   return row !== undefined
+}
+
+/** Undefined before the first organization. */
+export async function recordedJurisdiction(db: D1Database): Promise<string | undefined> {
+  const [row] = await openDb(db).select().from(deployment).where(eq(deployment.name, "jurisdiction"))
+  return row?.value
 }
 
 /** Whether a migration of `d1-migrations` is applied; rejects if the database does not respond. */

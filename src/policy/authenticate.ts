@@ -7,6 +7,7 @@ import { findKnownKeys } from "../access/known-keys-store.ts"
 import type { Principal } from "../access/principal.ts"
 import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
+import { requireJurisdiction } from "../organizations/jurisdiction.ts"
 import { ExpiringMap } from "../support/expiring-map.ts"
 import { loadAccess, loadOperator } from "./store.ts"
 
@@ -104,16 +105,21 @@ function isExpired({ expiresAt }: Principal, now: number): boolean {
 async function find(hash: string, ip: string | undefined, env: Env, now: number): Promise<Principal | undefined> {
   const cached = cachedKey(hash, now)
   if (cached) return cached.value
-  const principal = isBootstrapKey(hash, env) ? await loadOperator(env.DB, hash) : await findKey(hash, ip, env, now)
+  const principal = isBootstrapKey(hash, env) ? await findOperator(hash, env) : await findKey(hash, ip, env, now)
   cacheKey(hash, principal, now)
   return principal
 }
 
 async function findKey(hash: string, ip: string | undefined, env: Env, now: number): Promise<Principal | undefined> {
   await throttleUnknownKeys(ip, { kind: "key", key: hash }, (hashes) => findKnownKeys(env.DB, hashes), now)
-  const principal = await loadAccess(env.DB, hash)
+  const [principal] = await Promise.all([loadAccess(env.DB, hash), requireJurisdiction(env)])
   if (!principal) await countUnknownKey(env.RATE, ip, now)
   return principal
+}
+
+async function findOperator(hash: string, env: Env): Promise<Principal> {
+  const [operator] = await Promise.all([loadOperator(env.DB, hash), requireJurisdiction(env)])
+  return operator
 }
 
 function isBootstrapKey(hash: string, { BOOTSTRAP_MANAGEMENT_KEY: secret }: Env): boolean {

@@ -13,7 +13,8 @@ export function filtersOf(
 ): Filter[] {
   const filters: Filter[] = [
     {
-      name: "no price is known (the operator sets one, or 0: npm run gateway -- catalogue price MODEL PROVIDER)",
+      name: "no price is known",
+      command: (model, provider) => `npm run gateway -- catalogue price ${model} ${provider} --prompt 0 --completion 0`,
       keeps: (endpoint) => endpoint.pricing !== null,
     },
   ]

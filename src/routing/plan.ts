@@ -8,7 +8,7 @@ import type { ProviderPreferences } from "../formats/schemas.ts"
 import { filtersOf } from "./filters.ts"
 import { FREE, isNamed, type Filter } from "../models/endpoint-filter.ts"
 import type { Statistics } from "./health.ts"
-import { suggestNames } from "../support/suggest.ts"
+import { anyOf, suggestNames } from "../support/suggest.ts"
 import { findModel, type Named, type Sort } from "./names.ts"
 import { inOrder } from "./order.ts"
 import { isSibling, type Target } from "./target.ts"
@@ -76,7 +76,7 @@ export function plan(request: Routable, deps: PlanInput): Target[] {
 }
 
 /** Why the last endpoints of a model were removed from the plan. */
-type Removal = { reason: string; rule?: GuardrailRule | undefined }
+type Removal = { reason: string; rule?: GuardrailRule | undefined; command?: string | undefined }
 
 /** `forbidden` with the rules if a guardrail removed the endpoints, `not_found` otherwise. */
 function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
@@ -87,7 +87,9 @@ function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
     )
   }
   const text = [...new Set(removed.map((one) => one.reason))].join("; ")
-  const message = `No endpoint of ${names} can take this request: ${text}.`
+  const [command] = removed.flatMap((one) => one.command ?? [])
+  const advice = command === undefined ? "" : ` The operator sets one, or 0: ${command}`
+  const message = `No endpoint of ${names} can take this request: ${text}.${advice}`
   const refusedBy = removed.flatMap(({ rule }) => rule ?? [])
   if (refusedBy.length === 0) return new GatewayError("not_found", message)
   const patterns = [...new Set(refusedBy.map(({ field }) => field))]
@@ -101,7 +103,7 @@ function unknownModel(requested: readonly Named[], { catalogue, output }: PlanIn
   const offered = [...catalogue.models.values()].filter((model) => makes(model, output)).map(({ id }) => id)
   const isOffered = offered.length > 0
   const similar = [...new Set(requested.flatMap(({ name }) => suggestNames(name, offered)))].slice(0, 3)
-  const hint = similar.length > 0 ? ` Did you mean ${similar.join(" or ")}?` : ""
+  const hint = similar.length > 0 ? ` Did you mean ${anyOf(similar)}?` : ""
   const text = isOffered
     ? `GET /models?output_modalities=${output} lists what can be called.`
     : `No provider that is configured on this gateway offers ${output}.`
@@ -123,7 +125,7 @@ function missingKeyOf(name: string, { unconfigured, disabled }: Catalogue): stri
     return `The operator of this gateway has stopped the providers of ${id}: ${stopped.join(", ")}.`
   const secrets = slugs.flatMap((slug) => findBuiltInProvider(slug)?.secret ?? [])
   if (id === undefined || secrets.length === 0) return undefined
-  const names = secrets.slice(0, MAX_NAMED_VARIABLES).join(" or ")
+  const names = anyOf(secrets.slice(0, MAX_NAMED_VARIABLES))
   return `No provider of ${id} is configured. Set ${names} on the gateway, or add your own key with POST /byok.`
 }
 
@@ -179,7 +181,8 @@ function narrow(
     offers = offers.filter(({ endpoint, provider }) => filter.keeps(endpoint, provider, region, alias))
     if (before.length > 0 && offers.length === 0) {
       const names = new Set(before.map(({ endpoint }) => endpoint.provider))
-      removed.push({ reason: `${filter.name} (${[...names].join(", ")})`, rule: filter.rule })
+      const reason = `${filter.name} (${[...names].join(", ")})`
+      removed.push({ reason, rule: filter.rule, command: filter.command?.(model.id, [...names][0] ?? "") })
     }
   }
   return offers.flatMap(({ endpoint, ...offer }) =>

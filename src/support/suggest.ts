@@ -1,14 +1,19 @@
 const MAX_SUGGESTIONS = 3
 /** Of the pairs of letters in two names, the share that both have. */
 const LEAST_SIMILARITY = 0.5
+/** A name that is much less alike than the best one is no suggestion beside it. */
+const LEAST_OF_BEST = 0.8
 
 /** The ids that are most like a name that none of them is. */
 export function suggestNames(name: string, ids: Iterable<string>): string[] {
   const wanted = pairsOf(name)
-  return [...ids]
+  const alike = [...ids]
     .map((id) => ({ id, likeness: similarity(wanted, pairsOf(id)) }))
     .filter(({ likeness }) => likeness >= LEAST_SIMILARITY)
     .toSorted((a, b) => b.likeness - a.likeness || (a.id < b.id ? -1 : 1))
+  const [best] = alike
+  return alike
+    .filter(({ likeness }) => likeness >= LEAST_OF_BEST * (best?.likeness ?? 0))
     .slice(0, MAX_SUGGESTIONS)
     .map(({ id }) => id)
 }
@@ -22,4 +27,10 @@ function similarity(one: ReadonlySet<string>, other: ReadonlySet<string>): numbe
   let shared = 0
   for (const pair of one) if (other.has(pair)) shared += 1
   return one.size + other.size === 0 ? 0 : (2 * shared) / (one.size + other.size)
+}
+
+/** `a, b or c`. */
+export function anyOf(names: readonly string[]): string {
+  const [last = "", ...others] = names.toReversed()
+  return others.length === 0 ? last : `${others.toReversed().join(", ")} or ${last}`
 }

@@ -50,7 +50,7 @@ export function byNode(args: readonly string[], more: NodeJS.ProcessEnv = {}): C
 }
 
 /** The keys of whoever runs the tests stay out of them. */
-function withoutProviders(): NodeJS.ProcessEnv {
+export function withoutProviders(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_(?:API_KEY|BASE_URL)$/.test(name)))
 }
 

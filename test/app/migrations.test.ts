@@ -77,6 +77,18 @@ describe.each(later)("%s", (name) => {
   })
 })
 
+test.each([
+  [0, []],
+  [2, [{ name: "jurisdiction", value: "" }]],
+])("a database with %i organizations records as jurisdiction: %j", (organizations, expected) => {
+  const db = migrated((name) => name < "0049")
+  for (let at = 0; at < organizations; at++) {
+    db.prepare("INSERT INTO organizations (id, name, created_at) VALUES (?, 'o', 0)").run(`o-${at}`)
+  }
+  db.exec(readFileSync(path.join(folder, "0049_deployment.sql"), "utf8"))
+  expect(db.prepare("SELECT * FROM deployment").all()).toEqual(expected)
+})
+
 test("a rebuilt table keeps its rows", () => {
   const before = migrated((name) => name < "0043")
   const insert = "INSERT INTO generations VALUES (?, 'o', 'w', 'k', ?, 'a/b', NULL, 7, 0, '{}', ?)"

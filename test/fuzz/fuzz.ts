@@ -16,6 +16,8 @@ type Options = {
   onProgress?: (sent: number) => void
   /** Stops after this many different faults. */
   most?: number
+  /** Of another release, on the present schema. */
+  script?: string | undefined
 }
 
 const CONCURRENCY = 8
@@ -32,9 +34,9 @@ const TIMEOUTS = {
 }
 
 /** Sends generated requests to a gateway of its own and collects every answer that is wrong. */
-export async function fuzz({ seed, count, onProgress, most = 20 }: Options): Promise<Report> {
+export async function fuzz({ seed, count, onProgress, most = 20, script }: Options): Promise<Report> {
   const upstream = await startFaultyUpstream(seed)
-  const gateway = await startGateway(upstream.baseUrl, TIMEOUTS, true)
+  const gateway = await startGateway(upstream.baseUrl, TIMEOUTS, true, script === undefined ? {} : { script })
   const agent = new http.Agent({ keepAlive: true, maxSockets: CONCURRENCY })
   try {
     const document = (await (await fetch(`${gateway.url}/api/v1/openapi.json`)).json()) as Document

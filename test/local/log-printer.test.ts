@@ -1,9 +1,8 @@
-import { stripVTControlCharacters } from "node:util"
 import { expect, test } from "vitest"
 import { formatLog, logFormatOf } from "../../src/local/log-printer.ts"
 
 const now = new Date(2026, 10, 22, 20, 35, 16)
-const plain = (message: string) => stripVTControlCharacters(formatLog({ level: "log", message }, "text", now))
+const plain = (message: string) => formatLog({ level: "log", message }, "text", now)
 
 test("a call is one line: time, status, model and provider, duration, tokens, cost and key", () => {
   const message = JSON.stringify({
@@ -44,9 +43,32 @@ test("an error is one line without a stack trace", () => {
 })
 
 test("a program that reads the log gets JSON, with the time", () => {
-  expect(logFormatOf({ isTTY: false }, undefined)).toBe("json")
-  expect(logFormatOf({ isTTY: true }, undefined)).toBe("text")
-  expect(logFormatOf({ isTTY: true }, "json")).toBe("json")
+  expect(logFormatOf({ isTTY: false }, {})).toBe("json")
+  expect(logFormatOf({ isTTY: true }, { LOG_FORMAT: "json" })).toBe("json")
   const line = formatLog({ level: "log", message: '{"level":"info","message":"call","status":200}' }, "json", now)
   expect(JSON.parse(line)).toEqual({ time: now.toISOString(), level: "info", message: "call", status: 200 })
+})
+
+test("a terminal gets colors unless NO_COLOR is set, and text that is asked for elsewhere has none", () => {
+  expect(logFormatOf({ isTTY: true }, {})).toBe("colored")
+  expect(logFormatOf({ isTTY: true }, { NO_COLOR: "1" })).toBe("text")
+  expect(logFormatOf({ isTTY: false }, { LOG_FORMAT: "text" })).toBe("text")
+  const message = '{"level":"info","message":"call","status":200,"model":"a/b","provider":"B"}'
+  expect(formatLog({ level: "log", message }, "colored", now)).toContain("\u001b[32m200\u001b[0m")
+})
+
+test.each(["colored", "text"] as const)("what a client wrote cannot move the cursor of a %s log", (format) => {
+  const evil = "\u001b[2J\u202Etxet\r\n200"
+  const error = `There is no model ${evil} here.`
+  for (const line of [
+    { level: "warning", message: "call", status: 404, path: `/api/v1/${evil}`, ending: "not_found", error },
+    { level: "info", message: "call", status: 200, model: evil, provider: evil, failed_attempts: [evil], key: evil },
+    { level: "error", message: evil, cause: { name: evil, message: evil }, field: evil },
+  ]) {
+    const text = formatLog({ level: "log", message: JSON.stringify(line) }, format, now)
+    const ours = [31, 32, 33, 2, 0].map((code) => `\u001b[${code}m`)
+    expect(ours.reduce((left, code) => left.replaceAll(code, ""), text)).not.toMatch(/[\p{Cc}\u202e]/u)
+  }
+  const other = formatLog({ level: "log", message: evil }, format, now)
+  expect(other.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e]/u)
 })

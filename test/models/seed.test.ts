@@ -10,8 +10,18 @@ describe("the seed", () => {
   const endpoints = models.flatMap((model) => model.endpoints)
 
   test("is a body that PUT /catalogue takes as a seed", () => {
-    expect(body.source).toBe("seed")
+    expect(body).toMatchObject({ source: "seed", complete: true, date: expect.stringMatching(/^20\d\d-/) })
     expect(models.length).toBeGreaterThan(300)
+  })
+
+  test("says of most models when they appeared, never in the future", () => {
+    const dates = models.map(({ created }) => created).filter((created) => created > 0)
+    expect(dates.length).toBeGreaterThan(models.length / 2)
+    expect(Math.max(...dates)).toBeLessThanOrEqual(Date.parse(body.date ?? "") / 1_000)
+    const early = models.filter(({ created, knowledgeCutoff }) => {
+      return created > 0 && knowledgeCutoff !== null && Date.parse(knowledgeCutoff) / 1_000 > created + 31 * 86_400
+    })
+    expect(early.map(({ id }) => id)).toEqual([])
   })
 
   test("names each pair of model and provider once, in order of id", () => {

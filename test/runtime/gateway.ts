@@ -5,6 +5,7 @@ import path from "node:path"
 import { readD1Migrations } from "@cloudflare/vitest-pool-workers"
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
 import { root } from "../../src/dev/options.ts"
+import { type Database, migrate } from "../../src/local/migrate.ts"
 import { bundle } from "./bundle.ts"
 import { PRICES } from "./upstream.ts"
 
@@ -23,6 +24,8 @@ export type Gateway = {
   newOrganization: () => Promise<Organization>
   /** What the database has of an organization's calls. */
   rows: (organizationId: string) => Promise<Row[]>
+  /** Applies migrations up to this one; returns their names. */
+  migrateTo: (newest: string) => Promise<string[]>
   /** A statement of the test's own, in the database. */
   execute: (statement: string) => Promise<void>
   /** What the ledger still holds for an organization. */
@@ -41,19 +44,37 @@ type Ledgers = {
 
 export type Organization = { id: string; apiKey: string; managementKey: string }
 
+/**
+ * Another bundle than that of this release, the newest migration that the database gets at first, and a folder that outlives
+ * the gateway.
+ */
+type Release = { script?: string; upTo?: string; state?: string }
+
 /** The deployed bundle in workerd, with real D1, KV and Durable Objects in a folder, reached by a socket of its own. */
 export async function startGateway(
   upstreamUrl: string,
   bindings: Record<string, string> = {},
   isConfined = false,
+  { script = bundle, upTo = "9999", state }: Release = {},
 ): Promise<Gateway> {
-  const folder = mkdtempSync(path.join(tmpdir(), "gateway-runtime-"))
+  const folder = state ?? mkdtempSync(path.join(tmpdir(), "gateway-runtime-"))
   const logs: string[] = []
   const runtimeLogs: string[] = []
   const providers = { CUSTOM_PROVIDERS: toProviders(upstreamUrl) }
-  const miniflare = new Miniflare(toOptions(folder, { ...providers, ...bindings }, { logs, runtimeLogs, isConfined }))
+  const miniflare = new Miniflare(
+    toOptions(folder, { ...providers, ...bindings }, { logs, runtimeLogs, isConfined, script }),
+  )
   await miniflare.ready
-  await migrate(miniflare)
+  const database = (await miniflare.getD1Database("DB", "gateway")) as unknown as Database
+  const migrateTo = async (newest: string) => {
+    const known = await readD1Migrations(path.join(root, "d1-migrations"))
+    const wanted = known.filter(({ name }) => name.slice(0, newest.length) <= newest)
+    return migrate(
+      database,
+      wanted.map(({ name, queries }) => ({ name, statements: queries })),
+    )
+  }
+  await migrateTo(upTo)
   // The runtime comes back on the same port.
   const url = (await miniflare.unsafeGetDirectURL("gateway")).origin
 
@@ -93,6 +114,7 @@ export async function startGateway(
         .all<Row>()
       return results
     },
+    migrateTo,
     execute: async (statement) => {
       const db = await miniflare.getD1Database("DB", "gateway")
       await db.prepare(statement).run()
@@ -106,13 +128,13 @@ export async function startGateway(
     aimAtRuntime: () => aimAtRuntime(url),
     stop: async () => {
       await miniflare.dispose()
-      rmSync(folder, { recursive: true, force: true })
+      if (state === undefined) rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
 /** `isConfined`: nothing leaves this machine, whatever URL a client configures. */
-type Outputs = { logs: string[]; runtimeLogs: string[]; isConfined: boolean }
+type Outputs = { logs: string[]; runtimeLogs: string[]; isConfined: boolean; script: string }
 
 const CONFINED = `export default {
   fetch(request) {
@@ -121,7 +143,11 @@ const CONFINED = `export default {
   },
 }`
 
-function toOptions(folder: string, bindings: Record<string, string>, { logs, runtimeLogs, isConfined }: Outputs) {
+function toOptions(
+  folder: string,
+  bindings: Record<string, string>,
+  { logs, runtimeLogs, isConfined, script }: Outputs,
+) {
   const config = readFileSync(path.join(root, "wrangler.toml"), "utf8")
   return convertV4MiniflareOptions({
     host: "127.0.0.1",
@@ -139,7 +165,7 @@ function toOptions(folder: string, bindings: Record<string, string>, { logs, run
       {
         name: "gateway",
         modules: true,
-        scriptPath: bundle,
+        scriptPath: script,
         compatibilityDate: /^compatibility_date = "(.+)"$/m.exec(config)?.[1] ?? "",
         compatibilityFlags: ["enable_request_signal"],
         d1Databases: { DB: "gateway" },
@@ -185,13 +211,6 @@ export const PROVIDER_MODELS = Array.from({ length: MODELS }, (_, at) => ({
 function toProviders(baseUrl: string): string {
   const scripted = { slug: "scripted", name: "Scripted", base_url: baseUrl, api_key: "sk-scripted" }
   return JSON.stringify([{ ...scripted, models: PROVIDER_MODELS }])
-}
-
-async function migrate(miniflare: Miniflare): Promise<void> {
-  const db = await miniflare.getD1Database("DB", "gateway")
-  for (const { queries } of await readD1Migrations(path.join(root, "d1-migrations"))) {
-    await db.batch(queries.map((query) => db.prepare(query)))
-  }
 }
 
 /** The runtime that this process started. */

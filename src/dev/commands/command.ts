@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from "node:util"
+import { printableLine } from "../../support/printable.ts"
 import { type Api, Failure } from "../api.ts"
 
 type Options = NonNullable<ParseArgsConfig["options"]>
@@ -73,23 +74,9 @@ export function given(body: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 }
 
-/**
- * Names of keys come from clients, such as apps: control characters could move the cursor of a terminal or reverse its
- * text.
- */
-const CONTROL = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
-
-/** Text in several lines, without what could move the cursor. */
-export function printable(text: string): string {
-  return text
-    .split("\n")
-    .map((line) => line.replaceAll(CONTROL, "\ufffd"))
-    .join("\n")
-}
-
 /** Rows under their names, in columns. */
 export function table(names: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string {
-  const cells = [names, ...rows.map((row) => row.map((cell) => String(cell ?? "-").replaceAll(CONTROL, "\ufffd")))]
+  const cells = [names, ...rows.map((row) => row.map((cell) => printableLine(String(cell ?? "-"))))]
   const widths = names.map((_, at) => Math.max(...cells.map((row) => (row[at] ?? "").length)))
   return cells
     .map((row) =>

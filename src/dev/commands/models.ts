@@ -31,13 +31,15 @@ function stateOf({ configured, disabled, pricing, price_override: override }: Ro
 
 const PAGE = 1_000
 
-async function rowsOf(api: Parameters<Command["run"]>[0]["api"]): Promise<Row[]> {
+type Catalogue = { rows: Row[]; seedDate: string | null }
+
+async function readCatalogue(api: Parameters<Command["run"]>[0]["api"]): Promise<Catalogue> {
+  type Page = { data: Row[]; total_count: number; seed_date: string | null }
   const rows: Row[] = []
   for (;;) {
-    const resource = `/catalogue?limit=${PAGE}&offset=${rows.length}`
-    const { data, total_count: total } = await api.as<{ data: Row[]; total_count: number }>("operator", "GET", resource)
-    rows.push(...data)
-    if (data.length === 0 || rows.length >= total) return rows
+    const page = await api.as<Page>("operator", "GET", `/catalogue?limit=${PAGE}&offset=${rows.length}`)
+    rows.push(...page.data)
+    if (page.data.length === 0 || rows.length >= page.total_count) return { rows, seedDate: page.seed_date }
   }
 }
 
@@ -48,7 +50,7 @@ export const models: Command = {
   options: { all: { type: "boolean", description: "also models whose provider has no key" } },
   async run(given) {
     const [name = ""] = given.positionals
-    const rows = (await rowsOf(given.api)).filter(({ id }) => id.includes(name.toLowerCase()))
+    const rows = (await readCatalogue(given.api)).rows.filter(({ id }) => id.includes(name.toLowerCase()))
     const lines = rows.flatMap(({ id, endpoints }) =>
       endpoints
         .filter(({ configured }) => configured || given.values["all"] === true)
@@ -108,7 +110,10 @@ export function describeDiscovery({
   key_errors: keyErrors,
 }: Discovery): string {
   if (error !== null) return `${provider}: ${error}`
-  const lacking = unpriced > 0 ? `, ${unpriced} without a price: gateway catalogue price MODEL ${provider}` : ""
+  const lacking =
+    unpriced > 0
+      ? `, ${unpriced} without a price: npm run gateway -- catalogue price MODEL ${provider} --prompt USD --completion USD`
+      : ""
   const rejected = keyErrors.map((one) => `\n${provider}: ${one}`).join("")
   return `${provider}: lists ${models} models, ${added} new${lacking}${rejected}`
 }
@@ -145,20 +150,26 @@ export const doctor: Command = {
       return isSound && ready.status === "ready" ? 0 : 1
     }
     const { data: discoveries } = await api.as<{ data: Discovery[] }>("operator", "POST", "/catalogue/discover", {})
-    const rows = await rowsOf(api)
+    const { rows, seedDate } = await readCatalogue(api)
     const endpoints = rows.flatMap((row) => row.endpoints)
     const callable = endpoints.filter((endpoint) => stateOf(endpoint) === "callable").length
     const failing = Object.entries(ready.components ?? {}).filter(([, state]) => state !== "ok" && state !== "absent")
-    const isGood = ready.status === "ready" && discoveries.every(({ error }) => error === null)
+    const hasCallable = callable > 0 || discoveries.length === 0
+    const isGood = ready.status === "ready" && hasCallable && discoveries.every(({ error }) => error === null)
+    const shipped = seedDate === null ? "" : ` of ${seedDate}`
     const lines = [
       `${mark(ready.status === "ready")} gateway     ${ready.fault ?? ready.status}`,
       ...failing.map(([name, state]) => `${mark(false)} ${name.padEnd(11)} ${state}`),
       ...discoveries.map((found) => `${mark(found.error === null)} provider    ${describeDiscovery(found)}`),
       ...(discoveries.length === 0 ? ["- provider    none is configured: set a key, such as OPENAI_API_KEY"] : []),
-      `${mark(callable > 0)} catalogue   ${rows.length} models, ${callable} endpoints can be called`,
+      `${callable === 0 && hasCallable ? MARKS.absent : mark(hasCallable)} catalogue   ${rows.length} models${shipped}, ${callable} endpoints of providers can be called`,
       ...seen,
     ]
-    print(given, { ready, providers: discoveries, models: rows.length, callable, checks }, lines.join("\n"))
+    print(
+      given,
+      { ready, providers: discoveries, models: rows.length, seed_date: seedDate, callable, checks },
+      lines.join("\n"),
+    )
     return isGood && isSound ? 0 : 1
   },
 }

@@ -5,6 +5,7 @@ import { root } from "../options.ts"
 import { type Command, number, print, text } from "./command.ts"
 
 type Organization = { id: string; workspace_id: string; management_key: string; api_key: string }
+type Written = { models: number; endpoints: number; removed_models: number; removed_endpoints: number }
 const SEED = path.join(root, "src/models/seed.json")
 
 /** The first organization of a deployment, and what it can call. */
@@ -62,13 +63,18 @@ export const providers: Command = {
 export const catalogueUpdate: Command = {
   name: "catalogue update",
   summary:
-    "Puts models and prices into the catalogue: those that ship, or those of a file. An operator's own price stays.",
+    "Puts models and prices into the catalogue: those that ship, or those of a file. What is gone from those that ship is removed. An operator's own price stays.",
   takes: ["[FILE]"],
   options: {},
   async run(given) {
     const [file = SEED] = given.positionals
-    const answer = await given.api.as<{ data: object }>("operator", "PUT", "/catalogue", read(file))
-    print(given, answer, `The catalogue is up to date: ${JSON.stringify(answer.data)}`)
+    const body = read(file)
+    const answer = await given.api.as<{ data: Written }>("operator", "PUT", "/catalogue", body)
+    const { models, endpoints, removed_models: goneModels, removed_endpoints: goneEndpoints } = answer.data
+    const date = /"date":"([\d-]{10})"/.exec(body.slice(0, 200))?.[1]
+    const gone = goneEndpoints > 0 ? ` Removed: ${goneModels} models and ${goneEndpoints} endpoints that are gone.` : ""
+    const shipped = date === undefined ? "" : ` of ${date}`
+    print(given, answer, `The catalogue is up to date: ${models} models with ${endpoints} endpoints${shipped}.${gone}`)
   },
 }
 

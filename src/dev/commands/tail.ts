@@ -13,7 +13,7 @@ export const tail: Command = {
     const child = startWrangler(["tail", "--env", "production", "--format", "json"])
     process.once("SIGINT", () => child.kill())
     child.stderr?.pipe(process.stderr)
-    const format = logFormatOf(process.stdout, process.env["LOG_FORMAT"])
+    const format = logFormatOf(process.stdout, process.env)
     if (child.stdout) for await (const event of eventsOf(createInterface(child.stdout))) printEvent(event, format)
     return child.exitCode ?? 0
   },

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { Failure } from "../api.ts"
-import { type Given, print, printable, text } from "../commands/command.ts"
+import { printable } from "../../support/printable.ts"
+import { type Given, print, text } from "../commands/command.ts"
 import { applyChanges } from "./apply.ts"
 import { KeysOut } from "./keys-out.ts"
 import { type Live, readLive } from "./live.ts"

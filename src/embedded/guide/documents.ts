@@ -14,6 +14,7 @@ import console from "../../../docs/console.md"
 import daemon from "../../../docs/daemon.md"
 import declaredConfiguration from "../../../docs/declared-configuration.md"
 import deploy from "../../../docs/deploy.md"
+import firstMinutes from "../../../docs/first-minutes.md"
 import guardrails from "../../../docs/guardrails.md"
 import interns from "../../../docs/interns.md"
 import mcp from "../../../docs/mcp.md"
@@ -53,6 +54,7 @@ export const documents: readonly { path: string; text: string }[] = [
   { path: "docs/daemon.md", text: daemon },
   { path: "docs/declared-configuration.md", text: declaredConfiguration },
   { path: "docs/deploy.md", text: deploy },
+  { path: "docs/first-minutes.md", text: firstMinutes },
   { path: "docs/guardrails.md", text: guardrails },
   { path: "docs/interns.md", text: interns },
   { path: "docs/mcp.md", text: mcp },

@@ -1,5 +1,6 @@
 import { configOf } from "../../config/config.ts"
 import type { Env } from "../../config/env.ts"
+import { newObject } from "../../config/objects.ts"
 import { asGatewayError, type ErrorName, GatewayError } from "../../errors/errors.ts"
 import { openLedger } from "../../ledger/client.ts"
 import { principalByHash } from "../../policy/authenticate.ts"
@@ -27,7 +28,7 @@ export type SessionClient = SessionRequest & {
 /** Opens the session at a new object. Throws the error of what refuses it. */
 export async function connectSession(client: SessionClient, env: Env): Promise<{ webSocket: WebSocket }> {
   const headers = { upgrade: "websocket", [SESSION_HEADER]: encodeURIComponent(JSON.stringify(client)) }
-  const object = env.REALTIME.get(env.REALTIME.newUniqueId())
+  const object = newObject(env, "REALTIME")
   const response = await object.fetch(new Request("http://realtime/", { headers }))
   const { webSocket } = response
   if (webSocket) return { webSocket }

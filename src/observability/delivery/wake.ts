@@ -1,4 +1,5 @@
 import type { Env } from "../../config/env.ts"
+import { objectNamed } from "../../config/objects.ts"
 
 /** Names the destination whose backlog an object delivers. */
 export type DeliveryIdentity = { organizationId: string; destinationId: string }
@@ -10,6 +11,5 @@ export interface DeliveryRpc extends Rpc.DurableObjectBranded {
 }
 
 export async function wakeDelivery(env: Env, destination: DeliveryIdentity, at: number): Promise<void> {
-  const object = env.DELIVERY.get(env.DELIVERY.idFromName(destination.destinationId)) as DurableObjectStub<DeliveryRpc>
-  await object.wake(destination, at)
+  await objectNamed<DeliveryRpc>(env, "DELIVERY", destination.destinationId).wake(destination, at)
 }

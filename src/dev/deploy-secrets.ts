@@ -1,0 +1,76 @@
+import { builtInProviders, PROVIDER_VARIABLES } from "../providers/table.ts"
+import { GENERATED } from "./dev-vars.ts"
+
+/** How a person is asked; undefined where nobody can be, as in CI. */
+export type Ask = ((question: string) => Promise<string>) | undefined
+
+export type Secrets = Record<string, string>
+
+type Required = { name: keyof typeof GENERATED; question: string }
+
+const REQUIRED: readonly Required[] = [
+  {
+    name: "MASTER_KEY",
+    question:
+      "MASTER_KEY seals the secrets in the database. Of a gateway that ran before, paste its key; else press Enter: ",
+  },
+  {
+    name: "BOOTSTRAP_MANAGEMENT_KEY",
+    question: "BOOTSTRAP_MANAGEMENT_KEY is the operator's key. Press Enter to generate one, or paste your own: ",
+  },
+]
+
+/**
+ * What a first deploy has to upload beside the code: the required secrets that the Worker lacks, and keys of providers.
+ * They come from the environment, or are asked once. `present`: names of the Worker's secrets.
+ */
+export async function secretsToUpload(
+  present: ReadonlySet<string>,
+  environment: NodeJS.Dict<string>,
+  ask: Ask,
+): Promise<{ secrets: Secrets; generated: string[]; missing: string[] }> {
+  const [secrets, generated, missing]: [Secrets, string[], string[]] = [{}, [], []]
+  const lacking = REQUIRED.filter(({ name }) => !present.has(name))
+  for (const { name, question } of lacking) {
+    const value = environment[name] ?? (ask && (await ask(question)))
+    if (value) secrets[name] = value
+    else if (ask) {
+      secrets[name] = GENERATED[name]()
+      generated.push(name)
+    } else missing.push(name)
+  }
+  if (lacking.length > 0) Object.assign(secrets, await providerKeys(environment, ask))
+  return { secrets, generated, missing }
+}
+
+const PROVIDERS_QUESTION = "A provider's key, such as OPENAI_API_KEY=sk-… (Enter to go on): "
+
+/** Of CI's environment no provider's key is taken: it holds those of the build. */
+async function providerKeys(environment: NodeJS.Dict<string>, ask: Ask): Promise<Secrets> {
+  const keys: Secrets = {}
+  const known = new Set([...builtInProviders.map(({ secret }) => secret), ...PROVIDER_VARIABLES])
+  let question = PROVIDERS_QUESTION
+  for (;;) {
+    const line = ((await ask?.(question)) ?? "").trim()
+    if (line === "") return keys
+    const [, name = "", value = ""] = /^(\w+)=(.+)$/.exec(line) ?? []
+    const given = value.startsWith("$") ? (environment[value.slice(1)] ?? "") : value
+    if (known.has(name) && given !== "") keys[name] = given
+    question = known.has(name)
+      ? PROVIDERS_QUESTION
+      : `${name || line} is not a variable of a provider. Name one in docs/configuration.md, or press Enter: `
+  }
+}
+
+/** What is said of them. Generated values are shown once: nobody else has them. */
+export function describeSecrets(outcome: { secrets: Secrets; generated: string[]; missing: string[] }): string {
+  const { secrets, generated, missing } = outcome
+  const shown = generated.map((name) => `  ${name}=${secrets[name]}`)
+  return [
+    ...(shown.length > 0 ? ["Generated, and shown only now. Keep them where you keep passwords:", ...shown] : []),
+    ...missing.map(
+      (name) =>
+        `${name} is missing: the gateway answers 503 until you run npx wrangler secret put ${name} --env production`,
+    ),
+  ].join("\n")
+}

@@ -1,0 +1,36 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
+import { type Database, migrate } from "./migrate.ts"
+import type { WorkerSpec } from "./spec.ts"
+
+/** Where wrangler dev keeps its state under the same folder. */
+export const persistencePath = (stateDir: string) => path.join(stateDir, "v3")
+
+/**
+ * Applies new migrations before the gateway listens, so that no client meets a schema older than the code. By a runtime
+ * that has the database alone; none is started where the newest migration is noted beside the state.
+ */
+export async function migrateState(spec: WorkerSpec, worker: string, stateDir: string): Promise<void> {
+  const note = path.join(stateDir, "schema")
+  const newest = spec.migrations.at(-1)?.name ?? ""
+  if (existsSync(note) && readFileSync(note, "utf8") === newest) return
+  const { d1Databases } = spec.resources
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      cf: false,
+      host: "127.0.0.1",
+      port: 0,
+      log: new Log(LogLevel.NONE),
+      resourcePersistencePath: persistencePath(stateDir),
+      workers: [{ name: worker, modules: true, script: "export default {}", ...(d1Databases && { d1Databases }) }],
+    }),
+  )
+  try {
+    const database: unknown = await miniflare.getD1Database("DB", worker)
+    await migrate(database as Database, spec.migrations)
+  } finally {
+    await miniflare.dispose()
+  }
+  writeFileSync(note, newest)
+}

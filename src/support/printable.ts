@@ -1,0 +1,15 @@
+/** Control characters, and those that reverse the direction of text. */
+const CONTROL = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
+
+/**
+ * A line of text that cannot move the cursor of a terminal or reverse its text: names of keys and models come from
+ * clients.
+ */
+export function printableLine(line: string): string {
+  return line.replaceAll(CONTROL, "\ufffd")
+}
+
+/** The same for text in several lines. */
+export function printable(text: string): string {
+  return text.split("\n").map(printableLine).join("\n")
+}

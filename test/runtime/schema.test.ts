@@ -1,0 +1,130 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { LATEST_MIGRATION } from "../../src/app/schema-version.ts"
+import { root } from "../../src/local/paths.ts"
+import { fuzz } from "../fuzz/fuzz.ts"
+import { eventually } from "../support/eventually.ts"
+import { BOOTSTRAP, type Gateway, type Organization, startGateway } from "./gateway.ts"
+import { buildPrevious, previous } from "./previous-release.ts"
+import { startUpstream } from "./upstream.ts"
+import { toNano } from "./world.ts"
+
+const migrations = readdirSync(path.join(root, "d1-migrations")).toSorted()
+const RELEASED = "0031_intern_creator.sql"
+
+async function read(gateway: Gateway, resource: string, init?: RequestInit) {
+  const response = await fetch(`${gateway.url}${resource}`, init)
+  return { status: response.status, text: await response.text() }
+}
+
+async function started(upTo: string): Promise<Gateway> {
+  const gateway = await startGateway("http://127.0.0.1:9/v1", {}, true, { upTo })
+  onTestFinished(gateway.stop)
+  return gateway
+}
+
+const COMMAND = "npx wrangler d1 migrations apply gateway --env production --remote"
+
+describe("this release on an older schema", () => {
+  test("is alive and not ready, and a call names the command; each migration leaves it so, and the last one not", async () => {
+    const gateway = await started(RELEASED)
+    const newer = migrations.filter((name) => name > RELEASED)
+    expect(newer.at(-1)).toBe(LATEST_MIGRATION)
+    const unready = async (behind: string) => {
+      expect((await read(gateway, "/health")).status).toBe(200)
+      // The answer of the schema before may be half a second old.
+      const { status, text } = await read(gateway, "/ready")
+      expect([behind, status, text]).toEqual([behind, 503, expect.stringContaining(COMMAND)])
+    }
+    for (const name of newer) {
+      await unready(name)
+      const call = await read(gateway, "/api/v1/key", {
+        headers: { authorization: `Bearer ${BOOTSTRAP}-wrong-${name}` },
+      })
+      expect([name, call.status, call.text]).toEqual([name, 503, expect.stringContaining(COMMAND)])
+      expect(await gateway.migrateTo(name)).toEqual([name])
+    }
+    await eventually(async () => expect((await read(gateway, "/ready")).status).toBe(200), 10_000)
+    expect((await gateway.newOrganization()).apiKey).toMatch(/^sk-gw-/)
+  })
+})
+
+describe("a migration that was applied in part", () => {
+  test("is told by /ready and by calls, and the next try names it and changes nothing", async () => {
+    const gateway = await started("0043")
+    // The first statement of 0044, without its record.
+    await gateway.execute("ALTER TABLE api_keys ADD COLUMN daily_limit_nano INTEGER")
+    expect(await read(gateway, "/ready")).toEqual({ status: 503, text: expect.stringContaining('"schema":"behind"') })
+    await expect(gateway.migrateTo("0044")).rejects.toThrow(
+      /0044_intern_budgets\.sql .* duplicate column name: daily_limit_nano/,
+    )
+    await gateway.execute("ALTER TABLE api_keys DROP COLUMN daily_limit_nano")
+    expect((await gateway.migrateTo("9999")).at(-1)).toBe(LATEST_MIGRATION)
+    await eventually(async () => expect((await read(gateway, "/ready")).status).toBe(200), 10_000)
+  })
+})
+
+describe.runIf(previous)("the previous release", () => {
+  test("runs on the schema of this one: 600 generated requests of its own document meet no error of the database", async () => {
+    const script = buildPrevious(previous ?? { commit: "" })
+    const { statuses, exceptions, faults } = await fuzz({ seed: 3, count: 600, script, most: 1_000 })
+    expect(exceptions.filter((line) => /D1_ERROR|SQLITE/.test(line))).toEqual([])
+    expect(faults.filter(({ answer }) => answer.includes(COMMAND))).toEqual([])
+    for (const status of [200, 201, 404]) expect(statuses[status]).toBeGreaterThan(0)
+  })
+
+  test("hands its data to this one and takes it back: keys, balances, records of calls, and the ledger's own storage", async () => {
+    const script = buildPrevious(previous ?? { commit: "" })
+    const state = mkdtempSync(path.join(tmpdir(), "gateway-upgrade-"))
+    const upstream = await startUpstream()
+    onTestFinished(async () => {
+      await upstream.close()
+      rmSync(state, { recursive: true, force: true })
+    })
+    const calls: string[] = []
+    let organization: Organization | undefined
+    const turn = async (release: { script?: string; upTo?: string }) => {
+      const gateway = await startGateway(upstream.baseUrl, {}, false, { ...release, state })
+      try {
+        organization ??= await gateway.newOrganization()
+        const { apiKey, managementKey, id } = organization
+        const { id: content } = upstream.expect({ pieces: ["Hello", " world"], reportsUsage: true })
+        const body = { model: "scripted/model-0", stream: true, messages: [{ role: "user", content }] }
+        const response = await gateway.post(apiKey, "/chat/completions", body)
+        const text = await response.text()
+        expect([response.status, text]).toEqual([200, expect.stringContaining("world")])
+        calls.push(response.headers.get("x-generation-id") ?? "")
+        for (const call of calls) await gateway.get(apiKey, `/generation?id=${call}`)
+        await eventually(async () => expect(await gateway.rows(id)).toHaveLength(calls.length), 20_000)
+        const [key, credits] = await Promise.all([
+          gateway.get<{ usage: number }>(apiKey, "/key"),
+          gateway.get<{ total_usage: number; total_credits: number }>(managementKey, "/credits"),
+        ])
+        const rows = await gateway.rows(id)
+        const sum = rows.reduce((total, row) => total + row.cost_nano, 0)
+        expect({ key: toNano(key.usage), account: toNano(credits.total_usage), credit: credits.total_credits }).toEqual(
+          {
+            key: sum,
+            account: sum,
+            credit: 100,
+          },
+        )
+        return sum
+      } finally {
+        await gateway.stop()
+      }
+    }
+    const spent = [
+      await turn({ script, upTo: RELEASED }),
+      // The order of a deploy: the new schema under the old code, the new code, and a rollback.
+      await turn({ script }),
+      await turn({}),
+      await turn({ script }),
+      await turn({}),
+    ]
+    expect(spent[0]).toBeGreaterThan(0)
+    expect(spent).toEqual(spent.map((_, at) => (at + 1) * (spent[0] ?? 0)))
+  })
+})
