@@ -14,6 +14,7 @@ export const FIELDS = [
   "workspace",
   "status",
   "session_id",
+  "creator_user_id",
   "user",
   "guardrail",
 ] as const

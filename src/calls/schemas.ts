@@ -36,6 +36,7 @@ export const CallsQuery = z.object({
   workspace: filter("Id or slug of the workspace."),
   status: filter("HTTP status (`429`), class (`5xx`), or outcome (`ok`, `failed`, `refused`, `cancelled`)."),
   session_id: filter("Session of the call."),
+  creator_user_id: filter("Id of the member who created the key. Empty: the key has no creator."),
   user: filter("End user that the call named, or that the key was created for."),
   guardrail: filter(
     "What guardrails did: `flag`, `redact` or `block`, the name or id of a guardrail, or a pattern or detector that found something.",

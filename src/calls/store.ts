@@ -141,6 +141,7 @@ const COLUMNS: Record<Exclude<Field, "status" | "workspace" | "guardrail">, SQL>
   key: sql`key_hash`,
   app: APP,
   session_id: sql`coalesce(record ->> 'sessionId', '')`,
+  creator_user_id: sql`coalesce((SELECT creator_user_id FROM api_keys WHERE hash = key_hash), '')`,
   user: sql`coalesce(record ->> 'externalUser', '')`,
 }
 

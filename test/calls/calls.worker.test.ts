@@ -7,7 +7,7 @@ import { newId } from "../../src/support/ids.ts"
 import { eventually } from "../support/eventually.ts"
 import { DONE, chunk, good, mockProvider, sse, usageChunk } from "../support/played.ts"
 import { runs } from "../support/runs.ts"
-import { expectJson, newKey, newWorkspace, type TestClient, type Workspace } from "../support/world.ts"
+import { expectJson, newKey, newMember, newWorkspace, type TestClient, type Workspace } from "../support/world.ts"
 
 let stop = () => {}
 afterEach(() => stop())
@@ -193,6 +193,37 @@ describe("GET /calls", () => {
     expect(await count("?q=STUDIO")).toBe(1)
     expect(await count("?q=b/on&status=5xx")).toBe(1)
     expect(await count(`?from=${new Date(now - 3).toISOString()}&to=${new Date(now - 1).toISOString()}`)).toBe(2)
+  })
+
+  test("finds the calls of a member's keys, of this organization alone", async () => {
+    const [workspace, other] = [await newWorkspace(), await newWorkspace()]
+    const ada = await newMember(workspace, `ada-${newId()}`)
+    const bob = await newMember(workspace, `bob-${newId()}`)
+    const [one, two, third] = [
+      await newKey(workspace, { creator_user_id: ada }),
+      await newKey(workspace, { creator_user_id: ada }),
+      await newKey(workspace, { creator_user_id: bob }),
+    ]
+    const now = Date.now()
+    await store(workspace, [
+      { at: now - 1, key: one.hash },
+      { at: now - 2, key: two.hash },
+      { at: now - 3, key: third.hash },
+      { at: now - 4, key: "without-a-creator" },
+    ])
+    await store(other, [{ at: now - 1, key: one.hash }])
+    await expectJson(404, one.as.chat("nobody/nothing", "Hi"))
+    await found(async () => ((await list(workspace.manage)).data.length === 5 ? true : undefined))
+    const keysOf = async (query: string, as = workspace.manage) => {
+      const { data } = await list(as, query)
+      return data.map(({ key }) => key.hash).toSorted()
+    }
+    expect(await keysOf(`?creator_user_id=${ada}`)).toEqual([one.hash, one.hash, two.hash].toSorted())
+    expect(await keysOf(`?creator_user_id=${ada}&status=refused`)).toEqual([one.hash])
+    expect(await keysOf(`?creator_user_id=${ada}&creator_user_id=${bob}`)).toHaveLength(4)
+    expect(await keysOf(`?creator_user_id=!${ada}`)).toEqual([third.hash, "without-a-creator"].toSorted())
+    expect(await keysOf("?creator_user_id=")).toEqual(["without-a-creator"])
+    expect(await keysOf(`?creator_user_id=${ada}`, third.as)).toEqual([])
   })
 
   test.each([

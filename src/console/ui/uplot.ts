@@ -102,8 +102,8 @@ export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
       width: element.clientWidth,
       height,
       legend: { show: false },
-      // Half of the last label stands behind the last point of a line.
-      padding: [8, kind === "line" ? 28 : 8, 0, 0],
+      // Half of the last label may stand behind the last step.
+      padding: [8, 28, 0, 0],
       cursor: { y: false, points: { show: kind === "line" }, drag: { x: true, y: false, setScale: false } },
       scales: {
         x: { range: [(first - margin) / 1000, (last + margin) / 1000] },

@@ -3,8 +3,31 @@ import { query, setQuery, withQuery } from "../../state/router.ts"
 import { currentRange } from "../../ui/range.tsx"
 
 /** Filters that the API takes, by their name in the URL. Each may repeat; a leading `!` excludes. */
-export const FILTERS = ["model", "provider", "key", "app", "status", "session_id", "user", "guardrail"] as const
+export const FILTERS = [
+  "model",
+  "provider",
+  "key",
+  "app",
+  "workspace",
+  "creator_user_id",
+  "status",
+  "session_id",
+  "user",
+  "guardrail",
+] as const
 export type FilterName = (typeof FILTERS)[number]
+
+/** Labels of those whose name in the URL is not a word. */
+const LABELS: Partial<Record<FilterName, string>> = { creator_user_id: "member", session_id: "session" }
+
+export function isById({ name }: ActiveFilter): boolean {
+  return name === "key" || name === "workspace" || name === "creator_user_id"
+}
+
+/** A filter as people read it, with the name of the object in place of its id. */
+export function describeFilter({ name, value, isExcluded }: ActiveFilter, names: ReadonlyMap<string, string>): string {
+  return `${LABELS[name] ?? name} ${isExcluded ? "is not" : "is"} ${(names.get(value) ?? value).slice(0, 40)}`
+}
 
 export type ActiveFilter = { name: FilterName; value: string; isExcluded: boolean }
 
@@ -36,8 +59,8 @@ export function listPath(workspace: string | null): string {
   return withParams("/calls", {
     from: new Date(from).toISOString(),
     to: isLive ? null : new Date(to).toISOString(),
-    workspace: params.get("workspace") ?? workspace,
     ...Object.fromEntries(FILTERS.map((name) => [name, params.getAll(name)])),
+    ...(workspace !== null && !params.has("workspace") && { workspace }),
     q: params.get("q"),
     sort: params.get("sort"),
     limit: 200,

@@ -3,6 +3,7 @@ import { useMemo, useState } from "preact/hooks"
 import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
 import { count } from "../../format/number.ts"
+import { useNames } from "../../state/names.ts"
 import { navigate, query, setQuery, type PageProps } from "../../state/router.ts"
 import { session, workspaceId } from "../../state/session.ts"
 import { useNarrow } from "../../state/screen.ts"
@@ -16,7 +17,16 @@ import { Empty, ErrorPanel, Skeleton } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { Table } from "../../ui/table.tsx"
 import { callColumns, chooseColumns, chosenColumns, COLUMN_NAMES, DEFAULT_COLUMNS } from "./columns.tsx"
-import { activeFilters, callHref, clearFilters, listPath, removeFilter, setStatus } from "./filters.ts"
+import {
+  activeFilters,
+  callHref,
+  clearFilters,
+  describeFilter,
+  isById,
+  listPath,
+  removeFilter,
+  setStatus,
+} from "./filters.ts"
 import { Inspector } from "./inspector.tsx"
 import { type Calls, useCalls } from "./use-calls.ts"
 
@@ -163,6 +173,7 @@ const OUTCOMES = [
 
 function FilterBar() {
   const filters = activeFilters()
+  const names = useNames(filters.some(isById))
   const text = query.value.get("q") ?? ""
   const status = query.value.getAll("status")
   return (
@@ -202,7 +213,7 @@ function FilterBar() {
             onClick={() => removeFilter(filter)}
           >
             <span class="truncate" dir="auto">
-              {filter.name.replace("_id", "")} {filter.isExcluded ? "is not" : "is"} {filter.value.slice(0, 40)}
+              {describeFilter(filter, names)}
             </span>
             <Icon name="close" size={12} />
           </button>

@@ -57,7 +57,7 @@ export function Totals({ range }: { range: Range }) {
             <Figure
               name="First token"
               value={calls === 0 ? "–" : duration(numberIn(row, "latency"))}
-              note={calls === 0 ? "no calls" : `${count(Math.round(numberIn(row, "throughput")))} tok/s, mean`}
+              note={calls === 0 ? "no calls" : speed(numberIn(row, "throughput"))}
               href="/calls?sort=-first_token"
             />
             {month && (
@@ -74,6 +74,11 @@ function note(delta: string | null, { label }: Range): string {
   return delta === null
     ? label.toLowerCase()
     : `${delta} against the ${label.replace("Last ", "").toLowerCase()} before`
+}
+
+/** No speed where no answer took long enough to measure one. */
+function speed(tokensPerSecond: number): string {
+  return tokensPerSecond < 1 ? "mean" : `mean, ${count(Math.round(tokensPerSecond))} tok/s`
 }
 
 function Figure({

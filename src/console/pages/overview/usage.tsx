@@ -1,12 +1,11 @@
 import { useMemo } from "preact/hooks"
 import { withParams } from "../../api/client.ts"
-import { useAll } from "../../api/pages.ts"
-import type { ApiKey, OrganizationMember, Workspace } from "../../api/types.ts"
 import { toCsv } from "../../format/csv.ts"
 import { change, compact, percent, usd } from "../../format/number.ts"
 import { duration } from "../../format/time.ts"
 import { navigate, query, setQuery } from "../../state/router.ts"
-import { may, session } from "../../state/session.ts"
+import { useNames } from "../../state/names.ts"
+import { session } from "../../state/session.ts"
 import { Button, Segmented } from "../../ui/button.tsx"
 import { Chart } from "../../ui/chart.tsx"
 import { Chip } from "../../ui/chip.tsx"
@@ -14,6 +13,7 @@ import { Meter } from "../../ui/meter.tsx"
 import { granularityOf, type Range } from "../../ui/range.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
 import { Money } from "../../ui/values.tsx"
+import type { FilterName } from "../calls/filters.ts"
 import { before, type Dimension, download, rangeOf, stepsOf, useAnalytics } from "./analytics.ts"
 import { numberIn, textIn, toSeries, type Metric, type Row } from "./series.ts"
 
@@ -87,7 +87,7 @@ export function Usage({ range }: { range: Range }) {
       {/* An empty chart would have an axis of made-up numbers. */}
       {table.data?.length !== 0 && (
         <Chart
-          label={`${metric.label} by ${dimension}`}
+          label={titleOf(metric, dimension)}
           times={times}
           series={series}
           kind={isRate ? "line" : "bars"}
@@ -103,27 +103,16 @@ export function Usage({ range }: { range: Range }) {
   )
 }
 
+function labelOf(dimension: Dimension): string {
+  return [...DIMENSIONS, ...ORGANIZATION].find(({ value }) => value === dimension)?.label ?? dimension
+}
+
+function titleOf({ label }: UsageMetric, dimension: Dimension): string {
+  return `${label} by ${labelOf(dimension).toLowerCase()}`
+}
+
 function openCalls(from: number, to: number): void {
   navigate(withParams("/calls", { from: new Date(from).toISOString(), to: new Date(to).toISOString() }))
-}
-
-/** Names of keys and workspaces, which analytics has by id. */
-function useNames(): ReadonlyMap<string, string> {
-  const keys = useAll<ApiKey>(may("keys:read") ? "/keys?include_disabled=true" : null)
-  const workspaces = useAll<Workspace>(may("workspaces:read") ? "/workspaces" : null)
-  const members = useAll<OrganizationMember>(may("members:read") ? "/organization/members" : null)
-  return useMemo(() => {
-    const named = [
-      ...(keys.data?.data ?? []).map(({ hash, name }) => [hash, name] as const),
-      ...(workspaces.data?.data ?? []).map(({ id, name }) => [id, name] as const),
-      ...(members.data?.data ?? []).map((member) => [member.id, nameOfMember(member)] as const),
-    ]
-    return new Map(named)
-  }, [keys.data, workspaces.data, members.data])
-}
-
-function nameOfMember({ first_name: first, last_name: last, email }: OrganizationMember): string {
-  return [first, last].filter(Boolean).join(" ") || email || "Owner"
 }
 
 type View = { dimension: Dimension; metric: UsageMetric; name: (id: string) => string }
@@ -137,8 +126,15 @@ const CHIP_OF = {
   user_id: "member",
   workspace_id: "workspace",
 } as const
-/** Those that the list of calls filters by. */
-const FILTERED: ReadonlySet<string> = new Set(["model", "provider", "key", "app"])
+/** Filters of the list of calls, by dimension. */
+const FILTER_OF: Partial<Record<Dimension, FilterName>> = {
+  model: "model",
+  provider: "provider",
+  api_key_hash: "key",
+  app: "app",
+  user_id: "creator_user_id",
+  workspace_id: "workspace",
+}
 /** Columns that every breakdown has; another value than these takes the place of the tokens. */
 const IN_COLUMNS: ReadonlySet<Metric> = new Set(["usage", "requests", "total_tokens"])
 
@@ -165,14 +161,13 @@ function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: reado
   const most = Math.max(1e-12, ...rows.map((row) => numberIn(row, metric.value)))
   const old = new Map(former.map((row) => [textIn(row, dimension), numberIn(row, metric.value)]))
   const kind = dimension in CHIP_OF ? CHIP_OF[dimension as keyof typeof CHIP_OF] : "app"
+  const filter = FILTER_OF[dimension]
   const last: UsageMetric = IN_COLUMNS.has(metric.value) ? METRICS[2] : metric
   if (rows.length === 0) return <NoCalls />
   return (
-    <div class="breakdown" role="table" aria-label={`${metric.label} by ${dimension}`}>
+    <div class="breakdown" role="table" aria-label={titleOf(metric, dimension)}>
       <div role="row" class="breakdown-head">
-        <span role="columnheader">
-          {[...DIMENSIONS, ...ORGANIZATION].find(({ value }) => value === dimension)?.label}
-        </span>
+        <span role="columnheader">{labelOf(dimension)}</span>
         <span role="columnheader" class="share">
           <span class="visually-hidden">Share</span>
         </span>
@@ -201,7 +196,11 @@ function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: reado
               <Money value={numberIn(row, "usage")} />
             </span>
             <span role="cell">
-              {FILTERED.has(kind) ? <a href={withParams("/calls", { [kind]: id, ...shownRange() })}>{calls}</a> : calls}
+              {filter !== undefined && id !== "" ? (
+                <a href={withParams("/calls", { [filter]: id, ...shownRange() })}>{calls}</a>
+              ) : (
+                calls
+              )}
             </span>
             <span role="cell" class="num">
               {last.format(numberIn(row, last.value))}

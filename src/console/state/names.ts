@@ -1,0 +1,24 @@
+import { useMemo } from "preact/hooks"
+import { useAll } from "../api/pages.ts"
+import type { ApiKey, OrganizationMember, Workspace } from "../api/types.ts"
+import { may } from "./session.ts"
+
+/** Names of keys, workspaces and members by id, as far as the session may read them. */
+export function useNames(isWanted = true): ReadonlyMap<string, string> {
+  const mayRead = (area: string) => isWanted && may(area)
+  const keys = useAll<ApiKey>(mayRead("keys:read") ? "/keys?include_disabled=true" : null)
+  const workspaces = useAll<Workspace>(mayRead("workspaces:read") ? "/workspaces" : null)
+  const members = useAll<OrganizationMember>(mayRead("members:read") ? "/organization/members" : null)
+  return useMemo(() => {
+    const named = [
+      ...(keys.data?.data ?? []).map(({ hash, name }) => [hash, name] as const),
+      ...(workspaces.data?.data ?? []).map(({ id, name }) => [id, name] as const),
+      ...(members.data?.data ?? []).map((member) => [member.id, nameOfMember(member)] as const),
+    ]
+    return new Map(named)
+  }, [keys.data, workspaces.data, members.data])
+}
+
+function nameOfMember({ first_name: first, last_name: last, email }: OrganizationMember): string {
+  return [first, last].filter(Boolean).join(" ") || email || "Owner"
+}
