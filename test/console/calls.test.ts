@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { chat, closeBrowser, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
+import { newKey } from "../acceptance/world.ts"
+import {
+  api,
+  chat,
+  closeBrowser,
+  hasChromium,
+  newOrganization,
+  type Organization,
+  origin,
+  visiting,
+} from "./browser.ts"
 
 let organization: Organization
 beforeAll(async () => {
@@ -8,6 +18,28 @@ beforeAll(async () => {
     await chat(organization.apiKey, { model })
 })
 afterAll(closeBrowser)
+
+/** Waits until that many calls are in the list: then totals have them too. */
+async function recorded({ managementKey }: Organization, calls: number): Promise<void> {
+  const headers = { authorization: `Bearer ${managementKey}` }
+  await expect
+    .poll(async () => {
+      const response = await fetch(`${api}/calls`, { headers })
+      return ((await response.json()) as { data: unknown[] }).data.length
+    })
+    .toBe(calls)
+}
+
+/** A key that a person of the organization has. */
+async function keyOfAda(one: Organization): Promise<string> {
+  const response = await fetch(`${api}/organization/members`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${one.managementKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ email: "ada@example.com", first_name: "Ada", last_name: "Byron" }),
+  })
+  const { data } = (await response.json()) as { data: { id: string } }
+  return newKey(one, { creator_user_id: data.id })
+}
 
 describe.runIf(hasChromium)("calls", () => {
   test("a failed call is found, explained and replayed", async () => {
@@ -42,6 +74,50 @@ describe.runIf(hasChromium)("calls", () => {
       await table.getByRole("button", { name: "sim/echo" }).click({ modifiers: ["Alt"] })
       await expect.poll(() => table.getByRole("row").count()).toBe(4)
       expect(decodeURIComponent(page.url())).toContain("model=!sim/echo")
+    })
+  })
+
+  test("the numbers of a workspace and of a member lead to their calls", async () => {
+    const one = await newOrganization()
+    await chat(one.apiKey, { model: "sim/echo" })
+    await chat(await keyOfAda(one), { model: "sim/echo" })
+    await recorded(one, 2)
+    await visiting(one.managementKey, async (page) => {
+      await page.goto(`${origin}/?by=workspace_id&range=24h`)
+      const totals = page.getByRole("table", { name: "Spend by workspace" })
+      await totals
+        .getByRole("row", { name: /Default/ })
+        .getByRole("link", { name: "2", exact: true })
+        .click()
+      await page.getByRole("button", { name: "workspace is Default" }).waitFor()
+      const table = page.getByRole("table", { name: "Calls" })
+      await expect.poll(() => table.getByRole("row").count()).toBe(3)
+      await page.goto(`${origin}/?by=user_id&range=24h`)
+      const people = page.getByRole("table", { name: "Spend by member" })
+      await people
+        .getByRole("row", { name: /Ada Byron/ })
+        .getByRole("link", { name: "1", exact: true })
+        .click()
+      await page.getByRole("button", { name: "member is Ada Byron" }).waitFor()
+      expect(page.url()).toContain("creator_user_id=")
+      await expect.poll(() => table.getByRole("row").count()).toBe(2)
+    })
+  })
+
+  test("a model shows how its calls went, in the list and for each endpoint", async () => {
+    const one = await newOrganization()
+    for (const model of ["sim/echo", "sim/echo", "sim/status-503"]) await chat(one.apiKey, { model })
+    await recorded(one, 3)
+    await visiting(one.managementKey, async (page) => {
+      await page.goto(`${origin}/models?q=sim/`)
+      const table = page.getByRole("table", { name: "Models" })
+      await table.getByRole("row", { name: /^sim\/echo Simulated: Echo .*100 % \d+ ms/ }).waitFor()
+      await table.getByRole("row", { name: /^sim\/status-503 .*0 %/ }).waitFor()
+      await page.goto(`${origin}/models/sim/echo`)
+      await page
+        .getByRole("table", { name: "Endpoints" })
+        .getByRole("row", { name: /Embedded 100 % \d+ ms/ })
+        .waitFor()
     })
   })
 

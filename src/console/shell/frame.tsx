@@ -78,13 +78,15 @@ function EntryLink({ entry }: { entry: Entry }) {
 const IN_BAR = ["/", "/playground", "/calls", "/keys"]
 
 function BottomBar({ visible }: { visible: readonly Entry[] }) {
-  const inBar = visible.filter(({ path }) => IN_BAR.includes(path))
+  const inBar = visible.filter((entry) => IN_BAR.includes(entry.path))
+  // The page that is open may be one of those behind "More".
+  const isElsewhere = !inBar.some(isCurrent) && visible.some(isCurrent)
   return (
     <nav class="bottom" aria-label="Console, short">
       {inBar.map((entry) => (
         <EntryLink key={entry.path} entry={entry} />
       ))}
-      <button type="button" onClick={openPalette}>
+      <button type="button" class={isElsewhere ? "current" : ""} onClick={openPalette}>
         <Icon name="more" />
         More
       </button>

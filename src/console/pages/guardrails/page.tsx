@@ -25,8 +25,20 @@ const columns: readonly Column<Guardrail>[] = [
       </a>
     ),
   },
-  { id: "content", label: "Content", width: "minmax(180px, 2fr)", cell: (row) => contentOf(row) },
-  { id: "routes", label: "Models and providers", width: "minmax(140px, 1fr)", cell: (row) => routesOf(row) },
+  {
+    id: "content",
+    label: "Content",
+    narrowLabel: "content:",
+    width: "minmax(180px, 2fr)",
+    cell: (row) => contentOf(row),
+  },
+  {
+    id: "routes",
+    label: "Models and providers",
+    narrowLabel: "models:",
+    width: "minmax(140px, 1fr)",
+    cell: (row) => routesOf(row),
+  },
   {
     id: "budget",
     label: "Budget",

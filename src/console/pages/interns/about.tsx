@@ -69,7 +69,7 @@ function Facts({ intern }: { intern: Intern }) {
       <dd>{intern.description ?? <span class="faint">–</span>}</dd>
       <dt>Instructions</dt>
       <dd class="instructions">{intern.instructions ?? <span class="faint">–</span>}</dd>
-      <dt>Made</dt>
+      <dt>Created</dt>
       <dd>
         <Time at={intern.created_at} />
       </dd>

@@ -114,7 +114,7 @@ function columnsOf(open: ReadonlyMap<string, OpenQuestion>): Column<Intern>[] {
     },
     {
       id: "made",
-      label: "Made",
+      label: "Created",
       width: "90px",
       align: "right",
       narrow: "hide",

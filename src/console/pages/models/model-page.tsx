@@ -3,8 +3,7 @@ import { useState } from "preact/hooks"
 import { api, ApiError } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { Endpoint, Model } from "../../api/types.ts"
-import { compact, count, percent, perToken } from "../../format/number.ts"
-import { duration } from "../../format/time.ts"
+import { compact, count, perToken } from "../../format/number.ts"
 import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
 import { navigate, type PageProps } from "../../state/router.ts"
@@ -16,23 +15,19 @@ import { CopyButton } from "../../ui/code.tsx"
 import { Dialog } from "../../ui/dialog.tsx"
 import { TextField } from "../../ui/field.tsx"
 import { Empty, ErrorPanel, Loaded } from "../../ui/states.tsx"
-import { Status } from "../../ui/status.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
+import { Count, Duration } from "../../ui/values.tsx"
+import { Answers, type Health, measuredOn, useMeasured } from "./health.tsx"
 import { Features, Price } from "./page.tsx"
 
 type Answer = { data: { id: string; name: string; description: string; endpoints: Endpoint[] } }
 
 const encodePath = (id: string) => id.split("/").map(encodeURIComponent).join("/")
 
-function Uptime({ endpoint }: { endpoint: Endpoint }) {
-  const { uptime_last_1d: day, uptime_last_30m: recent } = endpoint
-  const value = recent ?? day
-  if (value === null) return <span class="faint">not measured</span>
-  const tone = value >= 99 ? "good" : value >= 95 ? "warn" : "bad"
-  return <Status tone={tone}>{percent(value / 100)}</Status>
-}
-
-function columnsOf(onPrice: ((endpoint: Endpoint) => void) | undefined): Column<Endpoint>[] {
+function columnsOf(
+  health: ReadonlyMap<string, Health>,
+  onPrice: ((endpoint: Endpoint) => void) | undefined,
+): Column<Endpoint>[] {
   const columns: Column<Endpoint>[] = [
     {
       id: "provider",
@@ -41,23 +36,30 @@ function columnsOf(onPrice: ((endpoint: Endpoint) => void) | undefined): Column<
       narrow: "title",
       cell: ({ provider_name, tag }) => <Chip kind="provider" id={tag} label={provider_name} />,
     },
-    { id: "uptime", label: "Answers", width: "minmax(110px, 1fr)", cell: (endpoint) => <Uptime endpoint={endpoint} /> },
+    {
+      id: "uptime",
+      label: "Answers",
+      width: "minmax(110px, 1fr)",
+      cell: ({ provider_name: name }) => <Answers health={health.get(name)} />,
+    },
     {
       id: "latency",
-      label: "First token, p50",
+      label: "First token",
       narrowLabel: "first token",
       width: "110px",
       align: "right",
-      cell: ({ latency_last_30m: latency }) => (latency ? duration(latency.p50) : <span class="faint">–</span>),
+      cell: ({ provider_name: name }) => <Duration ms={health.get(name)?.firstToken} />,
     },
     {
       id: "throughput",
-      label: "Tok/s, p50",
+      label: "Tok/s",
       width: "84px",
       align: "right",
       narrow: "hide",
-      cell: ({ throughput_last_30m: throughput }) =>
-        throughput ? count(Math.round(throughput.p50)) : <span class="faint">–</span>,
+      cell: ({ provider_name: name }) => {
+        const speed = health.get(name)?.speed
+        return <Count value={speed == null ? null : Math.round(speed)} />
+      },
     },
     {
       id: "context",
@@ -124,6 +126,7 @@ export default function ModelPage({ params }: PageProps) {
   const query = useGet<Answer>(`/models/${encodePath(id)}/endpoints`)
   const detail = useGet<{ data: Model }>(`/model/${encodePath(id)}`)
   useEscape(() => navigate("/models"), [])
+  const health = useMeasured("provider", [{ field: "model", operator: "eq", value: id }])
   const model = detail.data?.data
   return (
     <Page
@@ -162,13 +165,13 @@ export default function ModelPage({ params }: PageProps) {
                   <Table
                     label="Endpoints"
                     bounded
-                    columns={columnsOf(may("catalogue:write") ? setPriced : undefined)}
+                    columns={columnsOf(health, may("catalogue:write") ? setPriced : undefined)}
                     rows={data.endpoints}
                     rowKey={({ name }) => name}
                   />
                 </div>
               )}
-              <p class="small quiet">Measured over the last 30 minutes of this gateway's own calls.</p>
+              <p class="small quiet">{measuredOn()}</p>
             </section>
             {model && (
               <section class="stack tight">

@@ -1,4 +1,5 @@
 import "./models.css"
+import { useMemo } from "preact/hooks"
 import { withParams } from "../../api/client.ts"
 import { useGet } from "../../api/query.ts"
 import type { List, Model } from "../../api/types.ts"
@@ -10,6 +11,8 @@ import { hrefOf } from "../../ui/chip.tsx"
 import { type Option, Search } from "../../ui/field.tsx"
 import { Empty, ErrorPanel, Skeleton } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
+import { Duration } from "../../ui/values.tsx"
+import { Answers, type Health, measuredOn, useMeasured } from "./health.tsx"
 
 export type ProviderListing = {
   name: string
@@ -53,7 +56,7 @@ export function Features({ model }: { model: Pick<Model, "supported_parameters" 
   )
 }
 
-const columns: readonly Column<Model>[] = [
+const FACTS: readonly Column<Model>[] = [
   {
     id: "model",
     label: "Model",
@@ -105,6 +108,29 @@ const columns: readonly Column<Model>[] = [
     cell: ({ pricing }) => <Price value={pricing.completion} />,
   },
 ]
+
+/** With what calls measured, before the prices. */
+function columnsOf(health: ReadonlyMap<string, Health>): Column<Model>[] {
+  const measured: Column<Model>[] = [
+    {
+      id: "answers",
+      label: "Answers",
+      width: "92px",
+      narrow: "hide",
+      cell: ({ id }) => <Answers health={health.get(id)} />,
+    },
+    {
+      id: "first",
+      label: "First token",
+      width: "88px",
+      align: "right",
+      narrow: "hide",
+      cell: ({ id }) => <Duration ms={health.get(id)?.firstToken} />,
+    },
+  ]
+  const at = FACTS.findIndex(({ id }) => id === "context")
+  return [...FACTS.slice(0, at), ...measured, ...FACTS.slice(at)]
+}
 
 const INPUTS: readonly Option[] = [
   { value: "", label: "Any input" },
@@ -168,6 +194,8 @@ export default function ModelsPage() {
       sort: params.get("sort"),
     }),
   )
+  const health = useMeasured("model")
+  const columns = useMemo(() => columnsOf(health), [health])
   const isFiltered = FACETS.some((name) => params.has(name))
   const rows = list.data?.data
   return (
@@ -227,7 +255,7 @@ export default function ModelsPage() {
             />
             <p class="table-foot">
               {count(rows.length)} of {count(all.data?.data.count ?? rows.length)} models. Prices are of the cheapest
-              endpoint.
+              endpoint. {measuredOn()}
             </p>
           </>
         )}

@@ -14,7 +14,7 @@ import { Status } from "../../ui/status.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import type { ProviderListing } from "../models/page.tsx"
 import { AddProvider } from "./add-provider.tsx"
-import { useHealth } from "./health.ts"
+import { useMeasured } from "../models/health.tsx"
 
 export type ProviderRow = {
   slug: string
@@ -53,11 +53,11 @@ function rowsOf(
 export function healthOf({ calls, failed, isStopped }: Pick<ProviderRow, "calls" | "failed" | "isStopped">) {
   if (isStopped) return <Status tone="warn">stopped by the operator</Status>
   const total = calls + failed
-  if (total === 0) return <Status tone="off">no calls today</Status>
+  if (total === 0) return <Status tone="off">no calls</Status>
   const share = failed / total
   return (
     <Status tone={share > 0.2 ? "bad" : share > 0.02 ? "warn" : "good"}>
-      {failed === 0 ? "answers" : `${count(failed)} of ${count(total)} failed today`}
+      {failed === 0 ? "answers" : `${count(failed)} of ${count(total)} failed`}
     </Status>
   )
 }
@@ -74,7 +74,7 @@ const columns: readonly Column<ProviderRow>[] = [
       </a>
     ),
   },
-  { id: "health", label: "Today", width: "minmax(150px, 1.4fr)", cell: healthOf },
+  { id: "health", label: "Last 24 hours", width: "minmax(150px, 1.4fr)", cell: healthOf },
   {
     id: "gateway",
     label: "Gateway's own key",
@@ -96,7 +96,7 @@ const columns: readonly Column<ProviderRow>[] = [
   },
   {
     id: "calls",
-    label: "Calls today",
+    label: "Calls, 24 h",
     width: "90px",
     align: "right",
     narrow: "hide",
@@ -107,7 +107,7 @@ const columns: readonly Column<ProviderRow>[] = [
 export default function ProvidersPage() {
   const providers = useGet<List<ProviderListing>>("/providers")
   const credentials = useAll<ByokCredential>(withParams("/byok", { workspace_id: workspaceId.value }))
-  const health = useHealth()
+  const health = useMeasured("provider")
   const text = (query.value.get("q") ?? "").toLowerCase()
   const isNew = query.value.get("new") === "1"
   return (

@@ -12,13 +12,13 @@ import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { Chip, hrefOf } from "../../ui/chip.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
-import { Empty, Loaded } from "../../ui/states.tsx"
+import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { Time } from "../../ui/values.tsx"
 import { Price, type ProviderListing } from "../models/page.tsx"
 import { AddProvider, TestCall } from "./add-provider.tsx"
-import { useHealth } from "./health.ts"
+import { useMeasured } from "../models/health.tsx"
 import { healthOf } from "./page.tsx"
 
 const modelColumns: readonly Column<Model>[] = [
@@ -59,7 +59,7 @@ export default function ProviderPage({ params }: PageProps) {
   const named = params["slug"] ?? ""
   const providers = useGet<List<ProviderListing>>("/providers")
   const [isAdding, setAdding] = useState(false)
-  const health = useHealth()
+  const health = useMeasured("provider")
   useEscape(() => navigate("/providers"), [])
   // Calls have the name of a provider, everything else its slug.
   const listing = providers.data?.data.find(({ slug, name }) => slug === named || name === named)
@@ -82,7 +82,7 @@ export default function ProviderPage({ params }: PageProps) {
     >
       <div class="read stack wide">
         <dl class="facts">
-          <dt>Today</dt>
+          <dt>Last 24 hours</dt>
           <dd>{healthOf({ calls: 0, failed: 0, ...health.get(name), isStopped: listing?.disabled ?? false })}</dd>
           <dt>Slug</dt>
           <dd>
@@ -180,7 +180,10 @@ function ProviderModels({ slug }: { slug: string }) {
       <Loaded query={list}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="No models listed" />
+            <p class="quiet">
+              The catalogue has no model of this provider. The operator can add its models: see Catalogue in the{" "}
+              <a href="/docs">API reference</a>.
+            </p>
           ) : (
             <Table
               label="Models"

@@ -82,7 +82,7 @@ function columnsOf(onDelete: (file: File) => void): Column<File>[] {
     },
     {
       id: "made",
-      label: "Made",
+      label: "Created",
       width: "100px",
       align: "right",
       narrow: "hide",
