@@ -10,6 +10,8 @@ export type Row = {
   /** In place of the target's headers; of several, each call takes the next. */
   keys?: readonly Record<string, string>[]
   takes: (workload: Workload) => boolean
+  /** What a stream must be asked for to end with its usage. */
+  streamFields?: Record<string, unknown>
 }
 
 type Start = (kind: string) => Promise<Row["target"]>
@@ -28,12 +30,19 @@ export async function startRows(
     { name: "gateway", target: gateway, takes: everything },
   ]
   if (isCheck) return rows
-  const { guarded = {}, keys = [] } = gateway
+  // In a process of its own: what these rows compile and keep would count for plain calls.
+  const other = await start("gateway")
+  const { guarded = {}, keys = [] } = other
   rows.splice(1, 0, { name: "script", target: await start("script"), takes: everything })
-  rows.push({ name: "gateway, 5 detectors", target: gateway, keys: [guarded], takes: isUnpaced })
-  rows.push({ name: "gateway, 400 keys", target: gateway, keys, takes: ({ title }) => title === "1 KB JSON" })
+  rows.push({ name: "gateway, 5 detectors", target: other, keys: [guarded], takes: isUnpaced })
+  rows.push({ name: "gateway, 400 keys", target: other, keys, takes: ({ title }) => title === "1 KB JSON" })
   if (peers.portkey) rows.push({ name: `Portkey ${PORTKEY_VERSION}`, target: await start("portkey"), takes: isChat })
-  if (peers.litellm) rows.push({ name: "LiteLLM", target: await start("litellm"), takes: isChat })
+  if (peers.litellm) {
+    const streamFields = { stream_options: { include_usage: true } }
+    // It keeps a third of 1,000 streams waiting until they end.
+    const takes = (workload: Workload) => isChat(workload) && workload.concurrency < 1_000
+    rows.push({ name: "LiteLLM", target: await start("litellm"), takes, streamFields })
+  }
   return rows
 }
 

@@ -85,10 +85,8 @@ async function main(): Promise<number> {
     }
     process.stderr.write(`round ${round} of ${rounds}\n`)
   }
-  await checkCharges(
-    rows.find(({ name }) => name === "gateway"),
-    bench,
-  )
+  const isFirst = ({ target }: Row, at: number) => rows.findIndex((row) => row.target === target) === at
+  for (const row of rows.filter(isFirst)) await checkCharges(row, bench)
 
   if (isCheck) bench.wrong.push(...overBounds(slices))
   if (slices.length > 0)
@@ -153,7 +151,8 @@ function watchMemory(pid: number): { stop: () => number } {
 function jobOf(row: Row, workload: Workload, how: Pick<Job, "verify" | "workload">): Job {
   const { url, headers, model } = row.target
   const job = { url: url.replace("chat/completions", workload.path), headers: row.keys?.[0] ?? headers, keys: row.keys }
-  return { ...job, body: requestBody(workload, { model }), ...how } as Job
+  const fields = workload.events > 0 ? row.streamFields : undefined
+  return { ...job, body: requestBody(workload, { model, ...fields }), ...how } as Job
 }
 
 /** Counts wrong answers, and the calls that must have been charged. */
@@ -165,9 +164,9 @@ function note(row: Row, workload: Workload, load: Load, { wrong, answers }: Benc
 }
 
 /** Every answer was charged once, at its price. */
-async function checkCharges(row: Row | undefined, { wrong, answers }: Bench): Promise<void> {
-  const credits = row?.target.credits
-  if (!row || !credits) return
+async function checkCharges(row: Row, { wrong, answers }: Bench): Promise<void> {
+  const { credits } = row.target
+  if (!credits) return
   const answer = await fetch(credits.url, { headers: credits.headers })
   const { data } = (await answer.json()) as { data: { total_usage: number } }
   const calls = answers.get(credits.url) ?? 0
