@@ -60,7 +60,7 @@ async function probe(env: Env): Promise<Readiness> {
       return "ok"
     }),
     // The schema probe reports a database that does not answer, or has no such table yet.
-    jurisdictionFault(env).catch(() => undefined),
+    valueWithin(jurisdictionFault(env), TIMEOUT_MS).catch(() => undefined),
   ])
   const bound = (binding: unknown): State => (binding === undefined ? "absent" : "ok")
   const components: Readiness["components"] = {

@@ -12,9 +12,11 @@ const get = async (path: string, change: Partial<Record<keyof Env, unknown>> = {
 }
 
 const failing = () => Promise.reject(new Error("secret words of a dependency"))
-const brokenDatabase = {
-  prepare: () => ({ bind: () => ({ all: failing, raw: failing, first: failing, run: failing }) }),
-}
+const databaseThat = (answer: () => Promise<never>) => ({
+  prepare: () => ({ bind: () => ({ all: answer, raw: answer, first: answer, run: answer }) }),
+})
+const brokenDatabase = databaseThat(failing)
+const silentDatabase = databaseThat(() => new Promise(() => {}))
 
 describe("GET /health", () => {
   test("is 200 while the isolate runs, whatever its dependencies do", async () => {
@@ -57,6 +59,7 @@ describe.each(["/ready", "/health?deep"])("GET %s", (path) => {
 
   test.each([
     ["database", { DB: brokenDatabase }, "unavailable"],
+    ["database", { DB: silentDatabase }, "unavailable"],
     ["files", { FILES: { head: failing } }, "unavailable"],
     ["ledger", { LEDGER: { idFromName: () => "", get: () => ({ balance: failing }) } }, "unavailable"],
     ["queue", { BROADCAST: undefined }, "absent"],
