@@ -46,7 +46,7 @@ export async function handlePlainInference<Body extends NamedModels>(
 
 /** One upstream call: held before anything is sent, settled exactly once whatever happens. */
 export async function callUpstream(prepared: PreparedCall, deps: Deps): Promise<Response> {
-  return callTargets(planTargets(prepared, deps), deps) //  3. ordered targets, or the reason why there is none
+  return callTargets(planTargets(prepared, deps), deps) //  3. ordered targets, or the error that explains the plan
 }
 
 /** Steps 4 to 8. The hot path begins here with the target of a plain call, which it plans once. */

@@ -15,6 +15,7 @@ import {
 import { screenSent } from "../../mcp-servers/content.ts"
 import { sealSessionId } from "../../mcp-servers/session.ts"
 import { mastersOf } from "../../secrets/master-key.ts"
+import { valueWithin } from "../../support/time.ts"
 import { type Connection, sessionLost } from "./connection.ts"
 import { runRequest, type Running, TIME_IS_OVER } from "./run.ts"
 
@@ -108,15 +109,11 @@ const UNANSWERED = { code: ERROR_CODES.serverFailed, message: "The server did no
 
 /** Whether the work takes longer. A failure of the work is left to those who await it. */
 async function isLate(work: Promise<unknown>, ms: number): Promise<boolean> {
-  const over = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => over.resolve(true), ms)
   const done = work.then(
-    () => false,
-    () => false,
+    () => true,
+    () => true,
   )
-  const late = await Promise.race([done, over.promise])
-  clearTimeout(timer)
-  return late
+  return (await valueWithin(done, ms)) === undefined
 }
 
 /** The batch of revision 2025-03-26: its messages one after the other. What is no response is left out. */

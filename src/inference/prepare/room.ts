@@ -1,6 +1,5 @@
 import { objectsOf } from "../../support/json.ts"
-import type { Caller } from "../../policy/call-policy.ts"
-import { limitsOf } from "../../policy/call-policy.ts"
+import { type Caller, limitsOf } from "../../policy/call-policy.ts"
 import { maxCost } from "../../money/money.ts"
 import type { Plugins } from "../../plugins/read-plugins.ts"
 import { limitError } from "../limit-error.ts"
