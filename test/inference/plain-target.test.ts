@@ -4,58 +4,24 @@ import type { Catalogue, Endpoint, Model } from "../../src/models/catalogue.ts"
 import { callerOf, type Caller } from "../../src/policy/call-policy.ts"
 import type { Principal } from "../../src/access/principal.ts"
 import type { Provider } from "../../src/providers/provider.ts"
+import { newEndpoint, newModel, newProvider } from "../support/catalogue.ts"
 
 /** A plain call skips the steps before the hold only where they would lead to the one target of its model. */
 
-const provider = (slug: string, more: Partial<Provider> = {}): Provider => ({
-  slug,
-  name: slug,
-  baseUrl: "http://x",
-  format: "openai",
-  keyHeader: "authorization",
-  quirks: {},
-  ...more,
-})
-
-const endpoint = (model: string, slug: string, more: Partial<Endpoint> = {}): Endpoint => ({
-  model,
-  provider: slug,
-  upstreamId: "m",
-  pricing: { prompt: "0.000001", completion: "0.000002" },
-  contextLength: 1_000,
-  maxCompletionTokens: null,
-  supportedParameters: [],
-  quantization: null,
-  zeroRetention: false,
-  collectsData: false,
-  ...more,
-})
-
-const model = (id: string, ...endpoints: Endpoint[]): Model => ({
-  id,
-  name: id,
-  description: "",
-  created: 0,
-  contextLength: 1_000,
-  inputModalities: ["text"],
-  outputModalities: ["text"],
-  tokenizer: "Other",
-  knowledgeCutoff: null,
-  endpoints,
-})
+const model = (id: string, ...endpoints: Endpoint[]) => newModel(id, endpoints)
 
 const catalogueOf = (...models: Model[]): Catalogue => ({ models: new Map(models.map((one) => [one.id, one])) })
 
 const world = (more: Partial<Provider> = {}) => ({
   catalogue: catalogueOf(
-    model("a/one", endpoint("a/one", "p")),
-    model("a/two", endpoint("a/two", "p"), endpoint("a/two", "q")),
-    model("a/unpriced", endpoint("a/unpriced", "p", { pricing: null })),
-    model("a/b@preset/c", endpoint("a/b@preset/c", "p")),
+    model("a/one", newEndpoint("a/one", "p")),
+    model("a/two", newEndpoint("a/two", "p"), newEndpoint("a/two", "q")),
+    model("a/unpriced", newEndpoint("a/unpriced", "p", { pricing: null })),
+    model("a/b@preset/c", newEndpoint("a/b@preset/c", "p")),
   ),
   providers: new Map([
-    ["p", provider("p", more)],
-    ["q", provider("q")],
+    ["p", newProvider("p", more)],
+    ["q", newProvider("q")],
   ]),
 })
 
@@ -82,7 +48,7 @@ describe("a plain call goes straight to", () => {
   test("the endpoint of the current catalogue, whatever an older one had", () => {
     const by = caller()
     expect(slugOf("a/one", by)).toBe("p")
-    const changed = { ...world(), catalogue: catalogueOf(model("a/one", endpoint("a/one", "q"))) }
+    const changed = { ...world(), catalogue: catalogueOf(model("a/one", newEndpoint("a/one", "q"))) }
     expect(slugOf("a/one", by, changed)).toBe("q")
   })
 

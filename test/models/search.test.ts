@@ -1,55 +1,31 @@
 import { describe, expect, test } from "vitest"
-import type { Endpoint, Model } from "../../src/models/catalogue.ts"
+import type { Endpoint } from "../../src/models/catalogue.ts"
 import type { Pricing } from "../../src/money/pricing.ts"
 import { compile, offer } from "../../src/models/compile.ts"
 import { Search, search, toPage } from "../../src/models/search.ts"
+import { newEndpoint, newModel } from "../support/catalogue.ts"
 
 const NOW = Date.parse("2026-11-21T00:00:00Z")
 const DAY = 86_400
 
-function endpoint(provider: string, pricing: Pricing | null, more: Partial<Endpoint> = {}): Endpoint {
-  return {
-    model: "",
-    provider,
-    upstreamId: "m",
-    pricing,
-    contextLength: 1_000,
-    maxCompletionTokens: null,
-    supportedParameters: ["max_tokens"],
-    quantization: null,
-    zeroRetention: false,
-    collectsData: false,
-    ...more,
-  }
-}
-
-function model(id: string, endpoints: Endpoint[], more: Partial<Model> = {}): Model {
-  return {
-    id,
-    name: id,
-    description: "",
-    created: 0,
-    contextLength: 1_000,
-    inputModalities: ["text"],
-    outputModalities: ["text"],
-    tokenizer: "Other",
-    knowledgeCutoff: null,
-    endpoints,
-    ...more,
-  }
-}
+const endpoint = (provider: string, pricing: Pricing | null, more: Partial<Endpoint> = {}) =>
+  newEndpoint("", provider, { pricing, supportedParameters: ["max_tokens"], ...more })
 
 const price = (prompt: string, completion = prompt): Pricing => ({ prompt, completion })
 const models = [
-  model("a/mid", [endpoint("groq", price("0.000002"))], { created: NOW / 1_000 - 10 * DAY, contextLength: 5_000 }),
-  model("a/cheap", [endpoint("openai", price("0.000001"), { supportedParameters: ["tools"], zeroRetention: true })], {
-    name: "Very Cheap",
-    inputModalities: ["text", "image"],
-    tokenizer: "GPT",
-  }),
-  model("b/dear", [endpoint("groq", price("0.000003"))], { created: NOW / 1_000 - DAY }),
-  model("b/embed", [endpoint("openai", price("0.000001", "0"))], { outputModalities: ["embeddings"] }),
-  model("c/unpriced", [endpoint("openai", null)]),
+  newModel("a/mid", [endpoint("groq", price("0.000002"))], { created: NOW / 1_000 - 10 * DAY, contextLength: 5_000 }),
+  newModel(
+    "a/cheap",
+    [endpoint("openai", price("0.000001"), { supportedParameters: ["tools"], zeroRetention: true })],
+    {
+      name: "Very Cheap",
+      inputModalities: ["text", "image"],
+      tokenizer: "GPT",
+    },
+  ),
+  newModel("b/dear", [endpoint("groq", price("0.000003"))], { created: NOW / 1_000 - DAY }),
+  newModel("b/embed", [endpoint("openai", price("0.000001", "0"))], { outputModalities: ["embeddings"] }),
+  newModel("c/unpriced", [endpoint("openai", null)]),
 ]
 
 function find(query: Record<string, string>): string[] {
@@ -117,8 +93,8 @@ describe("the catalogue", () => {
   const cheap = endpoint("groq", price("0.000001"))
 
   test("offers what a configured provider has, cheapest first and without a price last", () => {
-    const both = model("a/x", [endpoint("xai", null), dear, cheap])
-    const { models: offered } = offer([both, model("a/gone", [cheap])], new Set(["openai", "xai"]))
+    const both = newModel("a/x", [endpoint("xai", null), dear, cheap])
+    const { models: offered } = offer([both, newModel("a/gone", [cheap])], new Set(["openai", "xai"]))
     expect([...offered.keys()]).toEqual(["a/x"])
     expect(offered.get("a/x")?.endpoints.map(({ provider }) => provider)).toEqual(["openai", "xai"])
     const all = offer([both], new Set(["openai", "xai", "groq"])).models.get("a/x")
@@ -126,14 +102,14 @@ describe("the catalogue", () => {
   })
 
   test("takes what was put over what is configured for the same provider", () => {
-    const put = model("local/x", [endpoint("local", price("0.5"))])
-    const { models: offered } = offer([put, model("local/x", [endpoint("local", null)])], new Set(["local"]))
+    const put = newModel("local/x", [endpoint("local", price("0.5"))])
+    const { models: offered } = offer([put, newModel("local/x", [endpoint("local", null)])], new Set(["local"]))
     expect(offered.get("local/x")?.endpoints).toEqual(put.endpoints)
   })
 
   test("has the operator's price in place of the seed's, and nothing that was switched off", () => {
     const { model: _, provider: __, ...facts } = dear
-    const { id, endpoints: ___, ...about } = model("a/x", [])
+    const { id, endpoints: ___, ...about } = newModel("a/x", [])
     const row = {
       provider: "openai",
       source: "seed",

@@ -1,47 +1,16 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { seededRandom, type PlanInput, plan } from "../../src/routing/plan.ts"
-import type { Endpoint, Model } from "../../src/models/catalogue.ts"
-import type { Provider } from "../../src/providers/provider.ts"
+import type { Endpoint } from "../../src/models/catalogue.ts"
+import { newEndpoint, newModel, newProvider } from "../support/catalogue.ts"
 
-const provider = (slug: string): Provider => ({
-  slug,
-  name: slug.toUpperCase(),
-  baseUrl: "http://x",
-  format: "openai",
-  keyHeader: "authorization",
-  quirks: {},
-})
+const provider = (slug: string) => newProvider(slug, { name: slug.toUpperCase() })
 
-function endpoint(slug: string, price: string, more: Partial<Endpoint> = {}): Endpoint {
-  return {
-    model: "a/m",
-    provider: slug,
-    upstreamId: "m",
-    pricing: { prompt: price, completion: price },
-    contextLength: 1_000,
-    maxCompletionTokens: null,
-    supportedParameters: [],
-    quantization: null,
-    zeroRetention: false,
-    collectsData: false,
-    ...more,
-  }
-}
+const endpoint = (slug: string, price: string, more: Partial<Endpoint> = {}) =>
+  newEndpoint("a/m", slug, { pricing: { prompt: price, completion: price }, ...more })
 
 function world(endpoints: Endpoint[], more: Partial<PlanInput> = {}): PlanInput {
-  const model: Model = {
-    id: "a/m",
-    name: "M",
-    description: "",
-    created: 0,
-    contextLength: 1_000,
-    inputModalities: ["text"],
-    outputModalities: ["text"],
-    tokenizer: "Other",
-    knowledgeCutoff: null,
-    endpoints,
-  }
+  const model = newModel("a/m", endpoints, { name: "M" })
   return {
     output: "text",
     catalogue: { models: new Map([["a/m", model]]) },
