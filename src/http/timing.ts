@@ -4,7 +4,7 @@ import type { App } from "../access/app.ts"
 /** `X-Service-Timing: enabled` requests `Server-Timing`. */
 export const TIMING_HEADER = "x-service-timing"
 
-export function wantsTiming(value: string | null | undefined): boolean {
+function wantsTiming(value: string | null | undefined): boolean {
   return value?.toLowerCase() === "enabled"
 }
 
