@@ -69,6 +69,20 @@ describe.runIf(hasChromium)("the playground", () => {
     })
   })
 
+  test("a model can be chosen as soon as the catalogue is there, and the search has the focus", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.route("**/api/v1/models", async (route) => {
+        await page.getByRole("button", { name: "Compare", disabled: true }).waitFor()
+        await route.continue()
+      })
+      await page.goto(`${origin}/playground?model=sim/echo`)
+      await page.getByRole("button", { name: "Compare" }).click()
+      await page.keyboard.type("sim/reasoning")
+      await page.keyboard.press("Enter")
+      await page.getByRole("region", { name: "Conversation with sim/reasoning" }).waitFor()
+    })
+  })
+
   test("a fault shows what a client would see", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/playground?model=sim/echo`)

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact"
-import { useEffect, useId, useRef, useState } from "preact/hooks"
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { Button } from "./button.tsx"
 import { TextField } from "./field.tsx"
 
@@ -9,7 +9,8 @@ type Props = { title: string; onClose: () => void; wide?: boolean; class?: strin
 export function Dialog({ title, onClose, wide, class: extra, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Before the next key: people type while a dialog opens.
+  useLayoutEffect(() => {
     const dialog = element.current
     dialog?.showModal()
     return () => dialog?.close()

@@ -1,6 +1,6 @@
 import { autoUpdate, computePosition, flip, offset, type Placement, shift } from "@floating-ui/dom"
 import type { ComponentChildren, RefObject } from "preact"
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
+import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { Button } from "./button.tsx"
 import type { IconName } from "./icon.tsx"
 
@@ -26,7 +26,7 @@ export function Popover({ anchor, onClose, label, placement = "bottom-start", ch
       })
     })
   }, [anchor, placement])
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onPointer = ({ target }: Event) => {
       if (!(target instanceof Node)) return
       if (!element.current?.contains(target) && !anchor.current?.contains(target)) onClose()

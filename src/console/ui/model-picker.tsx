@@ -1,5 +1,5 @@
 import { matches } from "../format/search.ts"
-import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Model } from "../api/types.ts"
 import { compact, pricePerMillion } from "../format/number.ts"
 import { Button } from "./button.tsx"
@@ -38,6 +38,7 @@ export function ModelPicker({ models, value, label, text, onChoose }: Props) {
           aria-haspopup="dialog"
           aria-expanded={isOpen}
           title={label}
+          disabled={models.length === 0}
           onClick={() => setOpen(!isOpen)}
         >
           <Icon name={text === undefined ? "models" : "plus"} size={14} />
@@ -60,6 +61,9 @@ function Options({ models, value, onChoose }: Pick<Props, "models" | "value" | "
   const [text, setText] = useState("")
   const [index, setIndex] = useState(0)
   const list = useRef<HTMLDivElement>(null)
+  const input = useRef<HTMLInputElement>(null)
+  // The autofocus attribute has no effect once the page has focus.
+  useLayoutEffect(() => input.current?.focus({ preventScroll: true }), [])
   const found = useMemo(() => searchModels(models, text).slice(0, MAX_SHOWN), [models, text])
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" })
@@ -75,6 +79,7 @@ function Options({ models, value, onChoose }: Pick<Props, "models" | "value" | "
   return (
     <div class="model-options">
       <input
+        ref={input}
         class="input"
         type="text"
         role="combobox"
@@ -83,7 +88,6 @@ function Options({ models, value, onChoose }: Pick<Props, "models" | "value" | "
         aria-controls="model-options"
         aria-activedescendant={`model-option-${index}`}
         placeholder="Name, author, modality"
-        autoFocus
         spellcheck={false}
         value={text}
         onInput={(event) => {
