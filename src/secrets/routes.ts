@@ -4,8 +4,8 @@ import { entryOf } from "../audit/actor.ts"
 import { requireOperator } from "../access/guards.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
-import { rewrap } from "./data-key.ts"
-import { masterIdOf, mastersOf } from "./master-key.ts"
+import { rewrap, type WrappedKey } from "./data-key.ts"
+import { masterIdOf, type Masters, mastersOf } from "./master-key.ts"
 import { countDataKeys, listDataKeys, replaceDataKeys } from "./store.ts"
 
 /** Each is a statement of one batch. */
@@ -15,7 +15,11 @@ const Rotation = z
   .object({
     rewrapped: z.int().meta({ description: "Data keys that this call has put under MASTER_KEY." }),
     remaining: z.int().meta({ description: "Those that are still under MASTER_KEY_PREVIOUS: ask again until 0." }),
-    unreadable: z.int().meta({ description: "Those that neither opens: an older master key was taken away too soon." }),
+    unreadable: z
+      .int()
+      .meta({
+        description: "Those that neither opens: an older master key was removed too soon, or the row was changed.",
+      }),
   })
   .meta({ id: "SecretRotation" })
 
@@ -45,18 +49,48 @@ const rotate = createRoute({
   },
 })
 
+type Rewrapped = { before: WrappedKey; after: WrappedKey }
+
+const NOTHING = { keys: [] as Rewrapped[], broken: 0 }
+
+/**
+ * Rewraps up to `limit` data keys of the previous master key. It passes over the `broken` ones, which that key does not
+ * open: they would hold up the others, and the rotation would never end.
+ */
+async function rewrapSome(
+  db: D1Database,
+  { previousId, masters, limit }: { previousId: string; masters: Masters; limit: number },
+): Promise<typeof NOTHING> {
+  const keys: Rewrapped[] = []
+  let broken = 0
+  let after = ""
+  while (keys.length < limit) {
+    const page = await listDataKeys(db, previousId, { after, limit: limit - keys.length })
+    const results = await Promise.all(page.map(async (before) => ({ before, after: await rewrap(before, masters) })))
+    for (const { before, after: rewrapped } of results) {
+      if (rewrapped) keys.push({ before, after: rewrapped })
+      else broken += 1
+    }
+    const last = page.at(-1)
+    if (!last) break
+    after = last.id
+  }
+  return { keys, broken }
+}
+
 export const secrets = newRouter().openapi(rotate, async (c) => {
   const db = c.env.DB
   const masters = mastersOf(c.env)
   const { current, previous } = masters
   const currentId = await masterIdOf(current)
   const previousId = previous === undefined || previous === current ? "" : await masterIdOf(previous)
-  const stale = previousId === "" ? [] : await listDataKeys(db, previousId, c.req.valid("json").limit)
-  const wrapped = await Promise.all(stale.map(async (before) => ({ before, after: await rewrap(before, masters) })))
-  const keys = wrapped.flatMap(({ before, after }) => (after ? [{ before, after }] : []))
+  const { keys, broken } =
+    previousId === "" ? NOTHING : await rewrapSome(db, { previousId, masters, limit: c.req.valid("json").limit })
   const changed = { fields: ["data_keys"], values: { data_keys: keys.length } }
   const entry = entryOf(c, { action: "master_key.rotate", resourceId: currentId, workspaceId: null, changed })
   const rewrapped = keys.length === 0 ? 0 : await replaceDataKeys(db, keys, Date.now(), entry)
-  const { previous: remaining, neither: unreadable } = await countDataKeys(db, currentId, previousId)
-  return c.json({ data: { rewrapped, remaining, unreadable } }, 200)
+  const counts = await countDataKeys(db, currentId, previousId)
+  const remaining = Math.max(0, counts.previous - broken)
+  const data = { rewrapped, remaining, unreadable: counts.neither + broken }
+  return c.json({ data }, 200)
 })

@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm"
+import { and, eq, gt, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import { openDb, selectRow } from "../support/db.ts"
@@ -46,12 +46,16 @@ export async function insertDataKey(
   return findDataKey(binding, scope, key.id)
 }
 
-/** Keys of all organizations that are sealed under this master key. */
-export async function listDataKeys(db: D1Database, masterId: string, limit: number): Promise<WrappedKey[]> {
+/** Keys of all organizations that are sealed under this master key, by id, from the one after `after`. */
+export async function listDataKeys(
+  db: D1Database,
+  masterId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<WrappedKey[]> {
   return openDb(db)
     .select(wrappedKey)
     .from(dataKeys)
-    .where(eq(dataKeys.masterId, masterId))
+    .where(and(eq(dataKeys.masterId, masterId), gt(dataKeys.id, after)))
     .orderBy(dataKeys.id)
     .limit(limit)
 }

@@ -104,6 +104,38 @@ describe("a rotation of the master key that crashes", () => {
     await readable(mastersOf(env))
   })
 
+  test("a data key that the former master key does not open is counted as unreadable, and the others are wrapped", async () => {
+    const made = await Promise.all(Array.from({ length: 5 }, newCredential))
+    const ids = made.map(({ workspace }) => workspace.workspaceId).toSorted()
+    // In the order in which they are wrapped.
+    const [first, second] = ids
+    const read = "SELECT wrapped FROM data_keys WHERE id = ?"
+    const wrappedOf = (workspaceId: string | undefined) =>
+      env.DB.prepare(read).bind(workspaceId).first<string>("wrapped")
+    const write = (workspaceId: string | undefined, wrapped: string | null) =>
+      env.DB.prepare("UPDATE data_keys SET wrapped = ?2 WHERE id = ?1").bind(workspaceId, wrapped).run()
+    const [wrapped, another] = [await wrappedOf(first), await wrappedOf(second)]
+    await write(first, another)
+    const before = (await rotate(CURRENT, "")).unreadable
+    try {
+      let last = await rotate(NEXT, CURRENT, 1)
+      while (last.remaining > 0) {
+        const { remaining } = last
+        last = await rotate(NEXT, CURRENT, 1)
+        expect(last.remaining).toBeLessThan(remaining)
+      }
+      expect(last.unreadable).toBe(before + 1)
+      for (const { id, workspace } of made) {
+        const isBroken = workspace.workspaceId === first
+        expect(await opened(id, { current: NEXT, previous: undefined })).toBe(isBroken ? undefined : CREDENTIAL)
+      }
+    } finally {
+      await write(first, wrapped)
+      await back()
+    }
+    for (const { id } of made) expect(await opened(id, mastersOf(env))).toBe(CREDENTIAL)
+  })
+
   test("two at once wrap each data key once", async () => {
     const { id } = await newCredential()
     try {
