@@ -71,7 +71,8 @@ async function leave(model: string, { afterBytes, ...script }: Departure): Promi
 async function conclude(left: readonly Left[]): Promise<void> {
   expect(world.gateway.logs).toEqual([])
   for (const { organizationId } of left) expect(await world.gateway.rows(organizationId)).toHaveLength(1)
-  expect(left.filter(({ ending }) => ending === "cancelled").length).toBeGreaterThan(left.length / 2)
+  // Others were complete before the client left.
+  expect(left.filter(({ ending }) => ending === "cancelled").length).toBeGreaterThan(left.length / 4)
 }
 
 // A counterexample is told with its seed; it is not made smaller, since each try takes a stream's time.

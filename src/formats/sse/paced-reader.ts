@@ -2,11 +2,10 @@ import { wait } from "../../support/time.ts"
 
 /** Reads that follow each other within this are a burst, and reads of a burst are this far apart. */
 const PACE_MS = 8
-/** Quick reads in a row that make a burst: two chunks at a time are common in slow streams. */
-const BURST_READS = 3
-/** Reads in a row with a longer gap end a burst. */
-const CALM_GAP_MS = 4 * PACE_MS
-const CALM_READS = 16
+/** Quick reads in a row that make a burst: a few chunks at a time are common in slow streams. */
+const BURST_READS = 6
+/** Reads in a row that found nothing to take and had to wait end a burst: the stream is slower than the reads. */
+const CALM_READS = 8
 /** A read holds its memory while it waits, so its size follows what the last one returned. */
 const LEAST_READ_BYTES = 4 * 1024
 const MOST_READ_BYTES = 64 * 1024
@@ -46,19 +45,7 @@ export class PacedReader {
       this.#unread = undefined
       return { done: false, value }
     }
-    const chunk = await (this.#burst ? this.#readBurst(this.#burst.reader) : this.#reader.read())
-    const now = Date.now()
-    const gap = now - this.#lastReadAt
-    this.#lastReadAt = now
-    if (this.#burst) {
-      this.#streak = gap > CALM_GAP_MS ? this.#streak + 1 : 0
-      if (chunk.done) this.#endBurst()
-      else if (this.#streak >= CALM_READS) this.pause()
-    } else {
-      this.#streak = gap < PACE_MS ? this.#streak + 1 : 0
-      if (!chunk.done && this.#streak >= BURST_READS && this.#bursts < MAX_BURSTS) this.#startBurst()
-    }
-    return chunk
+    return this.#burst ? this.#readBurst(this.#burst.reader) : this.#readChunk()
   }
 
   /** Returns a chunk, which the next `read` returns again. */
@@ -81,13 +68,27 @@ export class PacedReader {
     void cancelled.catch(() => undefined)
   }
 
+  async #readChunk(): Promise<Chunk> {
+    const chunk = await this.#reader.read()
+    const now = Date.now()
+    this.#streak = now - this.#lastReadAt < PACE_MS ? this.#streak + 1 : 0
+    this.#lastReadAt = now
+    if (!chunk.done && this.#streak >= BURST_READS && this.#bursts < MAX_BURSTS) this.#startBurst()
+    return chunk
+  }
+
   async #readBurst(reader: ReadableStreamBYOBReader): Promise<Chunk> {
     const rest = PACE_MS - (Date.now() - this.#lastReadAt)
     if (rest > 0 && !this.#isFull) await wait(rest)
+    const startedAt = Date.now()
     const chunk = await reader.read(new Uint8Array(this.#readBytes))
+    this.#lastReadAt = Date.now()
     const size = chunk.value?.byteLength ?? 0
     this.#isFull = size === this.#readBytes
     this.#readBytes = Math.min(MOST_READ_BYTES, Math.max(LEAST_READ_BYTES, 4 * size))
+    this.#streak = this.#lastReadAt > startedAt ? this.#streak + 1 : 0
+    if (chunk.done) this.#endBurst()
+    else if (this.#streak >= CALM_READS) this.pause()
     return chunk
   }
 

@@ -1,0 +1,109 @@
+import { ReadableStream as ByteStream, type ReadableByteStreamController } from "node:stream/web"
+import * as fc from "fast-check"
+import { afterEach, beforeEach, expect, inject, test, vi } from "vitest"
+import { PacedReader } from "../../src/formats/sse/paced-reader.ts"
+
+beforeEach(() => vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] }))
+afterEach(() => vi.useRealTimers())
+
+/** A response body whose chunks the test sends. */
+function newBody() {
+  let controller: ReadableByteStreamController | undefined
+  const stream = new ByteStream({
+    type: "bytes",
+    start: (given) => {
+      controller = given
+    },
+  })
+  return {
+    reader: new PacedReader(stream as unknown as ReadableStream<Uint8Array>),
+    send: (text: string) => controller?.enqueue(new TextEncoder().encode(text)),
+    end: () => controller?.close(),
+  }
+}
+
+type Body = ReturnType<typeof newBody>
+
+async function readText({ reader }: Body): Promise<string | null> {
+  const pending = reader.read()
+  // In a burst a read waits until its turn.
+  if (vi.getTimerCount() > 0) await vi.advanceTimersByTimeAsync(8)
+  const { done, value } = await pending
+  return done ? null : new TextDecoder().decode(value)
+}
+
+/** Sends chunk after chunk and reads until the reader takes several with one read. */
+async function burst(body: Body): Promise<void> {
+  for (let at = 0; at < 40; at += 1) body.send("x")
+  let most = 0
+  for (let left = 40; left > 0;) {
+    const length = (await readText(body))?.length ?? 0
+    most = Math.max(most, length)
+    left -= length
+  }
+  expect(most).toBeGreaterThan(20)
+}
+
+test("a burst is read with few reads, and nothing of it is lost", async () => {
+  const body = newBody()
+  await burst(body)
+  body.send("end")
+  body.end()
+  expect(await readText(body)).toBe("end")
+  expect(await readText(body)).toBeNull()
+})
+
+test("a stream that slows down after a burst is read chunk by chunk again, without a timer for each", async () => {
+  const body = newBody()
+  await burst(body)
+  for (let at = 0; at < 20; at += 1) {
+    const pending = body.reader.read()
+    await vi.advanceTimersByTimeAsync(20)
+    body.send(`${at} `)
+    expect(new TextDecoder().decode((await pending).value)).toBe(`${at} `)
+  }
+  const pending = body.reader.read()
+  expect(vi.getTimerCount()).toBe(0)
+  body.send("at once")
+  expect(new TextDecoder().decode((await pending).value)).toBe("at once")
+})
+
+test("a few chunks at a time are no burst", async () => {
+  const body = newBody()
+  for (let turn = 0; turn < 10; turn += 1) {
+    vi.setSystemTime(Date.now() + 100)
+    for (const chunk of ["a", "b", "c"]) {
+      body.send(chunk)
+      expect(await readText(body)).toBe(chunk)
+      expect(vi.getTimerCount()).toBe(0)
+    }
+  }
+})
+
+test("whatever the pauses between chunks are, all bytes arrive in order", async () => {
+  const step = fc.oneof(fc.constant(0), fc.constant(0), fc.integer({ min: 1, max: 40 }))
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 80 }), async (pauses) => {
+      const body = newBody()
+      let sent = ""
+      let received = ""
+      const reading = (async () => {
+        for (;;) {
+          const { done, value } = await body.reader.read()
+          if (done) return
+          received += new TextDecoder().decode(value)
+        }
+      })()
+      for (const [at, pause] of pauses.entries()) {
+        if (pause > 0) await vi.advanceTimersByTimeAsync(pause)
+        body.send(`${at},`)
+        sent += `${at},`
+      }
+      body.end()
+      await vi.advanceTimersByTimeAsync(100)
+      await reading
+      expect(received).toBe(sent)
+    }),
+    inject("properties"),
+  )
+})
