@@ -30,6 +30,9 @@ const MEDIA_PRICING: Record<MediaModel["makes"], Pricing> = {
 const EMBEDDED_MAX_COMPLETION = 4_096
 const EMBEDDED_CONTEXT = 128_000
 
+/** When these models were first released, in Unix seconds. */
+const EMBEDDED_CREATED = Date.UTC(2026, 10, 22) / 1_000
+
 /** Paths of the embedded upstream, one per API format, and the authors of their models. */
 const EMBEDDED_FORMATS = [
   { author: "sim", provider: "embedded", nameSuffix: "", slugs: embeddedModels.map(({ slug }) => slug) },
@@ -96,6 +99,7 @@ function toEmbeddedModel(
     id,
     name: id.startsWith("sim") ? `Simulated: ${name}` : `Embedded: ${name}`,
     description,
+    created: EMBEDDED_CREATED,
     contextLength: EMBEDDED_CONTEXT,
     ...modalities,
     endpoints: [endpoint],

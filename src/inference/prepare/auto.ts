@@ -40,14 +40,17 @@ export function choose(
   return { chat: { ...chat, model, models: chosen.slice(1) }, stage }
 }
 
-/** Simulated models are chosen where they are allowed by name; one of them stands in where there is nothing else. */
-const STAND_IN = "sim/echo"
+/** Models of the embedded upstream are chosen where they are allowed by name, or where there is nothing else: the first of these. */
+const STAND_INS = ["embedded/guide", "sim/echo"]
+const EMBEDDED = /^(?:embedded|sim(?:-\w+)?)\//
 
 function candidatesOf(deps: Deps, within: Within, isNamed: boolean): Candidate[] {
   const all = offered(deps, within)
   if (isNamed) return all
-  const real = all.filter(({ id }) => !/^sim(?:-\w+)?\//.test(id))
-  return real.length > 0 ? real : all.filter(({ id }) => id === STAND_IN)
+  const real = all.filter(({ id }) => !EMBEDDED.test(id))
+  if (real.length > 0) return real
+  const standIn = STAND_INS.flatMap((name) => all.find(({ id }) => id === name) ?? [])
+  return standIn.slice(0, 1)
 }
 
 function offered({ catalogue, providers }: Deps, within: Within): Candidate[] {
