@@ -12,10 +12,8 @@ let models = 0
 async function newModel(output: string, pricing: Json): Promise<string> {
   const id = `bounds/${output}-${models++}`
   const endpoints = [{ provider: "played", upstream_id: "up", pricing: { prompt: "0", completion: "0", ...pricing } }]
-  await expectJson(
-    200,
-    operatorClient.put("/catalogue", { models: [{ id, name: id, output_modalities: [output], endpoints }] }),
-  )
+  const model = { id, name: id, context_length: 32_000, output_modalities: [output], endpoints }
+  await expectJson(200, operatorClient.put("/catalogue", { models: [model] }))
   return id
 }
 
@@ -93,7 +91,8 @@ describe("a video", () => {
     const headers = { authorization: `Bearer ${key}` }
     await expectJson(404, front.fetch(`http://eu.localhost/api/v1/videos/${id}`, { headers }))
     await expectJson(404, front.fetch(`http://eu.localhost/api/v1/videos/${id}/content`, { headers }))
-    expect(asked).toHaveLength(1)
+    // Others may deliver at the same time.
+    expect(asked.filter(({ url }) => url.includes("/videos"))).toHaveLength(1)
   })
 })
 
