@@ -13,7 +13,8 @@ const common = {
   provide: { properties },
   setupFiles: [path.join(root, "test/support/properties.ts")],
   isolate: false,
-  maxWorkers: 2,
+  // More than cores: tests of faults and timers wait more than they compute.
+  maxWorkers: 3,
   testTimeout: timeoutMs,
   hookTimeout: timeoutMs,
 }

@@ -130,7 +130,6 @@ export async function workerProject(common: CommonOptions) {
       disableConsoleIntercept: true,
       // A worker that begins with a warm cache is sent all of it as one message, which is more than workerd takes.
       fsModuleCache: false,
-      sequence: { groupOrder: 1 },
     },
   }
 }

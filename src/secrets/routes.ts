@@ -15,11 +15,9 @@ const Rotation = z
   .object({
     rewrapped: z.int().meta({ description: "Data keys that this call has put under MASTER_KEY." }),
     remaining: z.int().meta({ description: "Those that are still under MASTER_KEY_PREVIOUS: ask again until 0." }),
-    unreadable: z
-      .int()
-      .meta({
-        description: "Those that neither opens: an older master key was removed too soon, or the row was changed.",
-      }),
+    unreadable: z.int().meta({
+      description: "Those that neither opens: an older master key was removed too soon, or the row was changed.",
+    }),
   })
   .meta({ id: "SecretRotation" })
 
