@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { lock } from "../local/lock.ts"
-import { root } from "../local/paths.ts"
+import { requireWritable, root } from "../local/paths.ts"
 import { ancestorOf } from "../local/processes.ts"
 import { ensureConsole } from "./console-build.ts"
 import { ensureDevVars, readEnvFile, setVariables, writeEnvFile } from "./dev-vars.ts"
@@ -13,6 +13,7 @@ import { runWrangler } from "./wrangler.ts"
  * database, each unless it is up to date.
  */
 async function prepare(): Promise<void> {
+  requireWritable([root])
   await ensureConsole()
   if (process.env["WRANGLER_COMMAND"] !== "dev") return
   const stateDir = path.join(root, ".wrangler/state")

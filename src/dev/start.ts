@@ -1,10 +1,11 @@
-import { accessSync, constants, existsSync, mkdirSync, rmSync } from "node:fs"
+import { mkdirSync, rmSync } from "node:fs"
 import net from "node:net"
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { ensureBuild } from "./build.ts"
 import { lock } from "../local/lock.ts"
 import { formatLog, logFormatOf } from "../local/log-printer.ts"
+import { requireWritable } from "../local/paths.ts"
 import { type Runtime, startRuntime } from "../local/runtime.ts"
 import { devVarsFaults, unknownNames } from "./check-config.ts"
 import { ensureDevVars, writeEnvFile } from "./dev-vars.ts"
@@ -78,19 +79,6 @@ async function start(options: Options): Promise<void> {
   } catch (error) {
     for (const message of held) console.error(message)
     throw error
-  }
-}
-
-/** Says at once what would otherwise fail in the middle of a build. */
-function requireWritable(folders: readonly string[]): void {
-  for (const folder of folders) {
-    let nearest = folder
-    while (!existsSync(nearest)) nearest = path.dirname(nearest)
-    try {
-      accessSync(nearest, constants.W_OK)
-    } catch {
-      fail(`${nearest} is read-only. The gateway keeps its build, its secrets and its state there.`)
-    }
   }
 }
 
