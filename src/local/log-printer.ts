@@ -21,12 +21,18 @@ export function logFormatOf(out: { isTTY?: boolean }, { LOG_FORMAT: setting, NO_
 export function formatLog({ level, message }: LogLine, format: LogFormat, now = new Date()): string {
   const line = parseJson(message)
   if (!isObject(line)) {
-    if (format === "json") return JSON.stringify({ time: now.toISOString(), level, message })
-    return printable(message)
+    const text = withoutAddresses(message)
+    if (format === "json") return JSON.stringify({ time: now.toISOString(), level, message: text })
+    return printable(text)
   }
   if (format === "json") return JSON.stringify({ time: now.toISOString(), ...line })
   const paint = painterOf(format)
   return line["message"] === "call" ? formatCall(line, now, paint) : formatEvent(line, now, paint)
+}
+
+/** A message of workerd without the place in its own source and the addresses of its stack. */
+function withoutAddresses(message: string): string {
+  return message.replace(/^e = \S+:\d+: failed: /, "").replace(/\nstack: (?:\S+@[0-9a-f]+\s*)+.*$/s, "")
 }
 
 /** Marks and colors a part of a line, whose text may be a client's. */

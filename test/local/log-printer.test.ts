@@ -42,6 +42,15 @@ test("an error is one line without a stack trace", () => {
   expect(plain(message)).toBe("20:35:16  error  delivery failed (TypeError: fetch failed)  destination=d-1")
 })
 
+test("a message of the runtime has no addresses of its stack", () => {
+  const message =
+    "e = rust/worker/ffi.rs:110: failed: failed to lookup address information: Name or service not known\nstack: /gateway/bin/workerd@26b6840 /gateway/bin/workerd@3739630; sentryErrorContext = jsgInternalError; wdErrId = ndf0"
+  const text = "failed to lookup address information: Name or service not known"
+  expect(plain(message)).toBe(text)
+  expect(JSON.parse(formatLog({ level: "error", message }, "json", now))).toMatchObject({ message: text })
+  expect(plain("TypeError: x\n    at f (index.js:1:2)")).toBe("TypeError: x\n    at f (index.js:1:2)")
+})
+
 test("a program that reads the log gets JSON, with the time", () => {
   expect(logFormatOf({ isTTY: false }, {})).toBe("json")
   expect(logFormatOf({ isTTY: true }, { LOG_FORMAT: "json" })).toBe("json")
