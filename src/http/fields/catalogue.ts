@@ -1,5 +1,7 @@
 import type { Descriptions } from "./descriptions.ts"
 
+const NOT_PUBLIC = "Always null: figures of the calls of your organization are in POST /analytics/query."
+
 /** Fields of the catalogue, of analytics and of datasets, by name. */
 export const CATALOGUE_FIELDS: Descriptions = {
   allowed_passthrough_parameters: "Parameters that are passed to the provider unchanged.",
@@ -42,7 +44,7 @@ export const CATALOGUE_FIELDS: Descriptions = {
   is_moderated: "Whether the provider moderates prompts.",
   is_rate: "Whether the metric is a ratio, which cannot be added up.",
   knowledge_cutoff: "Last day of the training data.",
-  latency_last_30m: "Milliseconds to the first token, in the last 30 minutes.",
+  latency_last_30m: NOT_PUBLIC,
   links: "Paths of related resources.",
   macro_categories: "Shares of groups of tasks.",
   max: "The largest value.",
@@ -94,16 +96,16 @@ export const CATALOGUE_FIELDS: Descriptions = {
   supports_tool_choice: "Which tool choices work.",
   task_type: "Kind of the task.",
   terms_of_service_url: "Terms of the provider.",
-  throughput_last_30m: "Tokens a second, in the last 30 minutes.",
+  throughput_last_30m: NOT_PUBLIC,
   time_range: "First and last instant.",
   tokenizer: "Tokenizer of the model.",
   top_provider: "The cheapest endpoint.",
   total_requests: "How many requests.",
   turn_range: "How many turns the sessions have.",
   upscale_factor: "Accepted factors.",
-  uptime_last_1d: "Share of calls that succeeded in the last day.",
-  uptime_last_30m: "Share of calls that succeeded in the last 30 minutes.",
-  uptime_last_5m: "Share of calls that succeeded in the last five minutes.",
+  uptime_last_1d: NOT_PUBLIC,
+  uptime_last_30m: NOT_PUBLIC,
+  uptime_last_5m: NOT_PUBLIC,
   value_type: "Type of the values.",
   warnings: "What to know about the answer.",
   window_days: "Days that it covers.",
