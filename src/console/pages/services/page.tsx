@@ -92,7 +92,7 @@ function Actions({ service, open }: { service: PassthroughService; open: (doing:
       <Button kind="quiet" size="small" label={`Turn ${enabled ? "off" : "on"} ${slug}`} onClick={() => void turn()}>
         Turn {enabled ? "off" : "on"}
       </Button>
-      <Button kind="quiet" size="small" label={`Delete ${slug}`} onClick={() => open({ service, does: "delete" })}>
+      <Button kind="danger" size="small" label={`Delete ${slug}`} onClick={() => open({ service, does: "delete" })}>
         Delete
       </Button>
     </span>
