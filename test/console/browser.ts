@@ -62,6 +62,12 @@ export async function close({ context, faults }: Visit): Promise<void> {
   expect(faults).toEqual([])
 }
 
+/** What a failed test saw last. */
+async function describe({ page, faults }: Visit): Promise<string> {
+  const text = await page.innerText("body", { timeout: 1_000 }).catch(() => "nothing")
+  return [`At ${page.url()}: ${text.slice(0, 1_500)}`, ...faults].join("\n")
+}
+
 /** One visit: it ends without a fault of the page. */
 export async function visiting(
   key: string,
@@ -71,6 +77,8 @@ export async function visiting(
   const visit = await signedIn(key, options)
   try {
     await story(visit.page, visit)
+  } catch (cause) {
+    throw new Error(`${String(cause)}\n${await describe(visit)}`, { cause })
   } finally {
     await visit.context.close()
   }
