@@ -1,6 +1,7 @@
 import { countFreeRequest } from "../../src/ledger/free-requests.ts"
 import { sliceOf } from "../../src/ledger/lease.ts"
 import { decideHold, type Limit } from "../../src/ledger/limits.ts"
+import { decideWithProviders } from "../../src/ledger/provider-limits.ts"
 import type { HoldRequest, HoldVerdict } from "../../src/ledger/protocol.ts"
 import { rateShareOf, type RateShare, refusalOf } from "../../src/ledger/rates.ts"
 import type { CounterStore } from "./counters.ts"
@@ -25,8 +26,8 @@ export class Admission {
   decide(request: HoldRequest, now: number): HoldVerdict {
     const { credits, counters, holds, rates } = this.#books
     // The same request again: its first answer was lost.
-    const grantedNano = holds.amountOf(request.draft.id)
-    if (grantedNano !== undefined) return { ok: true, grantedNano }
+    const granted = holds.grantOf(request.draft.id)
+    if (granted) return { ok: true, ...granted }
     const free = request.free && countFreeRequest(counters.free, request.free, credits.total(), now)
     if (free && "refusal" in free) return { ok: false, free: free.refusal }
     const limits = request.chargesAccount ? withAccount(request.limits, credits.total()) : request.limits
@@ -34,27 +35,39 @@ export class Admission {
     if (leased) return leased
     const refusal = request.rates && refusalOf(request.rates, rates.useOf(holds, now))
     if (refusal) return { ok: false, rate: refusal }
-    const verdict = decideHold(
-      request.wanted,
-      limits,
-      (scope) => counters.at(scope, now),
-      (scope) => holds.held(scope),
-    )
-    if (!verdict.ok) return verdict
+    const { verdict, providers } = this.#decideHold(request, limits, now)
+    const answer = providers ? { ...verdict, providers } : verdict
+    if (!verdict.ok) return answer
     if (free) counters.saveFree(free.count)
     const held = request.rates && rates.countCall(request.rates, now)
-    holds.add(toHold(request, { id: request.draft.id, amount: verdict.grantedNano, limits, rates: held, now }))
-    return verdict
+    holds.add(
+      toHold(request, { id: request.draft.id, amount: verdict.grantedNano, limits, rates: held, providers, now }),
+    )
+    return answer
   }
 
-  /** Undefined where the caller is too near a limit: the call then needs a hold of its own. */
-  #leaseFor(request: HoldRequest, lease: LeaseRequest, limits: readonly Limit[], now: number): HoldVerdict | undefined {
-    if (!this.#isLeasable(lease)) return undefined
-    const { counters, holds, rates } = this.#books
-    const state = {
+  #decideHold({ wanted, providers }: HoldRequest, limits: readonly Limit[], now: number) {
+    const state = this.#stateAt(now)
+    if (providers) return decideWithProviders(providers, limits, state)
+    return { verdict: decideHold(wanted, limits, state.countersOf, state.heldOf), providers: undefined }
+  }
+
+  #stateAt(now: number) {
+    const { counters, holds } = this.#books
+    return {
       countersOf: (scope: string) => counters.at(scope, now),
       heldOf: (scope: string) => holds.held(scope),
     }
+  }
+
+  /** Undefined where the caller is too near a limit: the call then needs a hold of its own. */
+  #leaseFor(request: HoldRequest, lease: LeaseRequest, shared: readonly Limit[], now: number): HoldVerdict | undefined {
+    if (!this.#isLeasable(lease)) return undefined
+    const { holds, rates } = this.#books
+    const state = this.#stateAt(now)
+    const { providers } = request
+    // Its calls may go to any of the providers: it is held in full under the limits of each.
+    const limits = providers ? [...shared, ...providers.limited.flatMap((provider) => provider.limits)] : shared
     const nano = lease.wantNano === 0 ? 0 : sliceOf(request.wanted, lease.wantNano, limits, state)
     const share = request.rates && rateShareOf(request.rates, rates.useOf(holds, now))
     if ((lease.wantNano > 0 && nano === 0) || (request.rates && !share)) return undefined

@@ -1,6 +1,6 @@
 import { DEFAULT_THRESHOLDS, type LimitAlert, reachedThreshold } from "../../src/ledger/alerts.ts"
 import type { Generation } from "../../src/ledger/generation.ts"
-import { ACCOUNT, type Counters, type Limit } from "../../src/ledger/limits.ts"
+import { ACCOUNT, type Counters, type Limit, type Verdict } from "../../src/ledger/limits.ts"
 import type { HoldRequest, HoldVerdict } from "../../src/ledger/protocol.ts"
 import { logError } from "../../src/support/log.ts"
 import { parseStored } from "../../src/support/json.ts"
@@ -9,6 +9,7 @@ import { DAY_MS } from "../../src/support/time.ts"
 
 /** A limit with what was spent of it in its window. */
 type Use = Pick<Limit, "scope" | "interval" | "limitNano"> & { windowStart: number; spentNano: number }
+type Refusal = Extract<Verdict, { ok: false }>
 type Books = { of: (scope: string) => Counters; creditedNano: () => number }
 
 /** Threshold of the mark of a refusal. */
@@ -82,11 +83,17 @@ export class Alerts {
     }
   }
 
-  /** A limit refused a call. True for the first time in its window. */
-  refused(request: HoldRequest, refusal: HoldVerdict, books: Books): boolean {
-    if (!("leastNano" in refusal)) return false
-    const { scope, interval, leastNano } = refusal
-    const limit = request.limits.find((one) => one.scope === scope && one.interval === interval)
+  /** Limits refused a call or some of its candidates. True where one did for the first time in its window. */
+  refused(request: HoldRequest, verdict: HoldVerdict, books: Books): boolean {
+    const { providers = [] } = "free" in verdict || "rate" in verdict ? {} : verdict
+    const refusals = [verdict, ...providers.map((one) => one.verdict)].filter((one) => "leastNano" in one)
+    // Each is written, also behind one that is known.
+    return refusals.map((refusal) => this.#refusedBy(request, refusal, books)).includes(true)
+  }
+
+  #refusedBy(request: HoldRequest, { scope, interval, leastNano }: Refusal, books: Books): boolean {
+    const limits = [...request.limits, ...(request.providers?.limited.flatMap((one) => one.limits) ?? [])]
+    const limit = limits.find((one) => one.scope === scope && one.interval === interval)
     const use = limit ? useOf(limit, books.of(scope)) : this.#balance(books)
     const mark = markOf(use)
     const known = this.#sql.exec("SELECT 1 FROM alerts WHERE mark = ? AND threshold = ?", mark, REFUSAL).toArray()

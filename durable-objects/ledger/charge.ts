@@ -5,7 +5,8 @@ import { tokensUsed } from "../../src/ledger/rates.ts"
 import { logError } from "../../src/support/log.ts"
 import type { Alerts } from "./alerts.ts"
 import type { CounterStore } from "./counters.ts"
-import { heldRates, type HoldRow, type Holds, scopesOf } from "./holds.ts"
+import { heldOfProviders, providerScope } from "../../src/ledger/provider-limits.ts"
+import { heldRates, type HoldRow, type Holds, providersOf, scopesOf } from "./holds.ts"
 import type { Outbox } from "./outbox.ts"
 import type { Overruns } from "./overruns.ts"
 import type { RateCounts } from "./rates.ts"
@@ -55,11 +56,18 @@ function chargeOf({ generation: settled, leaseId }: Settlement, { holds, outbox 
   const { id } = settled
   const hold = holds.take(id)
   const lease = leaseId === null ? undefined : holds.lease(leaseId)
-  if (hold || lease) return { generation: hold ? cappedAt(settled, hold.amount) : settled, hold, lease }
+  if (hold || lease) return { generation: hold ? cappedAt(settled, mostOf(hold, settled)) : settled, hold, lease }
   if (leaseId !== null && !outbox.has(id)) {
     logError("call outlived its lease; lease charged instead", { generation: id })
   }
   return undefined
+}
+
+/** Nano-USD that a hold covers at the provider that answered. */
+function mostOf(hold: HoldRow, { providerSlug }: Generation): number {
+  if (hold.providers === null || providerSlug === undefined) return hold.amount
+  const granted = heldOfProviders(providersOf(hold) ?? []).get(providerScope(providerSlug))
+  return Math.min(hold.amount, granted ?? hold.amount)
 }
 
 function count({ generation, hold, lease }: Charge, books: Books, changes: LeaseChanges, now: number): void {
@@ -68,6 +76,13 @@ function count({ generation, hold, lease }: Charge, books: Books, changes: Lease
   const cover = hold ?? lease
   if (costs > 0 && cover) {
     books.counters.add(scopesOf(generation, cover), amount, now)
+    for (const [slug, nano] of Object.entries(generation.atProviders ?? {})) {
+      books.counters.add(
+        [providerScope(slug)],
+        generation.isByok ? { spent: 0, byok: nano } : { spent: nano, byok: 0 },
+        now,
+      )
+    }
     books.alerts.charged(generation, books.alertBooks, now)
   }
   if (generation.overrunNano) books.overruns.add(generation, generation.overrunNano, now)

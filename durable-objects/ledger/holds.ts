@@ -1,6 +1,7 @@
 import { parseStored } from "../../src/support/json.ts"
 import { workspaceScope } from "../../src/ledger/scopes.ts"
 import { ACCOUNT, keyScope, type Limit } from "../../src/ledger/limits.ts"
+import { heldOfProviders, providerOf, providerScope, type ProviderVerdict } from "../../src/ledger/provider-limits.ts"
 import { type HoldRequest, isLeaseId } from "../../src/ledger/protocol.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/ledger/generation.ts"
 import type { HeldRates } from "./rates.ts"
@@ -19,6 +20,8 @@ export type HoldRow = {
   draft: string
   /** JSON of HeldRates; null for callers without rate limits. */
   rates: string | null
+  /** JSON of ProviderVerdict[]; null for a lease, and for a call none of whose candidates has a budget. */
+  providers: string | null
 }
 
 const isLease = ({ id }: Pick<HoldRow, "id">) => isLeaseId(id)
@@ -39,10 +42,12 @@ export class Holds {
     this.#sql = sql
     sql.exec(`CREATE TABLE IF NOT EXISTS holds (
       id TEXT PRIMARY KEY, amount INTEGER NOT NULL, estimate INTEGER NOT NULL, expires_at INTEGER NOT NULL,
-      scopes TEXT NOT NULL, draft TEXT NOT NULL, rates TEXT
+      scopes TEXT NOT NULL, draft TEXT NOT NULL, rates TEXT, providers TEXT
     ) WITHOUT ROWID`)
-    const isOlder = sql.exec("SELECT 1 FROM pragma_table_info('holds') WHERE name = 'rates'").toArray().length === 0
-    if (isOlder) sql.exec("ALTER TABLE holds ADD COLUMN rates TEXT")
+    const columns = sql.exec<{ name: string }>("SELECT name FROM pragma_table_info('holds')").toArray()
+    for (const added of ["rates", "providers"]) {
+      if (!columns.some(({ name }) => name === added)) sql.exec(`ALTER TABLE holds ADD COLUMN ${added} TEXT`)
+    }
     this.reload()
   }
 
@@ -54,10 +59,15 @@ export class Holds {
     this.#ids.clear()
     for (const row of this.#sql.exec<HoldRow>("SELECT * FROM holds")) {
       this.#ids.add(row.id)
-      this.#addHeld(row, row.amount)
-      this.#addSlots(heldRates(row))
-      if (isLease(row)) this.#leases.set(row.id, row)
+      this.#addRow(row)
     }
+  }
+
+  #addRow(row: HoldRow): void {
+    this.#addHeld(row.scopes, row.amount)
+    this.#addProviders(row)
+    this.#addSlots(heldRates(row))
+    if (isLease(row)) this.#leases.set(row.id, row)
   }
 
   /** Nano-USD. */
@@ -82,16 +92,21 @@ export class Holds {
     return this.#ids.has(id)
   }
 
-  /** Nano-USD; undefined where there is no such hold. */
-  amountOf(id: string): number | undefined {
+  /** What was answered to a request whose hold is placed; undefined where there is no such hold. */
+  grantOf(id: string): { grantedNano: number; providers?: readonly ProviderVerdict[] } | undefined {
     if (!this.has(id)) return undefined
-    return this.#sql.exec<{ amount: number }>("SELECT amount FROM holds WHERE id = ?", id).toArray()[0]?.amount
+    const [row] = this.#sql
+      .exec<Pick<HoldRow, "amount" | "providers">>("SELECT amount, providers FROM holds WHERE id = ?", id)
+      .toArray()
+    if (!row) return undefined
+    const providers = providersOf(row)
+    return { grantedNano: row.amount, ...(providers && { providers }) }
   }
 
   /** False where it is there already. */
   add(row: HoldRow): boolean {
     const added = this.#sql.exec(
-      "INSERT INTO holds (id, amount, estimate, expires_at, scopes, draft, rates) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
+      "INSERT INTO holds (id, amount, estimate, expires_at, scopes, draft, rates, providers) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
       row.id,
       row.amount,
       row.estimate,
@@ -99,12 +114,11 @@ export class Holds {
       row.scopes,
       row.draft,
       row.rates,
+      row.providers,
     )
     if (added.toArray().length === 0) return false
     this.#ids.add(row.id)
-    this.#addHeld(row, row.amount)
-    this.#addSlots(heldRates(row))
-    if (isLease(row)) this.#leases.set(row.id, row)
+    this.#addRow(row)
     return true
   }
 
@@ -113,7 +127,8 @@ export class Holds {
     if (!this.#ids.delete(id)) return undefined
     const [row] = this.#sql.exec<HoldRow>("DELETE FROM holds WHERE id = ? RETURNING *", id).toArray()
     if (!row) return undefined
-    this.#addHeld(row, -row.amount)
+    this.#addHeld(row.scopes, -row.amount)
+    this.#addProviders(row, -1)
     this.#addSlots(heldRates(row), -1)
     this.#leases.delete(id)
     this.#sequences.delete(id)
@@ -147,7 +162,7 @@ export class Holds {
       next.expires_at,
       id,
     )
-    this.#addHeld(lease, next.amount - lease.amount)
+    this.#addHeld(lease.scopes, next.amount - lease.amount)
     this.#leases.set(id, next)
   }
 
@@ -192,13 +207,20 @@ export class Holds {
     }
   }
 
-  #addHeld({ scopes }: HoldRow, amount: number): void {
+  #addHeld(scopes: string, amount: number): void {
     if (amount === 0) return
-    for (const scope of parseStored<string[]>(scopes)) {
-      const held = this.held(scope) + amount
-      if (held === 0) this.#held.delete(scope)
-      else this.#held.set(scope, held)
-    }
+    for (const scope of parseStored<string[]>(scopes)) this.#add(scope, amount)
+  }
+
+  #addProviders(row: HoldRow, sign = 1): void {
+    if (row.providers === null) return
+    for (const [scope, amount] of heldOfProviders(providersOf(row) ?? [])) this.#add(scope, sign * amount)
+  }
+
+  #add(scope: string, amount: number): void {
+    const held = this.held(scope) + amount
+    if (held === 0) this.#held.delete(scope)
+    else this.#held.set(scope, held)
   }
 }
 
@@ -206,10 +228,21 @@ export function heldRates({ rates }: Pick<HoldRow, "rates">): HeldRates | undefi
   return rates === null ? undefined : parseStored<HeldRates>(rates)
 }
 
-type Granted = { id: string; amount: number; limits: readonly Limit[]; rates?: HeldRates | undefined; now: number }
+export function providersOf({ providers }: Pick<HoldRow, "providers">): readonly ProviderVerdict[] | undefined {
+  return providers === null ? undefined : parseStored<ProviderVerdict[]>(providers)
+}
+
+type Granted = {
+  id: string
+  amount: number
+  limits: readonly Limit[]
+  rates?: HeldRates | undefined
+  providers?: readonly ProviderVerdict[] | undefined
+  now: number
+}
 
 /** The row of a granted request; `amount` is in nano-USD. */
-export function toHold(request: HoldRequest, { id, amount, limits, rates, now }: Granted): HoldRow {
+export function toHold(request: HoldRequest, { id, amount, limits, rates, providers, now }: Granted): HoldRow {
   return {
     id,
     amount,
@@ -218,23 +251,44 @@ export function toHold(request: HoldRequest, { id, amount, limits, rates, now }:
     scopes: JSON.stringify([...new Set(limits.map((limit) => limit.scope))]),
     draft: JSON.stringify(request.draft),
     rates: rates ? JSON.stringify(rates) : null,
+    providers: providers ? JSON.stringify(providers) : null,
   }
 }
 
 /**
  * The record of a hold that expired unsettled. A lease's record covers all of its calls without a hold of their own.
  */
-export function expiredGeneration({ id, estimate, draft }: HoldRow, isLease: boolean): Generation {
+export function expiredGeneration(row: HoldRow, isLease: boolean): Generation {
+  const { id, estimate, draft } = row
   const { broadcast, ...facts } = parseStored<GenerationDraft>(draft)
   // The draft of a lease's first call does not apply to its other calls.
   const charged = unsettledGeneration({ ...facts, ...(broadcast && !isLease && { broadcast }), id }, estimate)
-  return isLease ? { ...charged, ending: "unattributed" } : charged
+  const atProviders = estimatesOf(row)
+  return {
+    ...charged,
+    ...(atProviders.length > 0 && { atProviders: Object.fromEntries(atProviders) }),
+    ...(isLease && { ending: "unattributed" }),
+  }
+}
+
+/** Nano-USD of the estimate at each provider under whose limits a hold is, by slug. */
+function estimatesOf(row: HoldRow): [slug: string, nano: number][] {
+  const held = heldOfProviders(providersOf(row) ?? [])
+  const scopes = [...parseStored<string[]>(row.scopes), ...held.keys()]
+  return scopes.flatMap((scope): [string, number][] => {
+    const slug = providerOf(scope)
+    return slug === undefined ? [] : [[slug, Math.min(row.estimate, held.get(scope) ?? row.amount)]]
+  })
 }
 
 /**
- * What a call counts in: the account, its key and the keys above it, its workspace, and what else its hold was under.
+ * What a call counts in: the account, its key and the keys above it, its workspace, the provider that answered, and what
+ * else its hold was under.
  */
-export function scopesOf({ keyHash, ancestorKeys = [], workspaceId }: Generation, { scopes }: HoldRow): string[] {
+export function scopesOf(generation: Generation, { scopes }: HoldRow): string[] {
+  const { keyHash, ancestorKeys = [], workspaceId, providerSlug } = generation
   const keys = [keyHash, ...ancestorKeys].map(keyScope)
-  return [...new Set([ACCOUNT, ...keys, workspaceScope(workspaceId), ...parseStored<string[]>(scopes)])]
+  const others = parseStored<string[]>(scopes).filter((scope) => providerOf(scope) === undefined)
+  const provider = providerSlug === undefined ? [] : [providerScope(providerSlug)]
+  return [...new Set([ACCOUNT, ...keys, workspaceScope(workspaceId), ...others, ...provider])]
 }

@@ -85,7 +85,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     const decide = () => this.#admission.decide(request, now)
     const verdict = request.rates ? this.#atomically(decide) : decide()
     if (verdict.ok) this.#wakeBy(now + request.ttlMs)
-    else if (this.#alerts.refused(request, verdict, this.#books)) this.#wakeBy(now + FLUSH_AFTER_MS)
+    if (this.#alerts.refused(request, verdict, this.#books)) this.#wakeBy(now + FLUSH_AFTER_MS)
     return { verdict, ...received }
   }
 
@@ -154,6 +154,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
       scopes: lease.scopes,
       draft: JSON.stringify(draft),
       rates: rates ? JSON.stringify(rates) : null,
+      providers: null,
     })
     if (isNew) {
       changes.set(leaseId, change - amount)

@@ -4,15 +4,22 @@ import { formatUsd, nanoToUsd } from "../money/money.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { Alert } from "./alert.ts"
 
-const SUBJECTS = { balance: "The balance", key: "Key", budget: "Workspace", guardrail: "Guardrail" } as const
+const SUBJECTS = {
+  balance: "The balance",
+  key: "Key",
+  budget: "Workspace",
+  guardrail: "Guardrail",
+  provider: "Provider",
+} as const
 const LIMIT_NAMES = {
   balance: "what the last credit left",
   key: "limit",
   budget: "budget",
   guardrail: "limit",
+  provider: "budget",
 } as const
 
-/** `name`: of the key, workspace or guardrail; null where it was deleted or for the balance. */
+/** `name`: of the key, workspace, guardrail or provider; null where it was deleted or for the balance. */
 export function toLimitAlert(alert: LimitAlert, name: string | null): Alert {
   const { scope, interval, threshold, limitNano, spentNano, neededNano, windowStart } = alert
   const { kind, id } = parseScope(scope)
@@ -26,7 +33,7 @@ export function toLimitAlert(alert: LimitAlert, name: string | null): Alert {
   return {
     id: alert.id,
     organizationId: alert.organizationId,
-    workspaceId: kind === "balance" ? null : alert.workspaceId,
+    workspaceId: kind === "balance" || kind === "provider" ? null : alert.workspaceId,
     kind: threshold === null ? "limit_refused" : "limit_threshold",
     message: kind === "balance" ? message.replace("of its what", "of what") : message,
     data: {

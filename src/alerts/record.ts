@@ -29,8 +29,14 @@ export async function recordLimitAlerts(env: AlertEnv, alerts: readonly LimitAle
   const names = await namesOf(env.DB, first.organizationId, ids)
   await recordAlerts(
     env,
-    alerts.map((alert) => toLimitAlert(alert, names.get(parseScope(alert.scope).id) ?? null)),
+    alerts.map((alert) => toLimitAlert(alert, nameOf(alert, names))),
   )
+}
+
+/** A provider is known by its slug. */
+function nameOf({ scope }: LimitAlert, names: ReadonlyMap<string, string>): string | null {
+  const { kind, id } = parseScope(scope)
+  return names.get(id) ?? (kind === "provider" ? id : null)
 }
 
 /** A delivery that is overdue by this much has lost its message of the queue. */

@@ -7,6 +7,7 @@ import { alertChannels } from "../alerts/channel-routes.ts"
 import { alerts } from "../alerts/routes.ts"
 import { batches } from "../batches/routes.ts"
 import { budgets } from "../budgets/routes.ts"
+import { providerBudgetRoutes } from "../budgets/provider-routes.ts"
 import { responseCache } from "../response-cache/routes.ts"
 import { aliases } from "../workspaces/alias-routes.ts"
 import { byok } from "../byok/routes.ts"
@@ -115,6 +116,7 @@ for (const router of [
   keys,
   credits,
   budgets,
+  providerBudgetRoutes,
   aliases,
   responseCache,
   usage,

@@ -24,7 +24,11 @@ export function budgetLimits(workspaceId: string, { includeByok, limits }: Works
 }
 
 /** Rejects a budget that can never be reached, because a longer one has the same or a lower limit. */
-export function refuseDisorder(interval: BudgetInterval, limitNano: number, others: readonly BudgetRow[]): void {
+export function refuseDisorder(
+  interval: BudgetInterval,
+  limitNano: number,
+  others: readonly Pick<BudgetRow, "interval" | "limitNano">[],
+): void {
   const location = BUDGET_INTERVALS.indexOf(interval)
   for (const other of others) {
     const otherPlace = BUDGET_INTERVALS.indexOf(other.interval)

@@ -4,7 +4,8 @@ import { auditIfChanged } from "../audit/store.ts"
 import { openDb, readColumns, selectRow, type StoredRow } from "../support/db.ts"
 import { workspaces } from "../workspaces/table.ts"
 import type { WorkspaceBudgets } from "./budget.ts"
-import { BUDGET_INTERVALS, type BudgetInterval, type BudgetRow, workspaceBudgets } from "./table.ts"
+import { type ProviderBudgets, toProviderBudgets } from "./provider-budget.ts"
+import { BUDGET_INTERVALS, type BudgetInterval, type BudgetRow, providerBudgets, workspaceBudgets } from "./table.ts"
 
 export type Budgeted = { workspaceId: string; includeByok: boolean; budgets: BudgetRow[] }
 
@@ -44,9 +45,10 @@ export async function findBudgets(
   )
 }
 
-const rankOf = (interval: BudgetInterval) => BUDGET_INTERVALS.indexOf(interval)
+export const rankOf = (interval: BudgetInterval) => BUDGET_INTERVALS.indexOf(interval)
 
-const rank = sql.join(
+/** Rank of the interval of a row, in SQL. */
+export const rank = sql.join(
   [sql`CASE interval`, ...BUDGET_INTERVALS.map((name) => sql`WHEN ${name} THEN ${rankOf(name)}`), sql`END`],
   sql` `,
 )
@@ -104,30 +106,48 @@ export async function deleteBudget(
   ])
 }
 
-const OF_WORKSPACE = `SELECT w.include_byok_in_budgets, b.interval, b.limit_nano
-   FROM workspaces w JOIN workspace_budgets b ON b.workspace_id = w.id WHERE w.id = `
+/** Rows of both kinds; one without a provider is a budget of the workspace. */
+const BUDGETS = `WITH
+  in_workspace AS (SELECT w.id, w.include_byok_in_budgets AS include_byok, b.interval, b.limit_nano, '' AS provider
+    FROM workspaces w JOIN workspace_budgets b ON b.workspace_id = w.id),
+  in_organization AS (SELECT organization_id AS id, include_byok, interval, limit_nano, provider FROM provider_budgets)`
+const OF_KEY = `${BUDGETS}
+  SELECT * FROM in_workspace WHERE id = (SELECT workspace_id FROM api_keys WHERE hash = ?1)
+  UNION ALL SELECT * FROM in_organization WHERE id = (SELECT organization_id FROM api_keys WHERE hash = ?1)`
+const OF_PLACE = `${BUDGETS}
+  SELECT * FROM in_workspace WHERE id = ?1 UNION ALL SELECT * FROM in_organization WHERE id = ?2`
 
-/** The budgets of the workspace that a key belongs to, for the batch in which the key is read. */
+/** The budgets of the workspace and the organization that a key belongs to, for the batch in which the key is read. */
 export function keyBudgetsStatement(db: D1Database, hash: string): D1PreparedStatement {
-  return db.prepare(`${OF_WORKSPACE} (SELECT workspace_id FROM api_keys WHERE hash = ?)`).bind(hash)
+  return db.prepare(OF_KEY).bind(hash)
 }
 
-export async function findWorkspaceBudgets(db: D1Database, workspaceId: string): Promise<WorkspaceBudgets> {
-  const { results } = await db.prepare(`${OF_WORKSPACE} ?`).bind(workspaceId).all<StoredRow>()
-  return toWorkspaceBudgets(results)
+export async function findBudgetsOf(
+  db: D1Database,
+  { organizationId, workspaceId }: { organizationId: string; workspaceId: string },
+): Promise<CallBudgets> {
+  return toBudgets((await db.prepare(OF_PLACE).bind(workspaceId, organizationId).all<StoredRow>()).results)
 }
+
+/** What applies to calls of a key. */
+export type CallBudgets = { budgets: WorkspaceBudgets; providerBudgets: ProviderBudgets }
 
 const budgetColumns = {
-  includeByok: workspaces.includeByokInBudgets,
+  provider: providerBudgets.provider,
+  includeByok: providerBudgets.includeByok,
   interval: workspaceBudgets.interval,
   limitNano: workspaceBudgets.limitNano,
 }
 
 /** Of the rows of `keyBudgetsStatement`. */
-export function toWorkspaceBudgets(stored: readonly StoredRow[]): WorkspaceBudgets {
+export function toBudgets(stored: readonly StoredRow[]): CallBudgets {
   const rows = stored.map((row) => readColumns(budgetColumns, row))
+  const ofWorkspace = rows.filter(({ provider }) => provider === "")
   return {
-    includeByok: rows[0]?.includeByok ?? false,
-    limits: rows.map(({ interval, limitNano }) => ({ interval, limitNano })),
+    budgets: {
+      includeByok: ofWorkspace[0]?.includeByok ?? false,
+      limits: ofWorkspace.map(({ interval, limitNano }) => ({ interval, limitNano })),
+    },
+    providerBudgets: toProviderBudgets(rows.filter(({ provider }) => provider !== "")),
   }
 }

@@ -17,3 +17,18 @@ export const workspaceBudgets = sqliteTable(
   (table) => [primaryKey({ columns: [table.workspaceId, table.interval] })],
 )
 export type BudgetRow = typeof workspaceBudgets.$inferSelect
+
+export const providerBudgets = sqliteTable(
+  "provider_budgets",
+  {
+    organizationId: text("organization_id").notNull(),
+    provider: text("provider").notNull(),
+    interval: text("interval", { enum: BUDGET_INTERVALS }).notNull(),
+    limitNano: integer("limit_nano").notNull(),
+    includeByok: integer("include_byok", { mode: "boolean" }).notNull().default(false),
+    createdAt: integer("created_at").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.provider, table.interval] })],
+)
+export type ProviderBudgetRow = typeof providerBudgets.$inferSelect

@@ -4,8 +4,10 @@ const usd = (description: string) => z.number().meta({ description })
 
 export const LimitInForce = z
   .object({
-    kind: z.enum(["balance", "key", "budget", "guardrail"]),
-    id: z.string().meta({ description: "Of the organization, key, workspace or guardrail whose limit it is." }),
+    kind: z.enum(["balance", "key", "budget", "guardrail", "provider"]),
+    id: z.string().meta({
+      description: "Of the organization, key, workspace or guardrail whose limit it is; the slug of a provider.",
+    }),
     name: z.string().nullable(),
     limit: usd("USD. For the balance, everything that was credited."),
     spent: usd("USD in the current window."),
@@ -14,7 +16,10 @@ export const LimitInForce = z
     interval: z.enum(["daily", "weekly", "monthly"]).nullable().meta({ description: "Null: it never resets." }),
     resets_at: z.iso.datetime().nullable().meta({ description: "Start of the next window, in UTC." }),
     includes_byok: z.boolean().meta({ description: "Calls with the customer's own provider keys count too." }),
-    binds: z.boolean().meta({ description: "The limit with the least left, which stops the key first." }),
+    binds: z.boolean().meta({
+      description:
+        "The limit with the least left, which stops the key first. Never one of a provider, which applies only to calls there.",
+    }),
   })
   .meta({
     id: "LimitInForce",

@@ -1,6 +1,8 @@
 import type * as z from "zod"
+import { allProviderLimits } from "../budgets/provider-budget.ts"
 import type { LedgerClient } from "../ledger/client.ts"
 import type { Standing } from "../ledger/limits.ts"
+import { providerOf } from "../ledger/provider-limits.ts"
 import { parseScope } from "../ledger/scopes.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { windowEnd } from "../money/windows.ts"
@@ -21,11 +23,13 @@ export async function limitsInForce(
   caller: Caller,
 ): Promise<z.infer<typeof LimitInForce>[]> {
   const { organizationId } = caller
-  const standings = await ledger.standings(limitsOf(caller))
+  const standings = await ledger.standings([...limitsOf(caller), ...allProviderLimits(caller.providerBudgets)])
   const ids = standings.map(({ scope }) => parseScope(scope).id)
   const names = await findNames(db, organizationId, [...ids, organizationId])
-  const least = Math.min(...standings.map(leftNano))
-  const binding = standings.find((standing) => leftNano(standing) === least)
+  // A budget of a provider refuses only calls that no other provider can take.
+  const binds = standings.filter(({ scope }) => providerOf(scope) === undefined)
+  const least = Math.min(...binds.map(leftNano))
+  const binding = binds.find((standing) => leftNano(standing) === least)
   const now = Date.now()
   return standings.map((standing) => {
     const { scope, limitNano, spentNano, heldNano, interval, includeByok } = standing
@@ -34,7 +38,7 @@ export async function limitsInForce(
     return {
       kind: parsed.kind,
       id,
-      name: names.get(id) ?? null,
+      name: names.get(id) ?? (parsed.kind === "provider" ? id : null),
       limit: nanoToUsd(limitNano),
       spent: nanoToUsd(spentNano),
       held: nanoToUsd(heldNano),

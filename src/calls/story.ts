@@ -65,7 +65,9 @@ export function heldOf({ heldNano, limits = [] }: Generation, names: ReadonlyMap
     limits: limits.flatMap(({ scope, limitNano, interval }) => {
       const { kind, id } = parseScope(scope)
       if (kind === "balance") return []
-      return [{ kind, id, name: names.get(id) ?? null, limit: nanoToUsd(limitNano), interval }]
+      return [
+        { kind, id, name: names.get(id) ?? (kind === "provider" ? id : null), limit: nanoToUsd(limitNano), interval },
+      ]
     }),
   }
 }

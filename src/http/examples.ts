@@ -119,6 +119,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   rerank: { model: "sim/rerank", query: "rivers", documents: ["The Danube", "The Alps"], top_n: 1 },
   rotateSecrets: {},
   setInternWebhook: { url: "https://hooks.example.com/interns" },
+  setProviderBudget: { limit_usd: 100, include_byok: false },
   setWorkspaceBudget: { limit_usd: 500 },
   setAlias: {
     description: "The fast model of the team, in transition",

@@ -39,8 +39,8 @@ export type HeldCall = CallContext & {
   heartbeat: HoldHeartbeat
   /** Nano-USD that the ledger reserved. */
   heldNano: number
-  /** Every limit that the call is held against, beside the balance. */
-  limits: readonly Limit[]
+  /** Every limit that the call is held against, beside the balance; with those of the provider that answered. */
+  limitsAt: (target: Target | undefined) => readonly Limit[]
 }
 
 /** How the response ended: what `settle` charges and records. */

@@ -3,6 +3,7 @@ import { newMeter } from "../formats/chat/meter.ts"
 import type { FreeLimitExceeded, FreeLimits } from "../ledger/free-requests.ts"
 import type { GenerationDraft } from "../ledger/generation.ts"
 import type { Wanted } from "../ledger/limits.ts"
+import type { ProviderHolds, ProviderVerdict } from "../ledger/provider-limits.ts"
 import type { RateRequest } from "../ledger/rates.ts"
 import { MAX_NANO } from "../money/money.ts"
 import { type Caller, limitsOf, rateLimitsOf } from "../policy/call-policy.ts"
@@ -16,6 +17,7 @@ import type { CallContext } from "./inference-request.ts"
 import { DispatchAbort, HoldHeartbeat } from "./call-timers.ts"
 import { limitError } from "./limit-error.ts"
 import { rateLimitError } from "./rate-limit-error.ts"
+import { limitsAt, providerHoldsOf, type WithinBudgets, withinBudgets } from "./provider-budgets.ts"
 import { newDraft, requestedModelOf } from "./draft.ts"
 import { stagesOf, withRoutingMetadata } from "./stages.ts"
 
@@ -25,11 +27,12 @@ export async function placeHold(planned: PlannedCall, deps: Deps): Promise<HeldC
   const { user, bounds } = request
   const pseudonym = user === null ? undefined : await deps.pseudonymOf(`${caller.organizationId}:${user}`)
   const plain = newDraft(draftFieldsOf(planned), meta, caller)
-  const { heldNano, estimateNano, targets, isByok } = await holdFor(planned, plain, deps).catch((refusal: unknown) => {
+  const { heldNano, estimateNano, isByok, within } = await holdFor(planned, plain, deps).catch((refusal: unknown) => {
     throw withRoutingMetadata(refusal, planned, planned.targets)
   })
   const draft = draftFor(plain, isByok)
-  const chargeLimitOf = (target: Target) => grantFor(target, heldNano, caller)
+  const { targets } = within
+  const chargeLimitOf = (target: Target) => within.grantOf(target) ?? grantFor(target, heldNano, caller)
   const completionCapOf = (target: Target) => completionCap(target, bounds, chargeLimitOf(target))
   const context = newContext({
     request,
@@ -39,7 +42,7 @@ export async function placeHold(planned: PlannedCall, deps: Deps): Promise<HeldC
     estimateNano,
     targets,
     deps,
-    stages: () => stagesOf(planned),
+    stages: () => [...stagesOf(planned), ...within.stages],
   })
   return Object.assign(context, {
     completionCapOf,
@@ -47,11 +50,11 @@ export async function placeHold(planned: PlannedCall, deps: Deps): Promise<HeldC
     encoder: request.encoderFor(context),
     heartbeat: new HoldHeartbeat(context),
     heldNano,
-    limits: limitsOf(caller),
+    limitsAt: (target: Target | undefined) => limitsAt(target, caller),
   })
 }
 
-type Grant = { heldNano: number; estimateNano: number; targets: readonly Target[]; isByok: boolean }
+type Grant = { heldNano: number; estimateNano: number; within: WithinBudgets; isByok: boolean }
 
 /**
  * The hold of a call, and the targets that it covers. Where the account or a limit rejects the call, targets with a
@@ -59,17 +62,20 @@ type Grant = { heldNano: number; estimateNano: number; targets: readonly Target[
  */
 async function holdFor({ targets, request, caller }: PlannedCall, draft: GenerationDraft, deps: Deps): Promise<Grant> {
   const tryHold = async (covered: readonly Target[], isByok: boolean): Promise<Grant> => {
-    const { estimateNano, estimateTokens, ...wanted } = wantedFor(covered, request.bounds, (target) =>
-      deps.health.expectedCompletion(targetKey(target)),
-    )
+    const wantedOf = (some: readonly Target[]) =>
+      wantedFor(some, request.bounds, (target) => deps.health.expectedCompletion(targetKey(target)))
+    const { estimateNano, estimateTokens, ...wanted } = wantedOf(covered)
+    const providers = providerHoldsOf(covered, caller, wantedOf)
     const [first] = covered
     const isFree = first !== undefined && !first.byok && isFreeVariant(first, draft.requestedModel)
     if (isFree) await deps.throttleFreeModels()
     const free = isFree ? deps.freeLimits() : undefined
     const limits = rateLimitsOf(caller)
     const rates = limits.length > 0 ? { limits, tokens: estimateTokens } : undefined
-    const heldNano = await hold({ draft: draftFor(draft, isByok), wanted, estimateNano, caller, free, rates }, deps)
-    return { heldNano, estimateNano, targets: covered, isByok }
+    const held = { draft: draftFor(draft, isByok), wanted, estimateNano, caller, free, rates, providers }
+    const verdict = await hold(held, deps)
+    const within = withinBudgets(covered, providers, verdict.providers)
+    return { heldNano: verdict.grantedNano, estimateNano, within, isByok }
   }
   return holdOrByok(targets, tryHold)
 }
@@ -82,13 +88,16 @@ type HoldInput = {
   caller: Caller
   free?: FreeLimits | undefined
   rates?: RateRequest | undefined
+  providers?: ProviderHolds | undefined
 }
 
-/** Places one hold with the ledger. Returns the nano-USD granted; fails with the error of the limit that rejects it. */
+type Granted = { grantedNano: number; providers?: readonly ProviderVerdict[] }
+
+/** Places one hold with the ledger; fails with the error of the limit that rejects it. Nano-USD. */
 export async function hold(
-  { draft, wanted, estimateNano, caller, free, rates }: HoldInput,
+  { draft, wanted, estimateNano, caller, free, rates, providers }: HoldInput,
   { ledger, timers }: Pick<Deps, "ledger" | "timers">,
-): Promise<number> {
+): Promise<Granted> {
   const limits = limitsOf(caller)
   const verdict = await ledger.hold({
     draft,
@@ -99,9 +108,10 @@ export async function hold(
     limits: draft.isByok ? limits.filter(({ includeByok }) => includeByok) : limits,
     ...(free && { free }),
     ...(rates && { rates }),
+    ...(providers && { providers }),
     ttlMs: timers.holdTtlMs,
   })
-  if (verdict.ok) return verdict.grantedNano
+  if (verdict.ok) return verdict
   if ("free" in verdict) throw freeLimitError(verdict.free)
   if ("rate" in verdict) throw rateLimitError(verdict.rate, caller)
   throw limitError(verdict, caller, draft.apiType === "completions" && !draft.requestedModel.startsWith("mcp/"))

@@ -1,15 +1,16 @@
 import { GatewayError } from "../errors/errors.ts"
 import { keyScope, type Verdict } from "../ledger/limits.ts"
+import { providerOf } from "../ledger/provider-limits.ts"
 import { workspaceScope } from "../ledger/scopes.ts"
 import { formatUsd } from "../money/money.ts"
+import { windowEnd } from "../money/windows.ts"
 import type { Caller } from "../policy/call-policy.ts"
+import { toTimestamp } from "../support/time.ts"
+
+type Refused = Extract<Verdict, { ok: false }>
 
 /** 402 for the account and a key, 403 for a budget. The message names the limit and says what to do. */
-export function limitError(
-  verdict: Extract<Verdict, { ok: false }>,
-  caller: Caller,
-  takesMaxTokens = true,
-): GatewayError {
+export function limitError(verdict: Refused, caller: Caller, takesMaxTokens = true): GatewayError {
   const orLess = takesMaxTokens ? ", or send fewer max_tokens" : ""
   const needs =
     verdict.leastNano > 0
@@ -43,6 +44,7 @@ export function limitError(
       { metadata: { reason: "workspace_budget" } },
     )
   }
+  if (providerOf(verdict.scope) !== undefined) return providerBudgetError(verdict, caller, { needs, orLess })
   const guardrail = caller.guardrails?.list.find(({ limits }) => limits.some(({ scope }) => scope === verdict.scope))
   if (guardrail) {
     const whose = verdict.scope.endsWith(`:key:${caller.keyHash}`)
@@ -63,5 +65,23 @@ export function limitError(
     "payment_required",
     `${needs} in the account, running requests included. Add credit${orLess}.`,
     { metadata: { reason: "insufficient_credits" } },
+  )
+}
+
+/** Names the budget with its limit and its reset. */
+function providerBudgetError(
+  { scope, interval }: Refused,
+  { providerBudgets }: Caller,
+  { needs, orLess }: { needs: string; orLess: string },
+): GatewayError {
+  const provider = providerOf(scope) ?? ""
+  const limits = providerBudgets?.get(provider)?.gateway ?? []
+  const limit = limits.find((one) => one.scope === scope && one.interval === interval)
+  const amount = limit ? ` of ${formatUsd(limit.limitNano)} USD` : ""
+  const reset = interval === null ? "" : ` It resets at ${toTimestamp(windowEnd(interval, Date.now()))}.`
+  return new GatewayError(
+    "forbidden",
+    `${needs} under the organization's ${interval ?? "lifetime"} budget${amount} for ${provider}, running requests included.${reset} Raise the budget, or call a model that another provider offers${orLess}.`,
+    { metadata: { reason: "provider_budget" } },
   )
 }

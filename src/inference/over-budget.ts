@@ -11,6 +11,7 @@ const MONEY_REASONS: readonly (string | undefined)[] = [
   "key_limit",
   "workspace_budget",
   "guardrail_budget",
+  "provider_budget",
   "insufficient_credits",
 ]
 

@@ -36,9 +36,15 @@ function chargeForResponse(call: HeldCall, { target, counted, cache }: Accepted,
 }
 
 /** Free, unless a provider had begun to work when the client disconnected: what it did is estimated. */
-function chargeWithout(call: HeldCall, { ending, wasReached }: RelayResult): Charge {
-  const [target] = call.targets
-  return ending === "cancelled" && wasReached && target ? chargeOf(call, target, false) : NO_CHARGE
+function chargeWithout(call: HeldCall, result: RelayResult): Charge {
+  const target = chargedTarget(call, result)
+  return target ? chargeOf(call, target, false) : NO_CHARGE
+}
+
+/** What answered, or had begun to when the client disconnected. */
+function chargedTarget({ targets }: HeldCall, { accepted, ending, wasReached }: RelayResult): Target | undefined {
+  if (accepted) return accepted.target
+  return ending === "cancelled" && wasReached ? targets[0] : undefined
 }
 
 function chargeOf(call: HeldCall, target: Target, isComplete: boolean): Charge {
@@ -49,10 +55,12 @@ function chargeOf(call: HeldCall, target: Target, isComplete: boolean): Charge {
 function toGeneration(call: HeldCall, result: RelayResult, charge: Charge): Generation {
   const { draft, meter } = call
   const { accepted, ending, status, attempts } = result
+  const target = chargedTarget(call, result)
   return {
     ...draft,
     model: accepted?.target.model.id ?? draft.requestedModel,
     provider: accepted?.target.provider.name ?? attempts.at(-1)?.provider ?? null,
+    ...(target && { providerSlug: target.provider.slug }),
     // A stored response has the id of the call that it was stored for.
     upstreamId: accepted && accepted.cache !== "hit" ? meter.id : null,
     isByok: charge.byok !== null,
@@ -73,7 +81,10 @@ function toGeneration(call: HeldCall, result: RelayResult, charge: Charge): Gene
   }
 }
 
-function storyOf({ heldNano, limits, request }: HeldCall, { accepted, error, ending }: RelayResult): CallStory {
+function storyOf(call: HeldCall, result: RelayResult): CallStory {
+  const { heldNano, request } = call
+  const { accepted, error, ending } = result
+  const limits = call.limitsAt(chargedTarget(call, result))
   const findings = request.screening ? toFindings(request.screening.stages()) : []
   const reason = error?.metadata?.reason
   return {

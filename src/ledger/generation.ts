@@ -110,6 +110,13 @@ export type Generation = Omit<GenerationDraft, "isByok"> & {
   /** What answered; the requested model when nothing did. */
   model: string
   provider: string | null
+  /** The provider whose budgets it counts in; absent where no provider of models answered. */
+  providerSlug?: string
+  /**
+   * Of a call that nobody settled: it may have been at each of these providers, by slug. Nano-USD that count in the
+   * budgets of each, at most what was held there.
+   */
+  atProviders?: Readonly<Record<string, number>>
   upstreamId: string | null
   isByok: boolean
   tokens: Tokens

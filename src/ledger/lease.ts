@@ -99,9 +99,10 @@ export function isUsable(lease: { isOver: boolean; usableUntil: number }, now: n
 const signatures = new WeakMap<readonly (Limit | RateLimit)[], string>()
 
 /** Callers with the same signature may share a lease. */
-export function signatureOf(limited: Pick<HoldRequest, "chargesAccount" | "limits" | "rates">): string {
-  const { chargesAccount, limits, rates } = limited
-  const signature = rates ? textOf(limits) + textOf(rates.limits) : textOf(limits)
+export function signatureOf(limited: Pick<HoldRequest, "chargesAccount" | "limits" | "rates" | "providers">): string {
+  const { chargesAccount, limits, rates, providers } = limited
+  let signature = rates ? textOf(limits) + textOf(rates.limits) : textOf(limits)
+  for (const provider of providers?.limited ?? []) signature += textOf(provider.limits)
   return chargesAccount ? signature : `own key ${signature}`
 }
 

@@ -1,14 +1,19 @@
 import type { Generation, GenerationDraft, Settled } from "./generation.ts"
 import type { FreeLimits, FreeLimitExceeded } from "./free-requests.ts"
 import type { Counters, Limit, Standing, Verdict, Wanted } from "./limits.ts"
+import type { ProviderHolds, ProviderVerdict } from "./provider-limits.ts"
 import type { RateRefusal, RateRequest, RateSlice } from "./rates.ts"
 import type { Reconciliation } from "./reconciliation.ts"
 
 /** What isolates and the ledger say to each other. Money is nano-USD. */
 
-/** `leasedNano`: the call is part of a lease, to which so much was added; `leasedRates`: with this share of its rates. */
+/**
+ * `leasedNano`: the call is part of a lease, to which so much was added; `leasedRates`: with this share of its rates.
+ * `providers`: what each provider with limits of its own has left, in the order of the request; absent where all of them
+ * have what their candidates want.
+ */
 export type HoldVerdict =
-  | (Verdict & { leasedNano?: number; leasedRates?: RateSlice })
+  | (Verdict & { leasedNano?: number; leasedRates?: RateSlice; providers?: readonly ProviderVerdict[] })
   | { ok: false; free: FreeLimitExceeded }
   | { ok: false; rate: RateRefusal }
 
@@ -26,6 +31,8 @@ export type HoldRequest = {
   /** Charge the account's balance; false for calls that cost the organization nothing. */
   chargesAccount: boolean
   limits: readonly Limit[]
+  /** Absent where no candidate's provider has limits of its own; else `wanted` is what the dearest of all wants. */
+  providers?: ProviderHolds
   /** The call is one of those that cost nothing, of which an account has so many. */
   free?: FreeLimits
   /** Absent for callers without rate limits. */

@@ -1,5 +1,6 @@
 import type { Principal } from "../access/principal.ts"
 import { budgetLimits, NO_BUDGETS, type WorkspaceBudgets } from "../budgets/budget.ts"
+import type { ProviderBudgets } from "../budgets/provider-budget.ts"
 import type { ByokCredential } from "../byok/usable-credentials.ts"
 import type { CallerGuardrails } from "../guardrails/applied.ts"
 import { limitsOfKey } from "../keys/key.ts"
@@ -14,6 +15,8 @@ export type CallPolicy = {
   /** Of the key's workspace, as are its budgets. */
   defaults: CallDefaults
   budgets: WorkspaceBudgets
+  /** Of the organization. */
+  providerBudgets: ProviderBudgets
   /** Guardrails of the key, its ancestors, their creators and workspaces; null if there are none. */
   guardrails: CallerGuardrails | null
   /** BYOK credentials, sealed. */
@@ -41,6 +44,7 @@ export function callerOf(principal: Principal): Caller {
 const NO_POLICY: CallPolicy = {
   defaults: toCallDefaults(null),
   budgets: NO_BUDGETS,
+  providerBudgets: null,
   guardrails: null,
   byok: [],
   destinations: [],

@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns } from "drizzle-orm"
-import { findWorkspaceBudgets, keyBudgetsStatement, toWorkspaceBudgets } from "../budgets/store.ts"
+import { findBudgetsOf, keyBudgetsStatement, toBudgets } from "../budgets/store.ts"
 import { findOwnKeys, byokStatement, readByokCredential } from "../byok/store.ts"
 import type { Ancestor, Principal } from "../access/principal.ts"
 import { toCallerGuardrails } from "../guardrails/applied.ts"
@@ -49,7 +49,7 @@ export async function loadAccess(
   const row = readColumns(keyColumns, stored)
   const policy: CallPolicy = {
     defaults: toCallDefaults(row.settings),
-    budgets: toWorkspaceBudgets(budgets?.results ?? []),
+    ...toBudgets(budgets?.results ?? []),
     guardrails: toCallerGuardrails((guardrails?.results ?? []).map(toAppliedRow)),
     byok: (byok?.results ?? []).map(readByokCredential),
     destinations: ((filters?.results ?? []) as HeadRow[]).map(toHead),
@@ -150,7 +150,7 @@ export async function loadOperator(db: D1Database, keyHash: string): Promise<Pri
   if (!isSetUp) return principal
   return setPolicy(principal, {
     defaults: toCallDefaults(home?.settings ?? null),
-    budgets: await findWorkspaceBudgets(db, workspaceId),
+    ...(await findBudgetsOf(db, workspace)),
     guardrails: toCallerGuardrails(await findCallerGuardrails(db, keyHash, { ...workspace, userId: ownerId })),
     byok: await findOwnKeys(db, workspace),
     destinations: await listActiveDestinations(db, workspace),

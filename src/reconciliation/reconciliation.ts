@@ -1,4 +1,4 @@
-import { workspaceScope } from "../ledger/scopes.ts"
+import { parseScope, workspaceScope } from "../ledger/scopes.ts"
 import { ACCOUNT, type Counters, keyScope, type Spent } from "../ledger/limits.ts"
 import { type ResetInterval, windowStart } from "../money/windows.ts"
 import type { Settled } from "../ledger/generation.ts"
@@ -16,7 +16,8 @@ function scopesOf(keyHash: string, workspaceId: string, ancestors: Ancestors): s
   return [ACCOUNT, ...keys, workspaceScope(workspaceId)]
 }
 
-const isComparable = (scope: string) => !scope.startsWith("guardrail:")
+/** Sums are by key: they do not say which guardrails and providers a call was under. */
+const isComparable = (scope: string) => !["guardrail", "provider"].includes(parseScope(scope).kind)
 
 /** Sums of generations by key: those in the database and those in the outbox. */
 export function recordedBy(

@@ -272,6 +272,25 @@ test("--prune removes what the file does not have, of the kinds that it declares
   expect(await succeed("plan", file, "--prune")).toBe("No changes.\n")
 })
 
+test("budgets of providers are declared for the organization, changed, and pruned", async () => {
+  const declare = (budgets: string) => {
+    writeFileSync(file, `version: 1\nprovider_budgets:\n  embedded: ${budgets}\nworkspaces: {}\n`)
+  }
+  declare("{ monthly: { limit_usd: 100 }, daily: { limit_usd: 10, include_byok: true } }")
+  expect(await succeed("apply", file)).toContain("+ provider_budgets.embedded.daily\n")
+  expect(await succeed("plan", file)).toBe("No changes.\n")
+  // Both rise, the longest first.
+  declare("{ monthly: { limit_usd: 300 }, daily: { limit_usd: 200 } }")
+  expect(await succeed("apply", file)).toContain("Applied 2 changes.")
+  declare("{ monthly: { limit_usd: 300 } }")
+  expect(await succeed("apply", file, "--prune")).toContain("- provider_budgets.embedded.daily\n")
+  const { data } = await api<{ data: object[] }>("GET", "/provider-budgets")
+  expect(data).toMatchObject([{ provider: "embedded", limit_usd: 300, reset_interval: "monthly", include_byok: false }])
+  declare("{ hourly: { limit_usd: 1 } }")
+  const refused = await gateway("plan", file)
+  expect(refused.errors).toContain("provider_budgets.embedded: has no hourly. It accepts lifetime, monthly")
+})
+
 describe("secrets of new keys", () => {
   test("need a file before anything is changed", async () => {
     write("  search:\n    keys: { ci: }\n")

@@ -179,7 +179,10 @@ test("a key gets its new guardrail before it loses the old one, and aliases go b
 describe("a file", () => {
   test.each([
     ["version: 2\nworkspaces: {}\n", "version: must be 1"],
-    ["version: 1\nworkspace: {}\n", "file: has no workspace. It accepts version, prices, providers, workspaces."],
+    [
+      "version: 1\nworkspace: {}\n",
+      "file: has no workspace. It accepts version, prices, providers, provider_budgets, workspaces.",
+    ],
     ["version: 1\nworkspaces: []\n", "workspaces: must be an object of workspaces by slug"],
     [
       "version: 1\nworkspaces: { a: { aliases: { b: { arms: [{ model: x/y, key_hashes: [] }] } } } }\n",

@@ -4,6 +4,7 @@ import * as fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import type { Ledger } from "../../durable-objects/ledger/ledger.ts"
 import { type HoldRequest, type HoldVerdict, newLeaseId, NOTHING_TO_REPORT } from "../../src/ledger/protocol.ts"
+import { type ProviderVerdict, providerOf, providerScope } from "../../src/ledger/provider-limits.ts"
 import { workspaceScope } from "../../src/ledger/scopes.ts"
 import { isUsable } from "../../src/ledger/lease.ts"
 import type { Leases } from "../../src/ledger/leases.ts"
@@ -127,7 +128,14 @@ type Call = {
   usedTokens: number
   /** Its hold may have expired while it ran. */
   hasLeapt: boolean
+  /** Where it may go, and nano-USD that it may cost there. */
+  providers: { slug: string; mostNano: number }[]
 }
+
+type Budget = { nano: number; interval: ResetInterval | null }
+
+/** Candidates of calls where providers have budgets; `c` has none. */
+const CANDIDATES = [["a"], ["a", "b"], ["b", "c"], ["b"], ["a", "b", "c"], ["c"]] as const
 
 class World {
   readonly organizationId: string = crypto.randomUUID()
@@ -139,6 +147,8 @@ class World {
   keyLimit: { nano: number; interval: ResetInterval | null } = { nano: 50_000, interval: null }
   budgetNano = 60_000
   rates: readonly RateLimit[] = []
+  /** By slug; empty where no provider has one. */
+  readonly providerBudgets = new Map<string, Budget>()
   /** settled + held of each scope in its window, as of the last look. */
   before = new Map<string, number>()
   credits = 0
@@ -168,6 +178,29 @@ class World {
     ]
   }
 
+  providerLimits(): Limit[] {
+    return [...this.providerBudgets].map(([slug, { nano, interval }]) => {
+      return { scope: providerScope(slug), limitNano: nano, interval, includeByok: false }
+    })
+  }
+
+  /** The dearest candidate wants `mostNano`, and each does with a third of what it wants. */
+  providerHolds(slugs: readonly string[], mostNano: number): HoldRequest["providers"] {
+    const limits = this.providerLimits()
+    const wantedAt = (slug: string) => {
+      const most = slug === slugs.at(-1) ? mostNano : Math.ceil(mostNano / 2)
+      return { leastNano: Math.floor(most / 3), mostNano: most }
+    }
+    const limited = slugs
+      .filter((slug) => this.providerBudgets.has(slug))
+      .map((provider) => {
+        const own = limits.filter(({ scope }) => scope === providerScope(provider))
+        return { provider, isByok: false, limits: own, wanted: wantedAt(provider) }
+      })
+    const other = slugs.find((slug) => !this.providerBudgets.has(slug))
+    return { limited, others: other === undefined ? null : wantedAt(other) }
+  }
+
   async credit(nano: number): Promise<void> {
     await this.ledger.credit(`c${this.credits++}`, nano)
     this.credited += nano
@@ -180,11 +213,15 @@ class World {
   async open(isolate: Isolate, mostNano: number, streamed: boolean): Promise<HoldVerdict | undefined> {
     const id = `gen-${crypto.randomUUID()}`
     const estimateNano = Math.ceil(mostNano / 3)
+    const hasBudgets = this.providerBudgets.size > 0
+    const slugs = hasBudgets ? (CANDIDATES[this.calls.size % CANDIDATES.length] ?? []) : []
+    const providers = this.providerHolds(slugs, mostNano)
     const request: HoldRequest = {
       draft: this.draft(id, streamed),
       wanted: { leastNano: mostNano, mostNano },
       chargesAccount: true,
       limits: this.limits(),
+      ...(hasBudgets && providers?.limited.length && { providers }),
       ...(this.rates.length > 0 && { rates: { limits: this.rates, tokens: mostNano } }),
       estimateNano,
       ttlMs: TTL_MS,
@@ -213,6 +250,7 @@ class World {
       tokens: mostNano,
       usedTokens: mostNano,
       hasLeapt: false,
+      providers: verdict?.ok ? grantsOf(slugs, providers?.limited, verdict) : [],
     })
     return verdict
   }
@@ -234,15 +272,17 @@ class World {
   /** Not awaited: a settlement waits for company, which only the clock brings. */
   settle(call: Call, costNano: number): void {
     call.stop()
+    const answered = call.providers[this.calls.size % Math.max(1, call.providers.length)]
     // What it cost above what was held is not charged.
-    call.costNano = Math.min(costNano, call.mostNano)
+    call.costNano = Math.min(costNano, call.mostNano, answered?.mostNano ?? Infinity)
     const leased = call.isolate.book.call(call.id)
     call.leaseId = leased && !leased.isRegistered ? leased.lease.id : undefined
     call.state = "settling"
     call.usedTokens = costNano
     const settled = unsettledGeneration(this.draft(call.id, false), costNano)
     const tokens = { ...settled.tokens, completion: costNano }
-    const generation = { ...settled, tokens, ending: "complete" as const }
+    const at = answered && { provider: answered.slug, providerSlug: answered.slug }
+    const generation = { ...settled, tokens, ...at, ending: "complete" as const }
     call.isolate.client.settle(generation).then(
       () => (call.state = "settled"),
       () => (call.state = "lost"),
@@ -296,8 +336,13 @@ class World {
   held(): Promise<Map<string, number>> {
     return runInDurableObject(this.ledger, (_, { storage }) => {
       const held = new Map<string, number>()
-      for (const row of storage.sql.exec<{ amount: number; scopes: string }>("SELECT amount, scopes FROM holds")) {
-        for (const scope of JSON.parse(row.scopes) as string[]) held.set(scope, (held.get(scope) ?? 0) + row.amount)
+      type Row = { amount: number; scopes: string; providers: string | null }
+      const add = (scope: string, nano: number) => held.set(scope, (held.get(scope) ?? 0) + nano)
+      for (const row of storage.sql.exec<Row>("SELECT amount, scopes, providers FROM holds")) {
+        for (const scope of JSON.parse(row.scopes) as string[]) add(scope, row.amount)
+        for (const { scope, verdict } of JSON.parse(row.providers ?? "[]") as ProviderVerdict[]) {
+          if (verdict.ok) add(scope, verdict.grantedNano)
+        }
       }
       return held
     })
@@ -336,13 +381,16 @@ class World {
     const [records, counters, held] = [await this.records(), await this.counters(), await this.held()]
     const now = Date.now()
     expect(new Set(records.map(({ id }) => id)).size).toBe(records.length)
-    for (const scope of SCOPES) {
+    for (const scope of [...SCOPES, ...CANDIDATES[4].map(providerScope)]) {
       const counter = counters.get(scope)
-      const total = sum(records)
+      const total = sum(records, scope)
       expect(counter?.total.spent ?? 0).toBe(total)
       for (const interval of ["daily", "weekly", "monthly"] as const) {
         const start = counter?.[interval].start ?? windowStart(interval, now)
-        const inWindow = sum(records.filter(({ settledAt }) => settledAt >= start))
+        const inWindow = sum(
+          records.filter(({ settledAt }) => settledAt >= start),
+          scope,
+        )
         expect(counter?.[interval].spent ?? 0).toBe(inWindow)
       }
     }
@@ -354,10 +402,14 @@ class World {
     const limits: Limit[] = [
       { scope: "account", limitNano: this.credited, interval: null, includeByok: false },
       ...this.limits(),
+      ...this.providerLimits(),
     ]
     for (const { scope, limitNano, interval } of limits) {
       const start = interval === null ? 0 : windowStart(interval, now)
-      const spent = sum(records.filter(({ settledAt }) => settledAt >= start))
+      const spent = sum(
+        records.filter(({ settledAt }) => settledAt >= start),
+        scope,
+      )
       const committed = spent + (held.get(scope) ?? 0)
       const before = this.before.get(scope) ?? 0
       // A hold fits under the limit in force; nothing else commits money, but for what costs more than its bound.
@@ -417,7 +469,26 @@ function leasesOf(book: Leases) {
   return [...book.all()]
 }
 
-const sum = (records: readonly Settled[]) => records.reduce((all, { costNano }) => all + costNano, 0)
+/** Of the records that count in a scope: those of a provider, or all. */
+const sum = (records: readonly Settled[], scope = "account") => {
+  const slug = providerOf(scope)
+  const costAt = ({ costNano, providerSlug, atProviders }: Settled) =>
+    slug === undefined || providerSlug === slug ? costNano : (atProviders?.[slug] ?? 0)
+  return records.reduce((all, record) => all + costAt(record), 0)
+}
+
+/** The candidates that are left, with what each may cost. Those without a budget may cost what is held. */
+function grantsOf(
+  slugs: readonly string[],
+  limited: NonNullable<HoldRequest["providers"]>["limited"] = [],
+  granted: Extract<HoldVerdict, { ok: true }>,
+): Call["providers"] {
+  return slugs.flatMap((slug) => {
+    const verdict = granted.providers?.[limited.findIndex(({ provider }) => provider === slug)]?.verdict
+    if (verdict && !verdict.ok) return []
+    return [{ slug, mostNano: verdict?.grantedNano ?? granted.grantedNano }]
+  })
+}
 
 type Model = { calls: number }
 type Command = fc.AsyncCommand<Model, World>
@@ -619,7 +690,8 @@ async function windUp(world: World): Promise<void> {
     if (isOwed) expect(record ?? charged.get(call.leaseId ?? ""), `${call.id} was ${call.state}`).toBeDefined()
     // What expired before it was settled was charged at its estimate; what was settled, at its cost.
     if (record?.ending === "complete") expect(record.costNano).toBe(call.costNano)
-    if (record?.ending === "unsettled" && call.wasAdmitted) expect(record.costNano).toBeGreaterThan(0)
+    const hasCost = call.wasAdmitted && call.mostNano > 0
+    if (record?.ending === "unsettled" && hasCost) expect(record.costNano).toBeGreaterThan(0)
   }
 }
 
@@ -632,6 +704,39 @@ test("no schedule overspends, charges twice, loses a charge or lets a balance dr
       await windUp(world)
     }),
     { numRuns: runs(0.4) },
+  )
+})
+
+const providerBudget: fc.Arbitrary<Budget> = fc.record({
+  nano: fc.oneof(fc.integer({ min: 0, max: 900 }), fc.integer({ min: 0, max: 60_000 })),
+  interval: fc.constantFrom<ResetInterval | null>(null, "daily", "weekly", "monthly"),
+})
+
+const providerCommands = [
+  ...commands,
+  fc.tuple(fc.constantFrom("a", "b"), providerBudget).map(([slug, budget]) =>
+    command(`the budget of ${slug} is ${budget.nano} ${budget.interval}`, async (world) => {
+      world.providerBudgets.set(slug, budget)
+      return { grown: Infinity }
+    }),
+  ),
+]
+
+test("no schedule passes the budget of a provider, and each counter is the sum of what the provider answered", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      providerBudget,
+      providerBudget,
+      fc.commands(providerCommands, { maxCommands: 45, size: "max" }),
+      async (a, b, schedule) => {
+        const world = new World()
+        world.providerBudgets.set("a", a).set("b", b)
+        await world.credit(80_000)
+        await fc.asyncModelRun(() => ({ model: { calls: 0 }, real: world }), schedule)
+        await windUp(world)
+      },
+    ),
+    { numRuns: runs(0.6) },
   )
 })
 

@@ -64,6 +64,7 @@ function describe({ kind, name, interval }: Limit): string {
     budget: name ?? "budget",
     key: "key limit",
     guardrail: `guardrail ${name ?? ""}`,
+    provider: `all calls at ${name ?? "a provider"}`,
   }
   return interval === null ? subject[kind] : `${subject[kind]} · ${interval}`
 }

@@ -4,6 +4,7 @@ import { writePrice, writeProvider } from "./catalogue.ts"
 import type { KeysOut } from "./keys-out.ts"
 import type { Live } from "./live.ts"
 
+import { writeProviderBudget } from "./provider-budgets.ts"
 import { writePreset } from "./presets.ts"
 import type { Change, Kind } from "./resource.ts"
 import { toBody } from "./secrets.ts"
@@ -51,6 +52,7 @@ class Writer {
     const write: Record<Kind, (change: Change) => Promise<unknown>> = {
       price: (one) => writePrice(this.#api, one),
       provider: (one) => writeProvider(this.#api, one),
+      provider_budget: (one) => writeProviderBudget(this.#api, one),
       preset: (one) => writePreset(this.#api, one, `?workspace_id=${this.#workspaceId(one.workspace)}`),
       workspace: (one) => this.#workspace(one),
       budget: (one) => this.#put(one, `/workspaces/${one.workspace}/budgets/${one.name}`, one.declared),

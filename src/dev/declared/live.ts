@@ -1,6 +1,7 @@
 import { isArray, type Json, listOf, objectsOf } from "../../support/json.ts"
 import type { Api } from "../api.ts"
 import { livePrices, liveProviders, refuseUnknownEndpoints } from "./catalogue.ts"
+import { liveProviderBudgets } from "./provider-budgets.ts"
 import { livePreset } from "./presets.ts"
 import { type Kind, type LiveResource, normalizeFields } from "./resource.ts"
 import { type Declaration, sectionOf } from "./schema.ts"
@@ -46,6 +47,9 @@ export async function readLive(api: Api, { resources, sections }: Declaration): 
   const live: Live = { resources: [], workspaceIds: new Map(), keys: new KeyNames() }
   const declared = new Set(resources.map(({ workspace }) => workspace))
   live.resources.push(...(await catalogueOf(api, resources, sections)))
+  if (sections.has(sectionOf({ workspace: "", kind: "provider_budget" }))) {
+    live.resources.push(...(await liveProviderBudgets(api)))
+  }
   const homes = await protectedWorkspaces(api)
   for (const fields of workspaces) {
     const [id, slug] = [String(fields["id"]), String(fields["slug"])]

@@ -135,8 +135,8 @@ const INTERVALS = ["lifetime", "monthly", "weekly", "daily"]
 
 function orderOf(change: Change): number[] {
   const kind = KINDS.indexOf(change.kind)
-  if (change.kind === "budget") {
-    const length = INTERVALS.indexOf(change.name)
+  if (change.kind === "budget" || change.kind === "provider_budget") {
+    const length = INTERVALS.indexOf(change.name.slice(change.name.indexOf(" ") + 1))
     return [kind, ...(isRaised(change) ? [0, length] : [1, -length])]
   }
   if (change.action === "remove") return [2 * KINDS.length - kind]
@@ -145,7 +145,7 @@ function orderOf(change: Change): number[] {
 
 function isRaised({ action, fields }: Change): boolean {
   if (action !== "update") return action === "remove"
-  const [limit] = fields
+  const limit = fields.find(({ field }) => field === "limit_usd")
   return Number(limit?.to) > Number(limit?.from)
 }
 

@@ -5,6 +5,7 @@ import { isArray, isObject, type Json } from "../../support/json.ts"
 export const KINDS = [
   "price",
   "provider",
+  "provider_budget",
   "workspace",
   "budget",
   "guardrail",
@@ -23,7 +24,7 @@ export type Kind = (typeof KINDS)[number]
 /** A part of the configuration, as a file declares it or the gateway has it. */
 export type Resource = {
   kind: Kind
-  /** Slug. For a workspace the same as `name`; empty for what belongs to none. */
+  /** Slug. For a workspace the same as `name`; empty for what belongs to none of them. */
   workspace: string
   name: string
   /** In API field names, normalized. A file declares some of them. */
@@ -74,7 +75,7 @@ const SECTIONS = {
 
 /** Where a resource stands in the file: `workspaces.search.keys.ci`. */
 export function addressOf({ kind, workspace, name }: Pick<Resource, "kind" | "workspace" | "name">): string {
-  if (kind === "price" || kind === "provider") return `${kind}s.${name.replace(" ", ".")}`
+  if (kind === "price" || kind === "provider" || kind === "provider_budget") return `${kind}s.${name.replace(" ", ".")}`
   const base = `workspaces.${workspace}`
   if (kind === "workspace") return base
   if (kind === "guardrail_keys") return `${base}.guardrails.${name}.keys`

@@ -15,6 +15,7 @@ import { NewWorkspace, WorkspaceChange } from "../../workspaces/schemas.ts"
 import { Failure } from "../api.ts"
 import type { Json } from "../../support/json.ts"
 import { Prices, pricesOf, Providers, providersOf } from "./catalogue.ts"
+import { ProviderBudgets, providerBudgetsOf } from "./provider-budgets.ts"
 import { Preset, presetsOf } from "./presets.ts"
 import { alertChannelsOf, byokOf, destinationsOf, mcpServersOf, passthroughServicesOf } from "./sealed.ts"
 import type { Environment } from "./secrets.ts"
@@ -75,6 +76,7 @@ const DeclaredFile = z.strictObject({
   version: z.literal(1, { error: "must be 1, the version of this format" }),
   prices: orEmpty(Prices).optional(),
   providers: orEmpty(Providers).optional(),
+  provider_budgets: orEmpty(ProviderBudgets).optional(),
   workspaces: orEmpty(
     z.record(NewWorkspace.shape.slug, orEmpty(Workspace), { error: "must be an object of workspaces by slug" }),
   ),
@@ -92,13 +94,14 @@ export function readDeclaration(text: string, file: string, env = process.env): 
   if (!parsed.success) {
     throw new Failure(parsed.error.issues.map((issue) => `${file}: ${explainIssue(issue)}`).join("\n"))
   }
-  const { prices, providers } = parsed.data
+  const { prices, providers, provider_budgets: providerBudgets } = parsed.data
   const workspaces = Object.entries(parsed.data.workspaces)
   refuseSharedKeys(workspaces, file)
   return {
     resources: [
       ...pricesOf(prices ?? {}),
       ...providersOf(providers ?? {}),
+      ...providerBudgetsOf(providerBudgets ?? {}),
       ...workspaces.flatMap(([slug, workspace]) => [
         ...resourcesOf(slug, workspace),
         ...presetsOf(slug, workspace.presets ?? {}),
@@ -109,6 +112,7 @@ export function readDeclaration(text: string, file: string, env = process.env): 
       ...declaredOf("", [
         ["price", prices],
         ["provider", providers],
+        ["provider_budget", providerBudgets],
       ]),
       ...workspaces.flatMap(([slug, workspace]) => sectionsOf(slug, workspace)),
     ]),

@@ -51,7 +51,7 @@ export function closingOf(refusal: unknown): Closing {
     return { code: CLOSE.limitReached, error: { type: "insufficient_quota", code: reason, message } }
   }
   if (code === "forbidden") {
-    const isBudget = reason === "workspace_budget" || reason === "guardrail_budget"
+    const isBudget = reason.endsWith("_budget")
     const closeCode = isBudget ? CLOSE.limitReached : CLOSE.guardrail
     return {
       code: closeCode,

@@ -1,17 +1,24 @@
 import { GatewayError } from "../../errors/errors.ts"
 import type { GenerationDraft } from "../../ledger/generation.ts"
 import type { Limit } from "../../ledger/limits.ts"
-import { type Caller, limitsOf, rateLimitsOf } from "../../policy/call-policy.ts"
+import { type Caller, rateLimitsOf } from "../../policy/call-policy.ts"
+import type { Target } from "../../routing/target.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
 import { newDraft } from "../draft.ts"
-import { hold } from "../hold.ts"
+import { grantFor, hold } from "../hold.ts"
+import { limitsAt, providerHoldsOf, type WithinBudgets, withinBudgets } from "../provider-budgets.ts"
 import type { Slice } from "./slice.ts"
 
 /** The money of one response, reserved before it begins. */
 export type HeldResponse = {
   draft: GenerationDraft
   heldNano: number
-  limits: readonly Limit[]
+  /** What is left of the targets under the budgets of their providers. */
+  within: WithinBudgets
+  /** Nano-USD that a target may be charged of the hold; and what of the hold is for it, also with a BYOK credential. */
+  chargeLimitOf: (target: Target) => number
+  heldFor: (target: Target) => number
+  limitsAt: (target: Target) => readonly Limit[]
   /** Nano-USD to charge if the session is lost now. */
   estimate: () => number
   stopTracking: () => void
@@ -28,25 +35,34 @@ export type HoldContext = {
 
 /** Holds a slice under every limit at once. Fails with 402, 403 or 429. */
 export async function holdResponse(
-  slice: Slice,
-  { caller, isByok }: { caller: Caller; isByok: boolean },
+  targets: readonly Target[],
+  sliceFor: (some: readonly Target[]) => Slice,
+  caller: Caller,
   { deps, meta, requestedModel, sessionId, apiType = "realtime" }: HoldContext,
 ): Promise<HeldResponse> {
-  const { wanted, estimateNano, estimateTokens } = slice
+  const { wanted, estimateNano, estimateTokens } = sliceFor(targets)
+  const isByok = targets.every(({ byok }) => byok)
+  const providers = providerHoldsOf(targets, caller, (some) => sliceFor(some).wanted)
   const about = { apiType, requestedModel, streamed: true, sessionId, hasMessages: true } as const
   const plain = newDraft({ ...about, promptEstimate: estimateTokens }, meta, caller)
   const draft = isByok ? { ...plain, isByok } : plain
   const limits = rateLimitsOf(caller)
   const rates = limits.length > 0 && apiType === "realtime" ? { limits, tokens: estimateTokens } : undefined
-  const heldNano = await hold({ draft, wanted, estimateNano, caller, rates }, deps).catch(async (refusal: unknown) => {
+  const request = { draft, wanted, estimateNano, caller, rates, providers }
+  const granted = await hold(request, deps).catch(async (refusal: unknown) => {
     // The ledger may have placed a hold whose answer was lost.
     if (!(refusal instanceof GatewayError)) await deps.ledger.release(draft.id)
     throw refusal
   })
+  const heldNano = granted.grantedNano
+  const within = withinBudgets(targets, providers, granted.providers)
   const held: HeldResponse = {
     draft,
     heldNano,
-    limits: limitsOf(caller),
+    within,
+    chargeLimitOf: (target) => within.grantOf(target) ?? grantFor(target, heldNano, caller),
+    heldFor: (target) => within.grantOf(target) ?? heldNano,
+    limitsAt: (target) => limitsAt(target, caller),
     estimate: () => estimateNano,
     stopTracking: () => stop(),
   }
@@ -63,6 +79,6 @@ export async function releaseHold({ draft, stopTracking }: HeldResponse, { ledge
 }
 
 /** Whether the hold still pays for the shortest next response. */
-export function covers({ heldNano }: HeldResponse, { wanted }: Slice): boolean {
-  return heldNano >= wanted.leastNano
+export function covers({ heldFor }: HeldResponse, target: Target, { wanted }: Slice): boolean {
+  return heldFor(target) >= wanted.leastNano
 }

@@ -47,9 +47,9 @@ export async function openSession(request: SessionRequest, { deps, meta, caller 
   const requestedModel = resolved.alias ?? request.model
   const hold: HoldContext = { deps, meta: resolved, requestedModel, sessionId: id }
   const conversation = new Conversation()
-  const { held, covered } = await holdOrByok(targets, async (some, isByok) => {
-    return { held: await holdResponse(sliceOf(some, conversation), { caller, isByok }, hold), covered: some }
-  })
+  const sliceFor = (some: readonly Target[]) => sliceOf(some, conversation)
+  const held = await holdOrByok(targets, (some) => holdResponse(some, sliceFor, caller, hold))
+  const covered = held.within.targets
   const dialed = await dial(covered, request, deps)
   if ("socket" in dialed) return { id, ...dialed, held, hold, conversation }
   throw await refused(held, covered, dialed, deps)

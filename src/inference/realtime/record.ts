@@ -26,7 +26,7 @@ export type ResponseEnd = {
   error?: GatewayError
 }
 
-type Held = { draft: GenerationDraft; heldNano: number; limits: readonly Limit[] }
+type Held = { draft: GenerationDraft; heldNano: number; limitsAt: (target: Target) => readonly Limit[] }
 
 /** `mostNano`: what the target may be charged of the hold. */
 export function toGeneration(held: Held, end: ResponseEnd, target: Target, mostNano: number): Generation {
@@ -34,11 +34,13 @@ export function toGeneration(held: Held, end: ResponseEnd, target: Target, mostN
   const now = Date.now()
   const { isByok: _, ...draft } = held.draft
   const reason = error?.metadata?.reason
+  const limits = held.limitsAt(target)
   return {
     ...draft,
     createdAt: startedAt,
     model: target.model.id,
     provider: target.provider.name,
+    providerSlug: target.provider.slug,
     upstreamId: end.upstreamId,
     ...costsOf(used, target, mostNano),
     finishReason: end.finishReason,
@@ -49,7 +51,7 @@ export function toGeneration(held: Held, end: ResponseEnd, target: Target, mostN
     serviceTier: null,
     attempts: end.attempts,
     heldNano: held.heldNano,
-    ...(held.limits.length > 0 && { limits: held.limits }),
+    ...(limits.length > 0 && { limits }),
     pricing: target.endpoint.pricing,
     ...(error && { error: { ...toFailure(error), ...(reason !== undefined && { reason }) } }),
   }

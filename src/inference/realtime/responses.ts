@@ -6,7 +6,6 @@ import type { Caller } from "../../policy/call-policy.ts"
 import type { Target } from "../../routing/target.ts"
 import { isObject, type Json, objectsOf } from "../../support/json.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
-import { grantFor } from "../hold.ts"
 import type { Transcript } from "../../formats/transcript.ts"
 import type { Conversation } from "./conversation.ts"
 import type { RealtimeEvent } from "./events.ts"
@@ -71,7 +70,7 @@ export class Responses {
   async admitInput(): Promise<void> {
     this.#hasInput = true
     const [spare] = this.#spares
-    if (!spare || covers(spare, this.#slice())) return
+    if (!spare || covers(spare, this.#context.target, this.#slice())) return
     this.#spares.shift()
     await releaseHold(spare, this.#context.deps)
     await this.#hold()
@@ -118,7 +117,8 @@ export class Responses {
     appendDelta(running.output, event)
     running.characters += content.characters
     running.audioTokens += content.audioTokens
-    if (running.isCancelled || this.#costOf(deliveredBy(running)) < running.held.heldNano) return false
+    if (running.isCancelled || this.#costOf(deliveredBy(running)) < running.held.heldFor(this.#context.target))
+      return false
     running.isCancelled = true
     return true
   }
@@ -168,8 +168,7 @@ export class Responses {
 
   async #hold(): Promise<void> {
     const { target, caller } = this.#context
-    const holder = { caller: caller(), isByok: target.byok !== undefined }
-    const held = await holdResponse(this.#slice(), holder, this.#context)
+    const held = await holdResponse([target], () => this.#slice(), caller(), this.#context)
     this.#watch(held)
     this.#spares.push(held)
   }
@@ -188,9 +187,9 @@ export class Responses {
     used: Used | undefined,
     end: Omit<ResponseEnd, "used" | "attempts" | "startedAt" | "firstAt">,
   ): void {
-    const { deps, target, caller, attempts } = this.#context
+    const { deps, target, attempts } = this.#context
     held.stopTracking()
-    const mostNano = grantFor(target, held.heldNano, caller())
+    const mostNano = held.chargeLimitOf(target)
     const generation = toGeneration(held, { ...end, used, attempts, startedAt, firstAt }, target, mostNano)
     settleGeneration(generation, deps)
     saveText(generation, { messages, output }, deps)

@@ -4,7 +4,6 @@ import type { Caller } from "../../policy/call-policy.ts"
 import type { Target } from "../../routing/target.ts"
 import { isObject } from "../../support/json.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
-import { grantFor } from "../hold.ts"
 import type { Conversation } from "./conversation.ts"
 import type { RealtimeEvent } from "./events.ts"
 import { type HeldResponse, type HoldContext, holdResponse, releaseHold } from "./holds.ts"
@@ -55,8 +54,7 @@ export class Transcriptions {
     const times = { startedAt: Date.now(), firstAt: null, attempts: [] }
     const upstreamId = typeof id === "string" ? id : null
     const end = { ending: "complete", status: 200, upstreamId, finishReason: null, used, ...times } as const
-    const mostNano = grantFor(target, held.heldNano, this.#context.caller())
-    settleGeneration(toGeneration(held, end, target, mostNano), this.#context.deps)
+    settleGeneration(toGeneration(held, end, target, held.chargeLimitOf(target)), this.#context.deps)
     this.#context.conversation.takeAudioSeconds()
     this.#held = await this.#hold(target)
   }
@@ -79,9 +77,8 @@ export class Transcriptions {
       estimateNano: 0,
       estimateTokens: 0,
     }
-    const holder = { caller: caller(), isByok: target.byok !== undefined }
     const context = { ...hold, requestedModel: target.model.id, apiType: "stt" as const }
-    const held = await holdResponse(slice, holder, context)
+    const held = await holdResponse([target], () => slice, caller(), context)
     held.estimate = () => costOf(this.#estimated(0), pricing)
     return held
   }

@@ -9,6 +9,7 @@ import { Page } from "../../shell/page.tsx"
 import { navigate, type PageProps } from "../../state/router.ts"
 import { may, workspaceId } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
+import { type Budget, BudgetStrip } from "../../ui/budget-strip.tsx"
 import { Button } from "../../ui/button.tsx"
 import { Chip, hrefOf } from "../../ui/chip.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
@@ -102,11 +103,33 @@ export default function ProviderPage({ params }: PageProps) {
           )}
         </dl>
         <TestCall provider={slug} />
+        <ProviderBudgets slug={slug} />
         <Credentials slug={slug} />
         <ProviderModels slug={slug} />
       </div>
       {isAdding && <AddProvider provider={slug} onClose={() => setAdding(false)} />}
     </Page>
+  )
+}
+
+function ProviderBudgets({ slug }: { slug: string }) {
+  const list = useGet<List<Budget & { provider: string }>>(may("provider-budgets:read") ? "/provider-budgets" : null)
+  if (!may("provider-budgets:read")) return null
+  return (
+    <section class="stack tight">
+      <h2>Budgets</h2>
+      <Loaded query={list} lines={2}>
+        {({ data }) => (
+          <BudgetStrip
+            budgets={data.filter(({ provider }) => provider === slug)}
+            pathOf={(interval) => `/provider-budgets/${encodeURIComponent(slug)}/${interval}`}
+            isEditable={may("provider-budgets:write")}
+            hasByok
+            onChange={() => invalidate("/provider-budgets")}
+          />
+        )}
+      </Loaded>
+    </section>
   )
 }
 

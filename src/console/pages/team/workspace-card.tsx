@@ -6,16 +6,13 @@ import type { Workspace } from "../../api/types.ts"
 import { may } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
-import { Check, TextField } from "../../ui/field.tsx"
+import { type Budget, BudgetStrip } from "../../ui/budget-strip.tsx"
+import { Check } from "../../ui/field.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
-import { Money } from "../../ui/values.tsx"
 import { Aliases } from "./aliases.tsx"
 import { WorkspaceLimits } from "./workspace-limits.tsx"
 
-type Budget = { limit_usd: number; reset_interval: string | null }
 type WorkspaceMember = { user_id: string; role: string }
-
-const INTERVALS = ["daily", "weekly", "monthly", "lifetime"] as const
 
 /** A workspace: its budgets as one strip, who is in it, and what it logs. */
 export function WorkspaceCard({ workspace, isOnly }: { workspace: Workspace; isOnly: boolean }) {
@@ -39,7 +36,7 @@ export function WorkspaceCard({ workspace, isOnly }: { workspace: Workspace; isO
         </h2>
         <span class="quiet">{members.data?.data.length ?? 0} members</span>
       </div>
-      <BudgetStrip path={path} />
+      <Budgets path={`${path}/budgets`} />
       {may("workspaces:write") && <WorkspaceLimits workspace={workspace} />}
       <Aliases workspace={workspace} />
       <div class="row between">
@@ -77,78 +74,14 @@ export function WorkspaceCard({ workspace, isOnly }: { workspace: Workspace; isO
   )
 }
 
-function BudgetStrip({ path }: { path: string }) {
-  const budgets = useGet<{ data: Budget[] }>(`${path}/budgets`)
-  const [edited, setEdited] = useState<string>()
-  const byInterval = new Map((budgets.data?.data ?? []).map((one) => [one.reset_interval ?? "lifetime", one.limit_usd]))
+function Budgets({ path }: { path: string }) {
+  const budgets = useGet<{ data: Budget[] }>(path)
   return (
-    <ul class="budgets" aria-label="Budgets">
-      {INTERVALS.map((interval) => (
-        <li key={interval}>
-          <span class="quiet small">{interval}</span>
-          {edited === interval ? (
-            <BudgetForm
-              path={`${path}/budgets/${interval}`}
-              value={byInterval.get(interval)}
-              onDone={() => {
-                setEdited(undefined)
-                invalidate(`${path}/budgets`)
-              }}
-            />
-          ) : (
-            <span class="row between nowrap">
-              {byInterval.has(interval) ? (
-                <Money value={byInterval.get(interval)} />
-              ) : (
-                <span class="faint">no budget</span>
-              )}
-              {may("budgets:write") && (
-                <Button
-                  size="small"
-                  kind="quiet"
-                  label={`Change the ${interval} budget`}
-                  icon="settings"
-                  onClick={() => setEdited(interval)}
-                />
-              )}
-            </span>
-          )}
-        </li>
-      ))}
-    </ul>
-  )
-}
-
-function BudgetForm({ path, value, onDone }: { path: string; value: number | undefined; onDone: () => void }) {
-  const [text, setText] = useState(value === undefined ? "" : String(value))
-  const save = async (event: Event) => {
-    event.preventDefault()
-    const isSaved =
-      text.trim() === ""
-        ? await attempt(() => api(path, { method: "DELETE" }), "The budget is removed")
-        : await attempt(() => api(path, { method: "PUT", body: { limit_usd: Number(text) } }), "The budget is set")
-    if (isSaved) onDone()
-  }
-  return (
-    <form class="stack tight" onSubmit={(event) => void save(event)}>
-      <TextField
-        label="USD"
-        hint="Empty removes it."
-        type="number"
-        min={0}
-        step="any"
-        value={text}
-        onChange={setText}
-        autoFocus
-      />
-      <div class="row">
-        <Button type="submit" size="small" kind="primary">
-          Set
-        </Button>
-        <Button size="small" onClick={onDone}>
-          Cancel
-        </Button>
-      </div>
-    </form>
+    <BudgetStrip
+      budgets={budgets.data?.data ?? []}
+      pathOf={(interval) => `${path}/${interval}`}
+      isEditable={may("budgets:write")}
+      onChange={() => invalidate(path)}
+    />
   )
 }

@@ -1,0 +1,122 @@
+import { createRoute } from "@hono/zod-openapi"
+import { invalidateOrganization } from "../access/key-cache.ts"
+import { requireManagement } from "../access/guards.ts"
+import { entryOf } from "../audit/actor.ts"
+import { changesOf } from "../audit/entry.ts"
+import type { Env } from "../config/env.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { acceptJson, newRouter } from "../http/router.ts"
+import { failures, jsonBody, ok } from "../http/schema.ts"
+import { openLedger } from "../ledger/client.ts"
+import { usdToNano } from "../money/money.ts"
+import { reachableProviders } from "../providers/configured.ts"
+import { refuseDisorder } from "./budget.ts"
+import { toProviderBudget, toProviderLimit } from "./provider-budget.ts"
+import * as schemas from "./provider-schemas.ts"
+import { deleteProviderBudget, listProviderBudgets, putProviderBudget } from "./provider-store.ts"
+import type { ProviderBudgetRow } from "./table.ts"
+
+const PATH = "/provider-budgets"
+const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "internal")
+const shared = { tags: ["Organization"], middleware: [requireManagement] satisfies [typeof requireManagement] }
+
+const list = createRoute({
+  ...shared,
+  method: "get",
+  path: PATH,
+  operationId: "listProviderBudgets",
+  summary: "List the budgets of providers",
+  description: "With what is spent and held in the current window.",
+  responses: {
+    200: ok(schemas.ProviderBudgetList, "By provider, the longest window first."),
+    ...failures("unauthenticated", "forbidden", "internal"),
+  },
+})
+
+const put = createRoute({
+  ...shared,
+  method: "put",
+  path: `${PATH}/{provider}/{interval}`,
+  operationId: "setProviderBudget",
+  summary: "Set a budget of a provider",
+  description:
+    "For all calls of the organization that the provider answers. It counts from the next call on, with what was spent in its window before. Calls that it does not cover go to other providers.",
+  middleware: [requireManagement, acceptJson(65_536)] as const,
+  request: { params: schemas.ProviderBudgetPath, body: jsonBody(schemas.ProviderBudgetChange) },
+  responses: {
+    200: ok(schemas.ProviderBudgetAnswer, "The budget."),
+    ...FAILURES,
+    ...failures("not_found", "conflict"),
+  },
+})
+
+const remove = createRoute({
+  ...shared,
+  method: "delete",
+  path: `${PATH}/{provider}/{interval}`,
+  operationId: "deleteProviderBudget",
+  summary: "Delete a budget of a provider",
+  request: { params: schemas.ProviderBudgetPath },
+  responses: { 200: ok(schemas.ProviderBudgetDeleted, "Removed, or not there."), ...FAILURES },
+})
+
+export const providerBudgetRoutes = newRouter()
+  .openapi(list, async (c) => {
+    const { organizationId } = c.var.principal
+    return c.json({ data: await withUse(c.env, await listProviderBudgets(c.env.DB, organizationId)) }, 200)
+  })
+  .openapi(put, async (c) => {
+    const { provider, interval } = c.req.valid("param")
+    const input = c.req.valid("json")
+    const { organizationId } = c.var.principal
+    requireProvider(c.env, provider)
+    const found = await budgetsAt(c.env.DB, organizationId, provider)
+    const limitNano = usdToNano(input.limit_usd)
+    refuseDisorder(interval, limitNano, found)
+    const now = Date.now()
+    const known = found.find((budget) => budget.interval === interval)
+    const includeByok = input.include_byok ?? known?.includeByok ?? false
+    const createdAt = known?.createdAt ?? now
+    const row = { organizationId, provider, interval, limitNano, includeByok, createdAt, updatedAt: now }
+    const changed = changesOf(input, ["limit_usd", "include_byok"])
+    const resourceId = `${provider}/${interval}`
+    const entry = entryOf(c, { action: "provider_budget.set", resourceId, workspaceId: null, changed })
+    if (!(await putProviderBudget(c.env.DB, row, entry))) {
+      // A concurrent change set another budget: report which rule is violated.
+      refuseDisorder(interval, limitNano, await budgetsAt(c.env.DB, organizationId, provider))
+      throw new GatewayError("conflict", "Another budget of the provider was changed concurrently. Retry.")
+    }
+    invalidateOrganization(organizationId)
+    const [, standing] = await openLedger(c.env, organizationId).standings([toProviderLimit(row)])
+    return c.json({ data: toProviderBudget(row, standing, now) }, 200)
+  })
+  .openapi(remove, async (c) => {
+    const { provider, interval } = c.req.valid("param")
+    const { organizationId } = c.var.principal
+    const resourceId = `${provider}/${interval}`
+    const entry = entryOf(c, { action: "provider_budget.delete", resourceId, workspaceId: null })
+    await deleteProviderBudget(c.env.DB, { organizationId, provider, interval }, entry)
+    invalidateOrganization(organizationId)
+    return c.json({ deleted: true as const }, 200)
+  })
+
+async function budgetsAt(db: D1Database, organizationId: string, provider: string): Promise<ProviderBudgetRow[]> {
+  return (await listProviderBudgets(db, organizationId)).filter((row) => row.provider === provider)
+}
+
+function requireProvider(env: Env, provider: string): void {
+  const providers = reachableProviders(env)
+  if (providers.has(provider)) return
+  const known = [...providers.keys()].toSorted().join(", ")
+  throw new GatewayError("not_found", `There is no provider ${provider}. This gateway reaches ${known}.`)
+}
+
+/** With what the ledger counts under each. */
+async function withUse(env: Env, rows: readonly ProviderBudgetRow[]): Promise<schemas.ProviderBudget[]> {
+  const [first] = rows
+  if (!first) return []
+  // The first of the standings is that of the balance.
+  const [, ...standings] = await openLedger(env, first.organizationId).standings(rows.map(toProviderLimit))
+  const now = Date.now()
+  return rows.map((row, at) => toProviderBudget(row, standings[at], now))
+}

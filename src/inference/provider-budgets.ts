@@ -1,0 +1,101 @@
+import type { PipelineStage } from "../formats/pipeline-stage.ts"
+import type { Limit, Wanted } from "../ledger/limits.ts"
+import { providerOf, type ProviderHold, type ProviderHolds, type ProviderVerdict } from "../ledger/provider-limits.ts"
+import { formatUsd } from "../money/money.ts"
+import { type Caller, limitsOf } from "../policy/call-policy.ts"
+import type { Target } from "../routing/target.ts"
+
+/** Budgets of providers in a call. Organizations without any have nothing of it. */
+
+/** The limits of a target's provider that the target counts in; empty for none. */
+export function providerLimitsOf({ provider, byok }: Target, { providerBudgets }: Caller): readonly Limit[] {
+  const limits = providerBudgets?.get(provider.slug)
+  return (byok ? limits?.byok : limits?.gateway) ?? []
+}
+
+/** The limits that a call counts in, beside the balance, where this target answers it. */
+export function limitsAt(target: Target | undefined, caller: Caller): readonly Limit[] {
+  const limits = limitsOf(caller)
+  const added = target ? providerLimitsOf(target, caller) : []
+  return added.length > 0 ? [...limits, ...added] : limits
+}
+
+/** What to hold under the budgets of the targets' providers; undefined where none of them has one. */
+export function providerHoldsOf(
+  targets: readonly Target[],
+  caller: Caller,
+  wantedOf: (some: readonly Target[]) => Wanted,
+): ProviderHolds | undefined {
+  if (caller.providerBudgets === null) return undefined
+  const groups = new Map<string, Target[]>()
+  const others: Target[] = []
+  for (const target of targets) {
+    if (providerLimitsOf(target, caller).length === 0) others.push(target)
+    else groups.set(groupOf(target), [...(groups.get(groupOf(target)) ?? []), target])
+  }
+  // In an order of their own: calls with the same candidates share a lease.
+  const limited = [...groups]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, group]) => toHold(group, caller, wantedOf))
+  return limited.length > 0 ? { limited, others: others.length > 0 ? wantedOf(others) : null } : undefined
+}
+
+function toHold(group: readonly Target[], caller: Caller, wantedOf: (some: readonly Target[]) => Wanted): ProviderHold {
+  const [first] = group
+  const { leastNano, mostNano } = wantedOf(group)
+  return {
+    provider: first?.provider.slug ?? "",
+    isByok: first?.byok !== undefined,
+    limits: first ? providerLimitsOf(first, caller) : [],
+    wanted: { leastNano, mostNano },
+  }
+}
+
+const groupOf = ({ provider, byok }: Target) => groupName(provider.slug, byok !== undefined)
+const groupName = (provider: string, isByok: boolean): string => (isByok ? `${provider} byok` : provider)
+
+/** What the budgets of providers leave of a call. */
+export type WithinBudgets = {
+  targets: readonly Target[]
+  /** Nano-USD that a target may use under its provider's budgets; undefined where they do not bound it. */
+  grantOf: (target: Target) => number | undefined
+  /** Why targets were taken out, for routing metadata. */
+  stages: readonly PipelineStage[]
+}
+
+/** `verdicts`: of the ledger, in the order of `holds`; absent where every provider has what its targets want. */
+export function withinBudgets(
+  targets: readonly Target[],
+  holds: ProviderHolds | undefined,
+  verdicts: readonly ProviderVerdict[] | undefined,
+): WithinBudgets {
+  if (!holds || !verdicts) return { targets, grantOf: () => undefined, stages: [] }
+  const decided = new Map(
+    holds.limited.map(({ provider, isByok }, at) => [groupName(provider, isByok), verdicts[at]?.verdict] as const),
+  )
+  const refused = verdicts.filter(({ verdict }) => !verdict.ok)
+  return {
+    targets: targets.filter((target) => decided.get(groupOf(target))?.ok !== false),
+    grantOf: (target) => {
+      const verdict = decided.get(groupOf(target))
+      return verdict?.ok ? verdict.grantedNano : undefined
+    },
+    stages: refused.length > 0 ? [toStage(refused)] : [],
+  }
+}
+
+function toStage(refused: readonly ProviderVerdict[]): PipelineStage {
+  const skipped = refused.flatMap(({ scope, verdict }) =>
+    verdict.ok ? [] : [{ provider: providerOf(scope) ?? scope, interval: verdict.interval ?? "lifetime", verdict }],
+  )
+  const each = skipped.map(
+    ({ provider, interval, verdict }) =>
+      `${provider} skipped, ${formatUsd(verdict.remainingNano)} USD are left of its ${interval} budget`,
+  )
+  return {
+    type: "plugin",
+    name: "provider-budget",
+    summary: each.join("; "),
+    data: { reason: "provider_budget", providers: [...new Set(skipped.map(({ provider }) => provider))] },
+  }
+}

@@ -1,0 +1,70 @@
+import { type Counters, decideHold, type Limit, type Verdict, type Wanted } from "./limits.ts"
+
+/**
+ * Limits of one provider. A call may have several candidates, so its hold is placed under those of each provider that
+ * has any; a candidate whose provider has too little left is taken out of the call, and the others go on. Pure.
+ */
+
+/** Candidates of one provider, with the gateway's keys or with BYOK credentials, and what they need. */
+export type ProviderHold = { provider: string; isByok: boolean; limits: readonly Limit[]; wanted: Wanted }
+
+/** `others`: what the candidates without such a limit need; null where there are none. */
+export type ProviderHolds = { limited: readonly ProviderHold[]; others: Wanted | null }
+
+/** What became of one `ProviderHold`. `scope`: of the provider. */
+export type ProviderVerdict = { scope: string; verdict: Verdict }
+
+type State = { countersOf: (scope: string) => Counters; heldOf: (scope: string) => number }
+
+/**
+ * A hold under the limits of a call and of its providers at once. It is for the dearest of the candidates that are left,
+ * and fails where none is, or where a limit of the call itself refuses it. `providers` are in the order of the request.
+ */
+export function decideWithProviders(
+  { limited, others }: ProviderHolds,
+  limits: readonly Limit[],
+  { countersOf, heldOf }: State,
+): { verdict: Verdict; providers: ProviderVerdict[] } {
+  const providers = limited.map((one) => {
+    return { scope: providerScope(one.provider), verdict: decideHold(one.wanted, one.limits, countersOf, heldOf) }
+  })
+  const left = limited.flatMap(({ wanted }, at): Wanted[] => {
+    const verdict = providers[at]?.verdict
+    return verdict?.ok ? [{ leastNano: wanted.leastNano, mostNano: verdict.grantedNano }] : []
+  })
+  const candidates = others ? [others, ...left] : left
+  const refusal = providers.find(({ verdict }) => !verdict.ok)
+  if (candidates.length === 0 && refusal) return { verdict: refusal.verdict, providers }
+  const dearest = {
+    leastNano: Math.max(0, ...candidates.map(({ leastNano }) => leastNano)),
+    mostNano: Math.max(0, ...candidates.map(({ mostNano }) => mostNano)),
+  }
+  const verdict = decideHold(dearest, limits, countersOf, heldOf)
+  return { verdict, providers: verdict.ok ? providers.map((one) => cappedAt(one, verdict.grantedNano)) : providers }
+}
+
+function cappedAt({ scope, verdict }: ProviderVerdict, mostNano: number): ProviderVerdict {
+  if (!verdict.ok) return { scope, verdict }
+  return { scope, verdict: { ok: true, grantedNano: Math.min(verdict.grantedNano, mostNano) } }
+}
+
+/** Nano-USD that a hold takes of each provider: only one candidate answers. */
+export function heldOfProviders(providers: readonly ProviderVerdict[]): Map<string, number> {
+  const held = new Map<string, number>()
+  for (const { scope, verdict } of providers) {
+    if (verdict.ok) held.set(scope, Math.max(held.get(scope) ?? 0, verdict.grantedNano))
+  }
+  return held
+}
+
+const PREFIX = "provider:"
+
+/** What all calls of an organization cost at a provider. */
+export function providerScope(provider: string): string {
+  return PREFIX + provider
+}
+
+/** Undefined for any other scope. */
+export function providerOf(scope: string): string | undefined {
+  return scope.startsWith(PREFIX) ? scope.slice(PREFIX.length) : undefined
+}

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { closeBrowser, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
+
+let organization: Organization
+beforeAll(async () => {
+  organization = await newOrganization()
+})
+afterAll(closeBrowser)
+
+describe.runIf(hasChromium)("budgets of a provider", () => {
+  test("are set on its page, shown with what is spent, changed and removed", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(`${origin}/providers/embedded`)
+      const monthly = page.getByRole("list", { name: "Budgets" }).getByRole("listitem").filter({ hasText: "monthly" })
+      await monthly.getByText("no budget").waitFor()
+      await monthly.getByRole("button", { name: "Change the monthly budget" }).click()
+      await monthly.getByLabel("USD").fill("100")
+      await monthly.getByLabel("Count calls with own keys").check()
+      await monthly.getByRole("button", { name: "Set" }).click()
+      await monthly.getByText("$100").waitFor()
+      await monthly.getByText(/\$0 spent, own keys included/).waitFor()
+      await monthly.getByRole("button", { name: "Change the monthly budget" }).click()
+      expect(await monthly.getByLabel("Count calls with own keys").isChecked()).toBe(true)
+      await monthly.getByLabel("USD").fill("")
+      await monthly.getByRole("button", { name: "Set" }).click()
+      await monthly.getByText("no budget").waitFor()
+    })
+  })
+
+  test("are not shown to a key that manages nothing", async () => {
+    await visiting(organization.apiKey, async (page) => {
+      await page.goto(`${origin}/providers/embedded`)
+      await page.getByText("Gateway's own key").waitFor()
+      expect(await page.getByRole("heading", { name: "Budgets" }).count()).toBe(0)
+    })
+  })
+})
