@@ -94,6 +94,18 @@ export async function workerProject(common: CommonOptions) {
                 })),
               },
               {
+                slug: "batching",
+                base_url: "http://batching.test/v1",
+                api_key: "batching-provider-key-0123456789",
+                responses: true,
+                batch_price_percent: 50,
+                models: Array.from({ length: 20 }, (_, index) => ({
+                  id: `b${index}`,
+                  prompt: "0.000001",
+                  completion: "0.000002",
+                })),
+              },
+              {
                 slug: "claudish",
                 wire: "anthropic",
                 base_url: "http://claudish.test/v1",

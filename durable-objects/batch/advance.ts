@@ -3,24 +3,16 @@ import { parseInput } from "../../src/batches/input.ts"
 import { moveBatch, readBatch, saveProgress } from "../../src/batches/progress-store.ts"
 import { recoverInterrupted, runLines } from "../../src/batches/run.ts"
 import type { BatchRow } from "../../src/batches/table.ts"
-import type { Env } from "../../src/config/env.ts"
 import { logError } from "../../src/support/log.ts"
 import { wait } from "../../src/support/time.ts"
-import type { LineStore } from "./lines.ts"
+import type { AdvanceDeps } from "./deps.ts"
+import { advanceAtProvider } from "./provider.ts"
 import { finishBatch } from "./output.ts"
 import { inputKeyOf, runRequest } from "./request.ts"
 
 /** Lines start within this time of an alarm: with the longest call it is less than an alarm may take (15 minutes). */
 const SLICE_MS = 120_000
 const SAVE_EVERY_MS = 2_000
-
-export type AdvanceDeps = {
-  lines: LineStore
-  env: Env
-  executionCtx: ExecutionContext
-  /** True once the row of the batch was changed: it is read again before another line starts. */
-  isWoken: () => boolean
-}
 
 /** Moves a batch on. Returns when to go on; null once the batch has ended. */
 export async function advanceBatch(id: string, deps: AdvanceDeps): Promise<number | null> {
@@ -29,6 +21,11 @@ export async function advanceBatch(id: string, deps: AdvanceDeps): Promise<numbe
   if (!row || isFinal(row.status)) return null
   const current = row.status === "validating" ? await validate(row, deps) : row
   if (isFinal(current.status)) return null
+  const { provider } = current.origin
+  if (provider !== undefined && current.status !== "finalizing") {
+    const next = await advanceAtProvider({ ...deps, row: current, provider, parts: deps.parts() })
+    return typeof next === "number" ? next : finishBatch(next, { row: current, lines: deps.lines, env })
+  }
   if (current.status === "in_progress") return run(current, deps)
   return finish(current, deps)
 }

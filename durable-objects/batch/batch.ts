@@ -5,6 +5,7 @@ import { executionContextOf } from "../../src/app/execution-context.ts"
 import { logError } from "../../src/support/log.ts"
 import { advanceBatch } from "./advance.ts"
 import { LineStore } from "./lines.ts"
+import { PartStore } from "./parts.ts"
 
 const AFTER_A_BUG_MS = 30_000
 
@@ -36,12 +37,15 @@ export class Batch extends DurableObject<Env> implements Omit<BatchRpc, keyof Rp
   }
 
   async #advance(id: string): Promise<void> {
+    const isUrgent = this.#isWoken
     this.#isWoken = false
     try {
       const next = await advanceBatch(id, {
         lines: new LineStore(this.ctx.storage, id),
+        parts: () => new PartStore(this.ctx.storage),
         env: this.env,
         executionCtx: executionContextOf(this.ctx),
+        isUrgent,
         isWoken: () => this.#isWoken,
       })
       if (next === null) await this.#clear()

@@ -50,7 +50,7 @@ export class LineStore implements LineQueue {
           JSON.stringify(lines.slice(at, at + INSERT_ROWS)),
         )
       }
-      this.#setFact("progress", JSON.stringify({ ...NO_PROGRESS, total: lines.length }))
+      this.setFact("progress", JSON.stringify({ ...NO_PROGRESS, total: lines.length }))
     })
   }
 
@@ -85,8 +85,17 @@ export class LineStore implements LineQueue {
         const piece = bytes.slice(part * PART_BYTES, (part + 1) * PART_BYTES)
         this.#sql.exec("INSERT INTO results (line, part, bytes) VALUES (?, ?, ?)", line, part, piece.buffer)
       }
-      this.#setFact("progress", JSON.stringify(withResult(this.progress(), result)))
+      this.setFact("progress", JSON.stringify(withResult(this.progress(), result)))
     })
+  }
+
+  /** A line without a result. */
+  unfinishedLine(line: number): InputLine | undefined {
+    const [row] = this.#sql.exec<Row>(
+      `SELECT line, custom_id, offset, length, attempts FROM lines WHERE line = ? AND state IN ('pending', 'running')`,
+      line,
+    )
+    return row && toRun(row)
   }
 
   interrupted(): LineRun[] {
@@ -163,10 +172,10 @@ export class LineStore implements LineQueue {
   }
 
   setFileId(kind: "output" | "error", id: string): void {
-    this.#setFact(`${kind}_file`, id)
+    this.setFact(`${kind}_file`, id)
   }
 
-  #setFact(name: string, value: string): void {
+  setFact(name: string, value: string): void {
     this.#sql.exec("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", name, value)
   }
 

@@ -1,11 +1,11 @@
 import { callWithKey } from "../../src/app/key-calls.ts"
 import { pathOfEndpoint } from "../../src/batches/batch.ts"
-import { bodyOf } from "../../src/batches/input.ts"
+import { bodyOf, type InputLine } from "../../src/batches/input.ts"
 import { type LineResult, toLineResult, withoutResponse } from "../../src/batches/result.ts"
-import type { LineRun } from "../../src/batches/run.ts"
 import type { BatchRow } from "../../src/batches/table.ts"
 import type { Env } from "../../src/config/env.ts"
 import { objectKey } from "../../src/files/file.ts"
+import { type Deferral, defer } from "../../src/inference/deferral.ts"
 import { BASE_PATH } from "../../src/http/paths.ts"
 import { regionOf } from "../../src/http/region.ts"
 import { readAtMost } from "../../src/support/bytes.ts"
@@ -17,16 +17,20 @@ const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 export type RequestDeps = { row: BatchRow; env: Env; executionCtx: ExecutionContext }
 
 /** Runs one request of a batch as an ordinary call of its key. Never throws. */
-export async function runRequest(line: LineRun, deps: RequestDeps): Promise<LineResult> {
+export async function runRequest(line: InputLine, deps: RequestDeps, deferral?: Deferral): Promise<LineResult> {
   try {
-    return await send(line, deps)
+    return await send(line, deps, deferral)
   } catch (cause) {
     logError("request of a batch failed", { batch: deps.row.id, line: line.line }, cause)
     return { ...withoutResponse("internal", "Something went wrong inside the gateway."), retryAfterMs: 0 }
   }
 }
 
-async function send(line: LineRun, { row, env, executionCtx }: RequestDeps): Promise<LineResult> {
+async function send(
+  line: InputLine,
+  { row, env, executionCtx }: RequestDeps,
+  deferral: Deferral | undefined,
+): Promise<LineResult> {
   const { offset, length } = line
   const stored = await env.FILES.get(inputKeyOf(row), { range: { offset, length } })
   const body = stored && bodyOf(await stored.text())
@@ -45,6 +49,7 @@ async function send(line: LineRun, { row, env, executionCtx }: RequestDeps): Pro
     executionCtx.waitUntil(work)
   }
   const context: ExecutionContext = Object.create(executionCtx, { waitUntil: { value: waitUntil } })
+  if (deferral) defer(context, deferral)
   const response = await callWithKey({ keyHash: row.keyHash, request, env, executionCtx: context })
   const bytes = response.body ? await readAtMost(response.body, MAX_RESPONSE_BYTES) : new Uint8Array()
   // Its settlement: a result that is stored is charged and has a record, whatever happens afterwards.

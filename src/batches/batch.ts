@@ -51,6 +51,8 @@ export type BatchOrigin = {
   host: string
   region: string | null
   headers: Readonly<Record<string, string>>
+  /** Slug of the provider in whose batches the requests run; absent where each is an ordinary call. */
+  provider?: string
   actor: { label: string; creatorUserId: string | null; requestId: string }
 }
 

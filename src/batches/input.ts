@@ -15,16 +15,16 @@ const LINE_END = 10
 type RawLine = { line: number; offset: number; length: number; text: string | undefined }
 
 /** The lines of a file with their positions; `text` is undefined for a line that is too long. */
-async function* linesOf(content: AsyncIterable<Uint8Array>): AsyncGenerator<RawLine> {
+export async function* linesOf(content: AsyncIterable<Uint8Array>, maxBytes = MAX_LINE_BYTES): AsyncGenerator<RawLine> {
   const decoder = new TextDecoder()
   let pending: Uint8Array[] = []
   let [line, offset, length] = [1, 0, 0]
   const take = (bytes: Uint8Array) => {
     length += bytes.byteLength
-    if (length <= MAX_LINE_BYTES) pending.push(bytes.slice())
+    if (length <= maxBytes) pending.push(bytes.slice())
   }
   const end = (): RawLine => {
-    const text = length > MAX_LINE_BYTES ? undefined : decoder.decode(concat(pending))
+    const text = length > maxBytes ? undefined : decoder.decode(concat(pending))
     const raw = { line, offset, length, text }
     pending = []
     return raw

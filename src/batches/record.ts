@@ -39,6 +39,7 @@ export function toBatchRecord(row: BatchRow, costNano?: number): z.infer<typeof 
       total_tokens: progress.inputTokens + progress.outputTokens,
     },
     metadata: row.metadata,
+    ...(row.origin.provider !== undefined && { provider: row.origin.provider }),
     ...(costNano !== undefined && { cost: nanoToUsd(costNano) }),
   }
 }

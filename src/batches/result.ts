@@ -7,6 +7,8 @@ export type LineResult = {
   response: { status_code: number; request_id: string; body: unknown } | null
   error: { code: string; message: string } | null
   retryAfterMs?: number
+  /** The request waits for its turn in a batch of its provider. */
+  isDeferred?: true
   /** A rate limit of the key, workspace or a guardrail was reached: it holds for the whole batch. */
   isRateLimited?: true
 }

@@ -2,6 +2,8 @@ import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import { actorOf, entryOf } from "../audit/actor.ts"
 import { changesOf } from "../audit/entry.ts"
+import type { Env } from "../config/env.ts"
+import { configuredProviders } from "../providers/configured.ts"
 import type { App } from "../access/app.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { findFile } from "../files/store.ts"
@@ -30,7 +32,7 @@ import { type BatchScope, cancelBatch, findBatch, insertBatch, listBatches } fro
 import type { BatchRow } from "./table.ts"
 
 const MAX_BODY_BYTES = 65_536
-const AUDITED_FIELDS = ["input_file_id", "endpoint", "completion_window", "metadata"]
+const AUDITED_FIELDS = ["input_file_id", "endpoint", "completion_window", "metadata", "provider"]
 
 const tags = ["Batches"]
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
@@ -97,6 +99,7 @@ export const batches = newRouter()
     const scope = { organizationId, workspaceId, internId }
     const file = await findFile(c.env.DB, { ...scope, mayExport: kind === "management" }, input.input_file_id)
     if (!file) throw new GatewayError("not_found", "input_file_id: There is no file with this id in this workspace.")
+    if (input.provider != null) requireBatches(c.env, input.provider)
     const now = Date.now()
     const row: BatchRow = {
       ...scope,
@@ -108,7 +111,7 @@ export const batches = newRouter()
       outputFileId: null,
       errorFileId: null,
       metadata: input.metadata ?? null,
-      origin: originOf(c),
+      origin: { ...originOf(c), ...(input.provider != null && { provider: input.provider }) },
       errors: [],
       progress: {},
       reached: {},
@@ -150,6 +153,14 @@ export const batches = newRouter()
     }
     return c.json(toBatchRecord(row), 200)
   })
+
+function requireBatches(env: Env, slug: string): void {
+  const providers = [...configuredProviders(env).values()].filter(({ batches: found }) => found)
+  if (providers.some((provider) => provider.slug === slug)) return
+  const known = providers.map((provider) => provider.slug).join(", ")
+  const text = known === "" ? "No configured provider has batches." : `Providers with batches: ${known}.`
+  throw new GatewayError("invalid_request", `provider: ${slug} has no batches here. ${text}`)
+}
 
 async function scopeOf(c: Context<App>, requested: string | undefined): Promise<BatchScope> {
   const { organizationId, internId } = c.var.principal

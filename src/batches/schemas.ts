@@ -45,6 +45,7 @@ export const BatchRecord = z
       total_tokens: z.int(),
     }),
     metadata: z.record(z.string(), z.string()).nullable(),
+    provider: z.string().optional().meta({ description: "In whose batches the requests run." }),
     cost: z
       .number()
       .optional()
@@ -81,6 +82,10 @@ export const NewBatch = z
     endpoint: oneOf(BATCH_ENDPOINTS),
     completion_window: z.literal(COMPLETION_WINDOW, { error: `accepts ${COMPLETION_WINDOW}` }),
     metadata: Metadata.nullish(),
+    provider: z.string().min(1).max(128, "must be at most 128 characters").nullish().meta({
+      description:
+        "Slug of a provider with batches: the requests run in its batches, at its price for them and when it has room. Left out, each is an ordinary call.",
+    }),
   })
   .meta({ id: "NewBatch" })
 

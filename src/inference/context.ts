@@ -30,6 +30,7 @@ import { EndpointHealth } from "../routing/health.ts"
 import { MAX_SESSION_ID_LENGTH } from "../formats/schemas.ts"
 import { timersOf } from "../config/timers.ts"
 import { logCall } from "./call-log.ts"
+import { deferralOf } from "./deferral.ts"
 import type { RequestMeta, Deps } from "./deps.ts"
 
 /** What the inference routes share: their failures, and the dependencies and metadata that the pipeline receives. */
@@ -120,17 +121,22 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
   const { providers, timers, LOG_CALLS } = deploymentOf(env)
   const current = caller.byok.length > 0 ? byokRoutesOf(caller, env) : undefined
   const later = (work: Promise<unknown>) => executionCtx.waitUntil(work)
+  const deferral = deferralOf(executionCtx)
+  const { response } = deferral ?? {}
   return {
-    ledger: openLedger(env, caller.organizationId, later),
+    ...(deferral && { deferral }),
+    // The hold of a deferred call is one of its own, which outlives this isolate.
+    ledger: openLedger(env, caller.organizationId, deferral ? undefined : later),
     catalogue: await (current ? loadReachableCatalogue(env) : loadCatalogue(env)),
     providers,
     byok: current,
     openKey: (key) => openByokCredential(key, env),
-    health,
-    timers,
+    // A stored response says nothing about its endpoint now.
+    health: deferral ? new EndpointHealth() : health,
+    timers: deferral ? { ...timers, holdTtlMs: deferral.holdTtlMs } : timers,
     freeLimits: () => freeLimits(env),
     throttleFreeModels: () => throttleFreeModels(env.RATE, caller.organizationId),
-    send: (url, init, provider) => send(url, init, provider, env),
+    send: response ? async () => response() : (url, init, provider) => send(url, init, provider, env),
     tools: () => toolDepsOf(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: request.signal }),
     moderation: () => configuredModeration(env),
     presetOf: (slug) => loadPreset(env.DB, caller, slug, Date.now()),
@@ -143,7 +149,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
     ...(caller.destinations.length > 0 && {
       saveCallContent: (id: string, text: CallText) => saveCallContent(env.FILES, id, toCallContent(text)),
     }),
-    ...(usesCache(request, caller) && { responses: new ResponseStore(env.FILES) }),
+    ...(usesCache({ request, executionCtx, caller }) && { responses: new ResponseStore(env.FILES) }),
     logCall: (generation) => logCall(LOG_CALLS, generation, caller.label),
     ...(metrics && { recordMetric: (generation: Generation) => metrics.writeDataPoint(toDataPoint(generation)) }),
     pseudonymOf: (user) => userPseudonym(env.MASTER_KEY ?? "", caller.organizationId, user),
@@ -152,8 +158,10 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
   }
 }
 
-function usesCache({ headers }: Request, { defaults }: Caller): boolean {
-  return defaults.responseCacheSeconds !== null || headers.has(CACHE_HEADER)
+/** A response in a batch of a provider is paid for, whatever is stored. */
+function usesCache({ request, executionCtx, caller }: Omit<IncomingCall, "region" | "env" | "requestId">): boolean {
+  const isPossible = caller.defaults.responseCacheSeconds !== null || request.headers.has(CACHE_HEADER)
+  return isPossible && deferralOf(executionCtx) === undefined
 }
 
 function send(url: string, init: RequestInit, { embedded }: Provider, { EMBEDDED }: Env): Promise<Response> {
@@ -173,7 +181,7 @@ const METADATA_HEADERS = [
 ]
 const MAX_ATTRIBUTION_LENGTH = 512
 
-export function requestMetaOf({ request, requestId, caller, region }: IncomingCall): RequestMeta {
+export function requestMetaOf({ request, executionCtx, requestId, caller, region }: IncomingCall): RequestMeta {
   const { headers } = request
   const header = (...names: string[]) => {
     for (const name of names) {
@@ -187,11 +195,13 @@ export function requestMetaOf({ request, requestId, caller, region }: IncomingCa
     throw new GatewayError("invalid_request", `x-session-id: must be at most ${MAX_SESSION_ID_LENGTH} characters.`)
   }
   const { responseCacheSeconds } = caller.defaults
-  const cache = usesCache(request, caller)
+  const generationId = deferralOf(executionCtx)?.generationId
+  const cache = usesCache({ request, executionCtx, caller })
     ? cacheRequestOf(headers.get(CACHE_HEADER), responseCacheSeconds, caller.guardrails)
     : undefined
   return {
     ...(cache && { cache }),
+    ...(generationId !== undefined && { generationId }),
     requestId,
     sessionId,
     appUrl: header("http-referer", "referer"),

@@ -11,6 +11,7 @@ import type { OpenMcp } from "../server-tools/mcp.ts"
 import type { ToolDeps } from "../server-tools/tool.ts"
 import type { CacheRequest } from "../response-cache/request.ts"
 import type { ResponseStore } from "../response-cache/store.ts"
+import type { Deferral } from "./deferral.ts"
 import type { EndpointHealth } from "../routing/health.ts"
 import type { PlanInput } from "../routing/plan.ts"
 import type { Timers } from "../config/timers.ts"
@@ -30,6 +31,8 @@ export type RequestMeta = {
   presetId?: string
   /** Name of the alias that the request names. */
   alias?: string
+  /** Id of the generation where it is known before, as that of a call in a batch of its provider. */
+  generationId?: string
   /** Absent where the response cache is not used. */
   cache?: CacheRequest
   /** Of a later round of an agent loop. */
@@ -47,6 +50,8 @@ export type Deps = {
   health: EndpointHealth
   timers: Timers
   freeLimits: () => FreeLimits
+  /** Of a call in a batch of its provider. */
+  deferral?: Deferral
   /** Throws 429 for a flood of requests on free models. */
   throttleFreeModels: () => Promise<void>
   send: (url: string, init: RequestInit, provider: Provider) => Promise<Response>

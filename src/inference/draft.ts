@@ -14,7 +14,7 @@ export type DraftFields = Pick<
 /** The facts of a call that are known before it is sent. Its generation starts with them. */
 export function newDraft(fields: DraftFields, meta: RequestMeta, caller: Caller): GenerationDraft {
   const { user = null, trace = null, hasMessages = false, exported, isToolRun = false, ...facts } = fields
-  const id = newGenerationId()
+  const id = meta.generationId ?? newGenerationId()
   const { keyHash } = caller
   const call = { id, keyHash, sessionId: fields.sessionId, region: meta.region }
   const externalUser = user ?? caller.externalUser

@@ -71,7 +71,8 @@ async function holdFor({ targets, request, caller }: PlannedCall, draft: Generat
     if (isFree) await deps.throttleFreeModels()
     const free = isFree ? deps.freeLimits() : undefined
     const limits = rateLimitsOf(caller)
-    const rates = limits.length > 0 ? { limits, tokens: estimateTokens } : undefined
+    // A deferred call takes no slot and no request of a minute: its provider decides when it runs.
+    const rates = limits.length > 0 && !deps.deferral ? { limits, tokens: estimateTokens } : undefined
     const held = { draft: draftFor(draft, isByok), wanted, estimateNano, caller, free, rates, providers }
     const verdict = await hold(held, deps)
     const within = withinBudgets(covered, providers, verdict.providers)

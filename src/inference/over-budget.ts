@@ -20,7 +20,7 @@ const MONEY_REASONS: readonly (string | undefined)[] = [
  * workspace, names for this. Fails with the first refusal where none of them can be held.
  */
 export async function holdCheaper(prepared: PreparedCall, refusal: unknown, deps: Deps): Promise<HeldCall> {
-  const models = modelsFor(prepared)
+  const models = deps.deferral ? [] : modelsFor(prepared)
   if (!(refusal instanceof GatewayError) || !MONEY_REASONS.includes(refusal.metadata?.reason) || models.length === 0) {
     throw refusal
   }

@@ -2,6 +2,7 @@ import type { Deps } from "./deps.ts"
 import type { InferenceCall, PlannedCall, PreparedCall } from "./call.ts"
 import type { InferenceRequest } from "./inference-request.ts"
 import { runAgent } from "./agent/run-agent.ts"
+import { deferred, submitLater } from "./deferred-call.ts"
 import { dispatch } from "./dispatch.ts"
 import { placeHold } from "./hold.ts"
 import { outputFilterFor } from "./output-guardrails.ts"
@@ -46,13 +47,15 @@ export async function handlePlainInference<Body extends NamedModels>(
 
 /** One upstream call: held before anything is sent, settled exactly once whatever happens. */
 export async function callUpstream(prepared: PreparedCall, deps: Deps): Promise<Response> {
-  return callTargets(planTargets(prepared, deps), deps) //  3. ordered targets, or the error that explains the plan
+  const planned = planTargets(prepared, deps) //            3. ordered targets, or the error that explains the plan
+  return callTargets(deps.deferral ? deferred(planned, deps.deferral) : planned, deps)
 }
 
 /** Steps 4 to 8. The hot path begins here with the target of a plain call, which it plans once. */
 export async function callTargets(planned: PlannedCall, deps: Deps): Promise<Response> {
   //                                                        4. reserve the upper bound under every limit: 402, 403 or 429
   const held = await placeHold(planned, deps).catch((refusal: unknown) => holdCheaper(planned, refusal, deps))
+  if (deps.deferral && !deps.deferral.response) return submitLater(held, deps.deferral)
   const upstream = dispatch(held, deps) //                  5. failover until one target shows content; not awaited here
   const reply = relay({
     call: held,

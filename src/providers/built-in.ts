@@ -1,6 +1,6 @@
 import type { ProviderFormat } from "../formats/provider-format.ts"
 import type { Cloud } from "./cloud/cloud.ts"
-import { keyHeaderOf, type Quirks } from "./provider.ts"
+import { keyHeaderOf, type Provider, type Quirks } from "./provider.ts"
 
 /** A provider the gateway knows by heart: setting its secret is all it takes to use it. */
 export type BuiltInProvider = {
@@ -26,6 +26,7 @@ export type BuiltInProvider = {
   /** How the key is sent. */
   keyHeader: string
   quirks: Quirks
+  batches?: NonNullable<Provider["batches"]>
   /** ISO 3166-1 alpha-2, null where it is not certain. */
   headquarters: string | null
   privacyPolicyUrl: string | null
@@ -47,6 +48,7 @@ type More = {
   addresses?: BuiltInProvider["addresses"]
   cloud?: Cloud["kind"]
   settings?: readonly string[]
+  batches?: NonNullable<Provider["batches"]>
 }
 
 export function row(
@@ -69,6 +71,7 @@ export function row(
     responses: more.responses ?? false,
     keyHeader,
     quirks: more.quirks ?? {},
+    ...(more.batches && { batches: more.batches }),
     headquarters: more.headquarters ?? null,
     privacyPolicyUrl: more.privacy ?? null,
     termsOfServiceUrl: more.terms ?? null,

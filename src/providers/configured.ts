@@ -99,7 +99,7 @@ function toReachable(provider: BuiltInProvider, env: Env): Provider | undefined 
   const inCloud = provider.cloud && cloudFields(provider, env, override)
   const baseUrl = inCloud?.baseUrl ?? override ?? provider.baseUrl
   if (baseUrl === null) return undefined
-  const { slug, name, quirks, format, keyHeader } = provider
+  const { slug, name, quirks, format, keyHeader, batches } = provider
   const regions = regionsOf(env)[slug]
   return {
     slug,
@@ -108,6 +108,7 @@ function toReachable(provider: BuiltInProvider, env: Env): Provider | undefined 
     format,
     keyHeader,
     quirks,
+    ...(batches && { batches }),
     ...inCloud,
     ...(provider.responses && { responses: true as const }),
     ...(regions && { regions }),

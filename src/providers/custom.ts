@@ -27,6 +27,7 @@ const OUTPUTS = [
 ] as const
 /** No control characters: they would end the header. */
 const HEADER_VALUE = /^[\x20-\x7e]+$/
+const PERCENT_RULE = "must be a whole number from 1 to 100: the price of a request in a batch, in percent"
 const MAX_KEYS = 100
 /** What a request cannot carry a key in. */
 const OWN_HEADERS = new Set(["accept", "accept-encoding", "connection", "content-length", "content-type", "host"])
@@ -105,6 +106,11 @@ const CustomProvider = z.strictObject(
     name: text("must be a name").optional(),
     wire: z.enum(CUSTOM_FORMATS, { error: 'accepts "openai" or "anthropic"' }).default("openai"),
     responses: flag.default(false),
+    batch_price_percent: z
+      .int({ error: PERCENT_RULE })
+      .min(1, { error: PERCENT_RULE })
+      .max(100, { error: PERCENT_RULE })
+      .optional(),
     regions: z.array(text("must be the name of a region"), { error: "must be an array of regions" }).optional(),
     zero_retention: flag.default(false),
     collects_data: flag.default(false),
@@ -113,7 +119,7 @@ const CustomProvider = z.strictObject(
   {
     error: refuse(
       "provider",
-      "slug, base_url, api_key, api_keys, key_header, name, wire, responses, regions, zero_retention, collects_data, models",
+      "slug, base_url, api_key, api_keys, key_header, name, wire, responses, batch_price_percent, regions, zero_retention, collects_data, models",
     ),
   },
 )
@@ -142,6 +148,7 @@ export function toProvider(custom: CustomProvider): Provider {
     ...toKeys([...(custom.api_key === undefined ? [] : [custom.api_key]), ...(custom.api_keys ?? [])]),
     keyHeader: custom.key_header?.toLowerCase() ?? keyHeaderOf(custom.wire),
     ...(custom.responses && { responses: true as const }),
+    ...(custom.batch_price_percent !== undefined && { batches: { pricePercent: custom.batch_price_percent } }),
     ...(custom.regions && { regions: custom.regions }),
     quirks: {},
   }

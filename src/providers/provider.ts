@@ -26,6 +26,8 @@ export type Provider = {
   /** Reached over a service binding instead of the network. */
   embedded?: true
   quirks: Quirks
+  /** Has batches in the form of the OpenAI API, whose requests cost this share of its prices. */
+  batches?: { pricePercent: number }
   /** A cloud whose requests need more than a header with a key; `apiKey` is its credential. */
   cloud?: Cloud
 }

@@ -166,6 +166,8 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     headquarters: "US",
     quirks: STRICT_NEW,
     responses: true,
+    // https://platform.openai.com/docs/guides/batch: half of the price of each token.
+    batches: { pricePercent: 50 },
     privacy: "https://openai.com/policies/privacy-policy/",
     terms: "https://openai.com/policies/services-agreement/",
     status: "https://status.openai.com/",

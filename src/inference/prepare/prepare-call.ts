@@ -1,3 +1,4 @@
+import { GatewayError } from "../../errors/errors.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import { chatRequest } from "../endpoints/chat/request.ts"
 import { toolCharger } from "../agent/charge-tool-run.ts"
@@ -25,6 +26,10 @@ export async function prepareCall<Body extends Preparable>(
   const isFiltered = screening?.readsAnswers === true
   if (!needsPreparation(body, deps, isFiltered ? () => false : format.isNativeTo)) {
     return single(isFiltered ? inChatFormat(call) : format.toRequest(body, call.bodyBytes))
+  }
+  if (deps.deferral) {
+    const rule = "A request with plugins, server tools or variants cannot be in a batch of a provider."
+    throw new GatewayError("invalid_request", `${rule} Create the batch without provider.`)
   }
   const asChat = format.toChat(body)
   const chargeToolRun = toolCharger(asChat, { meta, caller }, deps)

@@ -1,0 +1,109 @@
+import { linesOf } from "../../src/batches/input.ts"
+import { ProviderBatchError, type ProviderBatches } from "../../src/batches/provider-batch.ts"
+import { type LineResult, withoutResponse } from "../../src/batches/result.ts"
+import { openLedger } from "../../src/ledger/client.ts"
+import { isCount, isObject, type Json, parseJson } from "../../src/support/json.ts"
+import type { ProviderDeps } from "./deps.ts"
+import { deferralFor, generationIdOf } from "./hold-requests.ts"
+import type { Part } from "./parts.ts"
+import { runRequest } from "./request.ts"
+
+/** Results that are read, charged and stored at the same time. */
+const CONCURRENCY = 16
+/** Tries to store results while a part of the gateway is not available. */
+const MAX_FAILURES = 5
+const MAX_RESULT_BYTES = 16 * 1024 * 1024
+
+/**
+ * Reads the files of a batch that has ended. Each result goes through the pipeline as the response to its request: it is
+ * charged, recorded, and read by guardrails there. False where `mayGoOn` ended it; read again, it skips what is done.
+ */
+export async function collect(
+  part: Part,
+  batches: ProviderBatches,
+  deps: ProviderDeps,
+  mayGoOn: () => boolean,
+): Promise<boolean> {
+  const lines = new Set(deps.parts.unfinished(part))
+  let hasFailed = false
+  for (const fileId of [part.output_file_id, part.error_file_id]) {
+    if (fileId === null) continue
+    let running: Promise<boolean>[] = []
+    for await (const { text } of linesOf(await batches.content(fileId), MAX_RESULT_BYTES)) {
+      const result = parseJson(text ?? "")
+      const line = isObject(result) ? Number(result["custom_id"]) : Number.NaN
+      if (!isObject(result) || !lines.delete(line)) continue
+      running.push(store(line, result, { ...deps, isLastTry: part.failures >= MAX_FAILURES }))
+      if (running.length < CONCURRENCY) continue
+      hasFailed ||= (await Promise.all(running)).includes(false)
+      running = []
+      if (!mayGoOn()) return false
+    }
+    hasFailed ||= (await Promise.all(running)).includes(false)
+  }
+  if (hasFailed) throw new ProviderBatchError("Results of the provider could not be stored.", false)
+  await withoutResults(part, deps)
+  return true
+}
+
+/** False where a part of the gateway was not available: the response of the provider is not lost for it. */
+async function store(
+  line: number,
+  { response, error }: Json,
+  deps: ProviderDeps & { isLastTry: boolean },
+): Promise<boolean> {
+  const { lines, row, env, executionCtx } = deps
+  const input = lines.unfinishedLine(line)
+  if (!input) return true
+  if (!isObject(response)) {
+    await release([line], deps)
+    lines.finish(input, asFailure(error))
+    return true
+  }
+  const { body } = response
+  const status = statusOf(response)
+  const deferral = {
+    ...deferralFor(deps, line),
+    submit: () => {},
+    response: () => Response.json(body, { status }),
+  }
+  const { retryAfterMs, ...result } = await runRequest(input, { row, env, executionCtx }, deferral)
+  if (status < 300 && retryAfterMs !== undefined && !deps.isLastTry) return false
+  lines.finish(input, result)
+  return true
+}
+
+/** Statuses that a response with a body can have. */
+function statusOf({ status_code: status }: Json): number {
+  const isUsable = isCount(status) && status >= 200 && status <= 599 && ![204, 205, 304].includes(status)
+  return isUsable ? status : 502
+}
+
+function asFailure(error: unknown): LineResult {
+  const { code, message } = isObject(error) ? error : {}
+  return withoutResponse(
+    typeof code === "string" ? code : "provider_failed",
+    typeof message === "string" ? message : "The provider has no response to this request.",
+  )
+}
+
+/** Requests that the provider did not answer cost nothing. Those of a batch that ended early get their result with it. */
+async function withoutResults(part: Part, deps: ProviderDeps): Promise<void> {
+  const left = deps.parts.unfinished(part)
+  await release(left, deps)
+  if (part.status === "expired" || part.status === "cancelled") return
+  const message = part.message ?? "The batch of the provider has no result for this request."
+  for (const line of left) {
+    const input = deps.lines.unfinishedLine(line)
+    if (input) deps.lines.finish(input, withoutResponse("provider_failed", message))
+  }
+}
+
+/** Ends the holds of requests that will not run. */
+export async function release(lines: readonly number[], { row, env }: ProviderDeps): Promise<void> {
+  const ledger = openLedger(env, row.organizationId)
+  for (let at = 0; at < lines.length; at += CONCURRENCY) {
+    const some = lines.slice(at, at + CONCURRENCY)
+    await Promise.all(some.map((line) => ledger.release(generationIdOf(row, line))))
+  }
+}

@@ -1,0 +1,19 @@
+import type { BatchRow } from "../../src/batches/table.ts"
+import type { Env } from "../../src/config/env.ts"
+import type { LineStore } from "./lines.ts"
+import type { PartStore } from "./parts.ts"
+
+export type AdvanceDeps = {
+  lines: LineStore
+  /** Of a batch whose requests run in batches of a provider. */
+  parts: () => PartStore
+  env: Env
+  executionCtx: ExecutionContext
+  /** The object was woken, so that nothing waits for its time. */
+  isUrgent: boolean
+  /** True once the row of the batch was changed: it is read again before another line starts. */
+  isWoken: () => boolean
+}
+
+/** Of a batch whose requests run in batches of a provider, by its slug. */
+export type ProviderDeps = Omit<AdvanceDeps, "parts"> & { row: BatchRow; parts: PartStore; provider: string }

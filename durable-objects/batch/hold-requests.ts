@@ -1,0 +1,73 @@
+import type { LineResult } from "../../src/batches/result.ts"
+import { type LineQueue, recoverInterrupted, runLines } from "../../src/batches/run.ts"
+import type { InputLine } from "../../src/batches/input.ts"
+import type { BatchRow } from "../../src/batches/table.ts"
+import type { Deferral } from "../../src/inference/deferral.ts"
+import { derivedIdAt } from "../../src/support/ids.ts"
+import { urlOf } from "../../src/batches/provider-batch.ts"
+import { wait } from "../../src/support/time.ts"
+import type { ProviderDeps } from "./deps.ts"
+import { runRequest } from "./request.ts"
+
+const HOUR_MS = 3_600_000
+/** The provider has 24 hours from when it gets the batch, and its results have to be read. */
+export const GRACE_MS = 2 * HOUR_MS
+const HOLD_MARGIN_MS = 4 * HOUR_MS
+/** Requests start within this time of an alarm. */
+const SLICE_MS = 120_000
+
+/** The same in every step, so that a request has one hold and one charge. */
+export function generationIdOf({ id, createdAt }: BatchRow, line: number): string {
+  return `gen-${derivedIdAt(createdAt, "batch generation", id, String(line))}`
+}
+
+export function deferralFor({ row, provider }: ProviderDeps, line: number): Omit<Deferral, "submit"> {
+  const holdTtlMs = Math.max(0, row.expiresAt - Date.now()) + HOLD_MARGIN_MS
+  return { generationId: generationIdOf(row, line), provider, holdTtlMs }
+}
+
+/**
+ * Runs the requests of the batch through the pipeline up to their hold, and keeps what the provider is to get. Returns
+ * when to go on; null once every request is held or has failed.
+ */
+export async function holdRequests(deps: ProviderDeps): Promise<number | null> {
+  const { row, lines, parts, env, executionCtx, isWoken } = deps
+  const queue: LineQueue = {
+    take: (now) => lines.take(now),
+    retry: (line, dueAt) => lines.retry(line, dueAt),
+    defer: (line, dueAt) => lines.defer(line, dueAt),
+    finish: (line, result) => {
+      if (!result.isDeferred) lines.finish(line, result)
+    },
+    interrupted: () => lines.interrupted().filter(({ line }) => !parts.has(line)),
+  }
+  recoverInterrupted(queue, Date.now())
+  const sliceEnd = Math.min(Date.now() + SLICE_MS, row.expiresAt)
+  const resumeAt = await runLines({
+    queue,
+    run: (line) => holdRequest(line, deps, { row, env, executionCtx }),
+    now: Date.now,
+    mayStart: () => !isWoken() && Date.now() < sliceEnd,
+    onStep: () => wait(0),
+    expiresAt: row.expiresAt,
+  })
+  const now = Date.now()
+  if (isWoken()) return now
+  const dueAt = lines.nextDueAt()
+  return dueAt === undefined || now >= row.expiresAt ? null : Math.min(Math.max(dueAt, resumeAt), row.expiresAt)
+}
+
+async function holdRequest(
+  line: InputLine,
+  deps: ProviderDeps,
+  requestDeps: Parameters<typeof runRequest>[1],
+): Promise<LineResult> {
+  let isDeferred = false
+  const submit: Deferral["submit"] = ({ path, body }) => {
+    const request = { custom_id: String(line.line), method: "POST", url: urlOf(path), body }
+    deps.parts.add(line.line, { path, text: JSON.stringify(request) })
+    isDeferred = true
+  }
+  const result = await runRequest(line, requestDeps, { ...deferralFor(deps, line.line), submit })
+  return isDeferred ? { ...result, isDeferred } : result
+}

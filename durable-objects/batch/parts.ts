@@ -1,0 +1,147 @@
+/** A batch of the provider: some of the requests, all for one of its paths. */
+export type Part = {
+  part: number
+  path: string
+  /** `submitting`: it may have been created; `ended`: its results are not read yet. */
+  state: "ready" | "uploaded" | "submitting" | "submitted" | "ended" | "done"
+  file_id: string | null
+  batch_id: string | null
+  output_file_id: string | null
+  error_file_id: string | null
+  status: string | null
+  message: string | null
+  is_cancelled: number
+  failures: number
+  due_at: number
+}
+
+/** What is sent of a part at once, and is in memory. */
+const PART_BYTES = 16 * 1024 * 1024
+const PART_LINES = 50_000
+/** A row of the object has at most 2 MB. */
+const PIECE_BYTES = 1024 * 1024
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS requests (
+    line INTEGER PRIMARY KEY, path TEXT NOT NULL, length INTEGER NOT NULL, part INTEGER
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS requests_part ON requests (part, line);
+  CREATE TABLE IF NOT EXISTS request_pieces (
+    line INTEGER NOT NULL, piece INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (line, piece)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS parts (
+    part INTEGER PRIMARY KEY, path TEXT NOT NULL, state TEXT NOT NULL, file_id TEXT, batch_id TEXT,
+    output_file_id TEXT, error_file_id TEXT, status TEXT, message TEXT, is_cancelled INTEGER NOT NULL,
+    failures INTEGER NOT NULL, due_at INTEGER NOT NULL
+  ) STRICT;`
+
+/** The requests of a batch for its provider, and the provider's batches that they are in. */
+export class PartStore {
+  readonly #storage: DurableObjectStorage
+  readonly #sql: SqlStorage
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage
+    this.#sql = storage.sql
+    this.#sql.exec(SCHEMA)
+  }
+
+  /** A request that is held. The same one again, after a crash, replaces it. */
+  add(line: number, { path, text }: { path: string; text: string }): void {
+    const bytes = new TextEncoder().encode(`${text}\n`)
+    this.#storage.transactionSync(() => {
+      this.#sql.exec("DELETE FROM request_pieces WHERE line = ?", line)
+      for (let piece = 0; piece * PIECE_BYTES < bytes.byteLength; piece++) {
+        const some = bytes.slice(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES)
+        this.#sql.exec("INSERT INTO request_pieces (line, piece, bytes) VALUES (?, ?, ?)", line, piece, some.buffer)
+      }
+      const values = [line, path, bytes.byteLength] as const
+      this.#sql.exec("INSERT OR REPLACE INTO requests (line, path, length) VALUES (?, ?, ?)", ...values)
+    })
+  }
+
+  has(line: number): boolean {
+    return this.#sql.exec("SELECT 1 FROM requests WHERE line = ?", line).toArray().length > 0
+  }
+
+  /** Makes parts of all requests that are in none, once all of them are held. */
+  plan(): void {
+    this.#storage.transactionSync(() => {
+      const rows = this.#sql
+        .exec<{ line: number; path: string; length: number }>(
+          "SELECT line, path, length FROM requests WHERE part IS NULL ORDER BY path, line",
+        )
+        .toArray()
+      let current = { part: this.#count(), path: "", bytes: 0, lines: 0 }
+      for (const { line, path, length } of rows) {
+        const isFull = current.bytes + length > PART_BYTES || current.lines >= PART_LINES
+        if (isFull || current.path !== path) {
+          current = { part: current.part + 1, path, bytes: 0, lines: 0 }
+          this.#sql.exec(
+            "INSERT INTO parts (part, path, state, is_cancelled, failures, due_at) VALUES (?, ?, 'ready', 0, 0, 0)",
+            current.part,
+            path,
+          )
+        }
+        current = { ...current, bytes: current.bytes + length, lines: current.lines + 1 }
+        this.#sql.exec("UPDATE requests SET part = ? WHERE line = ?", current.part, line)
+      }
+    })
+  }
+
+  isEmpty(): boolean {
+    return this.#count() === 0
+  }
+
+  #count(): number {
+    return this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM parts").one().count
+  }
+
+  /** Parts whose results are not all read. */
+  open(): Part[] {
+    return this.#sql.exec<Part>("SELECT * FROM parts WHERE state <> 'done' ORDER BY part").toArray()
+  }
+
+  change(part: Part, change: Partial<Omit<Part, "part" | "path">>): Part {
+    const next = { ...part, ...change }
+    this.#sql.exec(
+      `UPDATE parts SET state = ?, file_id = ?, batch_id = ?, output_file_id = ?, error_file_id = ?, status = ?,
+         message = ?, is_cancelled = ?, failures = ?, due_at = ? WHERE part = ?`,
+      next.state,
+      next.file_id,
+      next.batch_id,
+      next.output_file_id,
+      next.error_file_id,
+      next.status,
+      next.message,
+      next.is_cancelled,
+      next.failures,
+      next.due_at,
+      part.part,
+    )
+    return next
+  }
+
+  /** The JSONL of a part. */
+  content({ part }: Part): Uint8Array<ArrayBuffer>[] {
+    return this.#sql
+      .exec<{ bytes: ArrayBuffer }>(
+        "SELECT bytes FROM request_pieces JOIN requests USING (line) WHERE part = ? ORDER BY line, piece",
+        part,
+      )
+      .toArray()
+      .map(({ bytes }) => new Uint8Array(bytes))
+  }
+
+  /** Of requests that are held and have no result; of one part, or of all. */
+  unfinished(part?: Part): number[] {
+    return this.#sql
+      .exec<{ line: number }>(
+        `SELECT line FROM requests JOIN lines USING (line)
+         WHERE state IN ('pending', 'running') AND (?1 IS NULL OR part = ?1) ORDER BY line`,
+        part?.part ?? null,
+      )
+      .toArray()
+      .map(({ line }) => line)
+  }
+}
