@@ -2,32 +2,20 @@ import type { ClientQuestion } from "../../src/interns/hosts/client-frames.ts"
 import type { RpcId } from "../../src/interns/run/acp.ts"
 import { parseStored } from "../../src/support/json.ts"
 
-export type ClientRequest = {
-  rpc: number
-  client: string
-  /** The client's own name for it. */
-  id: RpcId
-  method: string
-  /** The session that it concerns; null while that is being opened. */
-  acp: string | null
-  isLeft: boolean
-}
+/** A request that opens a session. `id`: the client's id of it. `acp`: the session; null for a new one. */
+export type ClientRequest = { rpc: number; client: string; id: RpcId; method: string; acp: string | null }
 
 export type PendingQuestion = { id: number; client: string; rpc: RpcId; acp: string; method: ClientQuestion }
 
-type RequestRow = {
-  rpc: number
-  client: string
-  id: string
-  method: string
-  acp: string | null
-  left_at: number | null
-}
+/** Who has a session open, and the name that it was opened by. */
+export type OpenSession = { client: string; name: string }
+
+type RequestRow = { rpc: number; client: string; id: string; method: string; acp: string | null }
 type QuestionRow = { id: number; client: string; rpc: string; acp: string; method: ClientQuestion }
 
 /**
- * State of ACP clients: session owners, requests to the agent and questions from it. Written to rows before anything is
- * sent, because sockets outlive the memory of the object.
+ * State of ACP clients: sessions that they have open, requests to the agent and questions from it. Written to rows before
+ * anything is sent, because sockets outlive the memory of the object. `acp`: the agent's id of a session.
  */
 export class ClientStore {
   readonly #sql: SqlStorage
@@ -40,7 +28,8 @@ export class ClientStore {
   /** For a storage that is new, or was emptied. */
   reset(): void {
     this.#sql.exec(`
-      CREATE TABLE IF NOT EXISTS client_sessions (acp TEXT PRIMARY KEY, client TEXT NOT NULL) STRICT;
+      DROP TABLE IF EXISTS client_sessions;
+      CREATE TABLE IF NOT EXISTS opened_sessions (acp TEXT PRIMARY KEY, client TEXT NOT NULL, name TEXT NOT NULL) STRICT;
       CREATE TABLE IF NOT EXISTS client_requests (rpc INTEGER PRIMARY KEY, client TEXT NOT NULL, id TEXT NOT NULL,
         method TEXT NOT NULL, acp TEXT, left_at INTEGER) STRICT;
       CREATE TABLE IF NOT EXISTS client_questions (id INTEGER PRIMARY KEY, client TEXT NOT NULL, rpc TEXT NOT NULL,
@@ -51,30 +40,42 @@ export class ClientStore {
   /** All clients with open state. */
   clients(): string[] {
     const rows = this.#sql.exec<{ client: string }>(
-      `SELECT client FROM client_sessions UNION SELECT client FROM client_questions
-       UNION SELECT client FROM client_requests WHERE left_at IS NULL`,
+      `SELECT client FROM opened_sessions UNION SELECT client FROM client_questions
+       UNION SELECT client FROM client_requests`,
     )
     return [...rows].map(({ client }) => client)
   }
 
-  ownerOf(acp: string): string | undefined {
-    const [row] = this.#sql.exec<{ client: string }>("SELECT client FROM client_sessions WHERE acp = ?", acp)
-    return row?.client
+  ownerOf(acp: string): OpenSession | undefined {
+    const [row] = this.#sql.exec<OpenSession>("SELECT client, name FROM opened_sessions WHERE acp = ?", acp)
+    return row
   }
 
-  setOwner(acp: string, client: string): void {
+  /** The agent's id of the session that a client has open by this name. */
+  openedBy(client: string, name: string): string | undefined {
+    const [row] = this.#sql.exec<{ acp: string }>(
+      "SELECT acp FROM opened_sessions WHERE client = ? AND name = ?",
+      client,
+      name,
+    )
+    return row?.acp
+  }
+
+  setOwner(acp: string, { client, name }: OpenSession): void {
     this.#sql.exec(
-      "INSERT INTO client_sessions (acp, client) VALUES (?, ?) ON CONFLICT (acp) DO UPDATE SET client = excluded.client",
+      `INSERT INTO opened_sessions (acp, client, name) VALUES (?, ?, ?)
+       ON CONFLICT (acp) DO UPDATE SET client = excluded.client, name = excluded.name`,
       acp,
       client,
+      name,
     )
   }
 
   clearOwner(acp: string): void {
-    this.#sql.exec("DELETE FROM client_sessions WHERE acp = ?", acp)
+    this.#sql.exec("DELETE FROM opened_sessions WHERE acp = ?", acp)
   }
 
-  ask({ rpc, client, id, method, acp }: Omit<ClientRequest, "isLeft">): void {
+  ask({ rpc, client, id, method, acp }: ClientRequest): void {
     this.#sql.exec(
       "INSERT INTO client_requests (rpc, client, id, method, acp) VALUES (?, ?, ?, ?, ?)",
       rpc,
@@ -96,13 +97,12 @@ export class ClientStore {
     return [...this.#sql.exec<RequestRow>("DELETE FROM client_requests RETURNING *")].map(toRequest)
   }
 
-  /** Open requests, and those whose client disconnected after this instant. */
-  openSince(leftSince: number): ClientRequest[] {
-    const rows = this.#sql.exec<RequestRow>(
-      "SELECT * FROM client_requests WHERE left_at IS NULL OR left_at > ? ORDER BY rpc",
-      leftSince,
-    )
-    return [...rows].map(toRequest)
+  get requestCount(): number {
+    return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM client_requests").one().n
+  }
+
+  isLoading(acp: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM client_requests WHERE acp = ?", acp).toArray().length > 0
   }
 
   put({ id, client, rpc, acp, method }: PendingQuestion): void {
@@ -127,38 +127,38 @@ export class ClientStore {
     return row && toQuestion(row)
   }
 
+  /** By the agent's id of it. */
+  takeQuestionOf(rpc: RpcId): PendingQuestion | undefined {
+    const [row] = this.#sql.exec<QuestionRow>(
+      "DELETE FROM client_questions WHERE rpc = ? RETURNING *",
+      JSON.stringify(rpc),
+    )
+    return row && toQuestion(row)
+  }
+
   /** Removes and returns the questions of a session, which cannot be answered any more. */
-  takeQuestionsOf(acp: string): PendingQuestion[] {
+  takeQuestionsIn(acp: string): PendingQuestion[] {
     const rows = this.#sql.exec<QuestionRow>("DELETE FROM client_questions WHERE acp = ? RETURNING *", acp)
     return [...rows].map(toQuestion)
   }
 
-  /**
-   * Removes a disconnected client: its sessions lose their owner. Returns its prompts, which stay until the agent has
-   * ended them, and its questions.
-   */
-  leave(client: string, now: number): { prompts: ClientRequest[]; questions: PendingQuestion[] } {
-    this.#sql.exec("DELETE FROM client_sessions WHERE client = ?", client)
-    this.#sql.exec("DELETE FROM client_requests WHERE client = ? AND method <> 'session/prompt'", client)
-    const prompts = this.#sql.exec<RequestRow>(
-      "UPDATE client_requests SET left_at = ? WHERE client = ? AND left_at IS NULL RETURNING *",
-      now,
-      client,
-    )
-    const left = [...prompts].map(toRequest)
-    const questions = this.#sql.exec<QuestionRow>("DELETE FROM client_questions WHERE client = ? RETURNING *", client)
-    return { prompts: left, questions: [...questions].map(toQuestion) }
+  /** Removes a disconnected client: nobody has its sessions open. Returns its questions. */
+  leave(client: string): PendingQuestion[] {
+    this.#sql.exec("DELETE FROM opened_sessions WHERE client = ?", client)
+    this.#sql.exec("DELETE FROM client_requests WHERE client = ?", client)
+    const rows = this.#sql.exec<QuestionRow>("DELETE FROM client_questions WHERE client = ? RETURNING *", client)
+    return [...rows].map(toQuestion)
   }
 
   /** The agent was replaced: the new one knows none of the sessions. */
   forgetSessions(): void {
-    this.#sql.exec("DELETE FROM client_sessions")
+    this.#sql.exec("DELETE FROM opened_sessions")
     this.#sql.exec("DELETE FROM client_questions")
   }
 }
 
-function toRequest({ rpc, client, id, method, acp, left_at: leftAt }: RequestRow): ClientRequest {
-  return { rpc, client, id: parseStored<RpcId>(id), method, acp, isLeft: leftAt !== null }
+function toRequest({ rpc, client, id, method, acp }: RequestRow): ClientRequest {
+  return { rpc, client, id: parseStored<RpcId>(id), method, acp }
 }
 
 function toQuestion({ id, client, rpc, acp, method }: QuestionRow): PendingQuestion {

@@ -4,49 +4,58 @@ import {
   CLIENT_LIMITS,
   type ClientFrame,
   initialized,
-  isClientQuestion,
   readClientFrame,
   RPC_ERRORS,
-  type RpcError,
   showsForms,
-  unanswered,
 } from "../../src/interns/hosts/client-frames.ts"
+import { isConversation } from "../../src/interns/hosts/client-sessions.ts"
 import type { InternHost } from "../../src/interns/hosts/host.ts"
 import { internError } from "../../src/interns/reasons.ts"
 import type { AcpMessage, RpcId } from "../../src/interns/run/acp.ts"
 import { record } from "../../src/interns/run/acp-values.ts"
-import { LIMITS } from "../../src/interns/run/run.ts"
-import { ClientStore, type ClientRequest, type PendingQuestion } from "./client-store.ts"
+import type { Finish, Run } from "../../src/interns/run/run.ts"
+import { ClientDoor, type Loadable, type Rejection } from "./client-door.ts"
+import { ClientQuestions } from "./client-questions.ts"
+import { type ClientRequest, ClientStore } from "./client-store.ts"
 import { type Client, clientOf, ClientSockets } from "./client-sockets.ts"
+import type { ClientTurns } from "./client-turns.ts"
 import type { RunStore } from "./run-store.ts"
+import type { SessionLog } from "./session-log.ts"
 
-type Surroundings = {
-  host: () => InternHost
-  now: () => number
-  /** Lets one more request through, or throws why not. */
-  admit: () => void
-}
+type Surroundings = { host: () => InternHost; now: () => number; turns: () => ClientTurns }
 
 type Request = ClientFrame & { is: "request" }
 type Notice = ClientFrame & { is: "notice" }
-type Answer = ClientFrame & { is: "answer" }
 
-type Rejection = { code: number; message: string; reason?: string | undefined }
-
-/** Routes ACP between clients and the host of an agent. The client that opened or loaded a session owns it. */
+/**
+ * Routes ACP between clients and the host of an agent. Sessions are those of chats; the client that opened or loaded one
+ * last has it, until a chat, or another client, uses it.
+ */
 export class InternClients {
   readonly #runs: RunStore
   readonly #store: ClientStore
+  readonly #door: ClientDoor
+  readonly #questions: ClientQuestions
   readonly #sockets: ClientSockets
   readonly #around: Surroundings
+  /** Loads whose session the agent has not replayed yet. In memory: a replay follows at once. */
+  readonly #silentLoads = new Set<string>()
   /** Counts how often all were sent away: who was let in before that is not connected after it. */
   #round = 0
 
-  constructor(ctx: DurableObjectState, runs: RunStore, around: Surroundings) {
+  constructor(ctx: DurableObjectState, runs: RunStore, log: SessionLog, around: Surroundings) {
     this.#runs = runs
     this.#store = new ClientStore(ctx.storage.sql)
+    this.#door = new ClientDoor(runs, this.#store, log)
     this.#sockets = new ClientSockets(ctx, (client) => this.#left(client))
     this.#around = around
+    this.#questions = new ClientQuestions({
+      runs,
+      store: this.#store,
+      sockets: this.#sockets,
+      send: (message) => this.#send(message),
+      answer: (run, rpc, result) => around.turns().answer(run, rpc, result),
+    })
   }
 
   /** For a storage that was emptied. */
@@ -56,10 +65,10 @@ export class InternClients {
 
   /** After an eviction: clients whose socket closed meanwhile are handled as disconnected. */
   recover(): void {
-    const left = this.openRequests.filter(({ isLeft }) => isLeft)
-    for (const client of this.#store.clients()) if (!this.#sockets.isConnected(client)) this.#left(client)
-    // The cancellation may have been lost with the isolate that sent it, so it is sent again.
-    this.#stop(left)
+    const prompting = this.#runs.open.flatMap(({ client }) => (client ? [client.id] : []))
+    for (const client of new Set([...this.#store.clients(), ...prompting])) {
+      if (!this.#sockets.isConnected(client)) this.#left(client)
+    }
   }
 
   /** Connects a client. `check` throws if that is not allowed, and resolves to the name of the intern. */
@@ -67,10 +76,8 @@ export class InternClients {
     const round = this.#round
     const name = await check()
     if (round !== this.#round) {
-      throw internError(
-        "intern_not_running",
-        "The intern was stopped or provisioned just now. Ask for its token again.",
-      )
+      const message = "The intern was stopped or provisioned just now. Ask for its token again."
+      throw internError("intern_not_running", message)
     }
     return this.#sockets.accept(name)
   }
@@ -80,13 +87,18 @@ export class InternClients {
     return this.#sockets.has(socket)
   }
 
-  /** Requests that the agent has not answered; those of disconnected clients only for `graceMs`. */
-  get openRequests(): ClientRequest[] {
-    return this.#store.openSince(this.#around.now() - LIMITS.graceMs)
+  /** How many sessions are being opened. */
+  get opening(): number {
+    return this.#store.requestCount
   }
 
-  isBusy(acp: string): boolean {
-    return this.openRequests.some((request) => request.acp === acp)
+  isLoading(acp: string): boolean {
+    return this.#store.isLoading(acp)
+  }
+
+  /** A chat uses the session now: the client that had it open has to load it again, to see what happened. */
+  release(acp: string): void {
+    this.#store.clearOwner(acp)
   }
 
   frame(socket: WebSocket, data: string | ArrayBuffer): void {
@@ -101,7 +113,7 @@ export class InternClients {
       case "read":
         return this.#sockets.hasRead(client.id, frame.upTo)
       case "answer":
-        return this.#answered(client, frame)
+        return this.#questions.answered(client, frame)
       case "notice":
         return this.#onNotification(client, frame)
       case "request":
@@ -115,26 +127,44 @@ export class InternClients {
     this.#left(id)
   }
 
-  /** Passes a message of the agent that belongs to no run to its client. Returns whether a client took it. */
+  /** Passes a message of the agent that is not of a chat to its client. Returns whether a client took it. */
   onAgentMessage(message: AcpMessage): boolean {
     const { id, method } = message
     if (method === undefined) return id !== undefined && this.#result(id, message)
-    const { sessionId: acp } = record(message.params)
-    if (typeof acp !== "string" || this.#runs.ofAcp(acp)) return false
+    const params = record(message.params)
+    const { sessionId: acp } = params
+    const run = typeof acp === "string" ? this.#runs.ofAcp(acp) : undefined
+    if (typeof acp !== "string" || (run && !run.client)) return false
     const owner = this.#store.ownerOf(acp)
-    const client = owner === undefined ? undefined : this.#sockets.of(owner)
-    if (!client) return false
-    if (id !== undefined) return isClientQuestion(method) && this.#question(client, id, message, acp)
-    if (method === "session/update") this.#sockets.send(client.id, { jsonrpc: "2.0", method, params: message.params })
+    const client = owner && this.#sockets.of(owner.client)
+    if (!owner || !client) return false
+    const shown = { ...params, sessionId: owner.name }
+    if (id !== undefined) return run?.state !== "cancelling" && this.#questions.put(client, message, acp, shown)
+    if (method !== "session/update") return true
+    if (isConversation(record(params["update"]))) this.#silentLoads.delete(acp)
+    this.#sockets.send(client.id, { jsonrpc: "2.0", method, params: shown })
     return true
+  }
+
+  /** A turn of a client has ended. `answer`: the agent's; undefined where the gateway ended the turn. */
+  finished({ client, acp }: Run, finish: Finish, answer: AcpMessage | undefined): void {
+    if (!client || finish.reason === "tool_calls") return
+    if (acp !== null) this.#questions.cancel(this.#store.takeQuestionsIn(acp))
+    if (answer?.error) return this.#refuse(client.id, client.request, answer.error)
+    if (answer) return this.#reply(client.id, client.request, answer.result)
+    const { message, reason } = finish.reason === "error" ? finish.error : { message: "", reason: undefined }
+    this.#refuse(client.id, client.request, { code: RPC_ERRORS.away, message, data: { reason, retryable: true } })
+  }
+
+  /** A question of the agent has its answer, which a client that shows it did not give. */
+  questionClosed(rpc: RpcId): void {
+    this.#questions.closed(rpc)
   }
 
   /** The agent has ended: fails pending requests. Clients must load their sessions again. */
   gone(): void {
     const error = { code: RPC_ERRORS.away, message: "The agent was started anew. Load the session again." }
-    for (const { client, id, isLeft } of this.#store.takeRequests()) {
-      if (!isLeft) this.#sockets.send(client, { jsonrpc: "2.0", id, error })
-    }
+    for (const { client, id } of this.#store.takeRequests()) this.#refuse(client, id, error)
     this.#store.forgetSessions()
   }
 
@@ -152,113 +182,87 @@ export class InternClients {
       case "initialize":
         socket.serializeAttachment({ ...client, showsForms: showsForms(params) } satisfies Client)
         return this.#reply(client.id, id, initialized(client.name))
+      case "session/list":
+        return this.#respond(client, id, this.#door.list(params))
       case "session/new":
-        return this.#pass(client, request, null, {})
+        return this.#open(client, request, null)
       case "session/load":
+        return this.#open(client, request, this.#door.toLoad(params))
       case "session/prompt":
-        return this.#ofSession(client, request)
+        return this.#prompt(client, request)
       default:
         return this.#refuse(client.id, id, { code: RPC_ERRORS.unknownMethod, message: `${method} is not served here.` })
     }
   }
 
-  #ofSession(client: Client, request: Request): void {
-    const { id, method, params } = request
-    const { sessionId, prompt } = params
-    if (typeof sessionId !== "string" || sessionId === "" || sessionId.length > MAX_SESSION_CHARS) {
-      return this.#refuse(client.id, id, {
-        code: RPC_ERRORS.params,
-        message: "sessionId: must be the id of a session.",
-      })
-    }
-    if (method === "session/prompt" && !Array.isArray(prompt)) {
-      return this.#refuse(client.id, id, {
-        code: RPC_ERRORS.params,
-        message: "prompt: must be an array of content blocks.",
-      })
-    }
-    if (method === "session/prompt" && this.#store.ownerOf(sessionId) !== client.id) {
-      return this.#refuse(client.id, id, {
-        code: RPC_ERRORS.noSession,
-        message: "This connection has not opened or loaded this session.",
-      })
-    }
-    if (this.#runs.ofAcp(sessionId) || this.isBusy(sessionId)) {
-      return this.#refuse(client.id, id, {
-        code: RPC_ERRORS.busy,
-        message: "A turn of this session runs. Wait for its end.",
-        reason: "busy",
-      })
-    }
-    this.#pass(client, request, sessionId, method === "session/prompt" ? { sessionId, prompt } : { sessionId })
+  #prompt({ id: client }: Client, { id: request, params }: Request): void {
+    const found = this.#door.toPrompt(client, params)
+    if ("code" in found) return this.#refuse(client, request, found)
+    const refusal = this.#admission()
+    if (refusal) return this.#refuse(client, request, refusal)
+    this.#around.turns().start({ ...found, client: { id: client, request } })
   }
 
-  /** To the agent, under a name of ours. Of a session's folder and servers the host knows by itself. */
-  #pass({ id: client }: Client, { id, method }: Request, acp: string | null, params: Record<string, unknown>): void {
+  /** To the agent, under an id of ours. Of a session's folder and servers the host knows by itself. */
+  #open({ id: client }: Client, { id, method }: Request, known: Rejection | Loadable | null): void {
+    if (known && "code" in known) return this.#refuse(client, id, known)
+    const refusal = this.#admission()
+    if (refusal) return this.#refuse(client, id, refusal)
+    const rpc = this.#runs.nextRpc()
+    if (known) {
+      // The agent replays the session before it responds to session/load, so the owner is set first.
+      this.#store.setOwner(known.acp, { client, name: known.name })
+      this.#silentLoads.add(known.acp)
+    }
+    this.#store.ask({ rpc, client, id, method, acp: known?.acp ?? null })
+    this.#send({ id: rpc, method, params: known ? { sessionId: known.acp } : {} })
+  }
+
+  #admission(): Rejection | undefined {
     if (!this.#around.host().isUp) {
-      const text = "The intern's agent cannot be reached now. Start its daemon, or ask again soon."
-      return this.#refuse(client, id, { code: RPC_ERRORS.away, message: text, reason: "intern_unreachable" })
+      const message = "The intern's agent cannot be reached now. Start its daemon, or ask again soon."
+      return { code: RPC_ERRORS.away, message, data: { reason: "intern_unreachable", retryable: true } }
     }
     try {
-      this.#around.admit()
+      this.#around.turns().admit()
+      return undefined
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown
-      return this.#refuse(client, id, {
-        code: RPC_ERRORS.busy,
-        message: thrown.message,
-        reason: thrown.metadata?.reason,
-      })
+      const { message, metadata } = thrown
+      return { code: RPC_ERRORS.busy, message, data: { reason: metadata?.reason, retryable: true } }
     }
-    const rpc = this.#runs.nextRpc()
-    // The agent replays the session before it responds to session/load, so the owner is set first.
-    if (method === "session/load" && acp !== null) this.#store.setOwner(acp, client)
-    this.#store.ask({ rpc, client, id, method, acp })
-    this.#send({ id: rpc, method, params })
   }
 
   #onNotification({ id: client }: Client, { method, params }: Notice): void {
-    const { sessionId } = params
-    if (method !== "session/cancel") return
-    const prompts = this.openRequests.filter((open) => open.client === client && open.method === "session/prompt")
-    if (prompts.some(({ acp, isLeft }) => acp === sessionId && !isLeft)) this.#send({ method, params: { sessionId } })
-  }
-
-  #answered({ id: client }: Client, { id, outcome }: Answer): void {
-    const question = this.#store.takeQuestion(id, client)
-    if (question) this.#send({ id: question.rpc, ...outcome })
+    const run = method === "session/cancel" ? this.#door.promptOf(client, params["sessionId"]) : undefined
+    if (run) this.#around.turns().stop(run)
   }
 
   #result(rpc: RpcId, { result, error }: AcpMessage): boolean {
     const request = this.#store.takeRequest(rpc)
     if (!request) return false
-    const { client, id, method, acp, isLeft } = request
-    if (acp !== null && method === "session/prompt") this.#cancel(this.#store.takeQuestionsOf(acp))
-    if (isLeft) return true
+    const { client, id, method, acp } = request
     if (error !== undefined) {
       if (acp !== null && method === "session/load") this.#store.clearOwner(acp)
-      this.#sockets.send(client, { jsonrpc: "2.0", id, error })
-      return true
-    }
-    this.#reply(client, id, method === "session/prompt" ? result : this.#opened(client, method, result))
+      this.#refuse(client, id, error)
+    } else this.#reply(client, id, this.#opened(request, result))
     return true
   }
 
   /** Result of session/new or session/load for the client. The gateway offers no modes and no options of the agent. */
-  #opened(client: string, method: string, result: unknown): Record<string, unknown> {
+  #opened({ client, acp: loaded }: ClientRequest, result: unknown): Record<string, unknown> {
     const { sessionId } = record(result)
-    if (method === "session/load" || typeof sessionId !== "string") return {}
-    this.#store.setOwner(sessionId, client)
-    return { sessionId }
-  }
-
-  #question(client: Client, rpc: RpcId, { method, params }: AcpMessage, acp: string): boolean {
-    if (method === undefined || !isClientQuestion(method)) return false
-    // A form that the client cannot show is handled like a question without a client.
-    if (method === "elicitation/create" && !client.showsForms) return false
-    const id = this.#runs.nextRpc()
-    this.#store.put({ id, client: client.id, rpc, acp, method })
-    this.#sockets.send(client.id, { jsonrpc: "2.0", id, method, params })
-    return true
+    const acp = loaded ?? (typeof sessionId === "string" ? sessionId : null)
+    if (acp === null) return {}
+    if (loaded === null) this.#store.setOwner(acp, { client, name: acp })
+    const name = this.#store.ownerOf(acp)?.name ?? acp
+    this.#runs.bind(this.#runs.find(acp)?.id ?? name, acp, this.#around.host().epoch, this.#around.now())
+    if (loaded === null) return { sessionId: acp }
+    if (!this.#silentLoads.delete(acp)) return {}
+    for (const update of this.#door.replay(acp)) {
+      this.#sockets.send(client, { jsonrpc: "2.0", method: "session/update", params: { sessionId: name, update } })
+    }
+    return {}
   }
 
   #dismiss({ id }: Client, code: number, text: string): void {
@@ -268,25 +272,21 @@ export class InternClients {
 
   /** Handles a disconnect: cancels the client's turns and answers the agent's questions. Idempotent. */
   #left(client: string): void {
-    const { prompts, questions } = this.#store.leave(client, this.#around.now())
-    this.#stop(prompts)
-    this.#cancel(questions)
+    const outside = this.#questions.outsideOfRuns(this.#store.leave(client))
+    for (const run of this.#runs.open) if (run.client?.id === client) this.#around.turns().left(run)
+    this.#questions.cancel(outside)
   }
 
-  #stop(prompts: readonly ClientRequest[]): void {
-    for (const { acp } of prompts) this.#send({ method: "session/cancel", params: { sessionId: acp } })
-  }
-
-  #cancel(questions: readonly PendingQuestion[]): void {
-    for (const { rpc, method } of questions) this.#send({ id: rpc, result: unanswered(method) })
+  #respond({ id: client }: Client, id: RpcId, outcome: Rejection | { result: unknown }): void {
+    if ("code" in outcome) this.#refuse(client, id, outcome)
+    else this.#reply(client, id, outcome.result)
   }
 
   #reply(client: string, id: RpcId, result: unknown): void {
     this.#sockets.send(client, { jsonrpc: "2.0", id, result })
   }
 
-  #refuse(client: string, id: RpcId, { code, message, reason }: Rejection): void {
-    const error: RpcError = { code, message, ...(reason !== undefined && { data: { reason, retryable: true } }) }
+  #refuse(client: string, id: RpcId, error: Rejection): void {
     this.#sockets.send(client, { jsonrpc: "2.0", id, error })
   }
 
@@ -294,5 +294,3 @@ export class InternClients {
     this.#around.host().send({ jsonrpc: "2.0", ...message })
   }
 }
-
-const MAX_SESSION_CHARS = 1_024

@@ -1,6 +1,6 @@
 import { toQuestionText } from "../../src/interns/run/answer.ts"
-import type { AcpMessage, TurnUsage } from "../../src/interns/run/acp.ts"
-import type { Effect, Run } from "../../src/interns/run/run.ts"
+import type { AcpMessage, RpcId, TurnUsage } from "../../src/interns/run/acp.ts"
+import type { Effect, Finish, Run } from "../../src/interns/run/run.ts"
 import type { TurnEnd } from "../../src/interns/run/transcript.ts"
 import type { RunStore } from "./run-store.ts"
 import type { SessionLog } from "./session-log.ts"
@@ -27,6 +27,10 @@ export type EffectDeps = {
   /** What a turn cost, where it is read from the gateway's records. */
   measure: (run: Run) => Promise<TurnUsage | null> | undefined
   waitUntil: (work: Promise<unknown>) => void
+  /** The agent gets an answer to a question. */
+  onRespond: (rpc: RpcId) => void
+  /** The turn of an ACP client ends. */
+  onFinish: (run: Run, finish: Finish) => void
 }
 
 /** Performs an effect of a run, which is saved before. */
@@ -39,6 +43,7 @@ export function perform(run: Run, effect: Effect, deps: EffectDeps): void {
     case "notify":
       return send({ method: effect.method, params: effect.params })
     case "respond":
+      deps.onRespond(effect.rpc)
       return send({ id: effect.rpc, result: effect.result })
     case "bind":
       return runs.bind(run.session, effect.acp, epoch(), now())
@@ -55,6 +60,7 @@ export function perform(run: Run, effect: Effect, deps: EffectDeps): void {
     case "finish": {
       const stream = streams.get(run.id)
       streams.delete(run.id)
+      if (run.client) return deps.onFinish(run, effect.finish)
       return stream?.finish(effect.finish, run.acp === null ? null : run.session, measured ?? run.usage)
     }
   }

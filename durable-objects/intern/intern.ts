@@ -45,7 +45,7 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
       onRunning: () => this.#turns.isReady(),
       clear: () => this.#clear(),
     })
-    this.#clients = new InternClients(ctx, this.runs, { ...around, admit: () => this.#turns.admit() })
+    this.#clients = new InternClients(ctx, this.runs, this.log, { ...around, turns: () => this.#turns.ofClients })
     this.#turns = new InternTurns({
       env,
       runs: this.runs,
@@ -195,7 +195,12 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
   #onAgentMessage(received: AcpMessage): void {
     const message = this.#toolCalls.complete(received)
     const news = parseAcp(message)
-    if (!this.#turns.onAgentEvent(news) && !this.#clients.onAgentMessage(message)) {
+    // A client sees what is said in its turn before it sees how the turn ended.
+    const isShown = this.#clients.onAgentMessage(message)
+    const isForm = news.is === "elicitation" && this.runs.runOf(news)?.client
+    // A form that the client of a turn cannot show has no answer.
+    const isOfRun = !(isForm && !isShown) && this.#turns.onAgentEvent(news, message)
+    if (!isOfRun && !isShown) {
       const answer = replyToUnknownRequest(news)
       if (answer) this.#send(answer)
     }

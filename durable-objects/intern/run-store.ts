@@ -84,6 +84,12 @@ export class RunStore {
     return this.open.find((run) => run.acp === acp)
   }
 
+  /** The run of an agent session whose question this is. `rpc`: the agent's id of it. */
+  ofQuestion(acp: string, rpc: RpcId): Run | undefined {
+    const run = this.ofAcp(acp)
+    return run && [run.question, ...run.queued].some((question) => question?.rpc === rpc) ? run : undefined
+  }
+
   /** The run that sent this request to the agent. */
   ofRpc(rpc: RpcId): Run | undefined {
     return this.open.find(({ openRpc, promptRpc }) => openRpc === rpc || promptRpc === rpc)
@@ -146,6 +152,15 @@ export class RunStore {
   /** The agent's name for a session, and the agent that had it in memory. */
   session(id: string): { acp: string; epoch: string } | undefined {
     const [row] = this.#sql.exec<{ acp: string; epoch: string }>("SELECT acp, epoch FROM sessions WHERE id = ?", id)
+    return row
+  }
+
+  /** A session by its id, or by the agent's. */
+  find(name: string): { id: string; acp: string; epoch: string } | undefined {
+    const [row] = this.#sql.exec<{ id: string; acp: string; epoch: string }>(
+      "SELECT id, acp, epoch FROM sessions WHERE id = ?1 OR acp = ?1 ORDER BY id = ?1 DESC, used_at DESC LIMIT 1",
+      name,
+    )
     return row
   }
 

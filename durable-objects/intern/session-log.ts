@@ -15,7 +15,7 @@ import type { RunStore } from "./run-store.ts"
 const MAX_TEXT_LENGTH = 4_096
 const MAX_PROMPT_LENGTH = 32_000
 /** Limits: the oldest entries of a session, and the least recently used sessions, are deleted. */
-const MAX_ENTRIES = 5_000
+export const MAX_ENTRIES = 5_000
 const MAX_SESSIONS = 1_000
 const PRUNE_EVERY = 256
 const TITLE_LENGTH = 80

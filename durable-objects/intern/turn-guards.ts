@@ -1,4 +1,5 @@
 import type { GatewayError } from "../../src/errors/errors.ts"
+import type { InternIdentity } from "../../src/interns/hosts/rpc.ts"
 import { internError } from "../../src/interns/reasons.ts"
 import type { Reply } from "../../src/interns/run/advance.ts"
 import { readReply } from "../../src/interns/run/answer.ts"
@@ -77,10 +78,32 @@ export function sessionBusyError(run: Run, now: number): GatewayError {
   return internError("busy_session", message, { "retry-after": seconds })
 }
 
-/** Why a session takes no prompt of a chat while an ACP client has a turn in it. */
-export function clientBusyError(): GatewayError {
-  const message = "An ACP client has a turn open in this session. Wait for its end, or use another session."
-  return internError("busy_session", message, { "retry-after": "5" })
+/** Who has the turn of a session, and what others can do. `identity`: of the intern. */
+export function conflictOf(
+  { client, isBackground, question, session, state }: Run,
+  identity: Pick<InternIdentity, "id"> | undefined,
+): { door: "acp" | "chat" | "background"; message: string } {
+  const door = client ? "acp" : isBackground ? "background" : "chat"
+  const who = { acp: "An ACP client has a turn", chat: "A chat has a turn", background: "A background turn runs" }[door]
+  if (state === "cancelling")
+    return { door, message: `${who} in this session, which is being cancelled. Ask again in a moment.` }
+  const path = `/interns/${identity?.id ?? "{id}"}`
+  const cancel = `cancel it with POST ${path}/sessions/${encodeURIComponent(session)}/cancel`
+  const message = question
+    ? `${who} in this session, and waits for an answer. Answer with POST ${path}/questions/${question.id}, or ${cancel}.`
+    : `${who} in this session. Wait for its end, or ${cancel}.`
+  return { door, message }
+}
+
+/** Why a session takes nothing of a chat while an ACP client has a turn in it. */
+export function clientBusyError(run: Run, identity: InternIdentity | undefined): GatewayError {
+  return internError("busy_session", conflictOf(run, identity).message, { "retry-after": "5" })
+}
+
+/** Why a session takes no prompt of a chat while an ACP client loads it. */
+export function loadingError(): GatewayError {
+  const message = "An ACP client is loading this session. Ask again in a moment, or use another session."
+  return internError("busy_session", message, { "retry-after": "1" })
 }
 
 /** What several callers wait for together, each for so long at most. */

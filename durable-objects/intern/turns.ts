@@ -2,11 +2,13 @@ import { configOf } from "../../src/config/config.ts"
 import type { Env } from "../../src/config/env.ts"
 import type { InternHost } from "../../src/interns/hosts/host.ts"
 import type { ChatCall } from "../../src/interns/hosts/rpc.ts"
-import type { AcpEvent, AcpMessage } from "../../src/interns/run/acp.ts"
+import type { AcpEvent, AcpMessage, RpcId } from "../../src/interns/run/acp.ts"
 import * as machine from "../../src/interns/run/advance.ts"
 import { spellingOf } from "../../src/interns/run/chunks.ts"
-import { LIMITS, nextDeadline, type Run, type Step } from "../../src/interns/run/run.ts"
+import { type Finish, LIMITS, nextDeadline, type Run, type Step } from "../../src/interns/run/run.ts"
+import { ToolCallNews } from "../../src/interns/run/tool-calls.ts"
 import type { RaceTimer } from "../../src/support/time.ts"
+import { ClientTurns } from "./client-turns.ts"
 import type { InternClients } from "./clients.ts"
 import { type EffectDeps, perform } from "./effects.ts"
 import type { InternLifecycle } from "./lifecycle.ts"
@@ -19,6 +21,8 @@ const CHECK_EVERY_MS = 30_000
 
 /** Ended runs past their retention are deleted once per this number of request ids. */
 const PRUNE_EVERY = 64
+
+type KnownRow = { id: string; acp: string; epoch: string }
 
 type TurnsDeps = {
   env: Env
@@ -48,7 +52,11 @@ export class InternTurns {
   readonly #streams = new Map<string, InternStream>()
   readonly #effectDeps: EffectDeps
   readonly #hostConnected = new guards.HostEvent()
+  readonly ofClients: ClientTurns
+  readonly #toolCalls = new ToolCallNews()
   #checkAt = 0
+  /** The message of the agent that is being handled. */
+  #message: AcpMessage | undefined
 
   constructor(deps: TurnsDeps) {
     this.#deps = deps
@@ -56,7 +64,12 @@ export class InternTurns {
     const streams = this.#streams
     const epoch = () => deps.host().epoch
     const model = () => deps.lifecycle.model
-    this.#effectDeps = { runs, log, streams, send, onEnd, epoch, model, now, measure, waitUntil }
+    const onRespond = (rpc: RpcId) => deps.clients.questionClosed(rpc)
+    const onFinish = (run: Run, finish: Finish) => deps.clients.finished(run, finish, this.#message)
+    const common = { runs, log, streams, send, onEnd, epoch, model, now, measure, waitUntil }
+    this.#effectDeps = { ...common, onRespond, onFinish }
+    const apply = (step: Step) => this.#apply(step)
+    this.ofClients = new ClientTurns({ log, now, apply, nextRpc: () => this.#nextRpc(), admit: () => this.admit() })
   }
 
   /** Runs with an attached client. */
@@ -68,22 +81,22 @@ export class InternTurns {
   get deadlines(): number[] {
     const { runs, now } = this.#deps
     const due = runs.open.map(nextDeadline).filter((at) => at !== null)
-    const isWorking = runs.open.some(({ state, isBackground }) => isBackground && state === "streaming")
+    const isWorking = runs.open.some((run) => run.state === "streaming" && (run.isBackground || run.client))
     if (!isWorking) return due
-    // Nobody else would wake the object if its isolate ended in the middle of a background turn.
+    // Nobody else would wake the object if its isolate ended in the middle of a turn without a response.
     if (this.#checkAt <= now()) this.#checkAt = now() + CHECK_EVERY_MS
     return [...due, this.#checkAt]
   }
 
   /**
    * After an eviction: the responses that clients read ended with the isolate, and their runs with them. Background
-   * runs go on.
+   * runs go on, and those of ACP clients, whose sockets sleep with the object.
    */
   recover(): void {
     const { now, host, runs } = this.#deps
     this.forAll((run) => {
       if (run.state !== "streaming") return { run, effects: [] }
-      if (!run.isBackground) return machine.cancel(run, "client_closed_request", now())
+      if (!run.isBackground && !run.client) return machine.cancel(run, "client_closed_request", now())
       return host().isUp ? { run, effects: [] } : machine.onHostLost(run, now())
     })
     if (runs.open.length > 0 && host().isUp) host().resume?.()
@@ -103,34 +116,42 @@ export class InternTurns {
     this.#hostConnected.notify()
   }
 
-  /** Whether the event belongs to a run. */
-  onAgentEvent(news: AcpEvent): boolean {
+  /** Whether the event belongs to a run. `message`: that it was read from. */
+  onAgentEvent(news: AcpEvent, message: AcpMessage): boolean {
     const { runs, now } = this.#deps
     const run = runs.runOf(news)
     if (!run) return false
     if (news.is === "tool") {
-      const { id, title, status } = news
-      this.#deps.log.add(run.session, { kind: "tool_call", id, title, status })
+      const entry = this.#toolCalls.entry(news)
+      if (entry) this.#deps.log.add(run.session, entry)
       return true
     }
     const mayAsk = news.is === "result" || news.is === "failure"
-    this.#apply(machine.onAcpEvent(run, news, now(), mayAsk ? runs.nextRpc() : 0))
+    this.#message = message
+    try {
+      this.#apply(machine.onAcpEvent(run, news, now(), mayAsk ? runs.nextRpc() : 0))
+    } finally {
+      this.#message = undefined
+    }
     return true
   }
 
   admit(): void {
     const { runs, clients, now, openRuns } = this.#deps
     guards.rateLimitTurn(runs, now())
-    guards.requireCapacity(runs.open.length + clients.openRequests.length, openRuns())
+    guards.requireCapacity(runs.open.length + clients.opening, openRuns())
   }
 
   async chat(call: ChatCall, signal: AbortSignal): Promise<Response> {
-    const { runs, log, clients, lifecycle, host } = this.#deps
+    const { runs, log, clients, lifecycle } = this.#deps
     if (call.is === "prompt") await this.#waitForHost()
-    const open = call.session === null ? undefined : runs.ofSession(call.session)
-    if (call.is === "answer") return this.#answer(call, signal)
+    const known = call.session === null ? undefined : runs.find(call.session)
+    const session = known?.id ?? call.session
+    if (call.is === "answer") return this.#answer({ ...call, session }, signal)
+    const open = session === null ? undefined : runs.ofSession(session)
     lifecycle.requireRunning()
     const now = this.#deps.now()
+    if (open?.client) throw guards.clientBusyError(open, runs.fact("identity"))
     if (open && open.state !== "streaming") throw guards.sessionBusyError(open, now)
     if (open) {
       guards.rateLimitTurn(runs, now)
@@ -138,18 +159,27 @@ export class InternTurns {
       this.#apply(machine.steer(open, call.text, runs.nextRpc()))
       return Response.json({ session_id: open.session, status: "steered" }, { status: 202 })
     }
-    const known = call.session === null ? undefined : runs.session(call.session)
-    if (known && clients.isBusy(known.acp)) throw guards.clientBusyError()
+    if (known && clients.isLoading(known.acp)) throw guards.loadingError()
     this.admit()
-    const rpc = runs.nextRpc()
-    if (rpc % PRUNE_EVERY === 0) runs.prune(now)
+    if (known) clients.release(known.acp)
+    return this.#start({ ...call, session: session ?? crypto.randomUUID() }, known, signal)
+  }
+
+  #start(
+    call: ChatCall & { is: "prompt"; session: string },
+    known: KnownRow | undefined,
+    signal: AbortSignal,
+  ): Response {
+    const { log, host, now } = this.#deps
+    const rpc = this.#nextRpc()
     const id = crypto.randomUUID()
-    const session = call.session ?? crypto.randomUUID()
-    const { mode, text: prompt, isBackground = false, origin = "chat" } = call
+    const { session, mode, text: prompt, isBackground = false, origin = "chat" } = call
     const stream = isBackground ? undefined : this.#attach(id, signal)
     const isLive = known?.epoch === host().epoch
     log.prompt(session, prompt, origin)
-    this.#apply(machine.startRun({ id, session, mode, prompt, isBackground }, known && { ...known, isLive }, now, rpc))
+    this.#apply(
+      machine.startRun({ id, session, mode, prompt, isBackground }, known && { ...known, isLive }, now(), rpc),
+    )
     return stream?.response ?? Response.json({ session_id: session, status: "started" }, { status: 202 })
   }
 
@@ -161,6 +191,7 @@ export class InternTurns {
     find()
     await this.#waitForHost()
     const { run, reply } = find()
+    if (run.client && !isBackground) throw guards.clientBusyError(run, runs.fact("identity"))
     const stream = isBackground ? undefined : this.#attach(run.id, signal)
     log.add(run.session, { kind: "answer", question_id: id, content })
     this.#apply(machine.onAnswer(run, reply, now(), isBackground || undefined))
@@ -196,6 +227,13 @@ export class InternTurns {
     const run = runs.ofSession(session)
     if (run) this.#apply(machine.cancel(run, "stopped", now()))
     return run !== undefined
+  }
+
+  #nextRpc(): number {
+    const { runs, now } = this.#deps
+    const rpc = runs.nextRpc()
+    if (rpc % PRUNE_EVERY === 0) runs.prune(now())
+    return rpc
   }
 
   async #waitForHost(): Promise<void> {

@@ -1,5 +1,7 @@
 import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 import { internError } from "./reasons.ts"
+import { parseJson } from "../support/json.ts"
+import type { SessionPosition } from "./hosts/rpc.ts"
 import type { InternRow } from "./table.ts"
 
 /** Position of the next page, opaque to clients. */
@@ -14,4 +16,17 @@ export function readCursor(cursor: string): { createdAt: number; id: string } {
     throw internError("invalid_body", "starting_after: must be the next_cursor of a former page.")
   }
   return { createdAt: Number(createdAt), id }
+}
+
+export function toSessionCursor({ updatedAt, id }: SessionPosition): string {
+  return toBase64Url(new TextEncoder().encode(JSON.stringify([updatedAt, id])))
+}
+
+/** Undefined for a cursor that no page has. */
+export function readSessionCursor(cursor: string): SessionPosition | undefined {
+  const bytes = decodeBase64(cursor)
+  const position = bytes && parseJson(new TextDecoder().decode(bytes))
+  if (!Array.isArray(position)) return undefined
+  const [updatedAt, id] = position as unknown[]
+  return Number.isSafeInteger(updatedAt) && typeof id === "string" ? { updatedAt: Number(updatedAt), id } : undefined
 }

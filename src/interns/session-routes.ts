@@ -2,11 +2,11 @@ import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, jsonBody, ok } from "../http/schema.ts"
-import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 import { InternSteered } from "./chat-schemas.ts"
 import { CONTROL_FAILURES, CONTROL_RIGHTS, controlGuards, controlledIntern } from "./control.ts"
+import { readSessionCursor, toSessionCursor } from "./cursor.ts"
 import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES } from "./guards.ts"
-import { type SessionPosition, throwIfRejected } from "./hosts/rpc.ts"
+import { throwIfRejected } from "./hosts/rpc.ts"
 import { openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams } from "./routes.ts"
@@ -113,12 +113,15 @@ export const internSessions = newRouter()
   .openapi(list, async (c) => {
     const { id } = await controlledIntern(c, c.req.valid("param").internId)
     const { limit: size, starting_after: cursor } = c.req.valid("query")
-    const before = cursor === undefined ? undefined : readPosition(cursor)
+    const before = cursor === undefined ? undefined : readSessionCursor(cursor)
+    if (cursor !== undefined && !before) {
+      throw internError("invalid_body", "starting_after: must be the next_cursor of a former page.")
+    }
     const states = await openIntern(c.env, id).sessions(size + 1, before)
     const data = states.slice(0, size).map(toSession)
     const last = states[size - 1]?.record
     const hasMore = states.length > size
-    const next = hasMore && last ? { next_cursor: toCursor(last) } : {}
+    const next = hasMore && last ? { next_cursor: toSessionCursor(last) } : {}
     return c.json({ data, has_more: hasMore, ...next }, 200)
   })
   .openapi(read, async (c) => {
@@ -157,18 +160,4 @@ export const internSessions = newRouter()
 
 function noSession() {
   return internError("not_found", "This intern has no session with this id.")
-}
-
-function toCursor({ updatedAt, id }: SessionPosition): string {
-  return toBase64Url(new TextEncoder().encode(JSON.stringify([updatedAt, id])))
-}
-
-function readPosition(cursor: string): SessionPosition {
-  const bytes = decodeBase64(cursor)
-  const text = bytes ? new TextDecoder().decode(bytes) : ""
-  const [, updatedAt, id] = /^\[(\d{1,15}),(".*")\]$/s.exec(text) ?? []
-  if (updatedAt === undefined || id === undefined) {
-    throw internError("invalid_body", "starting_after: must be the next_cursor of a former page.")
-  }
-  return { updatedAt: Number(updatedAt), id: String(JSON.parse(id)) }
 }

@@ -14,9 +14,11 @@ export const InternSession = z
     acp_session_id: z
       .string()
       .nullable()
-      .meta({ description: "The agent's id, with which an editor loads the session." }),
+      .meta({ description: "The agent's id. ACP clients load a session by it or by `id`." }),
     title: z.string().meta({ description: "The beginning of the first prompt." }),
-    origin: z.string().meta({ description: "`chat`, `background`, or `schedule:` and the id of a schedule." }),
+    origin: z
+      .string()
+      .meta({ description: "`chat`, `acp` (an editor), `background`, or `schedule:` and the id of a schedule." }),
     status: z
       .enum(["running", "waiting", "idle"])
       .meta({ description: "`waiting`: a question is open. `idle`: no turn is in progress." }),
@@ -56,11 +58,29 @@ export const TranscriptEntry = z
     n: z.int().meta({ description: "Grows; `after` of the next page." }),
     at: z.iso.datetime(),
     kind: z.enum(["prompt", "text", "reasoning", "tool_call", "question", "answer", "end"]),
+    text: z.string().optional(),
+    id: z.string().optional(),
+    title: z.string().optional(),
+    status: z.string().optional(),
+    command: z.string().optional().meta({ description: "The exact command of a tool call." }),
+    folder: z.string().optional().meta({ description: "The working directory of the command." }),
+    url: z.string().optional(),
+    paths: z.array(z.string()).optional().meta({ description: "Files that a tool call reads or changes." }),
+    diffs: z
+      .array(z.object({ path: z.string(), before: z.string().nullable(), after: z.string() }))
+      .optional()
+      .meta({ description: "Changes of files by a tool call." }),
+    input: z
+      .string()
+      .optional()
+      .meta({ description: "The arguments of a tool call as JSON, where they are none of these." }),
   })
   .meta({
     id: "InternTranscriptEntry",
     description:
-      "`prompt`, `text` and `reasoning` have `text`. `tool_call` has `id`, `title` and `status`. `question` has `id` and " +
+      "`prompt`, `text` and `reasoning` have `text`. `tool_call` has `id`, `title`, `status` and, in the entry where the " +
+      "agent first says it, what the tool does: `command` with its `folder`, `url`, `paths`, `diffs`, or else `input`; " +
+      "long texts are cut in the middle. Further entries with the same `id` follow its `status`. `question` has `id` and " +
       "`question`, `answer` has `question_id` and `content`. `end` has `usage` and, where the turn failed, `error`.",
   })
 

@@ -4,6 +4,7 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { InternClients } from "../../durable-objects/intern/clients.ts"
 import { RunStore } from "../../durable-objects/intern/run-store.ts"
+import { SessionLog } from "../../durable-objects/intern/session-log.ts"
 import { CLIENT_LIMITS, readClientFrame, RPC_ERRORS } from "../../src/interns/hosts/client-frames.ts"
 import { CLIENT_HEADER } from "../../src/interns/hosts/rpc.ts"
 import { internDomain } from "../../src/interns/intern.ts"
@@ -187,7 +188,7 @@ describe("an ACP client", () => {
     const client = await AcpClient.connect(site)
     expect(await client.get("initialize", { protocolVersion: 2, clientCapabilities: {} })).toEqual({
       protocolVersion: 1,
-      agentCapabilities: { loadSession: true },
+      agentCapabilities: { loadSession: true, sessionCapabilities: { list: {} } },
       agentInfo: { name: "intern", title: "ada", version: "1" },
       authMethods: [],
     })
@@ -314,8 +315,9 @@ describe("an ACP client", () => {
     expect(await late.json()).toMatchObject({ code: "conflict", metadata: { reason: "intern_not_running" } })
     const elsewhere = env.INTERN.get(env.INTERN.idFromName(workspace.workspaceId))
     await runInDurableObject(elsewhere, async (_, state) => {
-      const nowhere = { host: () => expect.fail(), now: Date.now, admit: () => undefined }
-      const clients = new InternClients(state, new RunStore(state.storage.sql), nowhere)
+      const nowhere = { host: () => expect.fail(), now: Date.now, turns: () => expect.fail() }
+      const log = new SessionLog(state.storage.sql, Date.now)
+      const clients = new InternClients(state, new RunStore(state.storage.sql), log, nowhere)
       const check = async () => {
         await Promise.resolve()
         clients.closeAll()
@@ -483,7 +485,7 @@ describe("an ACP client of a daemon", () => {
     expect((await next.answerTo(again)).result).toEqual({ stopReason: "end_turn" })
   })
 
-  test("and a chat do not mix: a session is one's while a turn runs in it", async () => {
+  test("and a chat do not mix: a session is of one of them while a turn runs in it", async () => {
     const { workspace, id, daemon, site } = await newConnectedIntern()
     const chat = internChat(workspace.key, id)
     const client = await AcpClient.connect(site)
@@ -498,13 +500,14 @@ describe("an ACP client of a daemon", () => {
     daemon.end(first)
     expect((await reading.all()).text).toBe("to the chat")
     await client.get("session/load", { sessionId })
+    const replayed = client.received.length
     const prompt = client.prompt(sessionId, "Mine")
     const second = await daemon.hears("session/prompt", 1)
     expect(await refused(chat.say("Hello", { session_id: "s" }))).toMatchObject({ status: 409, reason: "busy" })
     daemon.text(sessionId, "to the client")
     daemon.end(second)
     await client.answerTo(prompt)
-    expect(client.textOf(sessionId)).toBe("to the client")
+    expect(client.textOf(sessionId)).toBe("to the chatto the client")
     const again = await chat.say("Again", { session_id: "s" })
     const third = await daemon.hears("session/prompt", 2)
     client.send({ method: "session/cancel", params: { sessionId } })
@@ -515,7 +518,7 @@ describe("an ACP client of a daemon", () => {
     expect((await client.ask("session/prompt", { sessionId, prompt: [] })).error?.code).toBe(RPC_ERRORS.busy)
     daemon.end(third)
     await again.all()
-    expect(JSON.stringify(client.received)).not.toMatch(/to the chat|tool_call/)
+    expect(JSON.stringify(client.received.slice(replayed))).not.toMatch(/to the chat|tool_call/)
     expect(daemon.received.some(({ method }) => method === "session/cancel")).toBe(false)
   })
 

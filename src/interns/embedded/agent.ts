@@ -4,7 +4,7 @@ import { record } from "../run/acp-values.ts"
 import type { ModelAnswer, ModelMessage } from "./call-model.ts"
 import { type Consent, isPermissionFor, PERMISSION_OPTIONS, type ResolvedCall } from "./consent.ts"
 import type { Memory, Turn } from "./memory.ts"
-import { replayOf } from "./replay.ts"
+import { inputOf, replayOf } from "./replay.ts"
 import type { ToolCall } from "./tools.ts"
 import { addModels } from "../run/transcript.ts"
 import { modelUsageOf, openCalls, sum, textOf } from "./turns.ts"
@@ -184,6 +184,7 @@ export class EmbeddedAgent {
       toolCallId: call.id,
       title: call.function.name,
       status: "in_progress",
+      rawInput: consent?.input ?? inputOf(call),
     })
     const { text, cost } = await run(signal)
     this.#answer(session, call, text)

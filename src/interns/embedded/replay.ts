@@ -1,4 +1,6 @@
+import { isObject, type Json, parseJson } from "../../support/json.ts"
 import type { ModelMessage } from "./call-model.ts"
+import type { ToolCall } from "./tools.ts"
 
 type Update = Record<string, unknown>
 
@@ -8,11 +10,21 @@ export function replayOf(history: readonly ModelMessage[]): Update[] {
     if (role === "tool") return [{ sessionUpdate: "tool_call_update", toolCallId: call, status: "completed" }]
     const kind = role === "user" ? "user_message_chunk" : "agent_message_chunk"
     const message = content === null || content === "" ? [] : [{ sessionUpdate: kind, content: textBlock(content) }]
-    const started = calls.map(({ id, function: { name } }) => {
-      return { sessionUpdate: "tool_call", toolCallId: id, title: name, status: "in_progress" }
+    const started = calls.map((made) => {
+      const {
+        id,
+        function: { name },
+      } = made
+      return { sessionUpdate: "tool_call", toolCallId: id, title: name, status: "in_progress", rawInput: inputOf(made) }
     })
     return [...message, ...started]
   })
+}
+
+/** The arguments of a call, where they are what they should be. */
+export function inputOf({ function: { arguments: json } }: ToolCall): Json {
+  const input = parseJson(json)
+  return isObject(input) ? input : {}
 }
 
 const textBlock = (text: string) => ({ type: "text", text })

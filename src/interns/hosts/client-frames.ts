@@ -83,7 +83,7 @@ function malformed(id: RpcId | null, code: number, message: string): ClientFrame
 export function initialized(name: string) {
   return {
     protocolVersion: 1,
-    agentCapabilities: { loadSession: true },
+    agentCapabilities: { loadSession: true, sessionCapabilities: { list: {} } },
     agentInfo: { name: "intern", title: name, version: "1" },
     authMethods: [],
   }

@@ -45,11 +45,21 @@ export type TurnUsage = {
   by_model?: ModelUsage[]
 }
 
+/** News of a tool call: what was not given is null. `details`: what it does, as far as the agent says. */
+export type ToolEvent = {
+  is: "tool"
+  acp: string
+  id: string
+  title: string | null
+  status: string | null
+  details: PermissionDetails
+}
+
 /** An ACP message as a run sees it. */
 export type AcpEvent =
   | { is: "text" | "thought"; acp: string; text: string; model: string | null }
   | { is: "cost"; acp: string; usd: number }
-  | { is: "tool"; acp: string; id: string; title: string; status: string }
+  | ToolEvent
   | {
       is: "permission"
       acp: string
@@ -115,11 +125,13 @@ function parseUpdate(acp: string, update: Json): AcpEvent {
   return SILENT
 }
 
-/** A title or a status that is new; the pieces of a call's output are not. */
+/** A title, a status or an input; the pieces of a call's output are none of them. */
 function parseToolCall(acp: string, update: Json): AcpEvent {
   const [id, title, status] = [text(update["toolCallId"]), text(update["title"]), text(update["status"])]
-  if (id === undefined || (title === undefined && status === undefined)) return SILENT
-  return { is: "tool", acp, id, title: (title ?? "").slice(0, MAX_TITLE_LENGTH), status: status ?? "pending" }
+  if (id === undefined) return SILENT
+  const details = permissionDetails(update, title ?? null, { isCommandInTitle: false })
+  if (title === undefined && status === undefined && Object.keys(details).length === 0) return SILENT
+  return { is: "tool", acp, id, title: title?.slice(0, MAX_TITLE_LENGTH) ?? null, status: status ?? null, details }
 }
 
 const MAX_TITLE_LENGTH = 200

@@ -1,6 +1,7 @@
 import { type AcpEvent, usageOf } from "./acp.ts"
 import { blank, cancelOutcome, pause, put, selected } from "./questions.ts"
 import { finishOf, SEVERED, turnFailure } from "./endings.ts"
+import { newRun, type Opening, turnDeadlineOf } from "./opening.ts"
 import { type Delta, type Effect, type Ending, LIMITS, type Finish, type Run, type Step } from "./run.ts"
 
 /**
@@ -8,45 +9,22 @@ import { type Delta, type Effect, type Ending, LIMITS, type Finish, type Run, ty
  * perform. `now` is epoch milliseconds; `rpc` is a fresh request id, and the next number is free as well.
  */
 
-type Opening = { id: string; session: string; mode: Run["mode"]; prompt: string; isBackground?: boolean }
 /** The agent's id of the session, and whether the current agent has it in memory. */
 export type KnownSession = { acp: string; isLive: boolean } | undefined
 
-export function startRun(opening: Opening, known: KnownSession, now: number, rpc: number): Step {
-  const run: Run = {
-    id: opening.id,
-    session: opening.session,
-    acp: null,
-    state: "streaming",
-    mode: opening.mode,
-    isBackground: opening.isBackground ?? false,
-    startedAt: now,
-    ending: null,
-    openRpc: null,
-    isLoading: false,
-    promptRpc: null,
-    pendingPrompts: [opening.prompt],
-    question: null,
-    queued: [],
-    questionCount: 0,
-    keptBytes: 0,
-    hasOverflowed: false,
-    usage: null,
-    costUsd: null,
-    model: null,
-    turnDeadline: now + turnMs(opening.isBackground),
-    graceDeadline: null,
-  }
+export function startRun(
+  { prompt, ...opening }: Opening & { prompt: string },
+  known: KnownSession,
+  now: number,
+  rpc: number,
+): Step {
+  const run: Run = { ...newRun(opening, now), pendingPrompts: [prompt] }
   if (known?.isLive) return opened({ ...run, acp: known.acp }, rpc)
   const isLoading = known !== undefined
   return {
     run: { ...run, acp: known?.acp ?? null, openRpc: rpc, isLoading, graceDeadline: now + LIMITS.openingMs },
     effects: [open(rpc, known?.acp)],
   }
-}
-
-function turnMs(isBackground = false): number {
-  return isBackground ? LIMITS.backgroundMs : LIMITS.turnMs
 }
 
 function open(rpc: number, acp: string | undefined): Effect {
@@ -113,8 +91,8 @@ function spoken(run: Run, delta: Delta, model: string | null): Step {
   // Before the first prompt, an agent that loads a session replays its old messages.
   if (run.promptRpc === null) return unchanged(run)
   const reported = model === null ? run : { ...run, model }
-  // The transcript has all of a background turn, so nothing is kept for its next client.
-  const isRead = run.state === "streaming" || (run.state === "paused" && run.isBackground)
+  // The transcript has all of a background turn, and an ACP client reads along while its question is open.
+  const isRead = run.state === "streaming" || (run.state === "paused" && (run.isBackground || run.client))
   if (isRead) return { run: reported, effects: [{ do: "say", delta }] }
   if (run.state !== "paused" || run.hasOverflowed) return unchanged(reported)
   const keptBytes = run.keptBytes + JSON.stringify(delta).length
@@ -125,7 +103,7 @@ function spoken(run: Run, delta: Delta, model: string | null): Step {
 }
 
 /** A validated answer of the client (answer.ts). */
-export type Reply = { is: "option"; optionId: string } | { is: "form"; result: unknown } | { is: "cancel" }
+export type Reply = { is: "option"; optionId: string } | { is: "result"; result: unknown } | { is: "cancel" }
 
 /**
  * The client that answered is attached: the replay buffer is sent first, then the answer goes to the agent. An answer
@@ -134,7 +112,7 @@ export type Reply = { is: "option"; optionId: string } | { is: "form"; result: u
 export function onAnswer(run: Run, reply: Reply, now: number, isBackground = run.isBackground ?? false): Step {
   const { question, queued } = run
   if (question === null) throw new Error("A run that is answered has a question.")
-  const turnDeadline = now + turnMs(isBackground)
+  const turnDeadline = turnDeadlineOf({ ...run, isBackground }, now)
   const resumed: Run = { ...run, state: "streaming", isBackground, question: null, keptBytes: 0, turnDeadline }
   const replay: Effect[] = [{ do: "replay" }]
   if (reply.is === "cancel") {

@@ -47,11 +47,11 @@ function readForm({ fields }: Question & { kind: "elicitation" }, content: strin
       'The answer must be JSON: {"action": "accept", "content": {…}}, decline or cancel.',
     )
   }
-  if (action !== "accept") return { is: "form", result: { action } }
+  if (action !== "accept") return { is: "result", result: { action } }
   const given = record(values)
   const fault = faultIn(fields, given)
   if (fault !== undefined) throw internError("bad_request", fault)
-  return { is: "form", result: { action, content: given } }
+  return { is: "result", result: { action, content: given } }
 }
 
 function parse(json: string): unknown {
@@ -60,4 +60,12 @@ function parse(json: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** The answer that an ACP client gave, as a chat would have sent it. */
+export function answerText(question: Question, result: unknown): string {
+  if (question.kind === "elicitation") return JSON.stringify(result)
+  const { outcome, optionId } = record(record(result)["outcome"])
+  if (outcome !== "selected") return "cancel"
+  return question.options.find(({ id }) => id === optionId)?.kind ?? String(optionId)
 }

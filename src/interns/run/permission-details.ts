@@ -1,7 +1,7 @@
 import type { Json } from "../../support/json.ts"
 import { list, record, text } from "./acp-values.ts"
 
-/** What exactly would happen if the permission is granted, as far as the agent says. Long texts are cut in the middle. */
+/** What exactly a tool call does, as far as the agent says. Long texts are cut in the middle. */
 export type PermissionDetails = {
   command?: string
   /** The working directory of the command. */
@@ -25,11 +25,16 @@ const PATH_FIELDS = ["file_path", "filePath", "filepath", "path", "notebook_path
 const BEFORE_FIELDS = ["old_string", "oldString", "old_text"]
 const AFTER_FIELDS = ["new_string", "newString", "new_text", "content"]
 
-/** `call`: the tool call of a permission request. Agents put a command into its input or into its title. */
-export function permissionDetails(call: Json, operation: string | null): PermissionDetails {
+/** `call`: a tool call, as that of a permission request. Agents put a command into its input or into its title. */
+export function permissionDetails(
+  call: Json,
+  operation: string | null,
+  { isCommandInTitle = true } = {},
+): PermissionDetails {
   const input = record(call["rawInput"])
   const title = text(call["title"])
-  const command = commandOf(input) ?? (title === undefined || title === operation ? undefined : commandInTitle(title))
+  const isTitleRead = isCommandInTitle && title !== undefined && title !== operation
+  const command = commandOf(input) ?? (isTitleRead ? commandInTitle(title) : undefined)
   const folder = firstText(input, FOLDER_FIELDS)
   const url = firstText(input, URL_FIELDS)
   const diffs = [...diffsIn(call), ...editIn(input)].slice(0, MAX_DIFFS)

@@ -23,10 +23,9 @@ export function put(run: Run, question: Question, now: number): Step {
 }
 
 export function pause(run: Run, requested: Question, now: number): Step {
-  const question = {
-    ...requested,
-    deadline: now + (run.isBackground ? LIMITS.backgroundQuestionMs : LIMITS.questionTimeoutMs),
-  }
+  const { isBackground, client } = run
+  const deadline = now + (isBackground || client ? LIMITS.backgroundQuestionMs : LIMITS.questionTimeoutMs)
+  const question = { ...requested, deadline }
   return {
     run: { ...run, state: "paused", question, turnDeadline: null },
     effects: [{ do: "finish", finish: { reason: "tool_calls", question } }],

@@ -51,6 +51,8 @@ export type Run = {
   mode: ApprovalMode
   /** Goes on without a client. Absent in runs of older versions. */
   isBackground?: boolean
+  /** The ACP client whose prompt this is, and its id of the request. Null for a turn of a chat. */
+  client?: { id: string; request: RpcId } | null
   /** Absent in runs of older versions. */
   startedAt?: number
   ending: Ending | null

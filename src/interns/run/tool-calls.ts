@@ -1,6 +1,7 @@
 import type { Json } from "../../support/json.ts"
-import { type AcpMessage } from "./acp.ts"
+import type { AcpMessage, ToolEvent } from "./acp.ts"
 import { record, text } from "./acp-values.ts"
+import type { TranscriptEntry } from "./transcript.ts"
 
 const MAX_CALLS = 64
 
@@ -46,4 +47,28 @@ const EMPTY = (value: unknown) =>
 function merge(known: Json, update: Json): Json {
   const given = Object.fromEntries(Object.entries(update).filter(([, value]) => !EMPTY(value)))
   return { ...known, ...given }
+}
+
+/**
+ * What is new of a tool call, for the transcript: agents repeat its title, its state and its input with every piece of its
+ * output. In memory only: an object that lost it notes a call twice.
+ */
+export class ToolCallNews {
+  readonly #known = new Map<string, string[]>()
+
+  /** Undefined where nothing is new. */
+  entry({ acp, id, title, status, details }: ToolEvent): (TranscriptEntry & { kind: "tool_call" }) | undefined {
+    const key = JSON.stringify([acp, id])
+    const known = this.#known.get(key)
+    const [knownTitle = "", knownStatus = "pending", knownDetails = "{}"] = known ?? []
+    const input = Object.keys(details).length === 0 ? knownDetails : JSON.stringify(details)
+    const next = [title ?? knownTitle, status ?? knownStatus, input]
+    if (known && next.every((value, at) => value === known[at])) return undefined
+    this.#known.delete(key)
+    if (next[1] !== "completed" && next[1] !== "failed") this.#known.set(key, next)
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > MAX_CALLS && oldest !== undefined) this.#known.delete(oldest)
+    const shown = input === knownDetails ? {} : details
+    return { kind: "tool_call", id, title: title ?? knownTitle, status: status ?? knownStatus, ...shown }
+  }
 }

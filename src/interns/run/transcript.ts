@@ -1,7 +1,8 @@
 import type { ModelUsage, TurnUsage } from "./acp.ts"
+import type { PermissionDetails } from "./permission-details.ts"
 
-/** Who started a session. `schedule:<id>`: a schedule of the intern. */
-export type SessionOrigin = "chat" | "background" | `schedule:${string}`
+/** Who started a session. `acp`: an editor. `schedule:<id>`: a schedule of the intern. */
+export type SessionOrigin = "chat" | "acp" | "background" | `schedule:${string}`
 
 /** How the last turn of a session ended. `error` is absent where it completed. */
 export type TurnEnd = { error?: { reason: string; message: string }; usage: TurnUsage | null }
@@ -10,7 +11,7 @@ export type TurnEnd = { error?: { reason: string; message: string }; usage: Turn
 export type TranscriptEntry =
   | { kind: "prompt"; text: string }
   | { kind: "text" | "reasoning"; text: string }
-  | { kind: "tool_call"; id: string; title: string; status: string }
+  | ({ kind: "tool_call"; id: string; title: string; status: string } & PermissionDetails)
   | { kind: "question"; id: string; question: Record<string, unknown> }
   | { kind: "answer"; question_id: string; content: string }
   | ({ kind: "end" } & TurnEnd)

@@ -1,0 +1,68 @@
+import { type ClientFrame, isClientQuestion, unanswered } from "../../src/interns/hosts/client-frames.ts"
+import type { AcpMessage, RpcId } from "../../src/interns/run/acp.ts"
+import type { Run } from "../../src/interns/run/run.ts"
+import type { Client, ClientSockets } from "./client-sockets.ts"
+import type { ClientStore, PendingQuestion } from "./client-store.ts"
+import type { RunStore } from "./run-store.ts"
+
+type Deps = {
+  runs: RunStore
+  store: ClientStore
+  sockets: ClientSockets
+  /** To the agent. */
+  send: (message: Omit<AcpMessage, "jsonrpc">) => void
+  /** The answer to a question of a turn. */
+  answer: (run: Run, rpc: RpcId, result: unknown) => void
+}
+
+/**
+ * Questions of the agent that ACP clients show. Those of a turn are questions of its run as well, so they are listed and
+ * can be answered by id; whoever answers first, the agent gets one answer.
+ */
+export class ClientQuestions {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Returns whether the client shows it. */
+  put(client: Client, { id: rpc, method }: AcpMessage, acp: string, params: Record<string, unknown>): boolean {
+    if (rpc === undefined || method === undefined || !isClientQuestion(method)) return false
+    // A form that the client cannot show is handled like a question without a client.
+    if (method === "elicitation/create" && !client.showsForms) return false
+    const { runs, store, sockets } = this.#deps
+    const id = runs.nextRpc()
+    store.put({ id, client: client.id, rpc, acp, method })
+    sockets.send(client.id, { jsonrpc: "2.0", id, method, params })
+    return true
+  }
+
+  answered({ id: client }: Client, { id, outcome }: ClientFrame & { is: "answer" }): void {
+    const { runs, store, send, answer } = this.#deps
+    const question = store.takeQuestion(id, client)
+    if (!question) return
+    const { rpc, acp, method } = question
+    const run = runs.ofQuestion(acp, rpc)
+    if (!run) return send({ id: rpc, ...outcome })
+    answer(run, rpc, "result" in outcome ? outcome.result : unanswered(method))
+  }
+
+  /** The agent has an answer that the client did not give: it need not show the question any more. */
+  closed(rpc: RpcId): void {
+    const { store, sockets } = this.#deps
+    const question = store.takeQuestionOf(rpc)
+    if (!question) return
+    const params = { requestId: question.id }
+    sockets.send(question.client, { jsonrpc: "2.0", method: "$/cancel_request", params })
+  }
+
+  /** Those of a client that left, but for the ones that a run answers, or keeps open. */
+  outsideOfRuns(questions: readonly PendingQuestion[]): PendingQuestion[] {
+    return questions.filter(({ acp, rpc }) => !this.#deps.runs.ofQuestion(acp, rpc))
+  }
+
+  cancel(questions: readonly PendingQuestion[]): void {
+    for (const { rpc, method } of questions) this.#deps.send({ id: rpc, result: unanswered(method) })
+  }
+}

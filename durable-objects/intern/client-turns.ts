@@ -1,0 +1,59 @@
+import { promptText } from "../../src/interns/hosts/client-sessions.ts"
+import type { RpcId } from "../../src/interns/run/acp.ts"
+import * as machine from "../../src/interns/run/advance.ts"
+import { answerText, toQuestionText } from "../../src/interns/run/answer.ts"
+import { onClientAnswer, onClientLeft, startClientRun } from "../../src/interns/run/client-turn.ts"
+import type { Run, Step } from "../../src/interns/run/run.ts"
+import type { SessionLog } from "./session-log.ts"
+
+type Deps = {
+  log: SessionLog
+  now: () => number
+  nextRpc: () => number
+  /** Lets one more request through, or throws why not. */
+  admit: () => void
+  apply: (step: Step) => void
+}
+
+type Opening = { session: string; acp: string; client: NonNullable<Run["client"]>; prompt: unknown[] }
+
+/** The turns of ACP clients, which are runs like those of chats. */
+export class ClientTurns {
+  readonly #deps: Deps
+  readonly admit: () => void
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.admit = deps.admit
+  }
+
+  start({ prompt, ...opening }: Opening): void {
+    const { log, now, nextRpc, apply } = this.#deps
+    const rpc = nextRpc()
+    log.prompt(opening.session, promptText(prompt), "acp")
+    apply(startClientRun({ id: crypto.randomUUID(), ...opening, prompt }, now(), rpc))
+  }
+
+  /** The client's answer to the open question of its turn, or to a later one that it was shown at once. */
+  answer(run: Run, rpc: RpcId, result: unknown): void {
+    const { log, now, apply } = this.#deps
+    const { session, question, queued } = run
+    const answered = [question, ...queued].find((one) => one?.rpc === rpc)
+    if (!answered || !question) return
+    if (answered !== question) {
+      const shown = toQuestionText({ ...answered, deadline: question.deadline })
+      log.add(session, { kind: "question", id: answered.id, question: shown })
+    }
+    log.add(session, { kind: "answer", question_id: answered.id, content: answerText(answered, result) })
+    apply(onClientAnswer(run, rpc, result, now()))
+  }
+
+  stop(run: Run): void {
+    this.#deps.apply(machine.cancel(run, "stopped", this.#deps.now()))
+  }
+
+  /** The client has disconnected. */
+  left(run: Run): void {
+    this.#deps.apply(onClientLeft(run, this.#deps.now()))
+  }
+}

@@ -1,0 +1,38 @@
+import { LIMITS, type Run } from "./run.ts"
+
+export type Opening = Pick<Run, "id" | "session" | "mode" | "isBackground" | "client">
+
+/** A turn of which the agent knows nothing yet. `now`: epoch milliseconds. */
+export function newRun({ id, session, mode, isBackground = false, client = null }: Opening, now: number): Run {
+  return {
+    id,
+    session,
+    acp: null,
+    state: "streaming",
+    mode,
+    isBackground,
+    client,
+    startedAt: now,
+    ending: null,
+    openRpc: null,
+    isLoading: false,
+    promptRpc: null,
+    pendingPrompts: [],
+    question: null,
+    queued: [],
+    questionCount: 0,
+    keptBytes: 0,
+    hasOverflowed: false,
+    usage: null,
+    costUsd: null,
+    model: null,
+    turnDeadline: turnDeadlineOf({ isBackground, client }, now),
+    graceDeadline: null,
+  }
+}
+
+/** The limits are of responses and of work that nobody watches: an ACP client stays connected for as long as it likes. */
+export function turnDeadlineOf({ isBackground, client }: Pick<Run, "isBackground" | "client">, now: number) {
+  if (isBackground) return now + LIMITS.backgroundMs
+  return client ? null : now + LIMITS.turnMs
+}
