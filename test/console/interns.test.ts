@@ -31,8 +31,12 @@ describe.runIf(hasChromium)("an intern", () => {
       await page.getByLabel("Message to the intern").fill("echo from the first session")
       await page.keyboard.press("Enter")
       await page.getByRole("region", { name: "Question of the intern" }).waitFor()
+      // The message has started the intern, which its heading says while the question is open.
+      await page.getByRole("button", { name: "Stop", exact: true }).waitFor()
+      await expect.poll(() => page.getByText("not started").count()).toBe(0)
       await page.keyboard.press("1")
       const log = page.getByRole("log", { name: "Conversation" })
+      await log.getByRole("region", { name: "What shell did" }).getByText("echo from the first session").waitFor()
       await expect
         .poll(() => log.getByRole("article", { name: "scout" }).last().textContent())
         .toContain("from the first session")
@@ -43,6 +47,8 @@ describe.runIf(hasChromium)("an intern", () => {
       await transcript.getByText("completed").waitFor()
       // A call of a tool is one step, however often its state changed.
       expect(await transcript.getByText("shell", { exact: true }).count()).toBe(1)
+      const step = transcript.getByRole("region", { name: "What shell did" })
+      expect(await step.textContent()).toBe("echo from the first session")
       await transcript.getByText("answered", { exact: true }).waitFor()
       await transcript.getByText("End of the turn").waitFor()
 

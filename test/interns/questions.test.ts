@@ -1,7 +1,8 @@
+import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { parseAcp, type AcpMessage } from "../../src/interns/run/acp.ts"
 import { cutMiddle, MAX_DETAIL_LENGTH } from "../../src/interns/run/permission-details.ts"
-import { ToolCalls } from "../../src/interns/run/tool-calls.ts"
+import { ToolCallNews, ToolCalls } from "../../src/interns/run/tool-calls.ts"
 
 const permission = (toolCall: unknown): AcpMessage => {
   const options = [{ optionId: "a", kind: "allow_once" }]
@@ -73,5 +74,81 @@ describe("a question shows what would happen", () => {
     calls.complete(update({ sessionUpdate: "tool_call", toolCallId: "c", rawInput: { command: "old" } }))
     calls.complete(update({ sessionUpdate: "tool_call_update", toolCallId: "c", status: "completed" }))
     expect(parseAcp(calls.complete(permission({ toolCallId: "c" })))).toMatchObject({ details: {} })
+  })
+})
+
+describe("a transcript keeps what a tool call does", () => {
+  const newsOf = (fields: object) => {
+    const news = parseAcp(update({ toolCallId: "c", ...fields }))
+    if (news.is !== "tool") throw new Error(`no tool call in ${JSON.stringify(fields)}`)
+    return news
+  }
+  const call = (fields: object) => newsOf({ sessionUpdate: "tool_call", ...fields })
+  const later = (fields: object) => newsOf({ sessionUpdate: "tool_call_update", ...fields })
+
+  test("its exact command, URL, files or input, also where they come after its title", () => {
+    const news = new ToolCallNews()
+    expect(news.entry(call({ title: "Bash", status: "pending", rawInput: {} }))).toEqual({
+      kind: "tool_call",
+      id: "c",
+      title: "Bash",
+      status: "pending",
+    })
+    expect(news.entry(later({ rawInput: { command: "git push", cwd: "/repo" } }))).toEqual({
+      kind: "tool_call",
+      id: "c",
+      title: "Bash",
+      status: "pending",
+      command: "git push",
+      folder: "/repo",
+    })
+    expect(call({ title: "fetch", rawInput: { url: "https://example.com/" } }).details).toEqual({
+      url: "https://example.com/",
+    })
+    expect(call({ title: "Read", rawInput: { file_path: "/a.txt" } }).details).toMatchObject({ paths: ["/a.txt"] })
+    expect(call({ title: "send", rawInput: { to: "ann" } }).details).toEqual({ input: '{"to":"ann"}' })
+    // A title is no command, unless a permission is asked for.
+    expect(call({ title: "Thinking" }).details).toEqual({})
+  })
+
+  test("once, however often the agent repeats it with its output", () => {
+    const news = new ToolCallNews()
+    const fields = { title: "bash", status: "in_progress", rawInput: { command: "make" } }
+    expect(news.entry(call(fields))).toMatchObject({ command: "make" })
+    const content = [{ type: "content", content: { type: "text", text: "output" } }]
+    expect(news.entry(later({ ...fields, content }))).toBeUndefined()
+    expect(news.entry(later({ ...fields, status: "completed" }))).toEqual({
+      kind: "tool_call",
+      id: "c",
+      title: "bash",
+      status: "completed",
+    })
+  })
+
+  test("cut in the middle, and all of its entries together say what the last updates said", () => {
+    const texts = fc.oneof(
+      fc.string(),
+      fc.integer({ min: 0, max: 30_000 }).map((length) => "x".repeat(length)),
+    )
+    const updates = fc.record(
+      {
+        title: fc.string(),
+        status: fc.constantFrom("pending", "in_progress"),
+        rawInput: fc.record({ command: texts }),
+      },
+      { requiredKeys: ["status"] },
+    )
+    fc.assert(
+      fc.property(fc.array(updates, { minLength: 1, maxLength: 8 }), (all) => {
+        const news = new ToolCallNews()
+        const entries = all.flatMap((fields) => news.entry(call(fields)) ?? [])
+        const merged: Record<string, unknown> = Object.assign({}, ...entries)
+        const command = all.findLast(({ rawInput }) => rawInput !== undefined)?.rawInput?.command
+        expect(merged["command"]).toBe(command === undefined ? undefined : cutMiddle(command))
+        expect(merged["status"]).toBe(all.at(-1)?.status)
+        for (const entry of entries) expect(JSON.stringify(entry).length).toBeLessThan(6 * MAX_DETAIL_LENGTH + 2_000)
+        expect(news.entry(call({ ...merged, rawInput: {} }))).toBeUndefined()
+      }),
+    )
   })
 })

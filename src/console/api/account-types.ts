@@ -47,6 +47,8 @@ export type Question =
       options: string[]
       command?: string
       folder?: string
+      url?: string
+      input?: string
       diffs?: { path: string; before: string | null; after: string }[]
     }
   | { kind: "elicitation"; message: string; fields: Field[] }
@@ -75,6 +77,12 @@ export type TranscriptEntry = {
   id?: string
   title?: string
   status?: string
+  command?: string
+  folder?: string
+  url?: string
+  paths?: string[]
+  diffs?: { path: string; before: string | null; after: string }[]
+  input?: string
   question?: Question
   content?: string
   usage?: { cost?: number }

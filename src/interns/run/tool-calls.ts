@@ -54,21 +54,25 @@ function merge(known: Json, update: Json): Json {
  * output. In memory only: an object that lost it notes a call twice.
  */
 export class ToolCallNews {
-  readonly #known = new Map<string, string[]>()
+  readonly #known = new Map<string, Json>()
 
   /** Undefined where nothing is new. */
   entry({ acp, id, title, status, details }: ToolEvent): (TranscriptEntry & { kind: "tool_call" }) | undefined {
     const key = JSON.stringify([acp, id])
     const known = this.#known.get(key)
-    const [knownTitle = "", knownStatus = "pending", knownDetails = "{}"] = known ?? []
-    const input = Object.keys(details).length === 0 ? knownDetails : JSON.stringify(details)
-    const next = [title ?? knownTitle, status ?? knownStatus, input]
-    if (known && next.every((value, at) => value === known[at])) return undefined
+    const state = {
+      title: title ?? text(known?.["title"]) ?? "",
+      status: status ?? text(known?.["status"]) ?? "pending",
+    }
+    const given = Object.entries({ ...state, ...details })
+    const changed = given.filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(known?.[field]))
+    if (changed.length === 0) return undefined
     this.#known.delete(key)
-    if (next[1] !== "completed" && next[1] !== "failed") this.#known.set(key, next)
+    if (!ENDED.has(state.status)) this.#known.set(key, { ...known, ...state, ...details })
     const [oldest] = this.#known.keys()
     if (this.#known.size > MAX_CALLS && oldest !== undefined) this.#known.delete(oldest)
-    const shown = input === knownDetails ? {} : details
-    return { kind: "tool_call", id, title: title ?? knownTitle, status: status ?? knownStatus, ...shown }
+    return { kind: "tool_call", id, ...Object.fromEntries(changed), ...state }
   }
 }
+
+const ENDED = new Set(["completed", "failed"])

@@ -1,8 +1,16 @@
 import { ApiError, call } from "../../api/client.ts"
 import { readFrames } from "../../api/events.ts"
-import type { Question } from "../../api/account-types.ts"
+import type { Question, TranscriptEntry } from "../../api/account-types.ts"
+import { readSteps } from "./steps.ts"
 
-export type Message = { id: number; role: "user" | "intern"; text: string; reasoning: string; note?: string }
+export type Message = {
+  id: number
+  role: "user" | "intern"
+  text: string
+  reasoning: string
+  /** Calls of tools within it. */
+  steps: readonly TranscriptEntry[]
+}
 export type Pending = { id: string; question: Question; deadline: number }
 
 export type Chat = {
@@ -14,6 +22,8 @@ export type Chat = {
 }
 
 export const EMPTY_CHAT: Chat = { messages: [], session: null, pending: null, isRunning: false, error: null }
+
+const STEPS_MS = 2_000
 
 type Delta = {
   content?: string
@@ -33,10 +43,17 @@ export async function runTurn(
   update: (change: (chat: Chat) => Chat) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const answer: Message = { id: nextId(), role: "intern", text: "", reasoning: "" }
+  const answer: Message = { id: nextId(), role: "intern", text: "", reasoning: "", steps: [] }
   update((chat) => ({ ...chat, isRunning: true, pending: null, error: null, messages: [...chat.messages, answer] }))
   const grow = (change: (message: Message) => Message) =>
     update((chat) => ({ ...chat, messages: chat.messages.map((one) => (one.id === answer.id ? change(one) : one)) }))
+  let session = typeof body["session_id"] === "string" ? body["session_id"] : null
+  const readAlong = async () => {
+    if (session === null) return
+    const steps = await readSteps(internId, session)
+    if (steps.length > 0) grow((one) => ({ ...one, steps }))
+  }
+  const timer = setInterval(() => void readAlong(), STEPS_MS)
   try {
     const request = { stream: true, approval_mode: "manual", ...body }
     const path = `/interns/${internId}/chat/completions`
@@ -54,17 +71,22 @@ export async function runTurn(
         const pending = toPending(toolCall.id, toolCall.function.arguments)
         update((chat) => ({ ...chat, pending }))
       }
+      session = chunk.session_id ?? session
       if (chunk.session_id) update((chat) => ({ ...chat, session: chunk.session_id ?? chat.session }))
       if (chunk.error) update((chat) => ({ ...chat, error: chunk.error?.message ?? null }))
     }
   } catch (thrown) {
     if (!signal.aborted) update((chat) => ({ ...chat, error: ApiError.of(thrown).message }))
   } finally {
+    clearInterval(timer)
+    await readAlong()
     update((chat) => ({ ...chat, isRunning: false, messages: chat.messages.filter(hasContent) }))
   }
 }
 
-const hasContent = ({ role, text, reasoning }: Message) => role === "user" || text !== "" || reasoning !== ""
+function hasContent({ role, text, reasoning, steps }: Message): boolean {
+  return role === "user" || text !== "" || reasoning !== "" || steps.length > 0
+}
 
 function toPending(id: string, text: string): Pending {
   const question = JSON.parse(text) as Question & { expires_at: string }

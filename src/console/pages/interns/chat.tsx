@@ -1,12 +1,16 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import type { Intern, OpenQuestion, TranscriptPage } from "../../api/account-types.ts"
-import { useGet } from "../../api/query.ts"
+import { invalidate, useGet } from "../../api/query.ts"
 import { query } from "../../state/router.ts"
 import { Button } from "../../ui/button.tsx"
 import { Markdown } from "../../ui/markdown.tsx"
 import { answerBody, type Chat, EMPTY_CHAT, type Message, nextId, runTurn } from "./chat-state.ts"
 import { QuestionPanel } from "./question-panel.tsx"
+import { ToolStep } from "./sessions/tool-step.tsx"
 import { Transcript } from "./sessions/transcript.tsx"
+
+/** How often the state of an intern is read while its first message starts it. */
+const STATUS_MS = 1_000
 
 /** The first message to an intern that was never started starts it. */
 const TAKES_MESSAGES = new Set<Intern["status"]>(["running", "queued"])
@@ -29,6 +33,12 @@ export function ChatView({ intern }: { intern: Intern }) {
     requested === null ? null : `/interns/${intern.id}/sessions/${encodeURIComponent(requested)}?limit=200`,
   )
   useEffect(() => () => abort.current?.abort(), [])
+  const isStartedHere = chat.messages.length > 0 && intern.status === "queued"
+  useEffect(() => {
+    if (!isStartedHere) return undefined
+    const timer = setInterval(() => invalidate(`/interns/${intern.id}`), STATUS_MS)
+    return () => clearInterval(timer)
+  }, [isStartedHere, intern.id])
   const run = useCallback(
     (body: Record<string, unknown>) => {
       abort.current = new AbortController()
@@ -37,7 +47,7 @@ export function ChatView({ intern }: { intern: Intern }) {
     [intern.id],
   )
   const say = (text: string) => {
-    const message: Message = { id: nextId(), role: "user", text, reasoning: "" }
+    const message: Message = { id: nextId(), role: "user", text, reasoning: "", steps: [] }
     setChat((now) => ({ ...now, messages: [...now.messages, message] }))
     run({ messages: [{ role: "user", content: text }], ...(chat.session !== null && { session_id: chat.session }) })
   }
@@ -45,7 +55,7 @@ export function ChatView({ intern }: { intern: Intern }) {
   const answer = useCallback(
     (content: string, label: string) => {
       if (!pending) return
-      const message: Message = { id: nextId(), role: "user", text: label, reasoning: "" }
+      const message: Message = { id: nextId(), role: "user", text: label, reasoning: "", steps: [] }
       setChat((now) => ({ ...now, messages: [...now.messages, message] }))
       run(answerBody(session, pending.id, content))
     },
@@ -93,7 +103,7 @@ export function ChatView({ intern }: { intern: Intern }) {
 
 type MessageProps = { message: Message; name: string; isGrowing: boolean }
 
-function MessageView({ message: { role, text, reasoning }, name, isGrowing }: MessageProps) {
+function MessageView({ message: { role, text, reasoning, steps }, name, isGrowing }: MessageProps) {
   return (
     <article class={`say ${role}`} aria-label={role === "user" ? "You" : name}>
       <span class="quiet small">{role === "user" ? "You" : name}</span>
@@ -103,6 +113,9 @@ function MessageView({ message: { role, text, reasoning }, name, isGrowing }: Me
           <p class="quiet">{reasoning}</p>
         </details>
       )}
+      {steps.map((entry) => (
+        <ToolStep key={entry.n} entry={entry} />
+      ))}
       {role === "user" ? <p dir="auto">{text}</p> : <Markdown text={text} isGrowing={isGrowing} />}
     </article>
   )

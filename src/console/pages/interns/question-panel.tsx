@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from "preact/hooks"
 import type { Question } from "../../api/account-types.ts"
 import { Button } from "../../ui/button.tsx"
 import { Select, TextField } from "../../ui/field.tsx"
-import { diffLines } from "../presets/diff.ts"
 import type { Pending } from "./chat-state.ts"
+import { DiffView } from "./sessions/tool-step.tsx"
 
 const LABELS: Record<string, string> = {
   allow_once: "Allow once",
@@ -13,7 +13,6 @@ const LABELS: Record<string, string> = {
 }
 const TOTAL_MS = 300_000
 const KEYS = "123456789"
-const SIGNS = { added: "+", removed: "-", same: " " }
 
 type Props = { pending: Pending; onAnswer: (content: string, label: string) => void }
 
@@ -64,7 +63,7 @@ function Permission({
   question: Question & { kind: "permission" }
   onAnswer: Props["onAnswer"]
 }) {
-  const { operation, options, command, folder, diffs = [] } = question
+  const { operation, options, command, folder, url, input, diffs = [] } = question
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const { target, key } = event
@@ -82,7 +81,7 @@ function Permission({
     <>
       <h2>The intern asks to run this</h2>
       <pre class="command" tabIndex={0} role="region" aria-label="What would run">
-        {command ?? operation ?? "It did not say what it would do."}
+        {command ?? url ?? input ?? operation ?? "It did not say what it would do."}
       </pre>
       <p class="quiet small">
         {operation}
@@ -93,15 +92,8 @@ function Permission({
           </>
         )}
       </p>
-      {diffs.map(({ path, before, after }) => (
-        <div key={path} class="stack tight">
-          <code>{path}</code>
-          <pre class="command" tabIndex={0} role="region" aria-label={`Change of ${path}`}>
-            {diffLines((before ?? "").split("\n"), after.split("\n"))
-              .map(({ kind, text }) => `${SIGNS[kind]} ${text}`)
-              .join("\n")}
-          </pre>
-        </div>
+      {diffs.map((diff) => (
+        <DiffView key={diff.path} {...diff} />
       ))}
       <div class="row">
         {options.map((option, at) => (

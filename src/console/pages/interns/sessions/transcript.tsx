@@ -1,7 +1,8 @@
 import type { TranscriptEntry } from "../../../api/account-types.ts"
 import { Markdown } from "../../../ui/markdown.tsx"
-import { Status, type Tone } from "../../../ui/status.tsx"
+import { Status } from "../../../ui/status.tsx"
 import { Money, Time } from "../../../ui/values.tsx"
+import { ToolStep, withOneStepPerTool } from "./tool-step.tsx"
 
 /** What was said and done in a session, in order. */
 export function Transcript({ entries, name }: { entries: readonly TranscriptEntry[]; name: string }) {
@@ -14,24 +15,6 @@ export function Transcript({ entries, name }: { entries: readonly TranscriptEntr
       ))}
     </ol>
   )
-}
-
-/** A call of a tool is noted when it begins and when it ends: it is shown once, where it began, as it ended. */
-function withOneStepPerTool(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
-  const shown: TranscriptEntry[] = []
-  for (const entry of entries) {
-    const index =
-      entry.kind === "tool_call" ? shown.findIndex(({ kind, id }) => kind === "tool_call" && id === entry.id) : -1
-    const begun = shown[index]
-    if (begun)
-      shown[index] = {
-        ...begun,
-        ...(entry.title && { title: entry.title }),
-        ...(entry.status && { status: entry.status }),
-      }
-    else shown.push(entry)
-  }
-  return shown
 }
 
 function Entry({ entry, name }: { entry: TranscriptEntry; name: string }) {
@@ -61,12 +44,7 @@ function Entry({ entry, name }: { entry: TranscriptEntry; name: string }) {
         </details>
       )
     case "tool_call":
-      return (
-        <div class="step">
-          <Status tone={toneOf(entry.status)}>{entry.status?.replace("_", " ") ?? "called"}</Status>
-          <code>{entry.title}</code>
-        </div>
-      )
+      return <ToolStep entry={entry} />
     case "question":
       return (
         <div class="step">
@@ -103,11 +81,6 @@ function End({ entry: { error, usage, at } }: { entry: TranscriptEntry }) {
       )}
     </p>
   )
-}
-
-function toneOf(status: string | undefined): Tone {
-  if (status === "completed") return "good"
-  return status === "failed" ? "bad" : "busy"
 }
 
 /** What a question was about, in one line. */
