@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers"
+import { internMutants } from "./mutants/interns.ts"
+import { mutated } from "./mutants/mutant.ts"
 import { useMemoryDisk } from "./support/memory-disk.ts"
 import { startPlayed } from "./support/outbound.ts"
 import { RATE_LIMIT } from "./support/rate-limit.ts"
@@ -34,6 +36,7 @@ export async function workerProject(common: CommonOptions) {
     root,
     logLevel: "error" as const,
     plugins: [
+      ...internMutants.filter(({ name }) => name === process.env["MUTANT"]).map(mutated),
       cloudflareTest({
         wrangler: { configPath: configPath() },
         miniflare: {

@@ -204,6 +204,8 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
       const answer = replyToUnknownRequest(news)
       if (answer) this.#send(answer)
     }
+    // An embedded agent says again what an isolate did not finish, and cannot sleep before.
+    if (daemonOf(this.#currentHost())) this.log.store()
     this.schedule()
   }
 

@@ -28,8 +28,8 @@ type SessionBody = Omit<SessionRecord, "id" | "createdAt" | "updatedAt">
 export class SessionLog {
   readonly #sql: SqlStorage
   readonly #now: () => number
-  /** Text that is not in a row yet, by session. */
-  readonly #pending = new Map<string, Text>()
+  /** Text to which more is joined, by session. `n`: of its row, if it has one. */
+  readonly #pending = new Map<string, Text & { n?: number; isStored: boolean }>()
 
   constructor(sql: SqlStorage, now: () => number) {
     this.#sql = sql
@@ -64,9 +64,15 @@ export class SessionLog {
   say(session: string, kind: Text["kind"], piece: string): void {
     const pending = this.#pending.get(session)
     if (pending && (pending.kind !== kind || pending.text.length + piece.length > MAX_TEXT_LENGTH)) this.#flush(session)
-    const text = (this.#pending.get(session)?.text ?? "") + piece
-    this.#pending.set(session, { kind, text })
+    const joined = this.#pending.get(session)
+    const text = (joined?.text ?? "") + piece
+    this.#pending.set(session, { ...joined, kind, text, isStored: false })
     if (text.length >= MAX_TEXT_LENGTH) this.#flush(session)
+  }
+
+  /** For an agent whose messages are not repeated after an eviction: all that it said is in rows. */
+  store(): void {
+    for (const session of this.#pending.keys()) this.#store(session)
   }
 
   add(session: string, entry: TranscriptEntry): void {
@@ -144,10 +150,16 @@ export class SessionLog {
   }
 
   #flush(session: string): void {
-    const pending = this.#pending.get(session)
-    if (!pending) return
+    this.#store(session)
     this.#pending.delete(session)
-    this.#insert(session, pending)
+  }
+
+  #store(session: string): void {
+    const pending = this.#pending.get(session)
+    if (!pending || pending.isStored) return
+    const { kind, text, n } = pending
+    if (n !== undefined) this.#sql.exec("UPDATE transcript SET body = ? WHERE n = ?", JSON.stringify({ kind, text }), n)
+    this.#pending.set(session, { kind, text, n: n ?? this.#insert(session, { kind, text }), isStored: true })
   }
 
   #insert(session: string, entry: TranscriptEntry): number {

@@ -2,6 +2,9 @@ import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runI
 import * as fc from "fast-check"
 import { afterEach, expect, test } from "vitest"
 import { Intern } from "../../durable-objects/intern/intern.ts"
+import { RPC_ERRORS } from "../../src/interns/hosts/client-frames.ts"
+import type { Question } from "../support/acp-client.ts"
+import { Editor } from "../support/editor.ts"
 import { internObject } from "../support/intern-object.ts"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
@@ -25,6 +28,8 @@ type Run = {
   mode: "manual" | "self-drive"
   /** Goes on without a client. */
   isBackground: boolean
+  /** The editor's id of its prompt; undefined where it is not the editor's, or the editor has gone. */
+  request: number | undefined
   /** Of the client that reads along. */
   reader: InternReader | undefined
   /** What the agent said while the run was open, and what clients saw of it before the present one. */
@@ -68,11 +73,23 @@ const OPERATIONS = {
   cut: 1,
   "come back": 4,
   "start anew": 1,
+  "open in the editor": 4,
+  "new in the editor": 1,
+  "prompt by the editor": 6,
+  "answer by the editor": 4,
+  "answer the last by the editor": 1,
+  "answer again by the editor": 1,
+  "cancel by the editor": 1,
+  "close the editor": 1,
+  "switch the schedule": 2,
+  "run the schedule": 1,
+  "pass to the schedule": 2,
 }
-type Operation = { do: keyof typeof OPERATIONS; session: 0 | 1 | 2 }
+type Operation = { do: keyof typeof OPERATIONS; session: 0 | 1 | 2 | 3 }
+type Schedule = { id: string; enabled: boolean; next_run_at: string | null; last_error: string | null }
 
 const OPERATION_NAMES = Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]
-const SESSIONS = ["a", "b", "c"] as const
+const TEN_MINUTES = 600_000
 
 class Setup {
   readonly daemon: MockDaemon
@@ -81,6 +98,12 @@ class Setup {
   readonly ended: { session: string; question: string }[] = []
   readonly questions: { rpc: string; epoch: string; run: Run }[] = []
   readonly undelivered: { run: Run; text: string }[] = []
+  /** The third is replaced by one that the editor makes, and the fourth is the schedule's. */
+  readonly sessions: [string, string, string, string] = ["a", "b", "c", "c"]
+  /** The agent's ids of them. */
+  readonly acp = new Map<string, string>()
+  readonly editor: Editor
+  schedule: { id: string; isOn: boolean; nextAt: number } | undefined
   isConnected = true
   now: number
   count = 0
@@ -88,6 +111,7 @@ class Setup {
   constructor(daemon: MockDaemon, key: string) {
     this.daemon = daemon
     this.chat = internChat(key, daemon.intern.id)
+    this.editor = new Editor(daemon.intern.as, daemon.intern.id)
     this.now = Intern.clock()
     Intern.clock = () => this.now
   }
@@ -98,7 +122,7 @@ class Setup {
   }
 
   async do({ do: what, session: index }: Operation): Promise<void> {
-    const session = SESSIONS[index]
+    const session = this.sessions[index]
     const run = this.runs.get(session)
     switch (what) {
       case "prompt":
@@ -153,6 +177,28 @@ class Setup {
         return this.comeBack()
       case "start anew":
         return this.startAnew()
+      case "open in the editor":
+        return this.openInEditor(session)
+      case "new in the editor":
+        return this.newInEditor()
+      case "prompt by the editor":
+        return this.promptByEditor(session)
+      case "answer by the editor":
+        return run && this.answerByEditor(run, 0)
+      case "answer the last by the editor":
+        return run && this.answerByEditor(run, run.questions.length - 1)
+      case "answer again by the editor":
+        return this.answerAgainByEditor()
+      case "cancel by the editor":
+        return this.cancelByEditor(session)
+      case "close the editor":
+        return this.closeEditor()
+      case "switch the schedule":
+        return this.switchSchedule()
+      case "run the schedule":
+        return this.runSchedule()
+      case "pass to the schedule":
+        return this.schedule?.isOn ? this.pass(Math.max(0, this.schedule.nextAt - this.now)) : undefined
     }
   }
 
@@ -161,7 +207,7 @@ class Setup {
     const nth = this.daemon.received.filter(({ method }) => method === "session/prompt").length
     const reading = await this.chat.say(`p${this.count++}`, { session_id: session, approval_mode: mode })
     if (!this.isConnected) return refusedWith(reading, { reason: "intern_unreachable" })
-    if (open?.state === "streaming") {
+    if (open?.state === "streaming" && open.request === undefined) {
       expect(reading.response.status).toBe(202)
       await reading.response.body?.cancel()
       return
@@ -171,16 +217,20 @@ class Setup {
       return refusedWith(reading, { status: 503, reason: "busy" })
     }
     expect(reading.response.status).toBe(200)
-    await this.begun({ session, mode, nth, reader: reading })
+    await this.begun({ session, mode, nth, reader: reading, request: undefined })
   }
 
-  async begun(opening: Pick<Run, "session" | "mode" | "reader"> & { nth: number }): Promise<void> {
-    const { session, mode, nth, reader } = opening
+  async begun(opening: Pick<Run, "session" | "mode" | "reader" | "request"> & { nth: number }): Promise<void> {
+    const { session, mode, nth, reader, request } = opening
     const prompt = await this.daemon.hears("session/prompt", nth)
-    const isBackground = reader === undefined
+    const isBackground = reader === undefined && request === undefined
+    // A chat, or a schedule, takes the session from the editor.
+    if (request === undefined) this.editor.opened.delete(session)
+    this.acp.set(session, paramsOf(prompt).sessionId)
     this.runs.set(session, {
       session,
       isBackground,
+      request,
       acp: paramsOf(prompt).sessionId,
       prompt,
       state: "streaming",
@@ -192,7 +242,7 @@ class Setup {
       questionId: undefined,
       answered: [],
       deadline: 0,
-      turn: this.now + (isBackground ? LIMITS.backgroundMs : LIMITS.turnMs),
+      turn: this.now + turnMs({ isBackground, request }),
       grace: null,
       cancels: 0,
       epoch: this.daemon.epoch,
@@ -208,7 +258,7 @@ class Setup {
     const body = { stream: false, approval_mode: "manual", session_id: session, messages }
     const answer = await as.post(`/interns/${id}/chat/completions`, body, { prefer: "respond-async" })
     expect(await answer.json()).toEqual({ session_id: session, status: "started" })
-    await this.begun({ session, mode: "manual", nth, reader: undefined })
+    await this.begun({ session, mode: "manual", nth, reader: undefined, request: undefined })
   }
 
   async answerById(run: Run): Promise<void> {
@@ -223,7 +273,13 @@ class Setup {
     const [question, ...rest] = run.questions
     run.questions = rest
     expect(await this.daemon.answerTo(question?.rpc ?? "")).toEqual(selected("allow_once-0"))
+    this.questionsAreClosed(question ? [question] : [])
     if (rest.length > 0) await this.paused(run)
+  }
+
+  /** Answered by others: the editor need not show them any more. */
+  questionsAreClosed(closed: readonly ReceivedRequest[]): void {
+    for (const { rpc } of closed) if (this.editor.questions.delete(rpc)) this.editor.closedQuestions += 1
   }
 
   /** All that the agent said in the last turn of a session. */
@@ -231,7 +287,9 @@ class Setup {
     type Page = { data: { kind: string; text?: string }[] }
     const { id, as } = this.daemon.intern
     const { data } = await (await as.get(`/interns/${id}/sessions/${session}?limit=200`)).json<Page>()
-    const turn = data.slice(data.findLastIndex(({ kind }) => kind === "prompt"))
+    // Prompts may have steered it, so it begins after the end of the one before.
+    const last = data.findLastIndex(({ kind }) => kind === "end")
+    const turn = data.slice(data.slice(0, last).findLastIndex(({ kind }) => kind === "end") + 1)
     return turn.map(({ kind, text = "" }) => (kind === "text" ? text : "")).join("")
   }
 
@@ -244,6 +302,8 @@ class Setup {
 
   async delivered(run: Run, text: string): Promise<void> {
     await this.daemon.settled()
+    const open = this.runs.get(run.session)
+    if (open === undefined || open.request !== undefined) this.editor.says(run.session, text)
     if (run.state !== "streaming" && run.state !== "paused") return
     run.output += text
     if (run.state === "streaming") await run.reader?.until(text)
@@ -263,6 +323,7 @@ class Setup {
       return
     }
     run.questions.push({ rpc, isShown: run.state === "streaming" })
+    if (run.request !== undefined) await this.editor.shows(rpc)
     if (run.state === "streaming") await this.paused(run)
   }
 
@@ -283,13 +344,15 @@ class Setup {
     })
     if (reader) expect(reader.question.id).toBe(questionId)
     Object.assign(run, { state: "paused", reader: undefined, questionId })
-    run.deadline = this.now + (run.isBackground ? LIMITS.backgroundQuestionMs : LIMITS.questionTimeoutMs)
+    const isPatient = run.isBackground || run.request !== undefined
+    run.deadline = this.now + (isPatient ? LIMITS.backgroundQuestionMs : LIMITS.questionTimeoutMs)
   }
 
   async answer(run: Run): Promise<void> {
     if (run.state !== "paused" || run.questionId === undefined) return
     const reader = await this.chat.answer(run.session, run.questionId, "allow_once")
     if (!this.isConnected) return refusedWith(reader, { reason: "intern_unreachable" })
+    if (run.request !== undefined) return refusedWith(reader, { status: 409, reason: "busy" })
     await this.taken(run, reader)
     const [question, ...rest] = run.questions
     run.questions = rest
@@ -300,7 +363,7 @@ class Setup {
   async taken(run: Run, reader: InternReader): Promise<void> {
     expect(reader.response.status, reader.raw).toBe(200)
     run.answered.push(run.questionId ?? "")
-    const turn = this.now + (run.isBackground ? LIMITS.backgroundMs : LIMITS.turnMs)
+    const turn = this.now + turnMs(run)
     Object.assign(run, { state: "streaming", reader, questionId: undefined, turn })
     const rest = run.output.slice(run.seen.length)
     if (rest !== "" && !run.isBackground) await reader.until(rest)
@@ -318,6 +381,7 @@ class Setup {
     if (run.state !== "paused" || run.questionId === undefined) return
     const reader = await this.chat.answer(run.session, run.questionId, "cancel")
     if (!this.isConnected) return refusedWith(reader, { reason: "intern_unreachable" })
+    if (run.request !== undefined) return refusedWith(reader, { status: 409, reason: "busy" })
     await this.taken(run, reader)
     await this.cancelled(run)
   }
@@ -365,6 +429,9 @@ class Setup {
     await answer.body?.cancel()
     if (this.runs.has(session)) return expect(answer.status).toBe(409)
     expect([200, 404]).toContain(answer.status)
+    // Of a session without a turn, only the editor knows: it stays what it is.
+    if (answer.status === 200) this.editor.opened.delete(session)
+    if (answer.status === 200) this.acp.delete(session)
     expect((await as.get(`/interns/${id}/sessions/${session}`)).status).toBe(404)
   }
 
@@ -378,6 +445,7 @@ class Setup {
 
   questionIsClosed(run: Run): void {
     if (run.questionId !== undefined) this.ended.push({ session: run.session, question: run.questionId })
+    this.questionsAreClosed(run.questions)
     run.questions = []
     run.questionId = undefined
   }
@@ -404,6 +472,7 @@ class Setup {
   /** The run is over; a client that read along is told why. `reason` is undefined for a good end. */
   async over(run: Run, reason: string | undefined): Promise<void> {
     this.questionIsClosed(run)
+    if (run.request !== undefined) await this.editor.ended(run.request, reason)
     const reader = await run.reader?.all()
     if (reader) {
       run.seen += reader.text
@@ -423,8 +492,17 @@ class Setup {
   }
 
   async pass(ms: number): Promise<void> {
+    const nth = this.daemon.received.filter(({ method }) => method === "session/prompt").length
     this.now += ms
     await runDurableObjectAlarm(this.object)
+    await this.deadlines()
+    if (!this.schedule?.isOn || this.schedule.nextAt > this.now) return
+    // However many runs were missed, there is one.
+    this.schedule.nextAt = nextTenMinutes(this.now)
+    await this.scheduled(nth)
+  }
+
+  async deadlines(): Promise<void> {
     for (const run of this.runs.values()) {
       if (run.grace !== null && run.grace <= this.now) await this.over(run, "stream_severed")
       else if (run.state === "paused" && run.deadline <= this.now) await this.cancelled(run)
@@ -442,11 +520,13 @@ class Setup {
     await this.object.peek()
     this.daemon.cut()
     this.isConnected = false
+    this.editor.gone()
     for (const run of this.runs.values()) {
-      run.reader = undefined
-      if (run.state !== "streaming") continue
-      if (run.isBackground) run.grace = this.now + LIMITS.graceMs
-      else await this.cancelled(run)
+      const isWatched = run.state === "streaming" || (run.state === "paused" && run.request !== undefined)
+      Object.assign(run, { reader: undefined, request: undefined })
+      if (!isWatched) continue
+      if (!run.isBackground) await this.cancelled(run)
+      else if (run.state === "streaming") run.grace = this.now + LIMITS.graceMs
     }
   }
 
@@ -478,15 +558,159 @@ class Setup {
     await this.daemon.dial()
     this.isConnected = true
     for (const run of this.runs.values()) await this.over(run, "stream_severed")
+    this.editor.forget()
+  }
+
+  /** Who has the session, as the editor is told. */
+  door({ request, isBackground }: Run): string {
+    if (request !== undefined) return "acp"
+    return isBackground ? "background" : "chat"
+  }
+
+  /** Why the editor gets nothing of the agent now. */
+  refusal(): object | undefined {
+    if (!this.isConnected) return { code: RPC_ERRORS.away, data: { reason: "intern_unreachable" } }
+    return this.runs.size >= OPEN_RUNS ? { code: RPC_ERRORS.busy, data: { reason: "busy" } } : undefined
+  }
+
+  async openInEditor(session: string): Promise<void> {
+    const run = this.runs.get(session)
+    const name = this.count++ % 2 === 0 ? session : (this.acp.get(session) ?? session)
+    const busy = run && { code: RPC_ERRORS.busy, data: { reason: "busy", door: this.door(run) } }
+    const refusal = busy ?? this.refusal()
+    if (refusal) return this.editor.refusedLoad(name, refusal)
+    await this.editor.open(session, name)
+    if (!this.acp.has(session)) this.acp.set(session, session)
+  }
+
+  /** A session that a chat can go on with. */
+  async newInEditor(): Promise<void> {
+    if (this.refusal() || this.runs.has(this.sessions[2])) return
+    const client = await this.editor.connected()
+    const made = await client.newSession()
+    this.editor.opened.set(made, { name: made, from: client.received.length, expected: "" })
+    this.acp.set(made, made)
+    this.sessions[2] = made
+  }
+
+  async promptByEditor(session: string): Promise<void> {
+    const run = this.runs.get(session)
+    const opened = this.editor.opened.get(session)
+    const busy = run && { code: RPC_ERRORS.busy, data: { door: this.door(run) } }
+    const refusal = busy ?? (opened ? this.refusal() : { code: RPC_ERRORS.noSession })
+    if (!opened || refusal) return this.editor.refusedPrompt(opened?.name ?? session, refusal ?? {})
+    const client = await this.editor.connected()
+    const nth = this.daemon.received.filter(({ method }) => method === "session/prompt").length
+    const request = client.prompt(opened.name, `p${this.count++}`)
+    await this.begun({ session, mode: "manual", nth, reader: undefined, request })
+  }
+
+  async answerByEditor(run: Run, index: number): Promise<void> {
+    const asked = run.questions[index]
+    const shown = asked && this.editor.questions.get(asked.rpc)
+    if (run.state !== "paused" || run.request === undefined || !asked || !shown || !this.isConnected) return
+    this.editor.client?.choose(shown, "allow_once-0")
+    this.editor.questions.delete(asked.rpc)
+    expect(await this.daemon.answerTo(asked.rpc)).toEqual(selected("allow_once-0"))
+    run.questions = run.questions.filter((question) => question !== asked)
+    if (index > 0) return
+    run.answered.push(run.questionId ?? "")
+    Object.assign(run, { state: "streaming", questionId: undefined, turn: this.now + turnMs(run) })
+    if (run.questions.length > 0) await this.paused(run)
+  }
+
+  /** What has its answer keeps it. */
+  async answerAgainByEditor(): Promise<void> {
+    const { client } = this.editor
+    const late = client?.received.filter(({ method }) => method === "session/request_permission") ?? []
+    for (const question of late as Question[]) {
+      const isOpen = [...this.editor.questions.values()].includes(question)
+      if (!isOpen) client?.choose(question, "reject_once-2")
+    }
+    await this.editor.settled()
+  }
+
+  async cancelByEditor(session: string): Promise<void> {
+    const run = this.runs.get(session)
+    const name = this.editor.opened.get(session)?.name ?? session
+    this.editor.client?.send({ method: "session/cancel", params: { sessionId: name } })
+    await this.editor.settled()
+    const isOpen = run?.state === "streaming" || run?.state === "paused"
+    if (run && isOpen && run.request !== undefined) await this.cancelled(run)
+  }
+
+  async closeEditor(): Promise<void> {
+    if (!this.editor.client) return
+    this.editor.gone()
+    for (const run of this.runs.values()) {
+      if (run.request === undefined) continue
+      run.request = undefined
+      const isOpen = run.state === "streaming" || run.state === "paused"
+      await eventually(async () => {
+        const { open } = await this.object.peek()
+        const mine = open.find(({ session }) => session === run.session)
+        if (run.isBackground) expect(mine?.client).toBeNull()
+        else expect(mine?.state).toBe("cancelling")
+      })
+      if (isOpen && !run.isBackground) await this.cancelled(run)
+    }
+  }
+
+  async switchSchedule(): Promise<void> {
+    const { id, as } = this.daemon.intern
+    if (!this.schedule) {
+      const rule = { cron: "*/10 * * * *", prompt: "Scheduled", session: "same", enabled: false }
+      const made = await (await as.post(`/interns/${id}/schedules`, rule)).json<Schedule>()
+      this.schedule = { id: made.id, isOn: false, nextAt: 0 }
+      this.sessions[3] = `schedule-${made.id}`
+    }
+    const isOn = !this.schedule.isOn
+    await (await as.patch(`/interns/${id}/schedules/${this.schedule.id}`, { enabled: isOn })).json()
+    Object.assign(this.schedule, { isOn, nextAt: nextTenMinutes(this.now) })
+  }
+
+  async runSchedule(): Promise<void> {
+    if (!this.schedule) return
+    const nth = this.daemon.received.filter(({ method }) => method === "session/prompt").length
+    const { id, as } = this.daemon.intern
+    await (await as.post(`/interns/${id}/schedules/${this.schedule.id}/run`, undefined)).json()
+    await this.scheduled(nth)
+  }
+
+  /** The schedule was run, now: a turn began, or steers the one that runs, or its record says why not. */
+  async scheduled(nth: number): Promise<void> {
+    const session = this.sessions[3]
+    const open = this.runs.get(session)
+    const isSteered = open?.state === "streaming" && open.request === undefined
+    const isStarted = this.isConnected && (open ? isSteered : this.runs.size < OPEN_RUNS)
+    const record = await this.scheduleRecord()
+    expect(record?.last_error === null).toBe(isStarted)
+    if (isStarted && !open) {
+      await this.begun({ session, mode: "self-drive", nth, reader: undefined, request: undefined })
+    }
+    const prompts = this.daemon.received.filter(({ method }) => method === "session/prompt").length
+    expect(prompts).toBe(nth + (isStarted && !open ? 1 : 0))
+  }
+
+  async scheduleRecord(): Promise<Schedule | undefined> {
+    const { id, as } = this.daemon.intern
+    const { data } = await (await as.get(`/interns/${id}/schedules`)).json<{ data: Schedule[] }>()
+    return data.find((one) => one.id === this.schedule?.id)
   }
 
   /** What holds after every step. */
   async check(): Promise<void> {
     const { open, attached } = await this.object.peek()
     const expected = [...this.runs.values()]
-    expect(open.map(({ session, state }) => [session, state]).toSorted()).toEqual(
-      expected.map(({ session, state }) => [session, state]).toSorted(),
+    const ofEditor = ({ state, client }: (typeof open)[number]) => state !== "cancelling" && client != null
+    expect(open.map((run) => [run.session, run.state, ofEditor(run), run.isBackground]).toSorted()).toEqual(
+      expected
+        .map(({ session, state, request, isBackground }) => {
+          return [session, state, state !== "cancelling" && request !== undefined, isBackground]
+        })
+        .toSorted(),
     )
+    await this.editor.check()
     const attachedSessions = attached.map((id) => open.find((run) => run.id === id)?.session).toSorted()
     expect(attachedSessions).toEqual(
       expected
@@ -496,10 +720,15 @@ class Setup {
     )
     for (const run of expected) {
       expect(run.reader === undefined || run.state === "streaming" || run.state === "cancelling").toBe(true)
-      if (run.state === "streaming" && !run.isBackground) expect(run.reader).toBeDefined()
+      if (run.state === "streaming" && !run.isBackground) expect(run.reader ?? run.request).toBeDefined()
     }
     await runInDurableObject(this.object, async (_, state) => {
-      expect((await state.storage.getAlarm()) !== null).toBe(open.length > 0)
+      const alarm = await state.storage.getAlarm()
+      const isQuiet = open.every((run) => run.state === "streaming" && run.turnDeadline === null)
+      const isScheduled = this.schedule?.isOn ?? false
+      if (!isQuiet || isScheduled) expect(alarm).not.toBeNull()
+      if (open.length === 0 && !isScheduled) expect(alarm).toBeNull()
+      if (isScheduled) expect(alarm).toBeLessThanOrEqual(this.schedule?.nextAt ?? 0)
       const pending = [
         ...state.storage.sql.exec<{ n: number }>(
           "SELECT count(*) AS n FROM questions WHERE is_pending = 1 GROUP BY run",
@@ -508,6 +737,10 @@ class Setup {
       expect(pending.every(({ n }) => n === 1)).toBe(true)
       expect(pending).toHaveLength(expected.filter(({ state }) => state === "paused").length)
     })
+    if (this.schedule) {
+      const next = (await this.scheduleRecord())?.next_run_at ?? null
+      expect(next && Date.parse(next)).toBe(this.schedule.isOn ? this.schedule.nextAt : null)
+    }
     if (!this.isConnected) return
     for (const { rpc, epoch, run } of this.questions) {
       if (epoch !== this.daemon.epoch) continue
@@ -520,6 +753,14 @@ class Setup {
 async function refusedWith(reader: InternReader, expected: Record<string, unknown>): Promise<void> {
   expect(await refused(reader)).toMatchObject(expected)
 }
+
+/** A client that is connected waits for as long as it likes. */
+function turnMs({ isBackground, request }: Pick<Run, "isBackground" | "request">): number {
+  if (isBackground) return LIMITS.backgroundMs
+  return request === undefined ? LIMITS.turnMs : Number.MAX_SAFE_INTEGER / 2
+}
+
+const nextTenMinutes = (now: number) => (Math.floor(now / TEN_MINUTES) + 1) * TEN_MINUTES
 
 const ANY = "run_ended or timeout"
 const CANCELLED = { outcome: { outcome: "cancelled" } }
@@ -555,11 +796,11 @@ async function newSetup(workspace: Workspace): Promise<Setup> {
   return deps
 }
 
-test("whatever happens in whatever order, every run keeps its promises", { timeout: 180_000 }, async () => {
+test("whatever happens in whatever order, every run keeps its promises", { timeout: 900_000 }, async () => {
   const workspace = await newWorkspace()
   const operation = fc.record({
     do: fc.oneof(...OPERATION_NAMES.map((name) => ({ weight: OPERATIONS[name], arbitrary: fc.constant(name) }))),
-    session: fc.constantFrom(0 as const, 0 as const, 0 as const, 1 as const, 2 as const),
+    session: fc.constantFrom(0 as const, 0 as const, 0 as const, 1 as const, 2 as const, 3 as const),
   })
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 25, maxLength: 60, size: "max" }), async (operations) => {

@@ -1,4 +1,4 @@
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { Intern } from "../../durable-objects/intern/intern.ts"
 import { webhookHeaders } from "../../src/outbound/standard-webhook.ts"
@@ -195,6 +195,23 @@ describe("a background turn of a daemon's agent", () => {
     expect((await internObject(intern.id).peek()).open).toMatchObject([{ state: "streaming" }])
     daemon.end(prompt)
     await eventually(async () => expect(await session()).toMatchObject({ status: "idle", last_error: null }))
+  })
+
+  test("has all that its agent said in its transcript, although the object slept in the middle", async () => {
+    const { daemon, prompt, acp, question, chat, intern, session } = await pausedInBackground()
+    ;(await chat.answer("s", question, "allow_once")).leave()
+    await eventually(async () => expect((await internObject(intern.id).peek()).attached).toEqual([]))
+    daemon.text(acp, "Said ")
+    daemon.text(acp, "before. ")
+    await daemon.settled()
+    await evictDurableObject(internObject(intern.id))
+    daemon.text(acp, "Said after.")
+    daemon.end(prompt)
+    await eventually(async () => expect((await session()).status).toBe("idle"))
+    const path = `/interns/${intern.id}/sessions/s`
+    const { data } = await expectJson<Transcript>(200, intern.as.get(path))
+    const said = data.filter(({ kind }) => kind === "text").map(({ text }) => text)
+    expect(said).toEqual(["Said before. ", "Said after."])
   })
 
   test("ends when its daemon is lost together with the object and does not come back", async () => {
