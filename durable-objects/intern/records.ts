@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers"
 import type { Env } from "../../src/config/env.ts"
 import { Disk } from "../../src/interns/embedded/disk.ts"
 import { type HomePage } from "../../src/interns/embedded/home.ts"
+import { Memory } from "../../src/interns/embedded/memory.ts"
 import type * as rpc from "../../src/interns/hosts/rpc.ts"
 import { toQuestionText } from "../../src/interns/run/answer.ts"
 import type { TurnUsage } from "../../src/interns/run/acp.ts"
@@ -114,6 +115,23 @@ export abstract class InternRecords extends DurableObject<Env> {
     this.log.delete(session)
     this.runs.unbind(session)
     return "deleted"
+  }
+
+  /** Of an embedded agent; agents on machines keep their own. Undefined for an unknown session. */
+  permissions(session: string): rpc.StandingPermission[] | undefined {
+    if (!this.log.get(session)) return undefined
+    const rules = new Memory(this.ctx.storage.sql).rules(this.#agentSession(session))
+    return rules.map(([operation, rule]) => ({ operation, decision: rule === "always" ? "allow" : "reject" }))
+  }
+
+  /** `operation` null: all of the session. Returns how many there were. */
+  revokePermissions(session: string, operation: string | null): number | undefined {
+    if (!this.log.get(session)) return undefined
+    return new Memory(this.ctx.storage.sql).forgetRules(this.#agentSession(session), operation)
+  }
+
+  #agentSession(session: string): string {
+    return this.runs.session(session)?.acp ?? ""
   }
 
   schedules(): Schedule[] {

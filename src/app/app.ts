@@ -48,6 +48,7 @@ import { internFiles } from "../interns/file-routes.ts"
 import { interns } from "../interns/routes.ts"
 import { internSchedules } from "../interns/schedule-routes.ts"
 import { internWebhooks } from "../interns/webhook-routes.ts"
+import { internPermissions } from "../interns/permission-routes.ts"
 import { internSessions } from "../interns/session-routes.ts"
 import { isSite } from "../interns/site.ts"
 import { internSite } from "../interns/site-routes.ts"
@@ -154,6 +155,7 @@ for (const router of [
   interns,
   internChat,
   internSessions,
+  internPermissions,
   internSchedules,
   internFiles,
   internWebhooks,

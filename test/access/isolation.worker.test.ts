@@ -164,6 +164,7 @@ describe("the same request with the caller's own ids", () => {
   const ORDER = ["POST", "PUT", "PATCH", "GET", "DELETE"]
   const LAST = [
     /suspend$/,
+    /DELETE \/interns\/\{internId\}\/sessions\/\{sessionId\}$/,
     /DELETE \/scim\/directories/,
     /DELETE \/interns\/\{internId\}$/,
     /DELETE \/workspaces\/\{\w+\}$/,

@@ -59,12 +59,19 @@ describe.runIf(hasChromium)("an intern", () => {
       const question = page.getByRole("region", { name: "Question of the intern" })
       await question.getByRole("button", { name: "Reject", exact: false }).first().click()
       await expect.poll(() => page.getByText("is working").count()).toBe(0)
+      await page.getByLabel("Message to the intern").fill("echo third")
+      await page.keyboard.press("Enter")
+      await question.getByRole("button", { name: "Allow always" }).click()
+      await expect.poll(() => log.textContent()).toContain("The tool answered: third")
       type Sessions = { data: { turns: number }[] }
       const { data } = (await (await send("GET", `/interns/${intern.id}/sessions`)).json()) as Sessions
       expect(data.length).toBe(1)
 
       await page.getByRole("link", { name: "Sessions" }).click()
       await page.getByRole("link", { name: "echo from the first session" }).click()
+      await page.getByText("is allowed without a question").waitFor()
+      await page.getByRole("button", { name: "Ask again" }).click()
+      await expect.poll(() => page.getByText("is allowed without a question").count()).toBe(0)
       await page.getByRole("button", { name: "Delete the session" }).click()
       await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
       await page.getByText("No session yet").waitFor()

@@ -102,6 +102,32 @@ describe("the sessions of an intern", () => {
   })
 })
 
+describe("a standing permission", () => {
+  test("is valid for its session, is listed, and is revoked", async () => {
+    const { workspace, path, chat } = await newIntern()
+    const ask = async (text: string, session: string) => (await chat.say(text, { session_id: session })).all()
+    const at = (session: string, query = "") => `${path(session)}/permissions${query}`
+    const list = async (session: string) =>
+      (await expectJson<{ data: object[] }>(200, workspace.as.get(at(session)))).data
+    const asked = await ask("$ echo one", "s")
+    await (await chat.answer("s", asked.question.id, "allow_always")).all()
+    expect(await list("s")).toEqual([{ operation: "shell", decision: "allow" }])
+    expect((await ask("$ echo two", "s")).finish).toBe("stop")
+    const other = await ask("$ echo three", "other")
+    expect(other.finish).toBe("tool_calls")
+    expect(await list("other")).toEqual([])
+    await (await chat.answer("other", other.question.id, "reject_always")).all()
+    expect(await list("other")).toEqual([{ operation: "shell", decision: "reject" }])
+    expect(await expectJson(200, workspace.as.delete(at("s", "?operation=mail/send")))).toEqual({ revoked: 0 })
+    expect(await expectJson(200, workspace.as.delete(at("s", "?operation=shell")))).toEqual({ revoked: 1 })
+    expect(await list("s")).toEqual([])
+    expect((await ask("$ echo four", "s")).finish).toBe("tool_calls")
+    expect(await expectJson(200, workspace.as.delete(at("other")))).toEqual({ revoked: 1 })
+    await expectJson(404, workspace.as.get(at("unknown")))
+    await expectJson(404, workspace.as.delete(at("unknown")))
+  })
+})
+
 describe("a background turn", () => {
   test("returns its session at once, goes on without a client, and its result is in the transcript", async () => {
     const { inBackground, becomes } = await newIntern()

@@ -10,12 +10,13 @@ export type Properties = { numRuns: number; seed: number }
 /** Fixed, so that a commit passes or fails by its own merit. */
 const SEED = 20_261_122
 const RUNS = 25
-const DEPTHS: Readonly<Record<string, number>> = { quick: 0.4, ci: 1, deep: 40 }
+/** `mutants`: for `npm run test:mutants`, where most tests fail early. */
+const DEPTHS: Readonly<Record<string, number>> = { quick: 0.4, ci: 1, mutants: 4, deep: 40 }
 const TIMEOUT_MS = 120_000
 
 export type Depth = { properties: Properties; timeoutMs: number }
 
-/** TEST_DEPTH is quick (default), ci or deep; deep takes a random seed. TEST_SEED repeats the run of a failure. */
+/** TEST_DEPTH is quick (default), ci, mutants or deep; deep takes a random seed. TEST_SEED repeats the run of a failure. */
 export function depthFrom(env: Readonly<Record<string, string | undefined>>): Depth {
   const depth = env["TEST_DEPTH"] ?? "quick"
   const factor = DEPTHS[depth]

@@ -61,6 +61,20 @@ export class Memory {
     this.#sql.exec("UPDATE agent_sessions SET rules = ? WHERE id = ?", JSON.stringify(rules), session)
   }
 
+  /** All rules of a session, by operation. */
+  rules(session: string): [operation: string, rule: Rule][] {
+    return [...this.#rules(session)]
+  }
+
+  /** The next call asks again. `operation` null: all of the session. Returns how many there were. */
+  forgetRules(session: string, operation: string | null): number {
+    const kept = this.rules(session).filter(([name]) => operation !== null && name !== operation)
+    const count = this.rules(session).length - kept.length
+    const rules = JSON.stringify(Object.fromEntries(kept))
+    if (count > 0) this.#sql.exec("UPDATE agent_sessions SET rules = ? WHERE id = ?", rules, session)
+    return count
+  }
+
   #rules(session: string): Map<string, Rule> {
     const [row] = this.#sql.exec<{ rules: string }>("SELECT rules FROM agent_sessions WHERE id = ?", session)
     return new Map(Object.entries(parseStored<Record<string, Rule>>(row?.rules ?? "{}")))

@@ -54,6 +54,9 @@ export type SessionPosition = Pick<SessionRecord, "id" | "updatedAt">
 /** A session with what is in progress in it. `acp`: the agent's id of it. */
 export type SessionState = { record: SessionRecord; acp: string | null; run: { questionId: string | null } | null }
 
+/** What was answered for all of a session. */
+export type StandingPermission = { operation: string; decision: "allow" | "reject" }
+
 /** What a new intern begins with. `isLast`: nothing is added after this part. */
 export type Furniture = { files: HomeFile[]; schedules: Schedule[]; isLast: boolean }
 
@@ -74,6 +77,8 @@ export interface InternRpc extends Rpc.DurableObjectBranded {
   ): { session: SessionState; entries: StoredEntry[] } | undefined
   stopSession(session: string): boolean
   deleteSession(session: string): "deleted" | "unknown" | "busy"
+  permissions(session: string): StandingPermission[] | undefined
+  revokePermissions(session: string, operation: string | null): number | undefined
   schedules(): Schedule[]
   putSchedule(identity: InternIdentity, schedule: Schedule): Schedule | "too many"
   deleteSchedule(id: string): boolean

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks"
-import { api } from "../../../api/client.ts"
+import { api, withParams } from "../../../api/client.ts"
 import type { Intern, InternSession, TranscriptPage } from "../../../api/account-types.ts"
 import { invalidate, useGet } from "../../../api/query.ts"
 import { count } from "../../../format/number.ts"
@@ -115,6 +115,7 @@ function OpenSession({ intern, id }: { intern: Intern; id: string }) {
   const path = `/interns/${intern.id}/sessions/${encodeURIComponent(id)}`
   const page = useGet<TranscriptPage>(`${path}?limit=200`)
   const [isDeleting, setDeleting] = useState(false)
+  useEffect(page.refresh, [path])
   const session = page.data?.session
   const isActive = session !== undefined && session.status !== "idle"
   useEffect(() => {
@@ -159,6 +160,7 @@ function OpenSession({ intern, id }: { intern: Intern; id: string }) {
                 <Money value={of.usage?.cost ?? 0} /> in {count(of.turns)} {of.turns === 1 ? "turn" : "turns"}
               </dd>
             </dl>
+            <Permissions path={path} />
             <Transcript entries={data} name={intern.name} />
             {has_more && <p class="quiet small">The first {count(data.length)} entries are shown.</p>}
           </>
@@ -167,6 +169,29 @@ function OpenSession({ intern, id }: { intern: Intern; id: string }) {
       {isDeleting && <DeleteDialog intern={intern} path={path} onClose={() => setDeleting(false)} />}
     </div>
   )
+}
+
+type Permission = { operation: string; decision: "allow" | "reject" }
+
+/** What was answered for all of the session. */
+function Permissions({ path }: { path: string }) {
+  const list = useGet<{ data: Permission[] }>(`${path}/permissions`)
+  // A turn of the chat may have changed them a moment ago.
+  useEffect(list.refresh, [path])
+  const revoke = async ({ operation }: Permission) => {
+    const revoked = () => api(withParams(`${path}/permissions`, { operation }), { method: "DELETE" })
+    await attempt(revoked, "The intern asks again")
+    invalidate(path)
+  }
+  return (list.data?.data ?? []).map((permission) => (
+    <div key={permission.operation} class="row">
+      <span>
+        <code>{permission.operation}</code> is {permission.decision === "allow" ? "allowed" : "rejected"} without a
+        question in this session.
+      </span>
+      {may("interns:write") && <Button onClick={() => void revoke(permission)}>Ask again</Button>}
+    </div>
+  ))
 }
 
 function DeleteDialog({ intern, path, onClose }: { intern: Intern; path: string; onClose: () => void }) {

@@ -1,0 +1,72 @@
+import { createRoute } from "@hono/zod-openapi"
+import * as z from "zod"
+import { newRouter } from "../http/router.ts"
+import { ok } from "../http/schema.ts"
+import { CONTROL_FAILURES, CONTROL_RIGHTS, controlGuards, controlledIntern } from "./control.ts"
+import { openIntern } from "./open-intern.ts"
+import { internError } from "./reasons.ts"
+import { internParams } from "./routes.ts"
+
+/** What was answered with `allow_always` or `reject_always` in a session. */
+
+const tags = ["Interns"]
+const path = "/interns/{internId}/sessions/{sessionId}/permissions"
+const params = internParams.extend({ sessionId: z.string().min(1).max(256) })
+
+const InternPermission = z
+  .object({
+    operation: z
+      .string()
+      .meta({ description: "What a question called it: `shell`, or `server/tool` of an MCP server." }),
+    decision: z.enum(["allow", "reject"]),
+  })
+  .meta({ id: "InternPermission" })
+
+const list = createRoute({
+  method: "get",
+  path,
+  operationId: "listInternPermissions",
+  tags,
+  summary: "List the standing permissions of a session",
+  description: `What was answered with \`allow_always\` or \`reject_always\`, which counts for this session. An agent on a machine keeps its own, which are not listed. ${CONTROL_RIGHTS}`,
+  middleware: [...controlGuards] as const,
+  request: { params },
+  responses: { 200: ok(z.object({ data: z.array(InternPermission) })), ...CONTROL_FAILURES },
+})
+
+const revoke = createRoute({
+  method: "delete",
+  path,
+  operationId: "revokeInternPermissions",
+  tags,
+  summary: "Revoke standing permissions of a session",
+  description: `The next use asks again. ${CONTROL_RIGHTS}`,
+  middleware: [...controlGuards] as const,
+  request: {
+    params,
+    query: z.object({
+      operation: z.string().min(1).max(256).optional().meta({ description: "Without it, all of the session." }),
+    }),
+  },
+  responses: { 200: ok(z.object({ revoked: z.int() })), ...CONTROL_FAILURES },
+})
+
+export const internPermissions = newRouter()
+  .openapi(list, async (c) => {
+    const { internId, sessionId } = c.req.valid("param")
+    const { id } = await controlledIntern(c, internId)
+    const data = await openIntern(c.env, id).permissions(sessionId)
+    if (!data) throw noSession()
+    return c.json({ data }, 200)
+  })
+  .openapi(revoke, async (c) => {
+    const { internId, sessionId } = c.req.valid("param")
+    const { id } = await controlledIntern(c, internId)
+    const revoked = await openIntern(c.env, id).revokePermissions(sessionId, c.req.valid("query").operation ?? null)
+    if (revoked === undefined) throw noSession()
+    return c.json({ revoked }, 200)
+  })
+
+function noSession() {
+  return internError("not_found", "This intern has no session with this id.")
+}
