@@ -1,23 +1,19 @@
-import { client, type ClientConnection, methods, type SessionNotification } from "@agentclientprotocol/sdk"
-import { createWebSocketStream, type WebSocketConstructor } from "@agentclientprotocol/sdk/experimental/ws-client"
+import { methods } from "@agentclientprotocol/sdk"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { WebSocket } from "ws"
+import { sharesSessions } from "../support/shared-sessions.ts"
+import { talkTo } from "../daemon/talk.ts"
 import { runDaemon } from "../daemon/run-daemon.ts"
 import { eventually } from "../support/eventually.ts"
+import { type Access, closeEditors, connectEditor as connect } from "../support/published-editor.ts"
 import { gatewayUrl, newOrganization, type Organization } from "./world.ts"
 
-type Access = { origin: string; token: string }
-
 let organization: Organization
-const opened: ClientConnection[] = []
 
 beforeAll(async () => {
   organization = await newOrganization()
 })
 
-afterAll(() => {
-  for (const connection of opened) connection.close()
-})
+afterAll(closeEditors)
 
 async function told<T>(method: string, resource: string, body?: object): Promise<T> {
   const answer = await fetch(gatewayUrl + resource, {
@@ -32,49 +28,6 @@ async function told<T>(method: string, resource: string, body?: object): Promise
 
 const becomesRunning = (id: string) =>
   eventually(async () => expect(await told("GET", `/interns/${id}`)).toMatchObject({ status: "running" }))
-
-/** Every .localhost name is this computer; not every resolver knows. */
-class LocalWebSocket extends WebSocket {
-  constructor(url: string, protocols?: string | string[], options: object = {}) {
-    super(url, protocols, {
-      ...options,
-      lookup: (_: string, { all }: { all?: boolean }, found: (...args: unknown[]) => void) =>
-        all === true ? found(null, [{ address: "127.0.0.1", family: 4 }]) : found(null, "127.0.0.1", 4),
-    } as object)
-  }
-}
-
-/** The published client, as an editor has it, with a person who allows everything once. */
-function connect({ origin, token }: Access) {
-  const updates: SessionNotification[] = []
-  const stream = createWebSocketStream(`${origin.replace("http", "ws")}/acp`, {
-    headers: { authorization: `Bearer ${token}` },
-    WebSocket: LocalWebSocket as unknown as WebSocketConstructor,
-  })
-  const connection = client({ name: "editor" })
-    .onRequest(methods.client.session.requestPermission, ({ params }) => {
-      const option = params.options.find(({ kind }) => kind === "allow_once")
-      return { outcome: { outcome: "selected", optionId: option?.optionId ?? "" } }
-    })
-    .onNotification(methods.client.session.update, ({ params }) => void updates.push(params))
-    .connect(stream)
-  opened.push(connection)
-  const said = (kind = "agent_message_chunk") =>
-    updates
-      .map(({ update }) => update)
-      .filter(({ sessionUpdate }) => sessionUpdate === kind)
-      .map((update) => ("content" in update && !Array.isArray(update.content) ? update.content : undefined))
-      .map((content) => (content?.type === "text" ? content.text : ""))
-      .join("")
-  const begin = () =>
-    connection.agent.request(methods.agent.initialize, {
-      protocolVersion: 1,
-      clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
-    })
-  const prompt = (sessionId: string, text: string) =>
-    connection.agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] })
-  return { connection, updates, said, begin, prompt }
-}
 
 test("the published ACP client works with an intern's agent, leaves, and finds its session again", async () => {
   const made = { name: "ada", model: "sim/tool-call", provision: true }
@@ -122,4 +75,16 @@ test("and with an agent of a daemon, which it stops in the middle of its work", 
   } finally {
     await daemon.stop()
   }
+})
+
+test("and shares sessions with chats: each goes on with what the other began, and a question is answered from the list", async () => {
+  const { id } = await told<{ id: string }>("POST", "/interns", {
+    name: "eve",
+    model: "sim/tool-call",
+    provision: true,
+  })
+  await becomesRunning(id)
+  const talk = talkTo(gatewayUrl, organization.apiKey)
+  const access = await told<Access>("GET", `/interns/${id}/daemon`)
+  await sharesSessions({ id, talk, access, command: (text) => text })
 })

@@ -9,6 +9,8 @@ import { startReceiver } from "../acceptance/receivers.ts"
 import { byNode, end, npmStart, type Started } from "../acceptance/npm-start.ts"
 import { eventually } from "../support/eventually.ts"
 import { liveStory } from "../support/intern-story.ts"
+import { type Access, closeEditors } from "../support/published-editor.ts"
+import { sharesSessions } from "../support/shared-sessions.ts"
 import { installOpencode } from "../support/opencode.ts"
 import { talkTo } from "./talk.ts"
 
@@ -116,6 +118,14 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
       receiver,
     })
     await receiver.stop()
+  })
+
+  test("shares its sessions with an editor", async () => {
+    const intern = await newIntern("shared")
+    await startDaemon(intern)
+    const access = await talk.json<Access>("GET", `/interns/${intern.id}/daemon`)
+    await sharesSessions({ id: intern.id, talk, access, command: (text) => `$ ${text}` })
+    closeEditors()
   })
 
   test("is steered while it speaks, and stops when its reader leaves", async () => {
