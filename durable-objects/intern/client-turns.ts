@@ -5,9 +5,11 @@ import { answerText, toQuestionText } from "../../src/interns/run/answer.ts"
 import { onClientAnswer, onClientLeft, startClientRun } from "../../src/interns/run/client-turn.ts"
 import type { Run, Step } from "../../src/interns/run/run.ts"
 import type { SessionLog } from "./session-log.ts"
+import type { StandingAnswers } from "./standing-answers.ts"
 
 type Deps = {
   log: SessionLog
+  standing: StandingAnswers
   now: () => number
   nextRpc: () => number
   /** Lets one more request through, or throws why not. */
@@ -36,7 +38,7 @@ export class ClientTurns {
 
   /** The client's answer to the open question of its turn, or to a later one that it was shown at once. */
   answer(run: Run, rpc: RpcId, result: unknown): void {
-    const { log, now, apply } = this.#deps
+    const { log, standing, now, apply } = this.#deps
     const { session, question, queued } = run
     const answered = [question, ...queued].find((one) => one?.rpc === rpc)
     if (!answered || !question) return
@@ -45,7 +47,7 @@ export class ClientTurns {
       log.add(session, { kind: "question", id: answered.id, question: shown })
     }
     log.add(session, { kind: "answer", question_id: answered.id, content: answerText(answered, result) })
-    apply(onClientAnswer(run, rpc, result, now()))
+    apply(onClientAnswer(run, rpc, standing.ofClient(session, answered, result), now()))
   }
 
   stop(run: Run): void {

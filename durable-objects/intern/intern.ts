@@ -50,6 +50,7 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
       env,
       runs: this.runs,
       log: this.log,
+      standing: this.standing,
       lifecycle: this.#lifecycle,
       clients: this.#clients,
       ...around,
@@ -195,6 +196,7 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
   #onAgentMessage(received: AcpMessage): void {
     const message = this.#toolCalls.complete(received)
     const news = parseAcp(message)
+    if (this.#turns.answerAgain(news)) return this.schedule()
     // A client sees what is said in its turn before it sees how the turn ended.
     const isShown = this.#clients.onAgentMessage(message)
     const isForm = news.is === "elicitation" && this.runs.runOf(news)?.client

@@ -14,6 +14,7 @@ import { Notices } from "./notices.ts"
 import { listQuestions, type QuestionChange } from "./question-list.ts"
 import { RunStore } from "./run-store.ts"
 import { Schedules } from "./schedules.ts"
+import { StandingAnswers } from "./standing-answers.ts"
 import { SessionLog, stateOf } from "./session-log.ts"
 
 /** What an intern's object keeps beside its runs, and the methods that read and change it. */
@@ -21,6 +22,7 @@ export abstract class InternRecords extends DurableObject<Env> {
   protected readonly runs: RunStore
   protected readonly log: SessionLog
   protected readonly meter: Meter
+  protected readonly standing: StandingAnswers
   readonly #schedules: Schedules
   readonly #notices: Notices
   readonly #disk: Disk
@@ -36,6 +38,7 @@ export abstract class InternRecords extends DurableObject<Env> {
     })
     this.log = new SessionLog(sql, now)
     this.meter = new Meter(sql, env, this.runs)
+    this.standing = new StandingAnswers(sql, () => (this.runs.fact("identity")?.host ?? "embedded") === "embedded")
     this.#schedules = new Schedules(sql, { log: this.log, now, start: (call) => this.startTurn(call) })
     this.#notices = new Notices(sql, env, now)
     this.#disk = new Disk(sql)
@@ -112,22 +115,27 @@ export abstract class InternRecords extends DurableObject<Env> {
   deleteSession(session: string): "deleted" | "unknown" | "busy" {
     if (!this.log.get(session)) return "unknown"
     if (this.runs.ofSession(session)) return "busy"
+    this.revokePermissions(session, null)
     this.log.delete(session)
     this.runs.unbind(session)
     return "deleted"
   }
 
-  /** Of an embedded agent; agents on machines keep their own. Undefined for an unknown session. */
+  /** Undefined for an unknown session. */
   permissions(session: string): rpc.StandingPermission[] | undefined {
     if (!this.log.get(session)) return undefined
     const rules = new Memory(this.ctx.storage.sql).rules(this.#agentSession(session))
-    return rules.map(([operation, rule]) => ({ operation, decision: rule === "always" ? "allow" : "reject" }))
+    const embedded = rules.map(([operation, rule]) => {
+      return { operation, decision: rule === "always" ? ("allow" as const) : ("reject" as const) }
+    })
+    return [...embedded, ...this.standing.list(session)]
   }
 
   /** `operation` null: all of the session. Returns how many there were. */
   revokePermissions(session: string, operation: string | null): number | undefined {
     if (!this.log.get(session)) return undefined
-    return new Memory(this.ctx.storage.sql).forgetRules(this.#agentSession(session), operation)
+    const embedded = new Memory(this.ctx.storage.sql).forgetRules(this.#agentSession(session), operation)
+    return embedded + this.standing.forget(session, operation)
   }
 
   #agentSession(session: string): string {

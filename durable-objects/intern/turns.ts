@@ -14,6 +14,7 @@ import { type EffectDeps, perform } from "./effects.ts"
 import type { InternLifecycle } from "./lifecycle.ts"
 import type { RunStore } from "./run-store.ts"
 import type { SessionLog } from "./session-log.ts"
+import type { StandingAnswers } from "./standing-answers.ts"
 import { InternStream } from "./stream.ts"
 import * as guards from "./turn-guards.ts"
 
@@ -28,6 +29,7 @@ type TurnsDeps = {
   env: Env
   runs: RunStore
   log: SessionLog
+  standing: StandingAnswers
   lifecycle: InternLifecycle
   clients: InternClients
   host: () => InternHost
@@ -69,7 +71,14 @@ export class InternTurns {
     const common = { runs, log, streams, send, onEnd, epoch, model, now, measure, waitUntil }
     this.#effectDeps = { ...common, onRespond, onFinish }
     const apply = (step: Step) => this.#apply(step)
-    this.ofClients = new ClientTurns({ log, now, apply, nextRpc: () => this.#nextRpc(), admit: () => this.admit() })
+    this.ofClients = new ClientTurns({
+      log,
+      standing: deps.standing,
+      now,
+      apply,
+      nextRpc: () => this.#nextRpc(),
+      admit: () => this.admit(),
+    })
   }
 
   /** Runs with an attached client. */
@@ -114,6 +123,14 @@ export class InternTurns {
   /** Prompts that wait for the intern go on. */
   isReady(): void {
     this.#hostConnected.notify()
+  }
+
+  /** Answers a question that was answered before for all of its session. Returns whether it was. */
+  answerAgain(news: AcpEvent): boolean {
+    const run = this.#deps.runs.runOf(news)
+    const step = run && this.#deps.standing.step(run, news)
+    if (step) this.#apply(step)
+    return step !== undefined
   }
 
   /** Whether the event belongs to a run. `message`: that it was read from. */
@@ -185,7 +202,7 @@ export class InternTurns {
 
   async #answer(call: ChatCall & { is: "answer" }, signal: AbortSignal): Promise<Response> {
     const { session, question: id, content, isBackground } = call
-    const { runs, log, now } = this.#deps
+    const { runs, log, standing, now } = this.#deps
     const late = (run: Run) => this.#apply(machine.cancel(run, "deadline", now()))
     const find = () => guards.findPending(runs, { session, id, content }, now(), late)
     find()
@@ -194,7 +211,8 @@ export class InternTurns {
     if (run.client && !isBackground) throw guards.clientBusyError(run, runs.fact("identity"))
     const stream = isBackground ? undefined : this.#attach(run.id, signal)
     log.add(run.session, { kind: "answer", question_id: id, content })
-    this.#apply(machine.onAnswer(run, reply, now(), isBackground || undefined))
+    const given = run.question ? standing.ofChat(run.session, run.question, reply) : reply
+    this.#apply(machine.onAnswer(run, given, now(), isBackground || undefined))
     return stream?.response ?? Response.json({ session_id: run.session, status: "resumed" }, { status: 202 })
   }
 

@@ -15,9 +15,10 @@ const params = internParams.extend({ sessionId: z.string().min(1).max(256) })
 
 const InternPermission = z
   .object({
-    operation: z
-      .string()
-      .meta({ description: "What a question called it: `shell`, or `server/tool` of an MCP server." }),
+    operation: z.string().meta({
+      description:
+        "Of an embedded agent: the tool, `shell` or `server/tool`. Of an agent on a machine: the exact command, URL, files or tool.",
+    }),
     decision: z.enum(["allow", "reject"]),
   })
   .meta({ id: "InternPermission" })
@@ -28,7 +29,7 @@ const list = createRoute({
   operationId: "listInternPermissions",
   tags,
   summary: "List the standing permissions of a session",
-  description: `What was answered with \`allow_always\` or \`reject_always\`, which counts for this session. An agent on a machine keeps its own, which are not listed. ${CONTROL_RIGHTS}`,
+  description: `What was answered with \`allow_always\` or \`reject_always\`, which counts for this session. ${CONTROL_RIGHTS}`,
   middleware: [...controlGuards] as const,
   request: { params },
   responses: { 200: ok(z.object({ data: z.array(InternPermission) })), ...CONTROL_FAILURES },
@@ -45,7 +46,7 @@ const revoke = createRoute({
   request: {
     params,
     query: z.object({
-      operation: z.string().min(1).max(256).optional().meta({ description: "Without it, all of the session." }),
+      operation: z.string().min(1).max(8_192).optional().meta({ description: "Without it, all of the session." }),
     }),
   },
   responses: { 200: ok(z.object({ revoked: z.int() })), ...CONTROL_FAILURES },

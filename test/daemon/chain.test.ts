@@ -120,6 +120,21 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
     await receiver.stop()
   })
 
+  test("is allowed for all of a session what it asked there, and nothing else", async () => {
+    const intern = await newIntern("always")
+    await startDaemon(intern)
+    const ask = (session: string, command: string) =>
+      talk.say(intern.id, `$ ${command}`, { session_id: session }).then((one) => one.all())
+    const first = await ask("one", "echo alpha")
+    expect((await (await talk.answer(intern.id, "one", first.question, "allow_always")).all()).text).toContain("alpha")
+    expect(await ask("one", "echo alpha")).toMatchObject({ finish: "stop" })
+    const path = `/interns/${intern.id}/sessions/one/permissions`
+    expect(await talk.json("GET", path)).toEqual({ data: [{ operation: "echo alpha", decision: "allow" }] })
+    expect(await ask("two", "echo alpha")).toMatchObject({ finish: "tool_calls" })
+    await talk.json("DELETE", path)
+    expect(await ask("one", "echo alpha")).toMatchObject({ finish: "tool_calls" })
+  })
+
   test("shares its sessions with an editor", async () => {
     const intern = await newIntern("shared")
     await startDaemon(intern)

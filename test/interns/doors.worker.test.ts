@@ -346,7 +346,8 @@ describe("a question of an editor's turn", () => {
     expect(await daemon.answerTo("q2")).toEqual({ outcome: { outcome: "selected", optionId: "reject_once-2" } })
     expect(await open(workspace)).toHaveLength(1)
     client.choose(first, "allow_always-1")
-    expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "selected", optionId: "allow_always-1" } })
+    // For the session: the agent gets it for once.
+    expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "selected", optionId: "allow_once-0" } })
     daemon.end(received)
     await client.answerTo(prompt)
     const { data } = await ended(session)

@@ -149,7 +149,8 @@ describe("a question", () => {
     await play.daemon.settled()
     const going = await play.chat.answer(reading.session, reading.question.id, "allow_always")
     expect(await play.daemon.answerTo("perm-1")).toEqual({
-      outcome: { outcome: "selected", optionId: "allow_always-0" },
+      // For the session, which the gateway remembers: the agent gets it for once.
+      outcome: { outcome: "selected", optionId: "allow_once-2" },
     })
     play.daemon.text(acp, "Done.")
     play.daemon.end(prompt)

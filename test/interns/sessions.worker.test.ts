@@ -102,6 +102,31 @@ describe("the sessions of an intern", () => {
   })
 })
 
+/** A background turn of an agent that the test plays, which waits for an answer. */
+async function pausedInBackground() {
+  const workspace = await newWorkspace()
+  const intern = await newDaemonIntern(workspace)
+  const daemon = await new MockDaemon(intern).dial()
+  const path = `/interns/${intern.id}`
+  await eventually(async () => {
+    const { status } = await expectJson<{ status: string }>(200, workspace.as.get(path))
+    expect(status).toBe("running")
+  })
+  const messages = [{ role: "user", content: "Go" }]
+  const body = { stream: false, session_id: "s", approval_mode: "manual", messages }
+  await expectJson(202, workspace.as.post(`${path}/chat/completions`, body, { prefer: "respond-async" }))
+  const prompt = await daemon.hears("session/prompt")
+  const { sessionId: acp } = paramsOf(prompt)
+  daemon.ask(acp, "q")
+  const session = async () => (await expectJson<Transcript>(200, workspace.as.get(`${path}/sessions/s`))).session
+  const question = await eventually(async () => {
+    const { open_question_id: id } = await session()
+    expect(id).not.toBeNull()
+    return id ?? ""
+  })
+  return { daemon, prompt, acp, session, question, chat: internChat(workspace.key, intern.id), intern }
+}
+
 describe("a standing permission", () => {
   test("is valid for its session, is listed, and is revoked", async () => {
     const { workspace, path, chat } = await newIntern()
@@ -125,6 +150,67 @@ describe("a standing permission", () => {
     expect(await expectJson(200, workspace.as.delete(at("other")))).toEqual({ revoked: 1 })
     await expectJson(404, workspace.as.get(at("unknown")))
     await expectJson(404, workspace.as.delete(at("unknown")))
+  })
+})
+
+describe("a standing permission of an agent on a machine", () => {
+  test("counts for the same command of its session: the agent gets it for once, each time", async () => {
+    const { daemon, prompt, acp, question, chat, intern } = await pausedInBackground()
+    const path = `/interns/${intern.id}/sessions/s/permissions`
+    const ask = (id: string, command: string, session = acp) => {
+      const toolCall = { toolCallId: id, title: command, kind: "execute", rawInput: { command } }
+      const options = ["allow_once", "allow_always", "reject_once"].map((kind) => ({
+        optionId: kind,
+        name: kind,
+        kind,
+      }))
+      daemon.say({ id, method: "session/request_permission", params: { sessionId: session, toolCall, options } })
+    }
+    const once = { outcome: { outcome: "selected", optionId: "allow_once" } }
+    const waitsFor = (session: string) =>
+      eventually(async () => {
+        const { open } = await internObject(intern.id).peek()
+        const id = open.find((run) => run.session === session)?.question?.id
+        expect(id).toBeDefined()
+        return id ?? ""
+      })
+    await expectJson(
+      202,
+      intern.as.post(`/interns/${intern.id}/questions/${question}`, { session_id: "s", content: "allow_once" }),
+    )
+    ask("first", "make deploy")
+    await expectJson(
+      202,
+      intern.as.post(`/interns/${intern.id}/questions/${await waitsFor("s")}`, {
+        session_id: "s",
+        content: "allow_always",
+      }),
+    )
+    expect(await daemon.answerTo("first")).toEqual(once)
+    expect(await expectJson(200, intern.as.get(path))).toEqual({
+      data: [{ operation: "make deploy", decision: "allow" }],
+    })
+    await crashIntern(intern.id)
+    await daemon.dial()
+    ask("again", "make deploy")
+    expect(await daemon.answerTo("again")).toEqual(once)
+    // Not for another command, however it begins, and not for another session.
+    ask("other", "make deploy; rm -rf /")
+    const other = await waitsFor("s")
+    expect(daemon.answersTo("other")).toEqual([])
+    const reading = await chat.say("Go", { session_id: "t" })
+    const second = await daemon.hears("session/prompt", 1)
+    ask("elsewhere", "make deploy", paramsOf(second).sessionId)
+    expect((await reading.all()).finish).toBe("tool_calls")
+    await expectJson(
+      202,
+      intern.as.post(`/interns/${intern.id}/questions/${other}`, { session_id: "s", content: "reject_once" }),
+    )
+    expect(await expectJson(200, intern.as.delete(`${path}?operation=make%20deploy`))).toEqual({ revoked: 1 })
+    ask("revoked", "make deploy")
+    await waitsFor("s")
+    expect(daemon.answersTo("revoked")).toEqual([])
+    daemon.end(prompt)
   })
 })
 
@@ -187,30 +273,6 @@ describe("a background turn", () => {
 })
 
 describe("a background turn of a daemon's agent", () => {
-  async function pausedInBackground() {
-    const workspace = await newWorkspace()
-    const intern = await newDaemonIntern(workspace)
-    const daemon = await new MockDaemon(intern).dial()
-    const path = `/interns/${intern.id}`
-    await eventually(async () => {
-      const { status } = await expectJson<{ status: string }>(200, workspace.as.get(path))
-      expect(status).toBe("running")
-    })
-    const messages = [{ role: "user", content: "Go" }]
-    const body = { stream: false, session_id: "s", approval_mode: "manual", messages }
-    await expectJson(202, workspace.as.post(`${path}/chat/completions`, body, { prefer: "respond-async" }))
-    const prompt = await daemon.hears("session/prompt")
-    const { sessionId: acp } = paramsOf(prompt)
-    daemon.ask(acp, "q")
-    const session = async () => (await expectJson<Transcript>(200, workspace.as.get(`${path}/sessions/s`))).session
-    const question = await eventually(async () => {
-      const { open_question_id: id } = await session()
-      expect(id).not.toBeNull()
-      return id ?? ""
-    })
-    return { daemon, prompt, acp, session, question, chat: internChat(workspace.key, intern.id), intern }
-  }
-
   test("goes on when a client that read along leaves", async () => {
     const { daemon, prompt, acp, session, question, chat, intern } = await pausedInBackground()
     const reader = await chat.answer("s", question, "allow_once")

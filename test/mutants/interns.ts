@@ -67,8 +67,8 @@ export const internMutants: readonly Mutant[] = [
   {
     name: "a turn that was answered by id has no background",
     file: TURNS,
-    from: `machine.onAnswer(run, reply, now(), isBackground || undefined)`,
-    to: `machine.onAnswer(run, reply, now())`,
+    from: `machine.onAnswer(run, given, now(), isBackground || undefined)`,
+    to: `machine.onAnswer(run, given, now())`,
     test: MODEL,
   },
   {

@@ -1,0 +1,105 @@
+import type { StandingPermission } from "../../src/interns/hosts/rpc.ts"
+import type { AcpEvent } from "../../src/interns/run/acp.ts"
+import type { Reply } from "../../src/interns/run/advance.ts"
+import { record } from "../../src/interns/run/acp-values.ts"
+import type { Question, Run, Step } from "../../src/interns/run/run.ts"
+import { type Decision, decide, standingAnswer, subjectOf } from "../../src/interns/run/standing.ts"
+
+/** Of a session; the oldest are forgotten. */
+const MAX_ANSWERS = 200
+
+/** What was answered for all of a session to an agent on a machine. An embedded agent keeps its own. */
+export class StandingAnswers {
+  readonly #sql: SqlStorage
+  readonly #isEmbedded: () => boolean
+
+  constructor(sql: SqlStorage, isEmbedded: () => boolean) {
+    this.#sql = sql
+    this.#isEmbedded = isEmbedded
+  }
+
+  /** Made with its first use: most interns are embedded, and each table is a page or two of each of them. */
+  #makeTable(): void {
+    this.#sql.exec(`
+      CREATE TABLE IF NOT EXISTS standing_answers (n INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL,
+        subject TEXT NOT NULL, name TEXT NOT NULL, decision TEXT NOT NULL, UNIQUE (session, subject)) STRICT;
+    `)
+  }
+
+  list(session: string): StandingPermission[] {
+    if (this.#isEmbedded()) return []
+    this.#makeTable()
+    const rows = this.#sql.exec<{ name: string; decision: Decision }>(
+      "SELECT name, decision FROM standing_answers WHERE session = ? ORDER BY n",
+      session,
+    )
+    return [...rows].map(({ name: operation, decision }) => ({ operation, decision }))
+  }
+
+  /** `name` null: all of the session. Returns how many there were. */
+  forget(session: string, name: string | null): number {
+    if (this.#isEmbedded()) return 0
+    this.#makeTable()
+    const rows = this.#sql.exec(
+      "DELETE FROM standing_answers WHERE session = ?1 AND (?2 IS NULL OR name = ?2) RETURNING n",
+      session,
+      name,
+    )
+    return rows.toArray().length
+  }
+
+  /** The step of a run whose question has its answer already. */
+  step(run: Run, news: AcpEvent): Step | undefined {
+    if (news.is !== "permission" || run.mode === "self-drive" || this.#isEmbedded()) return undefined
+    const subject = subjectOf(news)
+    this.#makeTable()
+    const [row] = subject
+      ? this.#sql.exec<{ decision: Decision }>(
+          "SELECT decision FROM standing_answers WHERE session = ? AND subject = ?",
+          run.session,
+          subject.key,
+        )
+      : []
+    return row && decide(run, news, row.decision)
+  }
+
+  /** Keeps an answer of a chat that counts for the session, and returns it as the agent gets it. */
+  ofChat(session: string, question: Question, reply: Reply): Reply {
+    if (reply.is !== "option") return reply
+    return { is: "option", optionId: this.#keep(session, question, reply.optionId) ?? reply.optionId }
+  }
+
+  /** The same of an ACP client, whose answer is a result. */
+  ofClient(session: string, question: Question, result: unknown): unknown {
+    const { optionId } = record(record(result)["outcome"])
+    const once = this.#keep(session, question, optionId)
+    return once === undefined ? result : { outcome: { outcome: "selected", optionId: once } }
+  }
+
+  #keep(session: string, question: Question, optionId: unknown): string | undefined {
+    const answer = this.#isEmbedded() ? undefined : standingAnswer(question, optionId)
+    if (!answer || question.kind !== "permission") return undefined
+    const subject = subjectOf(question)
+    this.#makeTable()
+    if (subject) this.#put(session, subject, answer.decision)
+    return answer.optionId
+  }
+
+  #put(session: string, { key, name }: { key: string; name: string }, decision: Decision): void {
+    this.#sql.exec(
+      `INSERT INTO standing_answers (session, subject, name, decision) VALUES (?, ?, ?, ?)
+       ON CONFLICT (session, subject) DO UPDATE SET decision = excluded.decision`,
+      session,
+      key,
+      name,
+      decision,
+    )
+    this.#sql.exec("DELETE FROM standing_answers WHERE session NOT IN (SELECT id FROM session_log)")
+    this.#sql.exec(
+      `DELETE FROM standing_answers WHERE session = ?1 AND n NOT IN
+         (SELECT n FROM standing_answers WHERE session = ?1 ORDER BY n DESC LIMIT ?2)`,
+      session,
+      MAX_ANSWERS,
+    )
+  }
+}

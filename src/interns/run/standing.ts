@@ -1,0 +1,58 @@
+import type { AcpEvent, PermissionOption } from "./acp.ts"
+import { MAX_DETAIL_LENGTH, type PermissionDetails } from "./permission-details.ts"
+import { optionOf, selected } from "./questions.ts"
+import type { Question, Run, Step } from "./run.ts"
+
+/**
+ * Answers for all of a session (`allow_always`, `reject_always`) to agents on machines. Such an agent gets the answer for
+ * once, because its own memory of it is neither limited to the session nor revocable; the gateway gives it again.
+ */
+
+export type Decision = "allow" | "reject"
+
+type PermissionRequest = { operation: string | null; details?: PermissionDetails }
+
+/**
+ * What an answer counts for: the same command in the same folder, the same URL, the same files, or else the same tool.
+ * `name`: for people. Undefined where it cannot be told from others, because it was cut.
+ */
+export function subjectOf({ operation, details = {} }: PermissionRequest): { key: string; name: string } | undefined {
+  const { command, folder, url, paths = [], diffs = [] } = details
+  const files = [...new Set([...paths, ...diffs.map(({ path }) => path)])].toSorted()
+  const parts =
+    command !== undefined
+      ? ["command", command, folder ?? ""]
+      : url !== undefined
+        ? ["url", url]
+        : files.length > 0
+          ? ["files", operation ?? "", ...files]
+          : ["tool", operation ?? ""]
+  if (parts.some((part) => part.length > MAX_DETAIL_LENGTH)) return undefined
+  const name = command ?? url ?? (files.length > 0 ? files.join(", ") : (operation ?? ""))
+  return name === "" ? undefined : { key: JSON.stringify(parts), name }
+}
+
+const STANDING: Readonly<Record<string, Decision>> = { allow_always: "allow", reject_always: "reject" }
+const ONCE = { allow: "allow_once", reject: "reject_once" } as const
+
+/** The answer as the agent gets it, and the decision that counts for the session; undefined where it is for once. */
+export function standingAnswer(
+  question: Question,
+  optionId: unknown,
+): { decision: Decision; optionId: string } | undefined {
+  if (question.kind !== "permission") return undefined
+  const chosen = question.options.find(({ id }) => id === optionId)
+  const decision = chosen && STANDING[chosen.kind]
+  if (decision === undefined) return undefined
+  const once = optionOf(question, ONCE[decision])
+  return once === undefined ? undefined : { decision, optionId: once }
+}
+
+/** A question that was answered before for all of its session. Undefined where the agent offers no such answer. */
+export function decide(run: Run, request: AcpEvent & { is: "permission" }, decision: Decision): Step | undefined {
+  const option = request.options.find(({ kind }: PermissionOption) => kind === ONCE[decision])
+  if (!option || run.state === "cancelling" || run.state === "ended") return undefined
+  const { rpc, operation, options, details } = request
+  const question: Question = { id: "", rpc, deadline: 0, kind: "permission", operation, options, details }
+  return { run: { ...run, questionCount: run.questionCount + 1 }, effects: [selected(question, option.id)] }
+}
