@@ -30,6 +30,8 @@ type Run = {
   isBackground: boolean
   /** The editor's id of its prompt; undefined where it is not the editor's, or the editor has gone. */
   request: number | undefined
+  /** It has the session, also while its turn is being cancelled because it has gone. */
+  isOfEditor: boolean
   /** Of the client that reads along. */
   reader: InternReader | undefined
   /** What the agent said while the run was open, and what clients saw of it before the present one. */
@@ -49,15 +51,15 @@ type Run = {
 const OPERATIONS = {
   prompt: 5,
   "self-drive": 1,
-  background: 2,
-  "answer by id": 2,
+  background: 4,
+  "answer by id": 4,
   text: 3,
   ask: 5,
   answer: 5,
   "answer wrong": 3,
   "answer cancel": 1,
   "answer again": 3,
-  leave: 1,
+  leave: 3,
   stop: 3,
   "delete session": 1,
   end: 2,
@@ -73,14 +75,14 @@ const OPERATIONS = {
   cut: 1,
   "come back": 4,
   "start anew": 1,
-  "open in the editor": 4,
+  "open in the editor": 8,
   "new in the editor": 1,
-  "prompt by the editor": 6,
+  "prompt by the editor": 12,
   "answer by the editor": 4,
   "answer the last by the editor": 1,
   "answer again by the editor": 1,
   "cancel by the editor": 1,
-  "close the editor": 1,
+  "close the editor": 3,
   "switch the schedule": 2,
   "run the schedule": 1,
   "pass to the schedule": 2,
@@ -231,6 +233,7 @@ class Setup {
       session,
       isBackground,
       request,
+      isOfEditor: request !== undefined,
       acp: paramsOf(prompt).sessionId,
       prompt,
       state: "streaming",
@@ -524,6 +527,7 @@ class Setup {
     for (const run of this.runs.values()) {
       const isWatched = run.state === "streaming" || (run.state === "paused" && run.request !== undefined)
       Object.assign(run, { reader: undefined, request: undefined })
+      if (run.isBackground) run.isOfEditor = false
       if (!isWatched) continue
       if (!run.isBackground) await this.cancelled(run)
       else if (run.state === "streaming") run.grace = this.now + LIMITS.graceMs
@@ -562,8 +566,8 @@ class Setup {
   }
 
   /** Who has the session, as the editor is told. */
-  door({ request, isBackground }: Run): string {
-    if (request !== undefined) return "acp"
+  door({ isOfEditor, isBackground }: Run): string {
+    if (isOfEditor) return "acp"
     return isBackground ? "background" : "chat"
   }
 
@@ -645,6 +649,7 @@ class Setup {
     for (const run of this.runs.values()) {
       if (run.request === undefined) continue
       run.request = undefined
+      if (run.isBackground) run.isOfEditor = false
       const isOpen = run.state === "streaming" || run.state === "paused"
       await eventually(async () => {
         const { open } = await this.object.peek()

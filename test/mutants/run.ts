@@ -5,7 +5,8 @@ import { internMutants } from "./interns.ts"
 
 const HELP = `npm run test:mutants -- [--only TEXT] [--seeds 3]
 
-Runs the test of each mutant with its fault in the source. Ends with 1 if a mutant lives: if its test passes with every seed.`
+Runs the tests as they are, then the test of each mutant with its fault in the source. Ends with 1 if a test fails without a
+fault, or if a mutant lives: if its test passes with every seed.`
 
 const { values } = parseArgs({
   options: {
@@ -27,17 +28,29 @@ const seeds = Array.from({ length: Number(values.seeds) }, (_, index) => String(
 /** A test that waits for what never comes is one that found its mutant: without one it takes a minute. */
 const HANGS_MS = 300_000
 
-/** Whether the test fails for its own reasons. */
-function isFound(name: string, test: string, seed: string): boolean {
+function run(test: string, seed: string, mutant: string) {
   const args = [vitest, "run", "--config", "test/vitest.config.ts", "--project", "worker", test]
-  const env = { ...process.env, MUTANT: name, TEST_DEPTH: "mutants", TEST_SEED: seed }
+  const env = { ...process.env, MUTANT: mutant, TEST_DEPTH: "mutants", TEST_SEED: seed }
   const options = { cwd: root, env, encoding: "utf8", timeout: HANGS_MS, killSignal: "SIGKILL" } as const
   const { status, stdout, stderr, signal } = spawnSync(process.execPath, args, options)
-  const output = stdout + stderr
+  return { status, signal, output: stdout + stderr }
+}
+
+/** Whether the test fails for its own reasons. */
+function isFound(name: string, test: string, seed: string): boolean {
+  const { status, signal, output } = run(test, seed, name)
   if (!output.includes(`mutated: ${name}`)) throw new Error(`The mutant was not loaded.\n${output}`)
   return signal !== null || (status !== 0 && output.includes("Property failed"))
 }
 
+for (const test of new Set(chosen.map((mutant) => mutant.test))) {
+  for (const seed of seeds) {
+    const { status, output } = run(test, seed, "")
+    if (status === 0) continue
+    console.log(`${test} fails without a mutant (seed ${seed}).\n${output}`)
+    process.exit(1)
+  }
+}
 const living = chosen.filter(({ name, test }) => {
   const seed = seeds.find((one) => isFound(name, test, one))
   console.log(seed === undefined ? `LIVES  ${name}` : `found  ${name} (seed ${seed})`)
