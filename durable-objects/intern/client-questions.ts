@@ -50,11 +50,13 @@ export class ClientQuestions {
 
   /** The agent has an answer that the client did not give: it need not show the question any more. */
   closed(rpc: RpcId): void {
-    const { store, sockets } = this.#deps
+    const { store } = this.#deps
     const question = store.takeQuestionOf(rpc)
-    if (!question) return
-    const params = { requestId: question.id }
-    sockets.send(question.client, { jsonrpc: "2.0", method: "$/cancel_request", params })
+    if (question) this.#hide(question)
+  }
+
+  #hide({ id, client }: PendingQuestion): void {
+    this.#deps.sockets.send(client, { jsonrpc: "2.0", method: "$/cancel_request", params: { requestId: id } })
   }
 
   /** Those of a client that left, but for the ones that a run answers, or keeps open. */
@@ -63,6 +65,9 @@ export class ClientQuestions {
   }
 
   cancel(questions: readonly PendingQuestion[]): void {
-    for (const { rpc, method } of questions) this.#deps.send({ id: rpc, result: unanswered(method) })
+    for (const question of questions) {
+      this.#hide(question)
+      this.#deps.send({ id: question.rpc, result: unanswered(question.method) })
+    }
   }
 }
