@@ -1,14 +1,24 @@
 import { expect, test } from "vitest"
 import { missingTests } from "../documented-tests.ts"
-import { accountRows } from "./account-rows.ts"
-import { chatRows, responsesRows } from "./field-rows.ts"
-import { internRows } from "./intern-rows.ts"
-import type { ContractRow } from "./rows.ts"
-import { streamRows } from "./stream-rows.ts"
-import { vaultRows } from "./vault-rows.ts"
+import { accountEndpointRows } from "./rows/account-endpoint.ts"
+import { endpointRows } from "./rows/endpoint.ts"
+import { eventRows } from "./rows/event.ts"
+import { chatRows } from "./rows/field.ts"
+import { requestRows } from "./rows/request.ts"
+import { resourceRows } from "./rows/resource.ts"
+import { responsesRows } from "./rows/response-field.ts"
+import type { ContractRow } from "./rows/rows.ts"
+import { ruleRows } from "./rows/rule.ts"
 
-/** Rules of request fields are rows of their own, which fields.worker.test.ts runs (field-rows.ts). */
-const rows: readonly ContractRow[] = [...streamRows, ...accountRows, ...internRows, ...vaultRows]
+/** Rules of request fields are rows of their own, which fields.worker.test.ts runs (rows/field.ts, rows/response-field.ts). */
+const rows: readonly ContractRow[] = [
+  ...resourceRows,
+  ...requestRows,
+  ...endpointRows,
+  ...accountEndpointRows,
+  ...eventRows,
+  ...ruleRows,
+]
 
 test("every promise of the interface names a test that exists", () => {
   expect(missingTests(rows.map(({ proof }) => proof))).toEqual([])

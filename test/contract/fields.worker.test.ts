@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { newWorkspace } from "../support/world.ts"
-import { chatRows, type FieldRow, responsesRows } from "./field-rows.ts"
+import { chatRows, type FieldRow } from "./rows/field.ts"
 import { expectRefusal } from "./refusal.ts"
+import { responsesRows } from "./rows/response-field.ts"
 
 const CHAT = { model: "sim/echo", messages: [{ role: "user", content: "Hi" }] }
 const RESPONSES = { model: "sim/echo", input: "Hi" }

@@ -223,6 +223,25 @@ export const Destination = z.looseObject({
   updated_at: timestamp,
 })
 
+export const ScimGroup = z.looseObject({
+  id,
+  display_name: text,
+  external_id: maybe,
+  organization_id: text,
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+
+export const ScimGroupMapping = z.looseObject({
+  id,
+  scim_group_id: id,
+  workspace_id: id,
+  organization_id: text,
+  role: text,
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+
 export const SyncJob = z.looseObject({
   id,
   status: text,

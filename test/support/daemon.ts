@@ -31,6 +31,8 @@ export class MockDaemon {
   /** What the gateway said, each frame once. */
   readonly received: AcpMessage[] = []
   closedWith: number | undefined
+  /** Whether it answers when it is asked for a new session. */
+  opensSessions = true
   #socket: WebSocket | undefined
   #sent: { seq: number; msg: AcpMessage }[] = []
   #latest: { seq: number; msg: AcpMessage }[] = []
@@ -109,7 +111,8 @@ export class MockDaemon {
   /** Sessions are opened without being told to; all else is the test's matter. */
   #serve({ id, method }: AcpMessage): void {
     if (id === undefined) return
-    if (method === "session/new") this.say({ id, result: { sessionId: `acp-${this.#sessions++}` } })
+    if (method === "session/new" && this.opensSessions)
+      this.say({ id, result: { sessionId: `acp-${this.#sessions++}` } })
     if (method === "session/load") this.say({ id, result: {} })
     if (method === "_intern/steer") this.say({ id, result: { outcome: "injected" } })
     if (method === "_intern/shutdown") this.say({ id, result: {} })

@@ -1,0 +1,255 @@
+import { account, internStream, internUpdate, lifecycle, records, requests, runs, statuses, vault } from "./proofs.ts"
+import { rowsOf, testsIn } from "./rows.ts"
+
+const STATUS = statuses("%s: %i")
+const FORBIDDEN = statuses("answers 403 to a key that does not manage, and says which keys do")
+const NO_KEY = testsIn("http/contract.worker.test.ts")("refuses a request with no key")
+const PAGES = statuses("GET %s takes a page size of 1 to 100 and a skip count from 0")
+const METADATA = records("%s: enabled adds routing metadata")
+const BLOCKED = records("a guardrail that blocks names its patterns, and its stage where metadata was requested")
+const FAILURES = testsIn("inference/faults.worker.test.ts")("sim/%s is HTTP %i, streamed or not, and costs nothing")
+const PROVIDER = requests("a provider that answers a response with %i is %i in the envelope, with its code")
+const DOCUMENT = requests("%s: an answer is a document unless stream is true")
+const EXCHANGE = statuses(
+  "an authorization code is exchanged once, for a key and a user id, under each challenge method",
+)
+const PRESET = records("a preset has every field; a second call makes a new version; other fields are ignored")
+const UUID = account("%s %s: an id that is no UUID is refused")
+const STORED = internUpdate("is stored with %s")
+const REFUSED = internUpdate("is refused with %s")
+const HOSTS = internUpdate("has each host once, in lower case and without the final dot; its value is never returned")
+const WRITES = vault("while writes are disabled they are 503, and reading goes on")
+const ANSWER = runs("pauses the run, is answered, and the run goes on where it was")
+const REVEAL = lifecycle("of a running intern is revealed, never cached, and every reveal is in the audit log")
+
+/** Part "Endpoints": inference, keys, presets, interns and their vault. */
+export const endpointRows = [
+  ...rowsOf(
+    "Endpoints",
+    [
+      testsIn("http/contract.worker.test.ts")("refuses a body that is not declared as JSON"),
+      "A body is declared as application/json.",
+    ],
+    [PAGES, "A skip count is an integer of at least 0.", "A page size is an integer from 1 to 100."],
+  ),
+  ...rowsOf(
+    "POST /chat/completions",
+    [
+      METADATA,
+      "X-Service-Metadata enabled adds routing metadata.",
+      "disabled adds none.",
+      "The legacy header is read as well.",
+    ],
+    [
+      records("a chat completion has every field of its result, and no routing metadata unless it was requested"),
+      "Without the header there is no routing metadata.",
+    ],
+    [DOCUMENT, "The answer is JSON, or an event stream with stream true."],
+    [STATUS, "400, 401, 402, 404 and 413 of the gateway are in the envelope."],
+    [BLOCKED, "403 where a guardrail blocks."],
+    [FAILURES, "404, 408, 413, 422, 429, 502 and 503 of a provider are in the envelope."],
+  ),
+  ...rowsOf(
+    "POST /responses",
+    [METADATA, "The header adds routing metadata."],
+    [DOCUMENT, "The answer is JSON, or events that end with [DONE]."],
+    [testsIn("inference/responses.worker.test.ts")("%j names %s"), "400 names the field."],
+    [PROVIDER, "404, 408, 413, 422, 429, 502, 503, 524 and 529 are in the envelope."],
+    [
+      BLOCKED,
+      "403 of a guardrail carries metadata.patterns.",
+      "403 of a guardrail carries its stage where metadata was requested.",
+    ],
+  ),
+  ...rowsOf("POST /embeddings", [
+    testsIn("inference/embeddings.worker.test.ts")("%s are taken"),
+    "Embeddings of an input are answered.",
+  ]),
+  ...rowsOf(
+    "GET /embeddings/models",
+    [
+      records("embedding models have every field, prices as decimal strings and a path that answers"),
+      "The models are in data.",
+    ],
+    [STATUS, "A key is required."],
+  ),
+  ...rowsOf(
+    "GET /key",
+    [
+      records("GET /key has every field, of the key that asks, with its label masked"),
+      "The record is that of the key that asks.",
+    ],
+    [testsIn("keys/routes.worker.test.ts")("%s"), "401 for a key that does not work."],
+  ),
+  ...rowsOf(
+    "POST /auth/keys",
+    [
+      EXCHANGE,
+      "A code is exchanged for a key and a user id.",
+      "code_challenge_method is S256, plain or null.",
+      "A code is exchanged once.",
+    ],
+    [
+      testsIn("oauth/oauth.worker.test.ts")("is met by its own verifier, and no other"),
+      "code_verifier must meet the challenge of the authorization request.",
+    ],
+    [STATUS, "400 for a body without a code or with another method.", "403 for a code that nobody got."],
+  ),
+  ...rowsOf(
+    "POST /presets/{slug}/responses",
+    [
+      PRESET,
+      "An unknown slug makes a preset.",
+      "A known slug makes a new version.",
+      "model and instructions are kept, instructions as system_prompt.",
+      "Other fields are ignored without an error.",
+    ],
+    [STATUS, "400 for a slug that is not URL-safe."],
+    [NO_KEY, "401 without a key."],
+    [FORBIDDEN, "403 for a key that is no management key."],
+    [
+      testsIn("presets/presets.worker.test.ts")("belongs to a workspace, and is made by management keys"),
+      "404 for the workspace of somebody else.",
+    ],
+    [testsIn("presets/presets.worker.test.ts")("that is archived takes no new version"), "409 for an archived preset."],
+  ),
+  ...rowsOf(
+    "POST /interns/{internId}/chat/completions",
+    [
+      internStream("is chunks with a delta and a finish reason, then the final chunk with the usage of the intern"),
+      "The answer is an event stream that ends with [DONE].",
+    ],
+    [
+      ANSWER,
+      "approval_mode manual asks the caller.",
+      "A question is answered with the session, the echoed call and a tool message.",
+    ],
+    [
+      runs("self-drive consents on the caller's behalf, with the narrowest consent there is"),
+      "Without approval_mode the run consents for the caller.",
+    ],
+    [
+      runs("goes on in the same session of the agent when the caller names its session"),
+      "session_id names the conversation.",
+    ],
+    [
+      runs("a prompt while it streams steers the turn: 202"),
+      "A prompt to a running session answers with the session and the status steered.",
+    ],
+    [
+      testsIn("interns/requests.worker.test.ts")("%j is 400 bad_request, and names %s"),
+      "400 names the field that is wrong.",
+    ],
+    [
+      testsIn("interns/requests.worker.test.ts")(
+        "is refused before it is read where it is too large, not JSON, or for nobody",
+      ),
+      "404 for an intern that the key does not see.",
+      "A body is at most 1048576 bytes of JSON.",
+    ],
+    [testsIn("contract/programme.worker.test.ts")("$method $path is 404"), "The route is for the interns programme."],
+  ),
+  ...rowsOf(
+    "PATCH /interns/{internId}",
+    [
+      internUpdate("keeps what it does not name, and clears what it sets to null"),
+      "A field that is omitted stays.",
+      "null clears a field.",
+      "The answer is the intern.",
+    ],
+    [internUpdate("takes %j"), "Every field takes values up to its limits."],
+    [internUpdate("refuses %j as invalid_body"), "A value beyond a limit or a pattern is 400 invalid_body."],
+    [
+      internUpdate("may have 1048576 bytes of JSON that is declared as JSON"),
+      "A body that is not declared as JSON is 415.",
+      "A body above 1048576 bytes is 413.",
+    ],
+    [
+      testsIn("interns/lifecycle.worker.test.ts")(
+        "an update without a body, or with one that says nothing, changes nothing",
+      ),
+      "An empty body needs no content type.",
+    ],
+    [
+      internUpdate("is a 404 for an intern that is not there, and a 403 for the intern's own key"),
+      "403 for the key of the intern.",
+      "404 not_found for an intern that is not there.",
+    ],
+    [NO_KEY, "401 without a key."],
+    [
+      internUpdate("an operation of an intern that takes too long is 408 timeout: %s %s"),
+      "408 timeout for an update that takes too long.",
+    ],
+    [
+      lifecycle("a name is taken once per creator in a workspace: 409 name_taken"),
+      "409 name_taken for a name that is in use.",
+    ],
+    [
+      internUpdate(
+        "a fault inside the gateway is 500 in the envelope, with the reason internal_error on an intern route",
+      ),
+      "500 for a fault inside the gateway.",
+    ],
+  ),
+  ...rowsOf(
+    "GET /interns/{internId}/daemon",
+    [
+      REVEAL,
+      "The answer is the access of the daemon.",
+      "The answer is not cached.",
+      "Every reveal is in the audit log.",
+    ],
+    [lifecycle("of one that does not run: 409 intern_not_running"), "409 for an intern that does not run."],
+    [
+      internUpdate("an operation of an intern that takes too long is 408 timeout: %s %s"),
+      "408 timeout for a read that takes too long.",
+    ],
+    [NO_KEY, "401 without a key."],
+    [
+      lifecycle("keys of its workspace do; others, and callers outside the programme, get 404"),
+      "404 for a key of another workspace.",
+    ],
+    [UUID, "The id is a UUID."],
+  ),
+  ...rowsOf(
+    "PUT /vault/interns/{internId}/secrets/{name}",
+    [
+      STORED,
+      "A name has 1 to 255 characters.",
+      "A value has 1 to 65536 characters.",
+      "A secret has 1 to 100 hosts.",
+      "The answer is the metadata of the secret.",
+    ],
+    [
+      REFUSED,
+      "A name outside its pattern is a 400.",
+      "hosts and value are required.",
+      "A host has at most 254 characters.",
+      "Schemes, ports, paths, wildcards and empty hosts are a 400.",
+    ],
+    [HOSTS, "A host is in lower case without its final dot.", "A host that is given twice is kept once."],
+    [
+      testsIn("vault/egress.test.ts")("stays as it is towards %s"),
+      "A secret goes to its own hosts, never to a parent domain or another host.",
+    ],
+    [
+      testsIn("vault/canaries.worker.test.ts")(
+        "no route gives a vault value to any key or token, and none is in a log, a row or an object",
+      ),
+      "A value is encrypted at rest.",
+      "A value is never returned by any route.",
+    ],
+    [
+      vault("is replaced name by name; the record stays, the value and the hosts change"),
+      "A second write replaces the secret.",
+    ],
+    [WRITES, "503 while vault writes are disabled."],
+    [UUID, "The id is a UUID."],
+  ),
+  ...rowsOf(
+    "DELETE /vault/interns/{internId}/secrets/{name}",
+    [HOSTS, "204 without a body.", "404 for a secret that is not there."],
+    [vault("is its own, beside the workspace's"), "404 for a secret of another scope."],
+    [WRITES, "503 while vault writes are disabled."],
+  ),
+]

@@ -1,0 +1,278 @@
+import { faults, internStream, keys, records, relay, requests, runs, statuses } from "./proofs.ts"
+import { rowsOf, testsIn } from "./rows.ts"
+
+const FREE = testsIn("ledger/free-requests.worker.test.ts")(
+  "is told 429 with the limit when its minute is full, by whichever key; nothing is held, paid models go on",
+)
+const FIRST_FAILURE = faults("sim/%s is HTTP %i, streamed or not, and costs nothing")
+const RATE_HEADERS = statuses(
+  "a rate limit of the provider keeps its retry hint and its code; a success has no rate-limit headers",
+)
+const QUESTION = internStream(
+  "asks for a permission as one tool call with every option, then ends with tool_calls and the final chunk",
+)
+const DELTAS = records(
+  "a stream of responses has text deltas with all their fields, numbered in order, and the sentinel",
+)
+
+/** Parts "Events" and "Errors". */
+export const eventRows = [
+  ...rowsOf(
+    "Events",
+    [
+      records("a chat stream is chunks of one id and ends with the sentinel"),
+      "Each data line of a chat stream is a chat.completion.chunk.",
+      "A chat stream ends with [DONE].",
+    ],
+    [
+      relay("a stream cut between events ends in an error chunk, charged for what came"),
+      "An error in the middle of a stream is a chunk with finish_reason error.",
+    ],
+    [
+      relay("an end without finish reason or [DONE] is a cut, not a success"),
+      "A stream that breaks off is never a complete answer.",
+    ],
+    [
+      DELTAS,
+      "A text delta of a response has type, delta, item_id and logprobs.",
+      "A text delta of a response has integer content_index and output_index.",
+      "sequence_number counts the events of a response.",
+      "A stream of responses ends with [DONE].",
+    ],
+    [
+      testsIn("inference/compliance.worker.test.ts")("%s ends in response.failed, with what was said until then"),
+      "A response that fails in the middle ends in response.failed.",
+    ],
+    [
+      internStream("is chunks with a delta and a finish reason, then the final chunk with the usage of the intern"),
+      "Chunks of an intern are chat.completion.chunk objects.",
+      "Choices of an intern's chunk have delta and finish_reason.",
+      "The final chunk after stop has empty choices, the session id and the reported usage.",
+      "[DONE] follows the final chunk.",
+    ],
+    [
+      runs("a form is answered as JSON that fits its schema"),
+      "A form is a question whose answer is JSON of its schema.",
+    ],
+    [
+      internStream("has null as its usage where the intern reported none"),
+      "usage is null where the intern reported none.",
+    ],
+    [
+      QUESTION,
+      "A question is one tool call with id, index 0 and the type function.",
+      "The function of a question is service.provide_input.",
+      "Its arguments are a JSON string with kind, operation and options.",
+      "A permission question has the four options.",
+      "A question is followed by finish_reason tool_calls.",
+      "The final chunk follows tool_calls with the session id.",
+      "usage is null after tool_calls.",
+    ],
+    [internStream("whose agent fails has the final chunk after the error chunk"), "The final chunk follows an error."],
+    [
+      testsIn("runtime/interns.test.ts")(
+        "a client that leaves while its intern is silent is noticed by a keepalive, and its turn is cancelled",
+      ),
+      "The comment keepalive is written in silence.",
+    ],
+    [
+      testsIn("contract/defaults.test.ts")(
+        "an intern has 300 s for a chat and 5 minutes for an answer, and 30 s of silence end in a keepalive",
+      ),
+      "A keepalive comes after 30 s of silence.",
+    ],
+    [
+      testsIn("observability/delivery.worker.test.ts")(
+        "the calls that its rules let through, though they be about what it is not told",
+      ),
+      "Delivery is configured for each destination.",
+    ],
+  ),
+  ...rowsOf(
+    "Errors",
+    [statuses("%s: %i"), "Every error has the envelope and the HTTP status of its code."],
+    [
+      statuses("%s: %i"),
+      "400: a malformed body, an unsupported value, or the download of an uploaded file.",
+      "401: an unknown key.",
+      "402: the limit of the key is used up.",
+      "404: a resource that is not there.",
+      "410: a removed endpoint.",
+      "413: a body that is too large.",
+      "415: a body that is not declared as JSON.",
+    ],
+    [
+      testsIn("contract/account.worker.test.ts")(
+        "GET %s is 400 once the default workspace is deleted, until one is named",
+      ),
+      "400: the default workspace is deleted.",
+    ],
+    [keys("an account without balance is refused, but for what is free"), "402: the account has no credits."],
+    [
+      statuses("answers 403 to a key that does not manage, and says which keys do"),
+      "403: a management key is required.",
+    ],
+    [
+      records("a guardrail that blocks names its patterns, and its stage where metadata was requested"),
+      "403: a guardrail blocked the request.",
+    ],
+    [
+      testsIn("interns/lifecycle.worker.test.ts")("who made the key and left the organization talks to no intern: 403"),
+      "403: the creator of the key left the organization.",
+    ],
+    [
+      testsIn("contract/programme.worker.test.ts")("$method $path is 404"),
+      "404: any intern or vault route outside the programme or the scope of the key.",
+    ],
+    [
+      FIRST_FAILURE,
+      "408: an operation timed out.",
+      "422: a request is well-formed but invalid.",
+      "429: a rate limit.",
+      "502: a provider failed.",
+      "503: a provider is temporarily unavailable.",
+    ],
+    [
+      testsIn("presets/presets.worker.test.ts")("that is archived takes no new version"),
+      "409: a conflict of a preset.",
+    ],
+    [
+      testsIn("scim/mappings.worker.test.ts")(
+        "puts the people of a group into a workspace, and is the same when it is made again",
+      ),
+      "409: a mapping with a different role.",
+    ],
+    [
+      testsIn("contract/intern-update.worker.test.ts")(
+        "a fault inside the gateway is 500 in the envelope, with the reason internal_error on an intern route",
+      ),
+      "500: an internal error.",
+    ],
+    [
+      internStream("a session that the agent does not open in its time ends in 504 timeout, which may be asked again"),
+      "504: the intern did not answer in time.",
+    ],
+    [
+      requests("a provider that answers a response with %i is %i in the envelope, with its code"),
+      "524: the request of a provider timed out.",
+      "529: a provider is overloaded.",
+    ],
+    [
+      FREE,
+      "Free models have a limit per minute.",
+      "A 429 of the service has the three X-RateLimit headers.",
+      "A success on a free model has no such header.",
+    ],
+    [
+      testsIn("ledger/free-requests.worker.test.ts")("are so many a minute and so many a day, by the calendar of UTC"),
+      "Free models have a limit per day.",
+    ],
+    [
+      testsIn("access/flood.worker.test.ts")(
+        "an address that tries keys without end is refused, but for keys that work, and others are not",
+      ),
+      "A 429 may come from the protection against floods.",
+    ],
+    [
+      RATE_HEADERS,
+      "A 429 of a provider has its code in metadata.provider_code.",
+      "A provider's hint becomes Retry-After.",
+      "A successful answer has no X-RateLimit header.",
+    ],
+    [
+      faults("a model list falls back to the next model, and only the one that answered is charged"),
+      "Other providers are tried before an error reaches the caller.",
+    ],
+    [
+      faults("Retry-After is given only when every provider that was asked gave a hint"),
+      "Retry-After is there only where every provider that was asked gave a hint.",
+    ],
+    [
+      keys("a key without room is refused with 402, in words, and works again once its limit is raised"),
+      "A higher limit of the key resolves a 402.",
+    ],
+    [
+      testsIn("contract/credit.worker.test.ts")("an account without balance is served once its balance is above zero"),
+      "A higher balance resolves a 402.",
+    ],
+    [
+      testsIn("contract/credit.worker.test.ts")(
+        "a key whose limit is used up is served again after the reset of its limit",
+      ),
+      "The reset of the key's limit resolves a 402.",
+    ],
+    [
+      requests("a rate limit after a stream has started is a chunk with finish_reason error"),
+      "A rate limit after the start of a stream is an error chunk.",
+    ],
+    [
+      testsIn("inference/compliance.worker.test.ts")("%s is an HTTP error, streamed or not"),
+      "An error before the first content is an HTTP error, streamed or not.",
+    ],
+  ),
+  ...rowsOf(
+    "Intern errors",
+    [
+      runs("unknown, of another session, wrong, given twice: each says what it is, and moves no deadline"),
+      "bad_request: 400, not retryable: the answer is not accepted.",
+      "interaction_unknown: 404, not retryable.",
+      "interaction_not_pending: 409, not retryable: the run has ended.",
+    ],
+    [
+      testsIn("contract/intern-update.worker.test.ts")("refuses %j as invalid_body"),
+      "invalid_body: 400, not retryable.",
+    ],
+    [
+      testsIn("contract/intern-update.worker.test.ts")(
+        "is a 404 for an intern that is not there, and a 403 for the intern's own key",
+      ),
+      "not_found: 404, not retryable.",
+    ],
+    [
+      testsIn("contract/intern-update.worker.test.ts")(
+        "an operation of an intern that takes too long is 408 timeout: %s %s",
+      ),
+      "timeout: 408, retryable, of an operation on the life of an intern.",
+    ],
+    [runs("a turn that takes longer than its time is cancelled, and says so"), "timeout: 408, retryable, of a chat."],
+    [
+      internStream("a session that the agent does not open in its time ends in 504 timeout, which may be asked again"),
+      "timeout: 504, retryable.",
+    ],
+    [
+      testsIn("interns/lifecycle.worker.test.ts")("a name is taken once per creator in a workspace: 409 name_taken"),
+      "name_taken: 409, not retryable.",
+    ],
+    [
+      testsIn("interns/lifecycle.worker.test.ts")("of one that does not run: 409 intern_not_running"),
+      "intern_not_running: 409, not retryable.",
+    ],
+    [
+      runs("more was said than is kept: 410 attachment_failed, and a cancel frees the session"),
+      "attachment_failed: 410, not retryable.",
+    ],
+    [
+      internStream("of a run that was cancelled ends with 410 run_ended in an error chunk, then the final chunk"),
+      "run_ended: 410, in the stream.",
+    ],
+    [runs("an agent that does not confirm in time: stream_severed"), "stream_severed: in the stream."],
+    [
+      testsIn("contract/intern-update.worker.test.ts")("may have 1048576 bytes of JSON that is declared as JSON"),
+      "payload_too_large: 413, not retryable, above 1048576 bytes.",
+      "unsupported_media_type: 415, not retryable.",
+    ],
+    [runs("more turns a minute than an intern takes: 429 rate_limited"), "rate_limited: 429, retryable."],
+    [runs("is not there: 502 intern_unreachable, once the patience is over"), "intern_unreachable: 502, retryable."],
+    [runs("more open runs than an intern holds: 503 busy"), "busy: 503, retryable."],
+    [
+      testsIn("contract/intern-update.worker.test.ts")(
+        "a fault inside the gateway is 500 in the envelope, with the reason internal_error on an intern route",
+      ),
+      "internal_error: 500, retryable.",
+    ],
+    [
+      testsIn("vault/vault.worker.test.ts")("while writes are disabled they are 503, and reading goes on"),
+      "Vault writes are 503 while they are disabled.",
+    ],
+  ),
+]

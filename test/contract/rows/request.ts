@@ -1,0 +1,168 @@
+import { agent, defaults, document, faults, relay, requests } from "./proofs.ts"
+import { rowsOf, testsIn } from "./rows.ts"
+
+const CARRIED = requests("carries %j as it is")
+const SESSION = requests("%s: the session is that of the body, or else that of the header")
+const LOOP = agent("%j: after %i rounds, the last of them without tools")
+const DELIVERY = testsIn("observability/delivery.worker.test.ts")
+const toMessages = testsIn("formats/messages/to-body.test.ts")
+const names = testsIn("routing/names.test.ts")
+
+/** What request fields do. What they accept and refuse is in field.ts and response-field.ts. */
+export const requestRows = [
+  ...rowsOf(
+    "What the service does",
+    [
+      requests("%s: an answer is a document unless stream is true"),
+      "Chat completions and responses are JSON or server-sent events.",
+    ],
+    [names("%s is %s"), "A model is named by its author and slug."],
+    [names("%s asks for %s with %j"), "A :variant behind the slug chooses among the endpoints of the model."],
+    [
+      faults("a model list falls back to the next model, and only the one that answered is charged"),
+      "A request is routed to a provider of one of the requested models.",
+    ],
+    [
+      testsIn("inference/embeddings.worker.test.ts")("texts that share words are nearer than texts that do not"),
+      "Embeddings are made.",
+    ],
+    [
+      testsIn("inference/responses.worker.test.ts")("with instructions, a conversation and a tool, over two turns"),
+      "The responses API is stateless: each request has the whole conversation in input.",
+    ],
+    [
+      relay("%s: enabled tells how it was routed, before [DONE]"),
+      "Routing metadata is requested by a header, for each call.",
+    ],
+    [document("%s: has operations at %s"), "Each of the 29 groups of operations exists."],
+  ),
+  ...rowsOf(
+    "Chat completion request",
+    [
+      requests("carries messages of five roles with their names and their breakpoints"),
+      "Messages of all five variants and their names reach the provider.",
+      "An explicit breakpoint of a content block reaches the provider.",
+    ],
+    [
+      CARRIED,
+      "frequency_penalty and presence_penalty reach the provider.",
+      "temperature and top_p reach the provider.",
+      "min_p reaches the provider.",
+      "seed and stop reach the provider.",
+      "logit_bias reaches the provider.",
+      "logprobs and top_logprobs reach the provider.",
+      "image_config reaches the provider with whatever keys it has.",
+      "modalities reach the provider.",
+      "response_format reaches the provider.",
+      "tools and tool_choice reach the provider.",
+      "parallel_tool_calls reaches the provider, true or false.",
+      "A repetition penalty reaches the provider.",
+      "A predicted output reaches the provider.",
+      "Controls of the prompt cache reach the provider.",
+    ],
+    [
+      toMessages("with cache_control at the top marks %s"),
+      "cache_control at the top puts a breakpoint on the last cacheable block.",
+    ],
+    [
+      toMessages("a breakpoint of the chat wire becomes this wire's"),
+      "In the explicit mode of the prompt cache the marked blocks are cached.",
+    ],
+    [
+      relay("debug.echo_upstream_body shows what the provider was sent"),
+      "debug.echo_upstream_body shows the body that the provider was sent.",
+    ],
+    [
+      requests("limits the output by max_completion_tokens, and by max_tokens where that is absent"),
+      "max_completion_tokens limits the output.",
+      "max_tokens does so where the newer field is absent.",
+    ],
+    [document("the document marks %s.%s as deprecated"), "max_tokens is deprecated.", "route is deprecated."],
+    [
+      requests("keeps metadata, session, plugins and routing preferences from the provider"),
+      "Fields for the gateway itself are not sent to a provider.",
+    ],
+    [
+      faults("a model list falls back to the next model, and only the one that answered is charged"),
+      "models are candidates, tried in their order.",
+    ],
+    [
+      agent("auto-router chooses among what it may"),
+      "The plugin auto-router chooses among the models that its lists leave.",
+    ],
+    [
+      testsIn("inference/request.worker.test.ts")("allow_fallbacks: false asks once"),
+      "allow_fallbacks: false asks one provider.",
+    ],
+    [
+      requests("says the reasoning effort the same way in either form"),
+      "The shorthand of the reasoning effort is the same as reasoning.effort.",
+      "reasoning.summary reaches the provider.",
+    ],
+    [
+      defaults("route is the older name of the partition of the provider's sort: fallback is model, sort is none"),
+      "route fallback is the partition model.",
+      "route sort is the partition none.",
+      "route null is no route.",
+    ],
+    [requests("%s: the tier fast is priority at the provider"), "The service tier fast is another name of priority."],
+    [
+      testsIn("routing/plan.test.ts")("a session stays with one, and sessions spread"),
+      "session_id is the key of sticky routing.",
+    ],
+    [
+      DELIVERY("reaches a webhook, signed, with its trace, its session and what was said"),
+      "session_id groups the calls of a destination.",
+      "trace_id and parent_span_id place a call in its trace.",
+      "trace_name is in the metadata of a trace.",
+      "Other keys of trace reach destinations as metadata.",
+    ],
+    [
+      testsIn("observability/send.test.ts")("names its spans by generation_name, then span_name, then the model"),
+      "generation_name and span_name name a span.",
+    ],
+    [SESSION, "The header x-session-id is read.", "session_id of the body wins over the header."],
+    [requests("%s: an answer is a document unless stream is true"), "stream is false unless it is given."],
+    [
+      relay("include_usage: false takes the usage out"),
+      "stream_options.include_usage decides on the usage of a stream.",
+    ],
+    [agent("a choice that forces a call forces one"), "tool_choice may force a call."],
+    [
+      testsIn("contract/user.worker.test.ts")("%s: user reaches a provider as a stable pseudonym, never raw"),
+      "user identifies an end user to the provider by a pseudonym.",
+    ],
+  ),
+  ...rowsOf(
+    "Responses request",
+    [
+      testsIn("inference/responses.worker.test.ts")("with instructions, a conversation and a tool, over two turns"),
+      "input may be an array of items, such as messages.",
+      "instructions go before the conversation.",
+    ],
+    [
+      agent("max_tool_calls on /responses is such a number of steps, and conditions stand above it"),
+      "max_tool_calls limits the steps of server tools.",
+      "max_tool_calls is ignored where stop_server_tools_when is set.",
+    ],
+    [
+      LOOP,
+      "Without a limit there are 30 steps of server tools.",
+      "The first condition that fires ends the loop.",
+      "When a condition fires, pending calls run and a last turn has no tool calls.",
+      "step_count_is ends the loop after its step_count.",
+    ],
+    [
+      testsIn("contract/user.worker.test.ts")("%s: user reaches a provider as a stable pseudonym, never raw"),
+      "user never reaches a provider raw.",
+      "user is stable for the same end user.",
+    ],
+    [SESSION, "session_id is read as in chat completions."],
+    [requests("%s: the tier fast is priority at the provider"), "service_tier is read as in chat completions."],
+    [requests("%s: an answer is a document unless stream is true"), "stream selects server-sent events."],
+    [
+      testsIn("inference/responses.worker.test.ts")("%j names %s"),
+      "A reference to a prior response or a stored prompt is a 400 that names the field.",
+    ],
+  ),
+]

@@ -1,0 +1,274 @@
+import {
+  agent,
+  defaults,
+  document,
+  internStream,
+  internUpdate,
+  keys,
+  lifecycle,
+  programme,
+  records,
+  requests,
+  runs,
+  statuses,
+  vault,
+} from "./proofs.ts"
+import { rowsOf, testsIn } from "./rows.ts"
+
+const credit = testsIn("contract/credit.worker.test.ts")
+const fields = testsIn("contract/fields.worker.test.ts")("%s")
+const FREE = testsIn("ledger/free-requests.worker.test.ts")(
+  "is told 429 with the limit when its minute is full, by whichever key; nothing is held, paid models go on",
+)
+const TIMES = defaults(
+  "an intern has 300 s for a chat and 5 minutes for an answer, and 30 s of silence end in a keepalive",
+)
+const ANSWER = runs("pauses the run, is answered, and the run goes on where it was")
+const STORED = internUpdate("is stored with %s")
+const REFUSED = internUpdate("is refused with %s")
+const LATE = runs("late: the run is cancelled by its deadline, which a rejected answer did not move")
+const QUESTION = internStream(
+  "asks for a permission as one tool call with every option, then ends with tool_calls and the final chunk",
+)
+
+/** Parts "States and transitions", "Authentication", "Limits" and "Versioning". */
+export const ruleRows = [
+  ...rowsOf(
+    "States and transitions",
+    [
+      ANSWER,
+      "A run in manual mode pauses on a question.",
+      "The run is still open while it is paused.",
+      "The answer in time continues the stream from the pause.",
+    ],
+    [QUESTION, "The stream of a question ends with tool_calls, the session chunk and [DONE]."],
+    [LATE, "A paused run is cancelled at its deadline.", "A rejected answer does not move the deadline."],
+    [
+      runs("after the question was put: the run waits on"),
+      "A client that leaves after a question leaves the run paused.",
+    ],
+    [runs("while the run streams: it is cancelled"), "A client that leaves while the run streams cancels it."],
+    [
+      internStream("of a run that was cancelled ends with 410 run_ended in an error chunk, then the final chunk"),
+      "A run that its intern ends is 410 run_ended, then the final chunk and [DONE].",
+    ],
+    [
+      lifecycle("suspending cancels what runs: who reads is told run_ended"),
+      "A suspended intern ends its runs with run_ended.",
+    ],
+    [
+      runs("an agent that does not confirm in time: stream_severed"),
+      "A connection that breaks without confirmation is stream_severed.",
+    ],
+    [
+      runs("a daemon that stays away: stream_severed for who reads, nothing for who waits"),
+      "A client that has left gets no final event.",
+    ],
+    [
+      lifecycle("provision boots it, suspend stops it and keeps its disk, provision resumes it"),
+      "An intern is running after its provision and stopped after it is suspended.",
+    ],
+    [
+      lifecycle("answers 201 with every field, and the same request 200 with the same intern"),
+      "A new intern is queued.",
+    ],
+    [lifecycle("waits for its daemon, and says so"), "An intern is provisioning while it waits for its host."],
+    [
+      lifecycle("without a model and without a default it fails, and says what to set"),
+      "An intern whose provision fails is failed.",
+    ],
+    [
+      lifecycle(
+        "a daemon that does not confirm the archive keeps its intern: destroy_failed, until the loss is acknowledged",
+      ),
+      "An intern whose deletion fails is destroy_failed.",
+    ],
+    [
+      lifecycle("a changed model takes effect at the next provision"),
+      "A changed model takes effect at the next provision.",
+      "Until then GET has the configured model, and chunks the running one.",
+    ],
+    [
+      testsIn("scim/mappings.worker.test.ts")(
+        "brings everything in line with the directory, in steps, and counts groups",
+      ),
+      "A new sync job is queued.",
+      "A sync job counts the groups that it synced and deleted.",
+    ],
+    [
+      records("a preset has every field; a second call makes a new version; other fields are ignored"),
+      "A new preset is active.",
+    ],
+    [records("a response has every field of its result"), "A response that is whole is completed."],
+  ),
+  ...rowsOf(
+    "Authentication",
+    [
+      testsIn("http/contract.worker.test.ts")("refuses a request with no key"),
+      "Every operation but the public ones needs a key.",
+    ],
+    [keys("Authorization: %s is refused"), "A key is a bearer token in Authorization."],
+    [
+      testsIn("http/contract.worker.test.ts")("the removed charge endpoint answers 410, always"),
+      "The deprecated credits operation needs no key.",
+    ],
+    [keys("in kind"), "Management and provisioning keys are kinds of keys."],
+    [keys("a free-tier key calls what is free, and nothing else"), "A free-tier key calls free models."],
+    [keys("%s"), "An unknown, disabled, deleted or expired key is a 401."],
+    [
+      statuses("answers 403 to a key that does not manage, and says which keys do"),
+      "403 says that only management keys may do this.",
+    ],
+    [
+      vault("is that of the key's own workspace, and no other"),
+      "A key selects its workspace.",
+      "A vault route has no default workspace to fall back to.",
+    ],
+    [
+      lifecycle("keys of its workspace do; others, and callers outside the programme, get 404"),
+      "A key sees the interns of its workspace.",
+    ],
+    [
+      lifecycle("an intern's own key sees that intern alone, and can always list its secrets"),
+      "The key of an intern sees that intern.",
+      "The key of an intern can always list its secrets.",
+    ],
+    [programme("$method $path of another intern is 404"), "To the key of an intern every other intern is a 404."],
+    [
+      programme("$method $path is 404"),
+      "The collection and the workspace vault are a 404 to the key of an intern.",
+      "Outside the programme every intern and vault route is a 404.",
+    ],
+    [
+      vault("while writes are disabled they are 503, and reading goes on"),
+      "Writes with the key of an intern follow the rules of the vault.",
+    ],
+    [
+      vault("is open to the intern's own key, to which no other vault is there"),
+      "The key of an intern writes to its own vault.",
+    ],
+    [
+      lifecycle("who made the key and left the organization talks to no intern: 403"),
+      "Chat is 403 for a key whose creator left the organization.",
+    ],
+    [programme("$method $path is refused"), "Regional hostnames refuse every intern, vault and daemon route."],
+    [
+      statuses("an authorization code is exchanged once, for a key and a user id, under each challenge method"),
+      "A code of the PKCE flow becomes a key of the user.",
+    ],
+    [
+      testsIn("oauth/oauth.worker.test.ts")("leads from signing in over consent to a code that works"),
+      "The redirect of the authorization page carries the code.",
+    ],
+    [records("%s: enabled adds routing metadata"), "Routing metadata is opt-in for each call."],
+  ),
+  ...rowsOf(
+    "Limits",
+    [credit("the limit of a key holds for %s"), "The limit of a key holds for all inference."],
+    [
+      testsIn("ledger/crowd.worker.test.ts")(
+        "500 streams at once under a key with room for 100: 100 are served, the rest are 402, and not a nano more is spent",
+      ),
+      "The limit of a key holds exactly under concurrent calls.",
+    ],
+    [
+      credit("a key whose limit is used up is served again after the reset of its limit"),
+      "limit_reset gives a key its limit again.",
+      "Waiting for the reset resolves a 402.",
+    ],
+    [
+      credit("an account without balance is served once its balance is above zero"),
+      "An account needs a balance above zero.",
+      "A higher balance resolves a 402.",
+    ],
+    [
+      FREE,
+      "More keys do not raise a rate limit.",
+      "Free variants have a limit per minute.",
+      "Paid models have no such limit.",
+    ],
+    [
+      testsIn("ledger/free-requests.worker.test.ts")("are more a day once credit was bought"),
+      "A purchase of credit raises the limit per day.",
+    ],
+    [
+      testsIn("access/flood.worker.test.ts")(
+        "an address that tries keys without end is refused, but for keys that work, and others are not",
+      ),
+      "Floods from an address are blocked.",
+    ],
+    [statuses("%s: %i"), "The body of a chat above its limit is 413.", "A file id has at most 256 characters."],
+    [
+      testsIn("interns/requests.worker.test.ts")(
+        "is refused before it is read where it is too large, not JSON, or for nobody",
+      ),
+      "A chat with an intern has a body of at most 1048576 bytes.",
+    ],
+    [
+      internUpdate("may have 1048576 bytes of JSON that is declared as JSON"),
+      "An update of an intern has a body of at most 1048576 bytes.",
+    ],
+    [
+      TIMES,
+      "An intern's question waits 5 minutes.",
+      "A chat with an intern has 300 s.",
+      "A keepalive comes every 30 s.",
+    ],
+    [defaults("an operation on an intern's life has 10 s"), "An operation on the life of an intern has 10 s."],
+    [
+      STORED,
+      "A secret's value has up to 65536 characters.",
+      "A secret has up to 100 hosts.",
+      "A secret's name has up to 255 characters.",
+    ],
+    [REFUSED, "A secret beyond a limit is a 400."],
+    [
+      internUpdate("takes %j"),
+      "An intern's name has 2 to 17 characters.",
+      "A description has up to 2000 characters.",
+      "Instructions have up to 100000 characters.",
+      "A model slug has up to 200 characters.",
+    ],
+    [internUpdate("refuses %j as invalid_body"), "A field of an intern beyond its limit is a 400."],
+    [
+      statuses("GET %s takes a page size of 1 to 100 and a skip count from 0"),
+      "A page of BYOK, guardrails and SCIM has 1 to 100 records.",
+    ],
+    [
+      statuses("takes a page size of 1 to 500, a skip count to 5000, and four turn ranges"),
+      "A page of the dataset has 1 to 500 cells, after up to 5000.",
+    ],
+    [
+      fields,
+      "Metadata has at most 16 pairs, keys of 64 and values of 512 characters.",
+      "session_id has at most 256 characters.",
+      "There are at most 30 steps of server tools.",
+      "There are up to 4 stop sequences.",
+    ],
+    [
+      testsIn("inference/request.worker.test.ts")("a session header outside its range is refused too"),
+      "The x-session-id header has the limit of the field.",
+    ],
+    [agent("%j: after %i rounds, the last of them without tools"), "There are 30 steps of server tools by default."],
+    [keys("counts what was spent, in every window"), "GET /key has the limit, what remains and the usage."],
+  ),
+  ...rowsOf(
+    "Versioning",
+    [
+      document("the interface is version 1.0.0, under a base path that ends in /api/v1"),
+      "The base path ends in /api/v1.",
+      "The description of the interface is version 1.0.0.",
+    ],
+    [
+      records("the session-cost dataset says its version, its window and when it was made"),
+      "meta.version of the dataset is v1.",
+    ],
+    [document("the document marks %s.%s as deprecated"), "max_tokens, route and rate_limit are deprecated."],
+    [document("the document marks the charge endpoint as deprecated"), "The charge endpoint is deprecated."],
+    [
+      requests("limits the output by max_completion_tokens, and by max_tokens where that is absent"),
+      "max_tokens is still read.",
+    ],
+    [records("%s: enabled adds routing metadata"), "The legacy metadata header is still read."],
+  ),
+]
