@@ -68,6 +68,12 @@ test.each([
   await expectRefusal(400, Promise.resolve(response))
 })
 
+test("a preset is not made in a workspace of another organization: 404", async () => {
+  const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
+  const path = `/presets/team/responses?workspace_id=${theirs.workspaceId}`
+  await expectRefusal(404, mine.manage.post(path, { model: "sim/echo" }))
+})
+
 test("a SCIM group and a mapping of it have every field", async () => {
   const { world, push } = await newDirectory()
   const ada = await addUser(push, "ada")

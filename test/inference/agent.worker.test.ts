@@ -369,8 +369,9 @@ describe("plugins", () => {
     }
     const headers = { "x-service-metadata": "enabled" }
     type Routed = Result & { service_metadata: Json }
-    const { service_metadata: told } = await expectJson<Routed>(200, as.post("/chat/completions", body, headers))
-    expect(told).toMatchObject({ strategy: "auto", requested: "openrouter/auto" })
+    const answer = await expectJson<Routed>(200, as.post("/chat/completions", body, headers))
+    expect(answer.service_metadata).toMatchObject({ strategy: "auto", requested: "openrouter/auto" })
+    expect(answer).toMatchObject({ model: "sim/echo" })
   })
 
   test(":thinking asks for reasoning", async () => {

@@ -108,7 +108,7 @@ export const endpointRows = [
     [NO_KEY, "401 without a key."],
     [FORBIDDEN, "403 for a key that is no management key."],
     [
-      testsIn("presets/presets.worker.test.ts")("belongs to a workspace, and is made by management keys"),
+      account("a preset is not made in a workspace of another organization: 404"),
       "404 for the workspace of somebody else.",
     ],
     [testsIn("presets/presets.worker.test.ts")("that is archived takes no new version"), "409 for an archived preset."],
