@@ -19,7 +19,7 @@ const InternPermission = z
       description:
         "Of an embedded agent: the tool, `shell` or `server/tool`. Of an agent on a machine: the exact command, URL, files or tool.",
     }),
-    decision: z.enum(["allow", "reject"]),
+    decision: z.enum(["allow", "reject"]).meta({ description: "What every such question is answered with." }),
   })
   .meta({ id: "InternPermission" })
 
@@ -49,7 +49,10 @@ const revoke = createRoute({
       operation: z.string().min(1).max(8_192).optional().meta({ description: "Without it, all of the session." }),
     }),
   },
-  responses: { 200: ok(z.object({ revoked: z.int() })), ...CONTROL_FAILURES },
+  responses: {
+    200: ok(z.object({ revoked: z.int().meta({ description: "Number of permissions that were revoked." }) })),
+    ...CONTROL_FAILURES,
+  },
 })
 
 export const internPermissions = newRouter()

@@ -67,7 +67,13 @@ export const TranscriptEntry = z
     url: z.string().optional(),
     paths: z.array(z.string()).optional().meta({ description: "Files that a tool call reads or changes." }),
     diffs: z
-      .array(z.object({ path: z.string(), before: z.string().nullable(), after: z.string() }))
+      .array(
+        z.object({
+          path: z.string(),
+          before: z.string().nullable().meta({ description: "The text before the change; null for a new file." }),
+          after: z.string().meta({ description: "The text after the change." }),
+        }),
+      )
       .optional()
       .meta({ description: "Changes of files by a tool call." }),
     input: z
