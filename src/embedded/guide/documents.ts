@@ -3,6 +3,10 @@ import docsIndex from "../../../docs/README.md"
 import adding from "../../../docs/adding.md"
 import architecture from "../../../docs/architecture.md"
 import authority from "../../../docs/authority.md"
+import claudeAgent from "../../../docs/agents/claude.md"
+import codexAgent from "../../../docs/agents/codex.md"
+import opencodeAgent from "../../../docs/agents/opencode.md"
+import qwenAgent from "../../../docs/agents/qwen.md"
 import alerts from "../../../docs/alerts.md"
 import batches from "../../../docs/batches.md"
 import billing from "../../../docs/billing.md"
@@ -27,6 +31,7 @@ import scale from "../../../docs/scale.md"
 import providers from "../../../docs/providers.md"
 import quickStart from "../../../docs/quick-start.md"
 import realtime from "../../../docs/realtime.md"
+import recipes from "../../../docs/recipes.md"
 import responseCache from "../../../docs/response-cache.md"
 import routing from "../../../docs/routing.md"
 import scim from "../../../docs/scim.md"
@@ -41,6 +46,10 @@ export const documents: readonly { path: string; text: string }[] = [
   { path: "README.md", text: readme },
   { path: "docs/README.md", text: docsIndex },
   { path: "docs/adding.md", text: adding },
+  { path: "docs/agents/claude.md", text: claudeAgent },
+  { path: "docs/agents/codex.md", text: codexAgent },
+  { path: "docs/agents/opencode.md", text: opencodeAgent },
+  { path: "docs/agents/qwen.md", text: qwenAgent },
   { path: "docs/alerts.md", text: alerts },
   { path: "docs/architecture.md", text: architecture },
   { path: "docs/authority.md", text: authority },
@@ -67,6 +76,7 @@ export const documents: readonly { path: string; text: string }[] = [
   { path: "docs/providers.md", text: providers },
   { path: "docs/quick-start.md", text: quickStart },
   { path: "docs/realtime.md", text: realtime },
+  { path: "docs/recipes.md", text: recipes },
   { path: "docs/response-cache.md", text: responseCache },
   { path: "docs/routing.md", text: routing },
   { path: "docs/scim.md", text: scim },

@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs"
+import path from "node:path"
+import { describe, expect, test } from "vitest"
+import { setupOf } from "../../src/daemon/agents.ts"
+
+const docs = path.join(import.meta.dirname, "../../docs")
+const read = (name: string) => readFileSync(path.join(docs, name), "utf8")
+
+const CONFIG = {
+  intern_id: "i",
+  name: "ada",
+  model: "acme/chat-1",
+  instructions: null,
+  api_base: "https://gateway.example.com/api/v1",
+  api_key: "sk-intern-own",
+  secrets_url: "",
+  egress_url: "",
+}
+
+/** The row of an agent in the table that `test/daemon/capabilities.test.ts` measures. */
+function rowOf(agent: string): string[] {
+  const line = read("daemon.md")
+    .split("\n")
+    .find((one) => one.startsWith(`| \`${agent}\``) && one.includes("allow_once"))
+  return (line ?? "").split("|").map((cell) => cell.trim().replaceAll("`", ""))
+}
+
+describe.each(["opencode", "qwen", "codex", "claude"])("the page of %s", (agent) => {
+  const page = read(`agents/${agent}.md`)
+  const text = page.replaceAll(/\s+/g, " ")
+  const [, , name = "", version = "", loads, steering, mcp, shows, answers = ""] = rowOf(agent)
+  const { argv, env, files, sessionMode, package: npmPackage } = setupOf([agent], CONFIG, { home: "/intern/home" })
+
+  test("installs the package and version that were measured", () => {
+    expect(name).toBe(npmPackage)
+    expect(text).toContain(`Tested with \`${name}\` ${version}.`)
+    expect(page).toContain(`npm install -g ${name}@${version}\n`)
+    expect(page).toContain(`--agent ${agent}\n`)
+  })
+
+  test("has the command, the files and the mode that the daemon uses", () => {
+    expect(text).toContain(`\`${argv.join(" ")}\``)
+    for (const file of Object.keys(files)) expect(text).toContain(`\`${path.basename(file)}\``)
+    for (const variable of Object.keys(env).filter((one) => /KEY|URL|TOKEN|MODEL$|HOME/.test(one))) {
+      expect(text).toContain(`\`${variable}\``)
+    }
+    if (sessionMode !== undefined) expect(text).toContain(`the mode \`${sessionMode}\``)
+  })
+
+  test("agrees with what was measured", () => {
+    const listed = answers.split(", ").map((answer) => `\`${answer}\``)
+    expect(text).toContain(`Answers: ${listed.join(", ")}`)
+    expect(shows).toBe("exact command")
+    expect(text).toContain("shows the exact command")
+    expect([loads, mcp]).toEqual(["yes", "yes"])
+    expect(text.includes("has steering")).toBe(steering === "yes")
+    expect(text.includes("no steering")).toBe(steering === "no")
+  })
+})
+
+test("the page of opencode has every tool that runs without a question", () => {
+  const { files } = setupOf(["opencode"], CONFIG, { home: "/intern/home" })
+  const { permission } = JSON.parse(files["/intern/home/opencode.json"] ?? "") as { permission: Record<string, string> }
+  const allowed = Object.entries(permission).flatMap(([tool, rule]) => (rule === "allow" ? [`\`${tool}\``] : []))
+  expect(read("agents/opencode.md").replaceAll(/\s+/g, " ")).toContain(allowed.join(", "))
+})

@@ -1,0 +1,241 @@
+import { execFileSync, spawnSync } from "node:child_process"
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { describe, expect, test } from "vitest"
+import { parseAllDocuments } from "yaml"
+import { readOptions, USAGE } from "../../src/daemon/options.ts"
+
+const root = path.join(import.meta.dirname, "../..")
+const FOLDER = path.join(root, "docs/recipes")
+const read = (name: string) => readFileSync(path.join(FOLDER, name), "utf8")
+
+function isInstalled(program: string): boolean {
+  return (process.env["PATH"] ?? "").split(path.delimiter).some((folder) => existsSync(path.join(folder, program)))
+}
+
+/** Tables of a TOML file with one key and value a line; other lines fail. A list of tables has one table here. */
+function readToml(text: string): Record<string, Record<string, unknown>> {
+  const tables: Record<string, Record<string, unknown>> = { "": {} }
+  let table = ""
+  for (const line of text.split("\n").filter((one) => one !== "" && !one.startsWith("#"))) {
+    const header = /^\[{1,2}([a-z.]+)\]{1,2}$/.exec(line)?.[1]
+    if (header !== undefined) {
+      expect(tables, "a table that is there twice").not.toHaveProperty([header])
+      table = header
+      tables[table] = {}
+      continue
+    }
+    const [, key = "", value = ""] = /^(\w+) = (.+)$/.exec(line) ?? []
+    expect(key, line).not.toBe("")
+    tables[table] = { ...tables[table], [key]: JSON.parse(value) }
+  }
+  return tables
+}
+
+type Setting = readonly [section: string, name: string, value: string]
+
+function readUnit(text: string): Setting[] {
+  let section = ""
+  return text.split("\n").flatMap((line): Setting[] => {
+    if (line === "" || line.startsWith("#")) return []
+    const header = /^\[(\w+)\]$/.exec(line)?.[1]
+    if (header !== undefined) section = header
+    const [, name, value] = /^(\w+)=(.+)$/.exec(line) ?? []
+    if (header === undefined && name === undefined) throw new Error(`Not a line of a unit: ${line}`)
+    return name === undefined || value === undefined ? [] : [[section, name, value]]
+  })
+}
+
+/** Whether the daemon starts with this environment, to which the token is added, and knows each name of it. */
+function expectAccepted(environment: Readonly<Record<string, string>>): void {
+  for (const name of Object.keys(environment).filter((one) => one.startsWith("INTERN_"))) {
+    expect(USAGE).toMatch(new RegExp(`\\b${name}\\b`))
+  }
+  const { INTERN_JOIN_TOKEN_FILE: _, ...others } = environment
+  const given = { ...others, INTERN_JOIN_TOKEN: "token" }
+  expect(readOptions([], given)).toMatchObject({ agent: ["opencode"], joinToken: "token" })
+}
+
+const dockerfile = readFileSync(path.join(root, "src/daemon/Dockerfile"), "utf8")
+const volume = /^VOLUME (\S+)$/m.exec(dockerfile)?.[1] ?? ""
+
+describe("Fly", () => {
+  const toml = readToml(read("fly.toml"))
+
+  test("builds the daemon's image with the agent that it starts", () => {
+    expect(existsSync(path.join(FOLDER, String(toml["build"]?.["dockerfile"])))).toBe(true)
+    for (const name of Object.keys(toml["build.args"] ?? {})) expect(dockerfile).toContain(`ARG ${name}=`)
+    expect(dockerfile).toContain(`ARG AGENT=${String(toml["build.args"]?.["AGENT"])}\n`)
+  })
+
+  test("gives the daemon names that it knows", () => {
+    const env = Object.entries(toml["env"] ?? {}).map(([name, value]) => [name, String(value)] as const)
+    expectAccepted(Object.fromEntries(env))
+  })
+
+  test("keeps the agent's folder on a volume, and opens no port", () => {
+    expect(toml["mounts"]).toEqual({ source: "intern", destination: volume })
+    expect(Object.keys(toml).toSorted()).toEqual(
+      ["", "build", "build.args", "deploy", "env", "mounts", "restart", "vm"].toSorted(),
+    )
+    expect(toml["restart"]).toMatchObject({ policy: "on-failure" })
+    expect(toml[""]).toMatchObject({ app: expect.any(String), primary_region: expect.any(String) })
+  })
+})
+
+type Named = { name: string }
+type Container = {
+  image: string
+  env: { name: string; value: string }[]
+  envFrom: { configMapRef: Named }[]
+  securityContext: Record<string, unknown>
+  resources: Record<string, unknown>
+  volumeMounts: (Named & { mountPath: string })[]
+}
+type Pod = {
+  containers: Container[]
+  volumes: (Named & { secret?: { secretName: string; defaultMode: number } })[]
+} & Record<string, unknown>
+type Resource = {
+  apiVersion: string
+  kind: string
+  metadata: Named
+  data: Record<string, string>
+  spec: {
+    replicas: number
+    selector: { matchLabels: unknown }
+    template: { metadata: { labels: unknown }; spec: Pod }
+    volumeClaimTemplates: { metadata: Named }[]
+  }
+}
+
+describe("Kubernetes", () => {
+  const documents = parseAllDocuments(read("kubernetes.yaml"), { uniqueKeys: true })
+  const resources = documents.map((one) => one.toJS() as Resource)
+  const find = (kind: string) => {
+    const found = resources.find((one) => one.kind === kind)
+    if (!found) throw new Error(`No ${kind}`)
+    return found
+  }
+  const { spec } = find("StatefulSet")
+  const pod = spec.template.spec
+  const [container, ...others] = pod.containers
+  if (!container) throw new Error("No container")
+
+  test("is a StatefulSet of one pod, and its settings; the Secret is not in the file", () => {
+    for (const { errors, warnings } of documents) expect([...errors, ...warnings]).toEqual([])
+    expect(resources.map(({ apiVersion, kind }) => [apiVersion, kind])).toEqual([
+      ["v1", "ConfigMap"],
+      ["apps/v1", "StatefulSet"],
+    ])
+    expect(spec.replicas).toBe(1)
+    expect(spec.selector.matchLabels).toEqual(spec.template.metadata.labels)
+    expect(others).toEqual([])
+  })
+
+  test("gives the daemon names that it knows, and the token as a file for root only", () => {
+    const settings = find("ConfigMap")
+    expect(container.envFrom).toEqual([{ configMapRef: { name: settings.metadata.name } }])
+    const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value] as const))
+    expectAccepted({ ...settings.data, ...env })
+    const { mountPath } = container.volumeMounts.find(({ name }) => name === "token") ?? { mountPath: "" }
+    expect(env["INTERN_JOIN_TOKEN_FILE"]).toBe(`${mountPath}/token`)
+    const secret = pod.volumes.find(({ name }) => name === "token")?.secret
+    expect(secret).toEqual({ secretName: "intern-ada", defaultMode: 0o400 })
+  })
+
+  test("has every volume that it mounts, and the agent's folder on one that stays", () => {
+    const claims = spec.volumeClaimTemplates.map(({ metadata }) => metadata.name)
+    const volumes = [...claims, ...pod.volumes.map(({ name }) => name)]
+    expect(container.volumeMounts.map(({ name }) => name).toSorted()).toEqual(volumes.toSorted())
+    expect(container.volumeMounts.find(({ name }) => name === claims[0])?.mountPath).toBe(volume)
+  })
+
+  test("has few rights, and limits", () => {
+    expect(pod).toMatchObject({ automountServiceAccountToken: false })
+    expect(container.securityContext).toMatchObject({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    })
+    expect(container.resources).toMatchObject({
+      requests: { cpu: expect.any(String), memory: expect.any(String) },
+      limits: { memory: expect.any(String) },
+    })
+  })
+})
+
+/** A decoder of Kubernetes drops fields that it does not know, and fails for values of another type. */
+test("Kubernetes knows each field of the StatefulSet", () => {
+  if (!isInstalled("kubectl")) return
+  const text = read("kubernetes.yaml").split(/^---$/m)[1] ?? ""
+  const image = /image: (\S+)$/m.exec(text)?.[1]
+  const set = ["set", "image", "--local", "-f", "-", `daemon=${image}:changed`, "-o", "json"]
+  const decoded: unknown = JSON.parse(execFileSync("kubectl", set, { input: text, encoding: "utf8" }))
+  const [document] = parseAllDocuments(text.replace(/(image: \S+)$/m, "$1:changed"))
+  expect(decoded).toMatchObject(document?.toJS() as object)
+})
+
+describe("systemd", () => {
+  const unit = readUnit(read("gateway-daemon.service"))
+  const all = (name: string) => unit.filter((setting) => setting[1] === name).map(([, , value]) => value)
+  const pairs = all("Environment").map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)])
+  const environment = Object.fromEntries(pairs) as Record<string, string>
+
+  test("starts the daemon of the repository with names that it knows", () => {
+    const [command = "", ...words] = (all("ExecStart")[0] ?? "").split(" ")
+    expect(existsSync(command.replace("/opt/gateway", root))).toBe(true)
+    expect(words).toEqual(["src/daemon/daemon.ts"])
+    expect(all("WorkingDirectory")).toEqual(["/opt/gateway"])
+    expectAccepted({ ...environment, ...exampleEnvironment() })
+  })
+
+  test("gives the token as a credential, and not in the environment", () => {
+    expect(all("LoadCredential")).toEqual(["token:/etc/gateway-daemon/token"])
+    expect(environment["INTERN_JOIN_TOKEN_FILE"]).toBe("%d/token")
+    expect(environment["INTERN_DIR"]).toBe(`/var/lib/${all("StateDirectory")[0]}/agent`)
+  })
+
+  test("starts it again after a failure, unless the options or the token are rejected", () => {
+    expect(all("Restart")).toEqual(["on-failure"])
+    expect(all("RestartPreventExitStatus")).toEqual(["2 3"])
+  })
+
+  test("has few rights", () => {
+    expect(all("NoNewPrivileges")).toEqual(["yes"])
+    expect(all("ProtectSystem")).toEqual(["strict"])
+    expect(all("CapabilityBoundingSet")[0]).not.toMatch(/ADMIN|PTRACE|RAW|~/)
+  })
+
+  test("has sections and settings that systemd knows", () => {
+    expect([...new Set(unit.map(([section]) => section))]).toEqual(["Unit", "Service", "Install"])
+    if (!isInstalled("systemd-analyze")) return
+    const folder = mkdtempSync(path.join(tmpdir(), "gateway-unit-"))
+    try {
+      const file = path.join(folder, "gateway-daemon.service")
+      writeFileSync(file, read("gateway-daemon.service").replaceAll(/=\/opt\/gateway(?=[/\n])/g, `=${root}`))
+      const { status, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", file], { encoding: "utf8" })
+      // An unknown setting is only a warning. Other lines are about units of the machine.
+      expect(stderr.split("\n").filter((line) => line.includes("gateway-daemon.service"))).toEqual([])
+      expect(status, stderr).toBe(0)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+/** The file of variables in the page. */
+function exampleEnvironment(): Record<string, string> {
+  const page = readFileSync(path.join(root, "docs/recipes.md"), "utf8")
+  const lines = page.split("\n").filter((line) => /^INTERN_\w+=[^ ]+$/.test(line))
+  expect(lines.length).toBeGreaterThan(3)
+  return Object.fromEntries(lines.map((line) => line.split("=", 2) as [string, string]))
+}
+
+test("no recipe has a token or a key", () => {
+  for (const name of ["fly.toml", "kubernetes.yaml", "gateway-daemon.service"]) {
+    const text = read(name)
+    expect(text).not.toMatch(/\bsk-|--token|INTERN_JOIN_TOKEN(?!_FILE)|kind: Secret|[A-Za-z0-9_-]{40,}/)
+  }
+})
