@@ -6,6 +6,7 @@ import { mutated } from "./mutants/mutant.ts"
 import { useMemoryDisk } from "./support/memory-disk.ts"
 import { startPlayed } from "./support/outbound.ts"
 import { RATE_LIMIT } from "./support/rate-limit.ts"
+import { TWIN_MODELS } from "./support/twins.ts"
 
 type CommonOptions = { setupFiles: string[] }
 
@@ -79,7 +80,7 @@ export async function workerProject(common: CommonOptions) {
                 responses: name === "c",
                 regions: name === "b" ? ["europe"] : [],
                 // Many: what an isolate learns of an endpoint outlives a test.
-                models: Array.from({ length: 100 }, (_, index) => ({
+                models: Array.from({ length: TWIN_MODELS }, (_, index) => ({
                   id: `m${index}`,
                   model: `acme/chat-${index}`,
                   prompt: "0.000001",

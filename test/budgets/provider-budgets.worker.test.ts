@@ -8,6 +8,7 @@ import { newTestDraft } from "../support/draft.ts"
 import { type Asked, mockProvider } from "../support/played.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newKey, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
+import { newTwinModel } from "../support/twins.ts"
 
 type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
 type Budget = {
@@ -25,9 +26,6 @@ type Answer = {
 let stop = () => {}
 afterEach(() => stop())
 
-let models = 0
-/** A model of the twins that no test has called before. */
-const newModel = () => `acme/chat-${models++ % 100}`
 const twinOf = ({ url }: Asked) => new URL(url).hostname.replace(".test", "")
 
 /** Each twin answers with its name, and counts so many tokens. */
@@ -115,7 +113,7 @@ describe("budgets of providers", () => {
 describe("a call", () => {
   test("goes to another provider where the budget of the first is used up, and its metadata says why", async () => {
     const workspace = await newWorkspace()
-    const model = newModel()
+    const model = newTwinModel()
     play()
     await set(workspace, "twin-a", 0.000_001)
     const answer = await expectJson<Answer>(200, ask(workspace, model))
@@ -135,7 +133,7 @@ describe("a call", () => {
     const workspace = await newWorkspace()
     const { asked } = play()
     await set(workspace, "twin-a", 0.000_001)
-    const { error } = await expectJson<Failure>(403, ask(workspace, newModel(), ["twin-a"]))
+    const { error } = await expectJson<Failure>(403, ask(workspace, newTwinModel(), ["twin-a"]))
     expect(error.metadata).toEqual({ reason: "provider_budget" })
     expect(error.message).toMatch(
       /^This request needs up to \S+ USD, and 0\.000001 USD are left under the organization's monthly budget of 0\.000001 USD for twin-a, running requests included\. It resets at \d{4}-\d\d-01T00:00:00\.000Z\. Raise the budget, or call a model that another provider offers, or send fewer max_tokens\.$/,
@@ -146,7 +144,7 @@ describe("a call", () => {
 
   test("counts at the provider that answered, also before it has a budget, and reconciles", async () => {
     const workspace = await newWorkspace()
-    const model = newModel()
+    const model = newTwinModel()
     play()
     expect(await saidOf(ask(workspace, model))).toBe("twin-a")
     await set(workspace, "twin-a", 5)
@@ -164,7 +162,7 @@ describe("a call", () => {
     const workspace = await newWorkspace()
     const { asked } = play()
     await set(workspace, "twin-a", 0.002)
-    await expectJson(200, ask(workspace, newModel(), ["twin-a"], { max_tokens: 500_000 }))
+    await expectJson(200, ask(workspace, newTwinModel(), ["twin-a"], { max_tokens: 500_000 }))
     expect(asked[0]?.body["max_tokens"]).toBeLessThan(10_000)
   })
 
@@ -176,9 +174,9 @@ describe("a call", () => {
       workspace.manage.post("/byok", { provider: "twin-a", key: "own-key-0123456789", name: "own" }),
     )
     await set(workspace, "twin-a", 0.000_001)
-    expect(await saidOf(ask(await newKey(workspace), newModel(), ["twin-a"]))).toBe("twin-a")
+    expect(await saidOf(ask(await newKey(workspace), newTwinModel(), ["twin-a"]))).toBe("twin-a")
     await set(workspace, "twin-a", 0.000_001, { include_byok: true })
-    const refused = await expectJson<Failure>(403, ask(await newKey(workspace), newModel(), ["twin-a"]))
+    const refused = await expectJson<Failure>(403, ask(await newKey(workspace), newTwinModel(), ["twin-a"]))
     expect(refused.error.metadata).toEqual({ reason: "provider_budget" })
     const [budget] = await budgetsOf(workspace)
     expect(budget?.spent_usd).toBeGreaterThan(0)
@@ -190,7 +188,7 @@ describe("a call", () => {
     await set(workspace, "twin-a", 0.000_001)
     const key = await newKey(workspace, { over_budget_models: ["sim/echo:free"] })
     expect(
-      await expectJson(200, ask(key, newModel(), ["twin-a"], { provider: { only: ["twin-a", "embedded"] } })),
+      await expectJson(200, ask(key, newTwinModel(), ["twin-a"], { provider: { only: ["twin-a", "embedded"] } })),
     ).toMatchObject({
       model: "sim/echo:free",
     })
@@ -199,7 +197,7 @@ describe("a call", () => {
   test("that reaches a share of the budget makes an alert, and so does the first that is skipped", async () => {
     const workspace = await newWorkspace()
     play({ prompt_tokens: 500, completion_tokens: 20 })
-    const model = newModel()
+    const model = newTwinModel()
     await set(workspace, "twin-a", 0.001_3)
     for (const twin of ["twin-a", "twin-a", "twin-b", "twin-b"]) expect(await saidOf(ask(workspace, model))).toBe(twin)
     await record(workspace)
@@ -220,7 +218,7 @@ describe("a call", () => {
     const workspace = await newWorkspace()
     play()
     await set(workspace, "twin-a", 5)
-    const response = await ask(workspace, newModel())
+    const response = await ask(workspace, newTwinModel())
     const id = response.headers.get("x-generation-id") ?? ""
     await response.text()
     const { data } = await expectJson<{ data: { held: { limits: unknown[] } } }>(
@@ -312,7 +310,7 @@ test("however many calls run at once and whatever they cost, no provider passes 
           const usage = { prompt_tokens: prompt, completion_tokens: completion }
           return Response.json({ choices: [{ message: { content: "x" }, finish_reason: "stop" }], usage })
         })
-        const model = newModel()
+        const model = newTwinModel()
         try {
           for (const round of rounds) {
             const answers = round.map(async ({ first, max, prompt, completion }) => {

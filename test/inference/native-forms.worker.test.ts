@@ -4,6 +4,7 @@ import { messagesReader } from "../../src/formats/readers/messages.ts"
 import { responsesReader } from "../../src/formats/readers/responses.ts"
 import { type Asked, mockProvider, sse } from "../support/played.ts"
 import { newWorkspace, openHolds, receiptOf, expectJson } from "../support/world.ts"
+import { newTwinModel } from "../support/twins.ts"
 
 /** A provider of a wire of its own that answers in the other form: events where none were asked for, or none where they were. */
 type Json = Record<string, unknown>
@@ -11,7 +12,6 @@ type Failure = { error: { code: number; message: string } }
 
 let stop = () => {}
 afterEach(() => stop())
-let models = 70
 
 function play(answer: (asked: Asked) => Response) {
   const provider = mockProvider(answer)
@@ -154,7 +154,7 @@ describe("a response", () => {
   const stream = async (response: Json) => {
     const workspace = await newWorkspace()
     play(() => Response.json(response))
-    const told = await eventsOf(workspace.as.post("/responses", { ...PLACE, model: `acme/chat-${models++}` }))
+    const told = await eventsOf(workspace.as.post("/responses", { ...PLACE, model: newTwinModel() }))
     return { ...told, workspace }
   }
 
@@ -188,7 +188,7 @@ describe("a response", () => {
   test("that is still at work is no answer", async () => {
     expect(responsesReader.toStreamHead({ ...RESPONSE, status: "in_progress" })).toBeNull()
     play(() => Response.json({ ...RESPONSE, status: "queued" }))
-    const body = { ...PLACE, model: `acme/chat-${models++}` }
+    const body = { ...PLACE, model: newTwinModel() }
     await expectJson(502, (await newWorkspace()).as.post("/responses", body))
   })
 
@@ -202,7 +202,7 @@ describe("a response", () => {
     play(() => sse([frame({ type, ...fields })]))
     const { as } = await newWorkspace()
     for (const isStreamed of [true, false]) {
-      const body = { ...PLACE, model: `acme/chat-${models++}`, stream: isStreamed }
+      const body = { ...PLACE, model: newTwinModel(), stream: isStreamed }
       const { error } = await expectJson<Failure>(429, as.post("/responses", body))
       expect(error.message).toContain("Slow down.")
     }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { type Asked, mockProvider, sse } from "../support/played.ts"
 import { newWorkspace, openHolds, receiptOf, expectJson } from "../support/world.ts"
+import { newTwinModel } from "../support/twins.ts"
 
 /** `twin-c` of the suite speaks the Responses wire. */
 const ONLY_C = { provider: { only: ["twin-c"] } }
@@ -9,8 +10,6 @@ type Failure = { error: { code: number; message: string } }
 
 let stop = () => {}
 afterEach(() => stop())
-let models = 50
-const newModel = () => `acme/chat-${models++}`
 
 function play(answer: (asked: Asked) => Response) {
   const provider = mockProvider(answer)
@@ -76,7 +75,7 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
     const workspace = await newWorkspace()
     const { asked } = play(() => Response.json({ ...RESPONSE, usage: USAGE, vendor_field: 1 }))
     const answer = await workspace.as.post("/responses", {
-      model: newModel(),
+      model: newTwinModel(),
       input: "Hi",
       user: "grace",
       store: false,
@@ -118,7 +117,7 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
     const workspace = await newWorkspace()
     play(() => sse(stream()))
     const { events, last, isDone, raw, response } = await read(
-      workspace.as.post("/responses", { model: newModel(), input: "Hi", stream: true, ...ONLY_C }),
+      workspace.as.post("/responses", { model: newTwinModel(), input: "Hi", stream: true, ...ONLY_C }),
     )
     expect(events.map(({ sequence_number: number }) => number)).toEqual([0, 1, 2, 3, 4, 5])
     expect(raw).toContain('"obfuscation":"xyz"')
@@ -136,10 +135,10 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
       { role: "user", content: "Hi" },
       { type: "computer_call_output", call_id: "c", output: { type: "input_image" } },
     ]
-    for (let turn = 0; turn < 6; turn++) await expectJson(200, as.post("/responses", { model: newModel(), input }))
+    for (let turn = 0; turn < 6; turn++) await expectJson(200, as.post("/responses", { model: newTwinModel(), input }))
     expect(new Set(asked.map(({ url }) => url))).toEqual(new Set(["http://twin-c.test/v1/responses"]))
     const only = { provider: { only: ["twin-a"] } }
-    const { error } = await expectJson<Failure>(400, as.post("/responses", { model: newModel(), input, ...only }))
+    const { error } = await expectJson<Failure>(400, as.post("/responses", { model: newTwinModel(), input, ...only }))
     expect(error.message).toContain("input[1].type")
   })
 
@@ -159,7 +158,7 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
       { role: "assistant", content: "Hello" },
       { role: "user", content: "Again" },
     ]
-    await expectJson(200, as.post("/responses", { model: newModel(), input, ...ONLY_C }))
+    await expectJson(200, as.post("/responses", { model: newTwinModel(), input, ...ONLY_C }))
     const told = asked[0]?.body["input"] as Json[]
     expect(told.filter(({ type }) => type === "reasoning")).toEqual([
       { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "gAAA" },
@@ -172,7 +171,7 @@ describe("a stream of that wire that goes wrong", () => {
     const workspace = await newWorkspace()
     play(() => sse(pieces))
     const told = await read(
-      workspace.as.post("/responses", { model: newModel(), input: "Hi", stream: true, ...ONLY_C }),
+      workspace.as.post("/responses", { model: newTwinModel(), input: "Hi", stream: true, ...ONLY_C }),
     )
     return { ...told, workspace }
   }
@@ -222,7 +221,7 @@ describe("a stream of that wire that goes wrong", () => {
     )
     const { last } = await read(
       as.post("/responses", {
-        model: newModel(),
+        model: newTwinModel(),
         input: "Hi",
         stream: true,
         provider: { order: ["twin-c", "twin-a"] },
@@ -247,7 +246,12 @@ describe("a stream of that wire that goes wrong", () => {
       })().catch(() => undefined)
       return new Response(pipe.readable, { headers: { "content-type": "text/event-stream" } })
     })
-    const response = await workspace.as.post("/responses", { model: newModel(), input: "Hi", stream: true, ...ONLY_C })
+    const response = await workspace.as.post("/responses", {
+      model: newTwinModel(),
+      input: "Hi",
+      stream: true,
+      ...ONLY_C,
+    })
     const reader = response.body?.getReader()
     const first = await reader?.read()
     open()

@@ -2,6 +2,7 @@ import { exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test } from "vitest"
 import { type Asked, chunk, good, mockProvider, sse } from "../support/played.ts"
 import { newWorkspace, readStream, expectJson, type Workspace } from "../support/world.ts"
+import { newTwinModel } from "../support/twins.ts"
 
 type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
 type Routed = {
@@ -14,10 +15,6 @@ type Routed = {
 
 let stop = () => {}
 afterEach(() => stop())
-
-let models = 0
-/** A model that no test has called before, offered by the three twins. */
-const newModel = () => `acme/chat-${models++}`
 
 const front = () => (exports as unknown as { default: Fetcher }).default
 const twinOf = ({ url }: Asked) => new URL(url).hostname.replace(".test", "")
@@ -47,7 +44,7 @@ describe("a refusal that belongs to the gateway's own key is another provider's 
     const { asked } = play((one) => (twinOf(one) === "twin-a" ? refusal(status, message) : undefined))
     const told = await expectJson<{ choices: { message: { content: string } }[] }>(
       200,
-      as.chat(newModel(), "Hi", { provider: { order: ["twin-a", "twin-b"], only: ["twin-a", "twin-b"] } }),
+      as.chat(newTwinModel(), "Hi", { provider: { order: ["twin-a", "twin-b"], only: ["twin-a", "twin-b"] } }),
     )
     expect(told.choices[0]?.message.content).toBe("twin-b")
     expect(asked.map(twinOf)).toEqual(["twin-a", "twin-b"])
@@ -56,7 +53,7 @@ describe("a refusal that belongs to the gateway's own key is another provider's 
   test("its words about the key do not reach the caller", async () => {
     const { as } = await newWorkspace()
     play(() => refusal(400, "Invalid API key sk-live-0123456789abcdef"))
-    const { error } = await expectJson<Failure>(502, as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } }))
+    const { error } = await expectJson<Failure>(502, as.chat(newTwinModel(), "Hi", { provider: { only: ["twin-a"] } }))
     expect(error.message).not.toContain("sk-live")
   })
 })
@@ -65,14 +62,14 @@ describe("a refusal that belongs to the request", () => {
   test("is told, and nobody else is asked", async () => {
     const { as } = await newWorkspace()
     const { asked } = play(() => refusal(400, "messages[0].content: too strange"))
-    const { error } = await expectJson<Failure>(400, as.chat(newModel(), "Hi", { models: [newModel()] }))
+    const { error } = await expectJson<Failure>(400, as.chat(newTwinModel(), "Hi", { models: [newTwinModel()] }))
     expect(error.message).toContain("too strange")
     expect(asked).toHaveLength(1)
   })
 
   test("but a model whose context is too short leaves the turn to the next model", async () => {
     const { as } = await newWorkspace()
-    const [short, long] = [newModel(), newModel()]
+    const [short, long] = [newTwinModel(), newTwinModel()]
     const { asked } = play((one) =>
       short.endsWith(`-${String(one.body["model"]).slice(1)}`)
         ? refusal(400, "This model's maximum context length is 8192 tokens")
@@ -107,7 +104,7 @@ describe("hints when to come back", () => {
   ])("%s is relayed", async (_, response, expected) => {
     const { as } = await newWorkspace()
     play(response)
-    const told = await as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } })
+    const told = await as.chat(newTwinModel(), "Hi", { provider: { only: ["twin-a"] } })
     expect(told.status).toBe(429)
     expect(told.headers.get("retry-after")).toBe(expected)
   })
@@ -116,7 +113,7 @@ describe("hints when to come back", () => {
     const { as } = await newWorkspace()
     const hints: Record<string, string> = { "twin-a": "30", "twin-b": "5", "twin-c": "60" }
     play((one) => refusal(429, "slow down", { "retry-after": hints[twinOf(one)] ?? "" }))
-    const told = await as.chat(newModel(), "Hi")
+    const told = await as.chat(newTwinModel(), "Hi")
     expect(told.headers.get("retry-after")).toBe("5")
   })
 })
@@ -129,7 +126,7 @@ describe("reasoning that only its provider can verify", () => {
     const { asked } = playProviderWith((one) =>
       sse(signed([{ type: "reasoning.text", text: "hm", signature: `sig-${twinOf(one)}-1` }])),
     )
-    const model = newModel()
+    const model = newTwinModel()
     await readStream(as.chat(model, "Hi", { stream: true }))
     const first = twinOf(asked[0] as Asked)
     for (let turn = 0; turn < 12; turn++) {
@@ -150,7 +147,7 @@ describe("reasoning that only its provider can verify", () => {
   test("a conversation that asks for reasoning stays with one from its first turn", async () => {
     const { as } = await newWorkspace()
     const { asked } = play(() => undefined)
-    const model = newModel()
+    const model = newTwinModel()
     for (let turn = 0; turn < 12; turn++) await as.chat(model, "Why?", { reasoning: { effort: "low" } })
     expect(new Set(asked.map(twinOf)).size).toBe(1)
   })
@@ -177,7 +174,7 @@ describe("on a regional hostname", () => {
   test("only endpoints of that region are asked", async () => {
     const workspace = await newWorkspace()
     const { asked } = play(() => undefined)
-    const model = newModel()
+    const model = newTwinModel()
     for (let turn = 0; turn < 8; turn++) {
       const told = await expectJson<Routed>(200, ask(workspace, "eu.localhost", { model }))
       expect(told.service_metadata.region).toBe("europe")
@@ -187,7 +184,10 @@ describe("on a regional hostname", () => {
   })
 
   test("a model without one there is a 404 that says so", async () => {
-    const { error } = await expectJson<Failure>(404, ask(await newWorkspace(), "us.localhost", { model: newModel() }))
+    const { error } = await expectJson<Failure>(
+      404,
+      ask(await newWorkspace(), "us.localhost", { model: newTwinModel() }),
+    )
     expect(error.message).toContain("not in the region us (twin-")
   })
 
@@ -225,7 +225,7 @@ describe("sorted by what was measured", () => {
     })
     ;({ stop } = provider)
     const only = ["twin-a", "twin-b"]
-    const model = newModel()
+    const model = newTwinModel()
     for (const slug of only) await readStream(as.chat(model, "Hi", { stream: true, provider: { only: [slug] } }))
     provider.asked.length = 0
     await readStream(as.chat(model, "Hi", { stream: true, provider: { only, sort: "latency" } }))
@@ -251,7 +251,7 @@ describe("the turns of a conversation", () => {
 
   test("go to one provider, for its prompt cache; conversations are spread", async () => {
     play(() => undefined)
-    const [workspace, model] = [await newWorkspace(), newModel()]
+    const [workspace, model] = [await newWorkspace(), newTwinModel()]
     const first = await turn(workspace, model, { messages: opening("One") })
     const later = [...opening("One"), { role: "assistant", content: "1" }, { role: "user", content: "Go on" }]
     for (let at = 0; at < 5; at++) expect(await turn(workspace, model, { messages: later })).toBe(first)
@@ -261,7 +261,7 @@ describe("the turns of a conversation", () => {
 
   test("are known by prompt_cache_key, whatever they begin with", async () => {
     play(() => undefined)
-    const [workspace, model] = [await newWorkspace(), newModel()]
+    const [workspace, model] = [await newWorkspace(), newTwinModel()]
     const turns = Array.from({ length: 10 }, (_, at) =>
       turn(workspace, model, { messages: opening(`Turn ${at}`), prompt_cache_key: "one" }),
     )
