@@ -17,7 +17,7 @@ type Deps = {
 
 /**
  * Questions of the agent that ACP clients show. Those of a turn are questions of its run as well, so they are listed and
- * can be answered by id; whoever answers first, the agent gets one answer.
+ * can be answered by id. The first answer goes to the agent, and later ones are dropped.
  */
 export class ClientQuestions {
   readonly #deps: Deps

@@ -4,7 +4,7 @@ import * as rpc from "../../src/interns/hosts/rpc.ts"
 import { internError } from "../../src/interns/reasons.ts"
 import { type AcpMessage, replyToUnknownRequest, parseAcp } from "../../src/interns/run/acp.ts"
 import * as machine from "../../src/interns/run/advance.ts"
-import { LIMITS, type Run } from "../../src/interns/run/run.ts"
+import { isDetached, LIMITS, type Run } from "../../src/interns/run/run.ts"
 import { ToolCalls } from "../../src/interns/run/tool-calls.ts"
 import { realTimer, type RaceTimer } from "../../src/support/time.ts"
 import { Alarm } from "./alarm.ts"
@@ -206,8 +206,8 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
       const answer = replyToUnknownRequest(news)
       if (answer) this.#send(answer)
     }
-    // An embedded agent says again what an isolate did not finish, and cannot sleep before.
-    if (daemonOf(this.#currentHost())) this.log.store()
+    // An embedded agent says again what an isolate did not finish, and a response that is read keeps the object awake.
+    if (daemonOf(this.#currentHost()) && this.runs.open.some(isDetached)) this.log.store()
     this.schedule()
   }
 

@@ -157,8 +157,11 @@ export class RunStore {
 
   /** A session by its id, or by the agent's. */
   find(name: string): { id: string; acp: string; epoch: string } | undefined {
+    // Nearly always by its id, which is the key of the table; the agent's id has no index.
+    const known = this.session(name)
+    if (known) return { id: name, ...known }
     const [row] = this.#sql.exec<{ id: string; acp: string; epoch: string }>(
-      "SELECT id, acp, epoch FROM sessions WHERE id = ?1 OR acp = ?1 ORDER BY id = ?1 DESC, used_at DESC LIMIT 1",
+      "SELECT id, acp, epoch FROM sessions WHERE acp = ? ORDER BY used_at DESC LIMIT 1",
       name,
     )
     return row

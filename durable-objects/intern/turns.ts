@@ -5,7 +5,7 @@ import type { ChatCall } from "../../src/interns/hosts/rpc.ts"
 import type { AcpEvent, AcpMessage, RpcId } from "../../src/interns/run/acp.ts"
 import * as machine from "../../src/interns/run/advance.ts"
 import { spellingOf } from "../../src/interns/run/chunks.ts"
-import { type Finish, LIMITS, nextDeadline, type Run, type Step } from "../../src/interns/run/run.ts"
+import { type Finish, isDetached, LIMITS, nextDeadline, type Run, type Step } from "../../src/interns/run/run.ts"
 import { ToolCallNews } from "../../src/interns/run/tool-calls.ts"
 import type { RaceTimer } from "../../src/support/time.ts"
 import { ClientTurns } from "./client-turns.ts"
@@ -90,7 +90,7 @@ export class InternTurns {
   get deadlines(): number[] {
     const { runs, now } = this.#deps
     const due = runs.open.map(nextDeadline).filter((at) => at !== null)
-    const isWorking = runs.open.some((run) => run.state === "streaming" && (run.isBackground || run.client))
+    const isWorking = runs.open.some((run) => run.state === "streaming" && isDetached(run))
     if (!isWorking) return due
     // Nobody else would wake the object if its isolate ended in the middle of a turn without a response.
     if (this.#checkAt <= now()) this.#checkAt = now() + CHECK_EVERY_MS
@@ -105,7 +105,7 @@ export class InternTurns {
     const { now, host, runs } = this.#deps
     this.forAll((run) => {
       if (run.state !== "streaming") return { run, effects: [] }
-      if (!run.isBackground && !run.client) return machine.cancel(run, "client_closed_request", now())
+      if (!isDetached(run)) return machine.cancel(run, "client_closed_request", now())
       return host().isUp ? { run, effects: [] } : machine.onHostLost(run, now())
     })
     if (runs.open.length > 0 && host().isUp) host().resume?.()

@@ -4,14 +4,12 @@ import { newRouter } from "../http/router.ts"
 import { ok } from "../http/schema.ts"
 import { CONTROL_FAILURES, CONTROL_RIGHTS, controlGuards, controlledIntern } from "./control.ts"
 import { openIntern } from "./open-intern.ts"
-import { internError } from "./reasons.ts"
-import { internParams } from "./routes.ts"
+import { noSession, sessionParams } from "./session-schemas.ts"
 
 /** What was answered with `allow_always` or `reject_always` in a session. */
 
 const tags = ["Interns"]
 const path = "/interns/{internId}/sessions/{sessionId}/permissions"
-const params = internParams.extend({ sessionId: z.string().min(1).max(256) })
 
 const InternPermission = z
   .object({
@@ -31,7 +29,7 @@ const list = createRoute({
   summary: "List the standing permissions of a session",
   description: `What was answered with \`allow_always\` or \`reject_always\`, which counts for this session. ${CONTROL_RIGHTS}`,
   middleware: [...controlGuards] as const,
-  request: { params },
+  request: { params: sessionParams },
   responses: { 200: ok(z.object({ data: z.array(InternPermission) })), ...CONTROL_FAILURES },
 })
 
@@ -44,7 +42,7 @@ const revoke = createRoute({
   description: `The next use asks again. ${CONTROL_RIGHTS}`,
   middleware: [...controlGuards] as const,
   request: {
-    params,
+    params: sessionParams,
     query: z.object({
       operation: z.string().min(1).max(8_192).optional().meta({ description: "Without it, all of the session." }),
     }),
@@ -70,7 +68,3 @@ export const internPermissions = newRouter()
     if (revoked === undefined) throw noSession()
     return c.json({ revoked }, 200)
   })
-
-function noSession() {
-  return internError("not_found", "This intern has no session with this id.")
-}

@@ -11,11 +11,10 @@ import { openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams } from "./routes.ts"
 import { NoFields } from "./schemas.ts"
-import { InternSessions, InternTranscript, toEntry, toSession } from "./session-schemas.ts"
+import { InternSessions, InternTranscript, noSession, sessionParams, toEntry, toSession } from "./session-schemas.ts"
 
 const tags = ["Interns"]
 
-const sessionParams = internParams.extend({ sessionId: z.string().min(1).max(256) })
 const PAGE = "must be an integer from 1 to 200"
 const limit = z.coerce.number({ error: PAGE }).int(PAGE).min(1, PAGE).max(200, PAGE)
 
@@ -157,7 +156,3 @@ export const internSessions = newRouter()
     const response = await throwIfRejected(await openIntern(c.env, id).fetch(request))
     return c.json(await response.json<z.infer<typeof InternSteered>>(), 202)
   })
-
-function noSession() {
-  return internError("not_found", "This intern has no session with this id.")
-}

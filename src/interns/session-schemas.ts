@@ -4,9 +4,17 @@ import { toTimestamp } from "../support/time.ts"
 import { Usage } from "./chat-schemas.ts"
 import type { SessionState } from "./hosts/rpc.ts"
 import { MAX_SCHEDULES, type Schedule } from "./schedule.ts"
+import { internError } from "./reasons.ts"
+import { internParams } from "./routes.ts"
 import type { StoredEntry, TranscriptEntry as Entry } from "./run/transcript.ts"
 
 const TurnError = z.object({ reason: z.string(), message: z.string() })
+
+export const sessionParams = internParams.extend({ sessionId: z.string().min(1).max(256) })
+
+export function noSession() {
+  return internError("not_found", "This intern has no session with this id.")
+}
 
 export const InternSession = z
   .object({

@@ -49,20 +49,18 @@ const rotate = createRoute({
 
 type Rewrapped = { before: WrappedKey; after: WrappedKey }
 
-const NOTHING = { keys: [] as Rewrapped[], broken: 0 }
-
 /**
- * Rewraps up to `limit` data keys of the previous master key. It passes over the `broken` ones, which that key does not
+ * Rewraps up to `limit` data keys of the previous master key, whose id is empty where there is none. It passes over the `broken` ones, which that key does not
  * open: they would hold up the others, and the rotation would never end.
  */
 async function rewrapSome(
   db: D1Database,
   { previousId, masters, limit }: { previousId: string; masters: Masters; limit: number },
-): Promise<typeof NOTHING> {
+): Promise<{ keys: Rewrapped[]; broken: number }> {
   const keys: Rewrapped[] = []
   let broken = 0
   let after = ""
-  while (keys.length < limit) {
+  while (previousId !== "" && keys.length < limit) {
     const page = await listDataKeys(db, previousId, { after, limit: limit - keys.length })
     const results = await Promise.all(page.map(async (before) => ({ before, after: await rewrap(before, masters) })))
     for (const { before, after: rewrapped } of results) {
@@ -82,8 +80,7 @@ export const secrets = newRouter().openapi(rotate, async (c) => {
   const { current, previous } = masters
   const currentId = await masterIdOf(current)
   const previousId = previous === undefined || previous === current ? "" : await masterIdOf(previous)
-  const { keys, broken } =
-    previousId === "" ? NOTHING : await rewrapSome(db, { previousId, masters, limit: c.req.valid("json").limit })
+  const { keys, broken } = await rewrapSome(db, { previousId, masters, limit: c.req.valid("json").limit })
   const changed = { fields: ["data_keys"], values: { data_keys: keys.length } }
   const entry = entryOf(c, { action: "master_key.rotate", resourceId: currentId, workspaceId: null, changed })
   const rewrapped = keys.length === 0 ? 0 : await replaceDataKeys(db, keys, Date.now(), entry)

@@ -2,6 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { afterEach, describe, expect, test, vi } from "vitest"
+import { NO_PROGRESS } from "../../src/batches/batch.ts"
 import { wakeBatch } from "../../src/batches/open-batch.ts"
 import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
@@ -256,15 +257,7 @@ describe("faults", () => {
     await runInDurableObject(object, (_, { storage }) => {
       storage.sql.exec("UPDATE lines SET state = 'running'")
       storage.sql.exec("DELETE FROM results")
-      const progress = {
-        total: 2,
-        completed: 0,
-        failed: 0,
-        inputTokens: 0,
-        cachedTokens: 0,
-        outputTokens: 0,
-        reasoningTokens: 0,
-      }
+      const progress = { ...NO_PROGRESS, total: 2 }
       storage.sql.exec("UPDATE facts SET value = ? WHERE name = 'progress'", JSON.stringify(progress))
     })
     await evictDurableObject(object)

@@ -2,11 +2,10 @@ import { afterEach, describe, expect, test } from "vitest"
 import { runDurableObjectAlarm } from "cloudflare:test"
 import { Intern } from "../../durable-objects/intern/intern.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
-import { MockDaemon, newDaemonIntern, paramsOf } from "../support/daemon.ts"
-import { eventually } from "../support/eventually.ts"
+import { MockDaemon, newConnectedIntern, newDaemonIntern, paramsOf } from "../support/daemon.ts"
 import { internChat, type InternReader } from "../support/intern-chat.ts"
 import { internObject } from "../support/intern-object.ts"
-import { expectJson, newWorkspace } from "../support/world.ts"
+import { newWorkspace } from "../support/world.ts"
 
 const { clock } = Intern
 afterEach(() => {
@@ -14,17 +13,10 @@ afterEach(() => {
 })
 
 async function newRun() {
-  const workspace = await newWorkspace()
-  const intern = await newDaemonIntern(workspace)
-  const daemon = await new MockDaemon(intern).dial()
-  await eventually(async () => {
-    const { status } = await expectJson<{ status: string }>(200, workspace.as.get(`/interns/${intern.id}`))
-    expect(status).toBe("running")
-  })
-  const chat = internChat(workspace.key, intern.id)
+  const { daemon, chat, object } = await newConnectedIntern()
   const reading = await chat.say("Go")
   const prompt = await daemon.hears("session/prompt")
-  return { daemon, chat, reading, prompt, acp: paramsOf(prompt).sessionId, object: internObject(intern.id) }
+  return { daemon, chat, reading, prompt, acp: paramsOf(prompt).sessionId, object }
 }
 
 /** The last chunk before `[DONE]`: no choices, the session and the usage. */

@@ -6,34 +6,25 @@ import { environmentOf, setupOf } from "../../src/daemon/agents.ts"
 import { fit } from "../../src/daemon/frames.ts"
 import { MAX_FRAME_BYTES } from "../../src/interns/hosts/daemon-protocol.ts"
 import { readOptions } from "../../src/daemon/options.ts"
+import { AGENT_CONFIG } from "../support/agent-config.ts"
 
-const CONFIG = {
-  intern_id: "i",
-  name: "ada",
-  model: "acme/chat-1",
-  instructions: null,
-  api_base: "https://gateway.example.com/api/v1",
-  api_key: "sk-intern-own",
-  secrets_url: "https://gateway.example.com/api/v1/interns/i/daemon/secrets",
-  egress_url: "https://gateway.example.com/api/v1/interns/i/daemon/egress",
-}
 const WHERE = { home: "/intern/home" }
 
 describe("each known agent asks before it acts, and reaches models through the gateway alone", () => {
   test("opencode", () => {
-    const { argv, env, files } = setupOf(["opencode"], CONFIG, WHERE)
+    const { argv, env, files } = setupOf(["opencode"], AGENT_CONFIG, WHERE)
     expect(argv).toEqual(["opencode", "acp"])
     expect(env).toMatchObject({ INTERN_KEY: "sk-intern-own", OPENCODE_CONFIG: "/intern/home/opencode.json" })
     expect(JSON.parse(files["/intern/home/opencode.json"] ?? "")).toMatchObject({
       enabled_providers: ["gw"],
       model: "gw/acme/chat-1",
-      provider: { gw: { options: { baseURL: CONFIG.api_base, apiKey: "{env:INTERN_KEY}" } } },
+      provider: { gw: { options: { baseURL: AGENT_CONFIG.api_base, apiKey: "{env:INTERN_KEY}" } } },
       permission: { "*": "ask", read: "allow" },
     })
   })
 
   test("codex", () => {
-    const { env, files, sessionMode } = setupOf(["codex"], CONFIG, WHERE)
+    const { env, files, sessionMode } = setupOf(["codex"], AGENT_CONFIG, WHERE)
     expect(env).toEqual({ INTERN_KEY: "sk-intern-own", CODEX_HOME: "/intern/home/.codex" })
     const config = files["/intern/home/.codex/config.toml"] ?? ""
     for (const line of ['model = "acme/chat-1"', 'approval_policy = "on-request"', 'wire_api = "responses"']) {
@@ -43,12 +34,12 @@ describe("each known agent asks before it acts, and reaches models through the g
   })
 
   test("qwen and claude", () => {
-    expect(setupOf(["qwen"], CONFIG, WHERE).env).toEqual({
+    expect(setupOf(["qwen"], AGENT_CONFIG, WHERE).env).toEqual({
       OPENAI_API_KEY: "sk-intern-own",
-      OPENAI_BASE_URL: CONFIG.api_base,
+      OPENAI_BASE_URL: AGENT_CONFIG.api_base,
       OPENAI_MODEL: "acme/chat-1",
     })
-    expect(setupOf(["claude"], CONFIG, WHERE).env).toMatchObject({
+    expect(setupOf(["claude"], AGENT_CONFIG, WHERE).env).toMatchObject({
       ANTHROPIC_BASE_URL: "https://gateway.example.com/api",
       ANTHROPIC_AUTH_TOKEN: "sk-intern-own",
     })
@@ -56,19 +47,19 @@ describe("each known agent asks before it acts, and reaches models through the g
 
   test("no file has the key", () => {
     for (const agent of ["opencode", "qwen", "codex", "claude"]) {
-      expect(JSON.stringify(setupOf([agent], CONFIG, WHERE).files)).not.toContain("sk-intern-own")
+      expect(JSON.stringify(setupOf([agent], AGENT_CONFIG, WHERE).files)).not.toContain("sk-intern-own")
     }
   })
 
   test("any other command runs as it is written", () => {
-    const { argv, env } = setupOf(["node", "agent.js"], { ...CONFIG, model: null }, WHERE)
+    const { argv, env } = setupOf(["node", "agent.js"], { ...AGENT_CONFIG, model: null }, WHERE)
     expect(argv).toEqual(["node", "agent.js"])
     expect(env).toMatchObject({ INTERN_KEY: "sk-intern-own" })
     expect(env).not.toHaveProperty("OPENAI_MODEL")
   })
 
   test("a known agent without a model says what to set", () => {
-    expect(() => setupOf(["qwen"], { ...CONFIG, model: null }, WHERE)).toThrow("INTERN_MODEL")
+    expect(() => setupOf(["qwen"], { ...AGENT_CONFIG, model: null }, WHERE)).toThrow("INTERN_MODEL")
   })
 })
 

@@ -68,6 +68,19 @@ async function played() {
   return { daemon, ...(await doors(workspace, intern.id)) }
 }
 
+/** An editor whose turn waits for the answer to its first question. */
+async function asked() {
+  const play = await played()
+  const { daemon, connect } = play
+  const client = await connect()
+  const session = await client.newSession()
+  client.prompt(session, "Work")
+  const received = await daemon.hears("session/prompt")
+  daemon.ask(session, "q1")
+  await client.nextQuestion()
+  return { ...play, client, session, received }
+}
+
 const kinds = ({ data }: Transcript) => data.map(({ kind }) => kind)
 
 describe("an editor", () => {
@@ -359,13 +372,7 @@ describe("a question of an editor's turn", () => {
   })
 
   test("is not answered by a chat, which is told where to answer, and waits for a day", async () => {
-    const { daemon, workspace, path, chat, connect, transcript, object } = await played()
-    const client = await connect()
-    const session = await client.newSession()
-    client.prompt(session, "Work")
-    await daemon.hears("session/prompt")
-    daemon.ask(session, "q1")
-    await client.nextQuestion()
+    const { daemon, workspace, path, chat, client, session, transcript, object } = await asked()
     const { open_question_id: question } = (await transcript(session)).session
     const refusal = await refused(chat.answer(session, question ?? "", "allow_once"))
     expect(refusal).toMatchObject({ status: 409, reason: "busy" })
@@ -380,13 +387,7 @@ describe("a question of an editor's turn", () => {
   })
 
   test("that was answered from the list goes on when the editor leaves", async () => {
-    const { daemon, workspace, path, chat, connect, transcript, ended } = await played()
-    const client = await connect()
-    const session = await client.newSession()
-    client.prompt(session, "Work")
-    const received = await daemon.hears("session/prompt")
-    daemon.ask(session, "q1")
-    await client.nextQuestion()
+    const { daemon, workspace, path, chat, client, session, received, transcript, ended } = await asked()
     const { open_question_id: question } = (await transcript(session)).session
     const answer = { session_id: session, content: "allow_once" }
     await expectJson(202, workspace.as.post(`${path}/questions/${question ?? ""}`, answer))
@@ -409,13 +410,7 @@ describe("a question of an editor's turn", () => {
   })
 
   test("is cancelled with its turn by a crash that parts the editor from the gateway", async () => {
-    const { daemon, workspace, connect, ended } = await played()
-    const client = await connect()
-    const session = await client.newSession()
-    client.prompt(session, "Work")
-    const received = await daemon.hears("session/prompt")
-    daemon.ask(session, "q1")
-    await client.nextQuestion()
+    const { daemon, workspace, session, received, ended } = await asked()
     await abortAllDurableObjects()
     await daemon.dial()
     expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "cancelled" } })

@@ -4,24 +4,13 @@ import { afterEach, describe, expect, onTestFinished, test } from "vitest"
 import { Intern } from "../../durable-objects/intern/intern.ts"
 import { internObject, parseConfigAgain } from "../support/intern-object.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
-import { newDaemonIntern, paramsOf, MockDaemon } from "../support/daemon.ts"
-import { internChat, refused } from "../support/intern-chat.ts"
+import { newConnectedIntern, newDaemonIntern, paramsOf, MockDaemon } from "../support/daemon.ts"
+import { refused } from "../support/intern-chat.ts"
 import { newWorkspace, expectJson } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
-async function connectedIntern() {
-  const workspace = await newWorkspace()
-  const intern = await newDaemonIntern(workspace)
-  const daemon = await new MockDaemon(intern).dial()
-  await eventually(async () => {
-    const { status } = await expectJson<{ status: string }>(200, workspace.as.get(`/interns/${intern.id}`))
-    expect(status).toBe("running")
-  })
-  return { workspace, intern, daemon, chat: internChat(workspace.key, intern.id), object: internObject(intern.id) }
-}
-
 /** A run that is paused on a question. */
-async function pausedRun(play: Awaited<ReturnType<typeof connectedIntern>>, text = "Run it") {
+async function pausedRun(play: Awaited<ReturnType<typeof newConnectedIntern>>, text = "Run it") {
   const nth = play.daemon.received.filter(({ method }) => method === "session/prompt").length
   const requests = await play.chat.say(text)
   const prompt = await play.daemon.hears("session/prompt", nth)
@@ -46,7 +35,7 @@ afterEach(() => {
 
 describe("a turn", () => {
   test("streams what the agent says and thinks, and ends with its usage", async () => {
-    const { chat, daemon } = await connectedIntern()
+    const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Hello")
     const prompt = await daemon.hears("session/prompt")
     expect(paramsOf(prompt).prompt).toEqual([{ type: "text", text: "Hello" }])
@@ -74,7 +63,7 @@ describe("a turn", () => {
   })
 
   test("goes on in the same session of the agent when the caller names its session", async () => {
-    const { chat, daemon } = await connectedIntern()
+    const { chat, daemon } = await newConnectedIntern()
     const first = await chat.say("One")
     const prompt = await daemon.hears("session/prompt")
     daemon.end(prompt)
@@ -87,14 +76,14 @@ describe("a turn", () => {
   })
 
   test("an unknown session is a new one under that id", async () => {
-    const { chat, daemon } = await connectedIntern()
+    const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Hello", { session_id: "my-own" })
     daemon.end(await daemon.hears("session/prompt"))
     expect((await reading.all()).session).toBe("my-own")
   })
 
   test("tells an agent's failure with its reason, retryable unless the model refused", async () => {
-    const { chat, daemon } = await connectedIntern()
+    const { chat, daemon } = await newConnectedIntern()
     for (const [message, retryable] of [
       ["402 no credits", false],
       ["socket hang up", true],
@@ -110,7 +99,7 @@ describe("a turn", () => {
   })
 
   test("tells an agent's failure with a status that clients can read, whatever the agent calls one", async () => {
-    const { chat, daemon } = await connectedIntern()
+    const { chat, daemon } = await newConnectedIntern()
     for (const [status, reported] of [
       [402, 402],
       [429.5, 502],
@@ -130,7 +119,7 @@ describe("a turn", () => {
 
 describe("a question", () => {
   test("pauses the run, is answered, and the run goes on where it was", async () => {
-    const play = await connectedIntern()
+    const play = await newConnectedIntern()
     const reading = await play.chat.say("Run it")
     const prompt = await play.daemon.hears("session/prompt")
     const acp = paramsOf(prompt).sessionId
@@ -160,7 +149,7 @@ describe("a question", () => {
   })
 
   test("a second one that comes meanwhile is put after the first is answered", async () => {
-    const { chat, daemon } = await connectedIntern()
+    const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Run both")
     const prompt = await daemon.hears("session/prompt")
     const acp = paramsOf(prompt).sessionId
@@ -179,7 +168,7 @@ describe("a question", () => {
   })
 
   test("a form is answered as JSON that fits its schema", async () => {
-    const { chat, daemon } = await connectedIntern()
+    const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Ask me", { approval_mode: "self-drive" })
     const prompt = await daemon.hears("session/prompt")
     const { sessionId } = paramsOf(prompt)
@@ -223,7 +212,7 @@ describe("a question", () => {
   })
 
   test("self-drive consents on the caller's behalf, with the narrowest consent there is", async () => {
-    const { chat, daemon } = await connectedIntern()
+    const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Run it", { approval_mode: null })
     const prompt = await daemon.hears("session/prompt")
     const acp = paramsOf(prompt).sessionId
@@ -238,7 +227,7 @@ describe("a question", () => {
   })
 
   test("`cancel` as the answer ends the run, and says so", async () => {
-    const play = await connectedIntern()
+    const play = await newConnectedIntern()
     const { session, question, prompt } = await pausedRun(play)
     const going = await play.chat.answer(session, question, "cancel")
     await play.daemon.hears("session/cancel")
@@ -251,7 +240,7 @@ describe("a question", () => {
     const previous = env.CLIENT_DIALECT
     try {
       env.CLIENT_DIALECT = "openrouter"
-      const play = await connectedIntern()
+      const play = await newConnectedIntern()
       await parseConfigAgain(play.intern.id)
       onTestFinished(() => parseConfigAgain(play.intern.id))
       const { pending: requests } = await pausedRun(play)
@@ -266,7 +255,7 @@ describe("a question", () => {
 
 describe("an answer that is not taken", () => {
   test("unknown, of another session, wrong, given twice: each says what it is, and moves no deadline", async () => {
-    const play = await connectedIntern()
+    const play = await newConnectedIntern()
     const { session, question, prompt } = await pausedRun(play)
     const unknown = { status: 404, reason: "interaction_unknown", retryable: false }
     expect(await refused(play.chat.answer(session, "call_nothing", "allow_once"))).toMatchObject(unknown)
@@ -283,7 +272,7 @@ describe("an answer that is not taken", () => {
   })
 
   test("late: the run is cancelled by its deadline, which a rejected answer did not move", async () => {
-    const play = await connectedIntern()
+    const play = await newConnectedIntern()
     const { session, question, prompt, acp } = await pausedRun(play)
     await pass(play.object, LIMITS.questionTimeoutMs - 1_000)
     expect(play.daemon.received.some(({ method }) => method === "session/cancel")).toBe(false)
@@ -300,7 +289,7 @@ describe("an answer that is not taken", () => {
   })
 
   test("late by a moment that no alarm has seen: the same", async () => {
-    const play = await connectedIntern()
+    const play = await newConnectedIntern()
     const { session, question } = await pausedRun(play)
     const at = Date.now() + LIMITS.questionTimeoutMs
     Intern.clock = () => at
@@ -310,7 +299,7 @@ describe("an answer that is not taken", () => {
   })
 
   test("more was said than is kept: 410 attachment_failed, and a cancel frees the session", async () => {
-    const play = await connectedIntern()
+    const play = await newConnectedIntern()
     const { session, question, acp } = await pausedRun(play)
     for (let at = 0; at < 5; at++) play.daemon.text(acp, "x".repeat(60_000))
     await play.daemon.settled()
@@ -327,7 +316,7 @@ describe("an answer that is not taken", () => {
 
 describe("a session that is busy", () => {
   test("a prompt while it streams steers the turn: 202", async () => {
-    const { chat, daemon } = await connectedIntern()
+    const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Go", { session_id: "s" })
     const prompt = await daemon.hears("session/prompt")
     const steered = await chat.say("But softly", { session_id: "s" })
@@ -340,7 +329,7 @@ describe("a session that is busy", () => {
   })
 
   test("a prompt while it waits for an answer: 409 busy, with Retry-After", async () => {
-    const play = await connectedIntern()
+    const play = await newConnectedIntern()
     const { session } = await pausedRun(play)
     const busy = await refused(play.chat.say("Hello?", { session_id: session }))
     expect(busy).toMatchObject({ status: 409, reason: "busy", retryable: true })
@@ -348,7 +337,7 @@ describe("a session that is busy", () => {
   })
 
   test("more open runs than an intern holds: 503 busy", async () => {
-    const play = await connectedIntern()
+    const play = await newConnectedIntern()
     for (let at = 0; at < LIMITS.openRuns; at++) await pausedRun(play)
     const full = await refused(play.chat.say("One more"))
     expect(full).toMatchObject({ status: 503, reason: "busy", retryable: true })
@@ -356,7 +345,7 @@ describe("a session that is busy", () => {
   })
 
   test("more turns a minute than an intern takes: 429 rate_limited", async () => {
-    const { chat, daemon } = await connectedIntern()
+    const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Go", { session_id: "s" })
     await daemon.hears("session/prompt")
     for (let at = 1; at < LIMITS.turnsPerMinute; at++) await chat.say("more", { session_id: "s" })
@@ -373,7 +362,7 @@ describe("a session that is busy", () => {
 
 describe("a client that leaves", () => {
   test("while the run streams: it is cancelled", async () => {
-    const { chat, daemon } = await connectedIntern()
+    const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Go", { session_id: "s" })
     const prompt = await daemon.hears("session/prompt")
     daemon.text(paramsOf(prompt).sessionId, "going")
@@ -389,7 +378,7 @@ describe("a client that leaves", () => {
   })
 
   test("after the question was put: the run waits on", async () => {
-    const play = await connectedIntern()
+    const play = await newConnectedIntern()
     const { session, question, prompt, pending: requests } = await pausedRun(play)
     requests.leave()
     const going = await play.chat.answer(session, question, "allow_once")
@@ -401,7 +390,7 @@ describe("a client that leaves", () => {
 
 describe("what breaks", () => {
   test("a turn that takes longer than its time is cancelled, and says so", async () => {
-    const { chat, daemon, object } = await connectedIntern()
+    const { chat, daemon, object } = await newConnectedIntern()
     const reading = await chat.say("Go")
     const prompt = await daemon.hears("session/prompt")
     await pass(object, LIMITS.turnMs)
@@ -412,7 +401,7 @@ describe("what breaks", () => {
   })
 
   test("an agent that does not confirm in time: stream_severed", async () => {
-    const { chat, daemon, object } = await connectedIntern()
+    const { chat, daemon, object } = await newConnectedIntern()
     const reading = await chat.say("Go")
     await daemon.hears("session/prompt")
     await pass(object, LIMITS.turnMs)
@@ -422,7 +411,7 @@ describe("what breaks", () => {
   })
 
   test("a daemon that is cut off and comes back in time loses nothing, and doubles nothing", async () => {
-    const { chat, daemon } = await connectedIntern()
+    const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Go")
     const prompt = await daemon.hears("session/prompt")
     const acp = paramsOf(prompt).sessionId
@@ -438,7 +427,7 @@ describe("what breaks", () => {
   })
 
   test("a daemon that stays away: stream_severed for who reads, nothing for who waits", async () => {
-    const play = await connectedIntern()
+    const play = await newConnectedIntern()
     const paused = await pausedRun(play)
     const reading = await play.chat.say("Go")
     await play.daemon.hears("session/prompt", 1)
@@ -456,7 +445,7 @@ describe("what breaks", () => {
   })
 
   test("a daemon that starts anew: its runs are over, and its sessions are loaded", async () => {
-    const play = await connectedIntern()
+    const play = await newConnectedIntern()
     const { session, question, acp } = await pausedRun(play)
     play.daemon.cut()
     play.daemon.restart()
@@ -473,7 +462,7 @@ describe("what breaks", () => {
   })
 
   test("an object that is evicted while a question is open goes on with the answer", async () => {
-    const play = await connectedIntern()
+    const play = await newConnectedIntern()
     const { session, question, prompt, acp } = await pausedRun(play)
     play.daemon.text(acp, "kept ")
     await play.daemon.settled()
@@ -485,7 +474,7 @@ describe("what breaks", () => {
   })
 
   test("an object that dies cancels what streamed and keeps what waited", async () => {
-    const play = await connectedIntern()
+    const play = await newConnectedIntern()
     const paused = await pausedRun(play)
     const reading = await play.chat.say("Go")
     const prompt = await play.daemon.hears("session/prompt", 1)
@@ -502,7 +491,7 @@ describe("what breaks", () => {
 
 describe("a daemon's connection", () => {
   test("a newer one takes its place: 4000", async () => {
-    const { intern, daemon, chat } = await connectedIntern()
+    const { intern, daemon, chat } = await newConnectedIntern()
     const newer = await new MockDaemon(intern).dial()
     await eventually(() => expect(daemon.closedWith).toBe(4000))
     const reading = await chat.say("Hello")
@@ -511,7 +500,7 @@ describe("a daemon's connection", () => {
   })
 
   test("a new join token sends the daemon of the old one away: 4003, and lets it in no more", async () => {
-    const { intern, daemon, workspace } = await connectedIntern()
+    const { intern, daemon, workspace } = await newConnectedIntern()
     await expectJson(201, workspace.as.post(`/interns/${intern.id}/daemon/token`, { replace: true }))
     await eventually(() => expect(daemon.closedWith).toBe(4003))
     await expect(daemon.connect()).rejects.toThrow("expected 401 to be 101")
@@ -556,14 +545,14 @@ describe("a daemon's connection", () => {
   })
 
   test("a gap in its numbers closes it: 4001", async () => {
-    const { daemon } = await connectedIntern()
+    const { daemon } = await newConnectedIntern()
     daemon.skip()
     daemon.text("acp-0", "lost before this")
     await eventually(() => expect(daemon.closedWith).toBe(4001))
   })
 
   test("is told what it needs, and no more than it needs", async () => {
-    const { daemon, intern } = await connectedIntern()
+    const { daemon, intern } = await newConnectedIntern()
     expect(daemon.welcome?.config).toMatchObject({
       intern_id: intern.id,
       model: "sim/agent",
@@ -575,7 +564,7 @@ describe("a daemon's connection", () => {
   })
 
   test("is not there: 502 intern_unreachable, once the patience is over", async () => {
-    const { daemon, chat } = await connectedIntern()
+    const { daemon, chat } = await newConnectedIntern()
     daemon.cut()
     Intern.timer = { ...timer, within: () => Promise.resolve(undefined) }
     const away = await eventually(async () => {
@@ -588,7 +577,7 @@ describe("a daemon's connection", () => {
 })
 
 test("a question whose time is over leaves nothing behind but its name", async () => {
-  const play = await connectedIntern()
+  const play = await newConnectedIntern()
   const { session, question, prompt } = await pausedRun(play)
   await pass(play.object, LIMITS.questionTimeoutMs)
   play.daemon.end(prompt, "cancelled")

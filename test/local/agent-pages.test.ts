@@ -2,20 +2,10 @@ import { readFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, test } from "vitest"
 import { setupOf } from "../../src/daemon/agents.ts"
+import { AGENT_CONFIG } from "../support/agent-config.ts"
 
 const docs = path.join(import.meta.dirname, "../../docs")
 const read = (name: string) => readFileSync(path.join(docs, name), "utf8")
-
-const CONFIG = {
-  intern_id: "i",
-  name: "ada",
-  model: "acme/chat-1",
-  instructions: null,
-  api_base: "https://gateway.example.com/api/v1",
-  api_key: "sk-intern-own",
-  secrets_url: "",
-  egress_url: "",
-}
 
 /** The row of an agent in the table that `test/daemon/capabilities.test.ts` measures. */
 function rowOf(agent: string): string[] {
@@ -29,7 +19,13 @@ describe.each(["opencode", "qwen", "codex", "claude"])("the page of %s", (agent)
   const page = read(`agents/${agent}.md`)
   const text = page.replaceAll(/\s+/g, " ")
   const [, , name = "", version = "", loads, steering, mcp, shows, answers = ""] = rowOf(agent)
-  const { argv, env, files, sessionMode, package: npmPackage } = setupOf([agent], CONFIG, { home: "/intern/home" })
+  const {
+    argv,
+    env,
+    files,
+    sessionMode,
+    package: npmPackage,
+  } = setupOf([agent], AGENT_CONFIG, { home: "/intern/home" })
 
   test("installs the package and version that were measured", () => {
     expect(name).toBe(npmPackage)
@@ -59,7 +55,7 @@ describe.each(["opencode", "qwen", "codex", "claude"])("the page of %s", (agent)
 })
 
 test("the page of opencode has every tool that runs without a question", () => {
-  const { files } = setupOf(["opencode"], CONFIG, { home: "/intern/home" })
+  const { files } = setupOf(["opencode"], AGENT_CONFIG, { home: "/intern/home" })
   const { permission } = JSON.parse(files["/intern/home/opencode.json"] ?? "") as { permission: Record<string, string> }
   const allowed = Object.entries(permission).flatMap(([tool, rule]) => (rule === "allow" ? [`\`${tool}\``] : []))
   expect(read("agents/opencode.md").replaceAll(/\s+/g, " ")).toContain(allowed.join(", "))

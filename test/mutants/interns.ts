@@ -53,7 +53,7 @@ export const internMutants: readonly Mutant[] = [
   {
     name: "a background turn ends with the memory of its object",
     file: TURNS,
-    from: `if (!run.isBackground && !run.client) return machine.cancel`,
+    from: `if (!isDetached(run)) return machine.cancel`,
     to: `if (!run.client) return machine.cancel`,
     test: MODEL,
   },
@@ -74,7 +74,7 @@ export const internMutants: readonly Mutant[] = [
   {
     name: "what was said is lost when the object sleeps",
     file: "durable-objects/intern/intern.ts",
-    from: `if (daemonOf(this.#currentHost())) this.log.store()`,
+    from: `if (daemonOf(this.#currentHost()) && this.runs.open.some(isDetached)) this.log.store()`,
     to: "",
     test: MODEL,
   },
@@ -186,15 +186,15 @@ export const internMutants: readonly Mutant[] = [
   {
     name: "a question of an editor has the time of a response",
     file: "src/interns/run/questions.ts",
-    from: `isBackground || client ? LIMITS.backgroundQuestionMs`,
-    to: `isBackground ? LIMITS.backgroundQuestionMs`,
+    from: `isDetached(run) ? LIMITS.backgroundQuestionMs`,
+    to: `run.isBackground ? LIMITS.backgroundQuestionMs`,
     test: MODEL,
   },
   {
     name: "what is said while an editor is asked is kept for a chat",
     file: "src/interns/run/advance.ts",
-    from: `(run.isBackground || run.client))`,
-    to: `run.isBackground)`,
+    from: `(run.state === "paused" && isDetached(run))`,
+    to: `(run.state === "paused" && run.isBackground)`,
     test: MODEL,
   },
   {

@@ -1,8 +1,10 @@
 import { exports } from "cloudflare:workers"
 import { expect } from "vitest"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
-import { type TestClient, expectJson, type Workspace } from "./world.ts"
+import { type TestClient, expectJson, newWorkspace, type Workspace } from "./world.ts"
 import { eventually } from "./eventually.ts"
+import { internChat } from "./intern-chat.ts"
+import { internObject } from "./intern-object.ts"
 
 /** An intern whose agent is a daemon that the test plays. */
 export type DaemonIntern = { id: string; token: string; as: TestClient }
@@ -180,3 +182,15 @@ export class MockDaemon {
 
 export type Params = { sessionId: string; prompt: { text: string }[] }
 export const paramsOf = (message: AcpMessage) => message.params as Params
+
+/** An intern of a workspace of its own, which runs since its daemon has dialed in. */
+export async function newConnectedIntern() {
+  const workspace = await newWorkspace()
+  const intern = await newDaemonIntern(workspace)
+  const daemon = await new MockDaemon(intern).dial()
+  await eventually(async () => {
+    const { status } = await expectJson<{ status: string }>(200, workspace.as.get(`/interns/${intern.id}`))
+    expect(status).toBe("running")
+  })
+  return { workspace, intern, daemon, chat: internChat(workspace.key, intern.id), object: internObject(intern.id) }
+}

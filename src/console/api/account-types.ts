@@ -40,17 +40,22 @@ export type OpenQuestion = {
   question: Question
 }
 export type Field = { name: string; title?: string; description?: string; required?: boolean; options?: string[] }
+/** What exactly a tool call does, as far as the agent says. */
+type ToolDetails = {
+  command?: string
+  folder?: string
+  url?: string
+  paths?: string[]
+  diffs?: { path: string; before: string | null; after: string }[]
+  input?: string
+}
+
 export type Question =
-  | {
+  | ({
       kind: "permission"
       operation: string | null
       options: string[]
-      command?: string
-      folder?: string
-      url?: string
-      input?: string
-      diffs?: { path: string; before: string | null; after: string }[]
-    }
+    } & ToolDetails)
   | { kind: "elicitation"; message: string; fields: Field[] }
 
 /** A conversation that an intern keeps. */
@@ -68,7 +73,7 @@ export type InternSession = {
 }
 
 /** One step of a session; which fields it has depends on its kind. */
-export type TranscriptEntry = {
+export type TranscriptEntry = ToolDetails & {
   n: number
   at: string
   kind: "prompt" | "text" | "reasoning" | "tool_call" | "question" | "answer" | "end"
@@ -77,12 +82,6 @@ export type TranscriptEntry = {
   id?: string
   title?: string
   status?: string
-  command?: string
-  folder?: string
-  url?: string
-  paths?: string[]
-  diffs?: { path: string; before: string | null; after: string }[]
-  input?: string
   question?: Question
   content?: string
   usage?: { cost?: number }

@@ -2,7 +2,7 @@ import { type AcpEvent, usageOf } from "./acp.ts"
 import { blank, cancelOutcome, pause, put, selected } from "./questions.ts"
 import { finishOf, SEVERED, turnFailure } from "./endings.ts"
 import { newRun, type Opening, turnDeadlineOf } from "./opening.ts"
-import { type Delta, type Effect, type Ending, LIMITS, type Finish, type Run, type Step } from "./run.ts"
+import { type Delta, type Effect, type Ending, isDetached, LIMITS, type Finish, type Run, type Step } from "./run.ts"
 
 /**
  * Transitions of a run, pure: every function takes a run and an event, and returns the next run and the effects to
@@ -92,7 +92,7 @@ function spoken(run: Run, delta: Delta, model: string | null): Step {
   if (run.promptRpc === null) return unchanged(run)
   const reported = model === null ? run : { ...run, model }
   // The transcript has all of a background turn, and an ACP client reads along while its question is open.
-  const isRead = run.state === "streaming" || (run.state === "paused" && (run.isBackground || run.client))
+  const isRead = run.state === "streaming" || (run.state === "paused" && isDetached(run))
   if (isRead) return { run: reported, effects: [{ do: "say", delta }] }
   if (run.state !== "paused" || run.hasOverflowed) return unchanged(reported)
   const keptBytes = run.keptBytes + JSON.stringify(delta).length

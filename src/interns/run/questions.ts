@@ -1,5 +1,5 @@
 import type { RpcId } from "./acp.ts"
-import { type Effect, LIMITS, type Question, type Run, type Step } from "./run.ts"
+import { type Effect, isDetached, LIMITS, type Question, type Run, type Step } from "./run.ts"
 
 export const blank = (run: Run, rpc: RpcId) => ({
   id: `call_${run.id.replaceAll("-", "")}_${run.questionCount}`,
@@ -23,8 +23,7 @@ export function put(run: Run, question: Question, now: number): Step {
 }
 
 export function pause(run: Run, requested: Question, now: number): Step {
-  const { isBackground, client } = run
-  const deadline = now + (isBackground || client ? LIMITS.backgroundQuestionMs : LIMITS.questionTimeoutMs)
+  const deadline = now + (isDetached(run) ? LIMITS.backgroundQuestionMs : LIMITS.questionTimeoutMs)
   const question = { ...requested, deadline }
   return {
     run: { ...run, state: "paused", question, turnDeadline: null },

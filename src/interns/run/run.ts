@@ -101,6 +101,10 @@ export type Effect =
 
 export type Step = { run: Run; effects: Effect[] }
 
+/** No response of a chat reads the run along, so it goes on while the object sleeps. */
+export const isDetached = ({ isBackground, client }: Pick<Run, "isBackground" | "client">): boolean =>
+  Boolean(isBackground || client)
+
 export const isOpen = ({ state }: Run): boolean => state !== "ended"
 
 /** When something about the run is due; null for never. */

@@ -14,7 +14,7 @@ type PermissionRequest = { operation: string | null; details?: PermissionDetails
 
 /**
  * What an answer counts for: the same command in the same folder, the same URL, the same files, or else the same tool.
- * `name`: for people. Undefined where it cannot be told from others, because it was cut.
+ * `name`: for people. Undefined where it was cut, and so may be equal to that of another call.
  */
 export function subjectOf({ operation, details = {} }: PermissionRequest): { key: string; name: string } | undefined {
   const { command, folder, url, paths = [], diffs = [] } = details
