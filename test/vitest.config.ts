@@ -1,5 +1,6 @@
 import path from "node:path"
 import { defineConfig } from "vitest/config"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
 import { depthFrom } from "./support/depth.ts"
 import { markdownAsText } from "./support/markdown.ts"
 import { workerProject } from "./worker-project.ts"
@@ -11,19 +12,30 @@ const { properties, timeoutMs } = depthFrom(process.env)
 const common = {
   root,
   provide: { properties },
-  setupFiles: [path.join(root, "test/support/properties.ts")],
   isolate: false,
   // More than cores: tests of faults and timers wait more than they compute.
-  maxWorkers: 3,
+  maxWorkers: 5,
   testTimeout: timeoutMs,
   hookTimeout: timeoutMs,
 }
+
+/** Long tests, which mostly wait, begin first and run beside the unit tests, which compute. */
+class LongTestsFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId, project }: TestSpecification) =>
+      LONG_TESTS.test(moduleId) ? 0 : project.name === "unit" ? 1 : 2
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
+  }
+}
+
+const LONG_TESTS = /\/(?:faults\/faults|ledger\/ledger-model)\.worker\.test\.ts$/
 
 /** The suffix of a test file decides: `*.worker.test.ts` needs the runtime of Workers, every other one runs in Node. */
 export default defineConfig(async () => ({
   root,
   logLevel: "error" as const,
   test: {
+    sequence: { sequencer: LongTestsFirst },
     projects: [
       {
         root,
@@ -31,6 +43,7 @@ export default defineConfig(async () => ({
         test: {
           ...common,
           name: "unit",
+          setupFiles: [path.join(root, "test/support/properties.ts")],
           pool: "threads" as const,
           include: ["test/**/*.test.ts"],
           exclude: ["**/*.worker.test.ts", "test/{acceptance,runtime,bench,daemon,dev}/**", "test/console/*.test.ts"],

@@ -1,14 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers"
-import { internMutants } from "./mutants/interns.ts"
-import { mutated } from "./mutants/mutant.ts"
 import { useMemoryDisk } from "./support/memory-disk.ts"
 import { startPlayed } from "./support/outbound.ts"
 import { RATE_LIMIT } from "./support/rate-limit.ts"
 import { TWIN_MODELS } from "./support/twins.ts"
-
-type CommonOptions = { setupFiles: string[] }
+import { bundled, bundledMain, bundledSetup, workerBundle, workerTests } from "./worker-bundle.ts"
 
 const root = path.join(import.meta.dirname, "..")
 
@@ -16,7 +13,7 @@ const root = path.join(import.meta.dirname, "..")
 function configPath(): string {
   const folder = path.join(root, ".wrangler/test")
   const config = readFileSync(path.join(root, "wrangler.toml"), "utf8")
-    .replace('main = "src/embedded/development.ts"', `main = "${path.join(root, "src/index.ts")}"`)
+    .replace('main = "src/embedded/development.ts"', `main = "${bundledMain}"`)
     .replace(/^\[build\]\ncommand = .*\n/m, "")
     .replaceAll(/^simple = \{ limit = \d+,/gm, `simple = { limit = ${RATE_LIMIT},`)
     // Queues deliver at once: a test that waits for a delivery waits for no batch.
@@ -30,14 +27,14 @@ function configPath(): string {
 }
 
 /** In workerd, against real D1, KV and Durable Objects, with the embedded upstream as a second Worker. */
-export async function workerProject(common: CommonOptions) {
+export async function workerProject(common: object) {
   useMemoryDisk()
+  const tests = workerTests()
   const playedPort = await startPlayed()
   return {
     root,
     logLevel: "error" as const,
     plugins: [
-      ...internMutants.filter(({ name }) => name === process.env["MUTANT"]).map(mutated),
       cloudflareTest({
         wrangler: { configPath: configPath() },
         miniflare: {
@@ -135,13 +132,14 @@ export async function workerProject(common: CommonOptions) {
           ],
         },
       }),
+      workerBundle(tests),
     ],
     test: {
       ...common,
       name: "worker",
-      include: ["test/**/*.worker.test.ts"],
+      include: tests.map(bundled),
       globalSetup: [path.join(root, "test/support/build-embedded.ts")],
-      setupFiles: [...common.setupFiles, path.join(root, "test/support/migrate.ts")],
+      setupFiles: bundledSetup,
       // A line that is logged after a file's last test would be an error of the run.
       disableConsoleIntercept: true,
       // A worker that begins with a warm cache is sent all of it as one message, which is more than workerd takes.

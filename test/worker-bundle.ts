@@ -1,0 +1,80 @@
+import { globSync } from "node:fs"
+import path from "node:path"
+import { build, type Plugin } from "vite"
+import { internMutants } from "./mutants/interns.ts"
+import { mutated } from "./mutants/mutant.ts"
+import { markdownAsText } from "./support/markdown.ts"
+
+const root = path.join(import.meta.dirname, "..")
+
+/** Where the bundle is written: a test has the same path below this folder as below the root, so filters by path work. */
+const FOLDER = ".wrangler/test/worker"
+/** The runtime loads these by itself; the test files and what they share go through Vitest, which maps their stacks. */
+const LOADED_BY_RUNTIME = `${FOLDER}/chunks/(?!support)`
+
+const setup = ["test/support/properties.ts", "test/support/migrate.ts"]
+const main = "src/index.ts"
+const inRoot = (file: string) => path.join(root, file)
+
+/** The file of the bundle that was made of a source file. */
+export const bundled = (file: string): string => path.join(root, FOLDER, file)
+
+export const bundledMain = bundled(main)
+export const bundledSetup = setup.map(bundled)
+
+export const workerTests = (): string[] => globSync("test/**/*.worker.test.ts", { cwd: root })
+
+/**
+ * Bundles the Worker and its tests once, so that no worker of Vitest transforms sources: a test file begins within a second,
+ * and calls between modules cost what they cost in production.
+ */
+export function workerBundle(tests: string[]): Plugin {
+  return {
+    name: "worker-bundle",
+    config(config) {
+      // After the pool's plugin, which has Vitest load every module.
+      const server = ((config.test ??= {}).server ??= {})
+      server.deps = {
+        ...server.deps,
+        inline: [new RegExp(`^(?!.*${LOADED_BY_RUNTIME})`)],
+        external: [new RegExp(LOADED_BY_RUNTIME)],
+      }
+    },
+    configureVitest: () => buildBundle(tests),
+  }
+}
+
+async function buildBundle(tests: string[]): Promise<void> {
+  await build({
+    root,
+    logLevel: "error",
+    configFile: false,
+    plugins: [...internMutants.filter(({ name }) => name === process.env["MUTANT"]).map(mutated), markdownAsText()],
+    resolve: { conditions: ["workerd", "worker", "module", "browser"] },
+    ssr: { noExternal: true, target: "webworker" },
+    build: {
+      ssr: true,
+      target: "esnext",
+      minify: false,
+      sourcemap: true,
+      emptyOutDir: true,
+      outDir: inRoot(FOLDER),
+      rolldownOptions: {
+        external: [/^cloudflare:/, /^node:/, "vitest"],
+        input: Object.fromEntries([main, ...setup, ...tests].map((file) => [file, inRoot(file)])),
+        output: {
+          format: "es",
+          entryFileNames: "[name]",
+          chunkFileNames: "chunks/[name].js",
+          codeSplitting: {
+            groups: [
+              { name: "gateway", test: /\/(?:src|durable-objects)\/[^?]*\.(?:ts|md)$/, priority: 3 },
+              { name: "libraries", test: /\/node_modules\//, priority: 4 },
+              { name: "support", test: /\/test\/(?!.*\.worker\.test\.ts$)/, priority: 2 },
+            ],
+          },
+        },
+      },
+    },
+  })
+}
