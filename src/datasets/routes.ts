@@ -25,7 +25,7 @@ const sessionCost = createRoute({
   tags: ["Datasets"],
   summary: "Get the median cost of sessions",
   description:
-    "Of an app, by model and number of turns. Computed weekly. A cell has at least five sessions, and tells nothing of any one of them.",
+    "Of an app, by model and number of turns. Computed weekly. A cell has at least five sessions, and tells nothing of any one of them. Reuse with attribution is allowed.",
   request: { query: SessionCostQuery },
   responses: {
     200: ok(SessionCost, "The cells, by app, model and number of turns."),

@@ -35,9 +35,9 @@ test("a batch that fails costs nobody else the lookup", async () => {
 test("an address that tries keys without end is refused, but for keys that work, and others are not", async () => {
   const workspace = await newWorkspace()
   const address = ip()
-  const from = (key: string, at = address) =>
+  const from = (key: string, at = address, path = "/key") =>
     client(key)
-      .get("/key", { "cf-connecting-ip": at })
+      .get(path, { "cf-connecting-ip": at })
       .then(async (response) => {
         await response.text()
         return response
@@ -49,10 +49,12 @@ test("an address that tries keys without end is refused, but for keys that work,
     for (const { status } of await Promise.all(tries)) statuses.add(status)
   }
   expect([...statuses].toSorted()).toEqual([401, 429])
-  const refused = await from(`sk-gw-v1-${crypto.randomUUID()}`)
-  expect(refused.status).toBe(429)
-  for (const header of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"]) {
-    expect(refused.headers.get(header)).toMatch(/^\d+$/)
+  for (const path of ["/key", "/datasets/session-cost"]) {
+    const refused = await from(`sk-gw-v1-${crypto.randomUUID()}`, address, path)
+    expect(refused.status, path).toBe(429)
+    for (const header of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"]) {
+      expect(refused.headers.get(header), path).toMatch(/^\d+$/)
+    }
   }
   expect((await from(workspace.key, ip())).status).toBe(200)
   // Never used before, so that no isolate remembers it.

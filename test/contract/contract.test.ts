@@ -4,6 +4,7 @@ import { accountEndpointRows } from "./rows/account-endpoint.ts"
 import { endpointRows } from "./rows/endpoint.ts"
 import { eventRows } from "./rows/event.ts"
 import { chatRows } from "./rows/field.ts"
+import { internalErrorRows } from "./rows/internal-error.ts"
 import { requestRows } from "./rows/request.ts"
 import { resourceRows } from "./rows/resource.ts"
 import { responsesRows } from "./rows/response-field.ts"
@@ -18,6 +19,7 @@ const rows: readonly ContractRow[] = [
   ...accountEndpointRows,
   ...eventRows,
   ...ruleRows,
+  ...internalErrorRows,
 ]
 
 test("every promise of the interface names a test that exists", () => {

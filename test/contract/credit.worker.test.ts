@@ -33,3 +33,11 @@ test.each(["/chat/completions", "/responses", "/embeddings"])("the limit of a ke
     as.post(path, { model, ...(isChat ? { messages: [{ role: "user", content: "Hi" }] } : { input: "Hi" }) }),
   )
 })
+
+test("a balance below zero is 402 for free models too", async () => {
+  const { as, organizationId } = await newWorkspace(0)
+  await expectJson(200, as.chat("sim/echo:free", "Hi"))
+  const debit = { id: "taken", amount_usd: -1, organization_id: organizationId }
+  await expectJson(200, operatorClient.post("/credits", debit))
+  await expectJson(402, as.chat("sim/echo:free", "Hi"))
+})

@@ -4,7 +4,7 @@ import { client, expectJson } from "../support/world.ts"
 
 type Schema = { properties?: Record<string, { deprecated?: boolean }> }
 type Parameter = { name: string; schema: { minimum?: number; maximum?: number; default?: number } }
-type Operation = { deprecated?: boolean; parameters?: Parameter[] }
+type Operation = { deprecated?: boolean; description?: string; parameters?: Parameter[] }
 type Document = {
   info: { version: string }
   servers: { url: string }[]
@@ -43,6 +43,11 @@ test("a page of the session-cost dataset has 1 to 500 cells, 100 by default, aft
   const rangeOf = (name: string) => parameters.find((parameter) => parameter.name === name)?.schema
   expect(rangeOf("limit")).toMatchObject({ minimum: 1, maximum: 500, default: 100 })
   expect(rangeOf("offset")).toMatchObject({ minimum: 0, maximum: 5000, default: 0 })
+})
+
+test("the session-cost dataset may be reused with attribution", async () => {
+  const { paths } = await read()
+  expect(paths["/datasets/session-cost"]?.["get"]?.description).toContain("Reuse with attribution is allowed.")
 })
 
 describe("the groups of operations", () => {

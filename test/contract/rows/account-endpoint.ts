@@ -168,6 +168,13 @@ export const accountEndpointRows = [
     ],
     [testsIn("datasets/session-cost.worker.test.ts")("refuses %s, and names it"), "400 names the parameter."],
     [STATUS, "401 without a key."],
+    [
+      testsIn("access/flood.worker.test.ts")(
+        "an address that tries keys without end is refused, but for keys that work, and others are not",
+      ),
+      "429 of an address that floods.",
+    ],
+    [document("the session-cost dataset may be reused with attribution"), "It may be reused with attribution."],
   ),
   ...rowsOf("POST /credits/vendor", [
     account("the charge endpoint is gone for every key and body, and names the web purchase flow"),

@@ -181,6 +181,7 @@ export const ruleRows = [
       "An account needs a balance above zero.",
       "A higher balance resolves a 402.",
     ],
+    [credit("a balance below zero is 402 for free models too"), "A negative balance refuses free models."],
     [
       FREE,
       "More keys do not raise a rate limit.",
