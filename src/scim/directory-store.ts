@@ -35,6 +35,14 @@ export async function listDirectories(
   )
 }
 
+export async function directoryExists(db: D1Database, organizationId: string, id: string): Promise<boolean> {
+  const row = await db
+    .prepare("SELECT 1 FROM scim_directories WHERE organization_id = ? AND id = ?")
+    .bind(organizationId, id)
+    .first()
+  return row !== null
+}
+
 export async function insertDirectory(db: D1Database, row: DirectoryRow, entry: AuditEntry): Promise<void> {
   await db.batch([
     db

@@ -9,6 +9,7 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok, PageQuery } from "../http/schema.ts"
 import { newId } from "../support/ids.ts"
 import { findWorkspace } from "../workspaces/store.ts"
+import { directoryExists } from "./directory-store.ts"
 import { type MappingRow, toListedGroup, toMapping } from "./mapping.ts"
 import {
   MappingChange,
@@ -41,14 +42,21 @@ const writing = {
 const One = z.object({ data: ScimGroupMapping })
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
 
+const GroupsQuery = PageQuery.extend({
+  directory_id: z
+    .uuid({ error: "must be the UUID of a directory" })
+    .optional()
+    .meta({ description: "Only groups of this directory" }),
+})
+
 const groups = createRoute({
   ...shared,
   method: "get",
   path: "/scim/groups",
   operationId: "listScimGroups",
   summary: "List SCIM groups",
-  description: "Newest first.",
-  request: { query: PageQuery },
+  description: "Of all directories or of one; newest first.",
+  request: { query: GroupsQuery },
   responses: { 200: ok(ScimGroups, "The groups."), ...FAILURES },
 })
 
@@ -113,7 +121,13 @@ const remove = createRoute({
 /** Which groups of the directories are in which workspaces. */
 export const scimMappings = newRouter()
   .openapi(groups, async (c) => {
-    const { rows, total } = await listOrganizationGroups(c.env.DB, c.var.principal.organizationId, c.req.valid("query"))
+    const { organizationId } = c.var.principal
+    const query = c.req.valid("query")
+    const directory = query.directory_id
+    if (directory !== undefined && !(await directoryExists(c.env.DB, organizationId, directory))) {
+      throw new GatewayError("not_found", "directory_id: there is no such directory. GET /scim/directories lists them.")
+    }
+    const { rows, total } = await listOrganizationGroups(c.env.DB, organizationId, query)
     return c.json({ data: rows.map(toListedGroup), total_count: total }, 200)
   })
   .openapi(list, async (c) => {

@@ -10,13 +10,14 @@ import { type Counted, toPage } from "../support/rows.ts"
 const columns = columnNames(scimGroupMappings)
 const COLUMNS = columns.join(", ")
 
-/** The groups of all directories of an organization, newest first. */
+/** The groups of all directories of an organization, or of one, newest first. */
 export async function listOrganizationGroups(
   db: D1Database,
   organizationId: string,
-  page: Page,
+  { directory_id: directory, limit, offset }: Page & { directory_id?: string | undefined },
 ): Promise<{ rows: ListedGroup[]; total: number }> {
-  const where = "organization_id = ? AND deleted_at IS NULL"
+  const where = `organization_id = ? AND deleted_at IS NULL${directory === undefined ? "" : " AND directory_id = ?"}`
+  const values = directory === undefined ? [organizationId] : [organizationId, directory]
   return toPage(
     await db.batch<Counted<ListedGroup>>([
       db
@@ -24,8 +25,8 @@ export async function listOrganizationGroups(
           `SELECT id, organization_id, display_name, external_id, created_at, updated_at FROM scim_groups
          WHERE ${where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`,
         )
-        .bind(organizationId, page.limit, page.offset),
-      db.prepare(`SELECT count(*) AS total FROM scim_groups WHERE ${where}`).bind(organizationId),
+        .bind(...values, limit, offset),
+      db.prepare(`SELECT count(*) AS total FROM scim_groups WHERE ${where}`).bind(...values),
     ]),
   )
 }

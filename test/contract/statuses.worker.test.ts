@@ -123,6 +123,12 @@ const statuses: [promise: string, status: number, request: Request][] = [
     400,
     () => client().post("/auth/keys", { code: "x", code_challenge_method: "S512" }),
   ],
+  [
+    "groups of a directory that is not there are not found",
+    404,
+    ({ manage }) => manage.get(`/scim/groups?directory_id=${NOBODY}`),
+  ],
+  ["a page of embedding models outside its range is invalid", 400, ({ as }) => as.get("/embeddings/models?limit=0")],
   ["embedding models need a key", 401, () => client().get("/embeddings/models")],
   ["the dataset needs a key", 401, () => client().get("/datasets/session-cost")],
 ]

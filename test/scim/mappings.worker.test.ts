@@ -4,7 +4,7 @@ import { app } from "../../src/app/app.ts"
 import { ScimGroupMapping, ScimGroups, ScimSyncJob } from "../../src/scim/mapping-schemas.ts"
 import { resumeSyncJobs, runSyncJob } from "../../src/scim/sync.ts"
 import { newWorkspace, expectJson, type Workspace } from "../support/world.ts"
-import { addGroup, addUser, newDirectory, patch } from "./directory.ts"
+import { addGroup, addUser, connect, newDirectory, patch } from "./directory.ts"
 
 type Failure = { error: { message: string } }
 type Mapping = { data: { id: string; role: string; workspace_id: string } }
@@ -30,6 +30,20 @@ async function finish(world: Workspace, id: string): Promise<Job["data"]> {
   await runSyncJob(env, world.organizationId, id)
   return ScimSyncJob.strict().parse((await expectJson<Job>(200, world.manage.get(`/scim/sync-jobs/${id}`))).data)
 }
+
+test("groups are listed of all directories, or of one", async () => {
+  const { world, push, id } = await newDirectory()
+  const other = await connect(world, "Entra")
+  const [engineers, support] = [await addGroup(push, "Engineers"), await addGroup(other.push, "Support")]
+  const idsOf = async (query: string) => {
+    const list = ScimGroups.parse(await expectJson(200, world.manage.get(`/scim/groups${query}`)))
+    expect(list.total_count).toBe(list.data.length)
+    return list.data.map((group) => group.id).toSorted()
+  }
+  expect(await idsOf("")).toEqual([engineers.id, support.id].toSorted())
+  expect(await idsOf(`?directory_id=${id}`)).toEqual([engineers.id])
+  expect(await idsOf(`?directory_id=${other.id}`)).toEqual([support.id])
+})
 
 describe("a mapping", () => {
   test("puts the people of a group into a workspace, and is the same when it is made again", async () => {

@@ -136,6 +136,7 @@ const REQUESTS: Record<string, (ids: Ids) => Request> = {
   "POST /responses": ({ preset }) => ({ body: { preset, model: "sim/echo", input: "Hi" } }),
   "POST /messages": ({ preset }) => ({ body: { preset, model: "sim/echo", max_tokens: 100, messages: MESSAGES } }),
   "POST /estimate": ({ preset }) => ({ body: { preset, model: "sim/echo", max_tokens: 100, messages: MESSAGES } }),
+  "GET /scim/groups": ({ directory }) => ({ query: { directory_id: directory } }),
   "GET /generation": ({ generation }) => ({ query: { id: generation } }),
   "GET /generation/content": ({ generation }) => ({ query: { id: generation } }),
   "POST /generation/feedback": ({ generation }) => ({

@@ -43,6 +43,7 @@ export const accountEndpointRows = [
   ...rowsOf(
     "GET /scim/groups",
     [account("a SCIM group and a mapping of it have every field"), "The groups are in data, with their count."],
+    [STATUS, "404 for an unknown directory."],
     [PAGES, "The list has pages."],
     [NO_KEY, "401 without a key."],
     [FORBIDDEN, "A management key is required."],

@@ -71,7 +71,7 @@ export const endpointRows = [
       records("embedding models have every field, prices as decimal strings and a path that answers"),
       "The models are in data.",
     ],
-    [STATUS, "A key is required."],
+    [STATUS, "A key is required.", "400 for a page outside its range."],
   ),
   ...rowsOf(
     "GET /key",
