@@ -111,6 +111,7 @@ export async function workerProject(common: object) {
                 wire: "anthropic",
                 base_url: "http://claudish.test/v1",
                 api_key: "claudish-provider-key-0123456789",
+                batch_price_percent: 50,
                 models: [{ id: "opus", model: "acme/opus-1", prompt: "0.000001", completion: "0.000002" }],
               },
             ]),

@@ -1,9 +1,10 @@
 import { linesOf } from "../../src/batches/input.ts"
-import { ProviderBatchError, type ProviderBatches } from "../../src/batches/provider-batch.ts"
+import type { BatchResult } from "../../src/batches/provider-batch.ts"
+import { ProviderBatchError } from "../../src/batches/provider-client.ts"
 import { type LineResult, withoutResponse } from "../../src/batches/result.ts"
 import { openLedger } from "../../src/ledger/client.ts"
 import { isCount, isObject, type Json, parseJson } from "../../src/support/json.ts"
-import type { ProviderDeps } from "./deps.ts"
+import type { ProviderDeps, SubmittingDeps } from "./deps.ts"
 import { deferralFor, generationIdOf } from "./hold-requests.ts"
 import type { Part } from "./parts.ts"
 import { runRequest } from "./request.ts"
@@ -18,22 +19,17 @@ const MAX_RESULT_BYTES = 16 * 1024 * 1024
  * Reads the files of a batch that has ended. Each result goes through the pipeline as the response to its request: it is
  * charged, recorded, and read by guardrails there. False where `mayGoOn` ended it; read again, it skips what is done.
  */
-export async function collect(
-  part: Part,
-  batches: ProviderBatches,
-  deps: ProviderDeps,
-  mayGoOn: () => boolean,
-): Promise<boolean> {
+export async function collect(part: Part, deps: SubmittingDeps, mayGoOn: () => boolean): Promise<boolean> {
+  const { batches } = deps
   const lines = new Set(deps.parts.unfinished(part))
   let hasFailed = false
   for (const fileId of [part.output_file_id, part.error_file_id]) {
     if (fileId === null) continue
     let running: Promise<boolean>[] = []
     for await (const { text } of linesOf(await batches.content(fileId), MAX_RESULT_BYTES)) {
-      const result = parseJson(text ?? "")
-      const line = isObject(result) ? Number(result["custom_id"]) : Number.NaN
-      if (!isObject(result) || !lines.delete(line)) continue
-      running.push(store(line, result, { ...deps, isLastTry: part.failures >= MAX_FAILURES }))
+      const result = batches.toResult(parseJson(text ?? ""))
+      if (!result || !lines.delete(result.line)) continue
+      running.push(store(result, { ...deps, isLastTry: part.failures >= MAX_FAILURES }))
       if (running.length < CONCURRENCY) continue
       hasFailed ||= (await Promise.all(running)).includes(false)
       running = []
@@ -48,14 +44,13 @@ export async function collect(
 
 /** False where a part of the gateway was not available: the response of the provider is not lost for it. */
 async function store(
-  line: number,
-  { response, error }: Json,
+  { line, response, error }: BatchResult,
   deps: ProviderDeps & { isLastTry: boolean },
 ): Promise<boolean> {
   const { lines, row, env, executionCtx } = deps
   const input = lines.unfinishedLine(line)
   if (!input) return true
-  if (!isObject(response)) {
+  if (!response) {
     await release([line], deps)
     lines.finish(input, asFailure(error))
     return true

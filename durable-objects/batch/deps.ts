@@ -1,3 +1,4 @@
+import type { ProviderBatches } from "../../src/batches/provider-batch.ts"
 import type { BatchRow } from "../../src/batches/table.ts"
 import type { Env } from "../../src/config/env.ts"
 import type { LineStore } from "./lines.ts"
@@ -16,4 +17,12 @@ export type AdvanceDeps = {
 }
 
 /** Of a batch whose requests run in batches of a provider, by its slug. */
-export type ProviderDeps = Omit<AdvanceDeps, "parts"> & { row: BatchRow; parts: PartStore; provider: string }
+export type ProviderDeps = Omit<AdvanceDeps, "parts"> & {
+  row: BatchRow
+  parts: PartStore
+  provider: string
+  /** Absent where the provider is no longer configured. */
+  batches: ProviderBatches | undefined
+}
+
+export type SubmittingDeps = ProviderDeps & { batches: ProviderBatches }

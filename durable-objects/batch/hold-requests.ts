@@ -2,9 +2,9 @@ import type { LineResult } from "../../src/batches/result.ts"
 import { type LineQueue, recoverInterrupted, runLines } from "../../src/batches/run.ts"
 import type { InputLine } from "../../src/batches/input.ts"
 import type { BatchRow } from "../../src/batches/table.ts"
+import { GatewayError } from "../../src/errors/errors.ts"
 import type { Deferral } from "../../src/inference/deferral.ts"
 import { derivedIdAt } from "../../src/support/ids.ts"
-import { urlOf } from "../../src/batches/provider-batch.ts"
 import { wait } from "../../src/support/time.ts"
 import type { ProviderDeps } from "./deps.ts"
 import { runRequest } from "./request.ts"
@@ -64,8 +64,9 @@ async function holdRequest(
 ): Promise<LineResult> {
   let isDeferred = false
   const submit: Deferral["submit"] = ({ path, body }) => {
-    const request = { custom_id: String(line.line), method: "POST", url: urlOf(path), body }
-    deps.parts.add(line.line, { path, text: JSON.stringify(request) })
+    const text = deps.batches?.toLine({ line: line.line, path, body })
+    if (text === undefined) throw new GatewayError("internal", "The provider of a batch is not configured.")
+    deps.parts.add(line.line, { path, text })
     isDeferred = true
   }
   const result = await runRequest(line, requestDeps, { ...deferralFor(deps, line.line), submit })

@@ -1,15 +1,9 @@
 import { moveBatch, saveProgress } from "../../src/batches/progress-store.ts"
-import {
-  hasEnded,
-  type Mark,
-  type ProviderBatch,
-  ProviderBatchError,
-  ProviderBatches,
-} from "../../src/batches/provider-batch.ts"
-import { configuredProviders } from "../../src/providers/configured.ts"
+import { type BatchSource, hasEnded, type ProviderBatch } from "../../src/batches/provider-batch.ts"
+import { ProviderBatchError } from "../../src/batches/provider-client.ts"
 import { logWarning } from "../../src/support/log.ts"
 import { collect, release } from "./collect.ts"
-import type { ProviderDeps } from "./deps.ts"
+import type { ProviderDeps, SubmittingDeps } from "./deps.ts"
 import { GRACE_MS, holdRequests } from "./hold-requests.ts"
 import type { Part } from "./parts.ts"
 
@@ -47,13 +41,13 @@ export async function advanceAtProvider(deps: ProviderDeps): Promise<number | En
 }
 
 async function advanceParts(deps: ProviderDeps): Promise<number | null> {
-  const provider = configuredProviders(deps.env).get(deps.provider)
+  const { batches } = deps
   const due: number[] = []
   for (const part of deps.parts.open()) {
     const isLate = Date.now() > deps.row.expiresAt + GRACE_MS
     // Nothing more is heard of it: what the provider may have done is charged at its estimate when the hold expires.
-    if (!provider || isLate) deps.parts.change(part, { state: "done", status: "expired" })
-    else due.push(await advancePart(part, new ProviderBatches(provider), deps))
+    if (!batches || isLate) deps.parts.change(part, { state: "done", status: "expired" })
+    else due.push(await advancePart(part, { ...deps, batches }))
   }
   const open = due.filter((at) => at !== DONE)
   return open.length > 0 ? Math.min(...open) : null
@@ -62,17 +56,17 @@ async function advanceParts(deps: ProviderDeps): Promise<number | null> {
 const DONE = Number.POSITIVE_INFINITY
 
 /** Takes one part as far as it goes now. Returns when to go on, DONE once its results are stored. */
-async function advancePart(part: Part, batches: ProviderBatches, deps: ProviderDeps): Promise<number> {
+async function advancePart(part: Part, deps: SubmittingDeps): Promise<number> {
   const { parts } = deps
   let current = part
   try {
     if (current.due_at > Date.now() && !deps.isUrgent) return current.due_at
-    if (current.state !== "submitted" && current.state !== "ended") current = await submit(current, batches, deps)
-    if (current.state === "submitted") current = await poll(current, batches, deps)
+    if (current.state !== "submitted" && current.state !== "ended") current = await submit(current, deps)
+    if (current.state === "submitted") current = await poll(current, deps)
     if (current.state !== "ended") return current.due_at
     const sliceEnd = Date.now() + SLICE_MS
-    if (!(await collect(current, batches, deps, () => Date.now() < sliceEnd && !deps.isWoken()))) return Date.now()
-    await removeFiles(current, batches)
+    if (!(await collect(current, deps, () => Date.now() < sliceEnd && !deps.isWoken()))) return Date.now()
+    await removeFiles(current, deps)
     parts.change(current, { state: "done" })
     return DONE
   } catch (thrown) {
@@ -82,21 +76,29 @@ async function advancePart(part: Part, batches: ProviderBatches, deps: ProviderD
 }
 
 /** Uploads and creates. What may have been created before a crash is looked for first. */
-async function submit(part: Part, batches: ProviderBatches, { row, parts }: ProviderDeps): Promise<Part> {
-  const mark: Mark = { gateway_batch: row.id, gateway_part: String(part.part) }
-  const known = part.state === "submitting" ? await batches.find(mark) : undefined
+async function submit(part: Part, { row, parts, batches }: SubmittingDeps): Promise<Part> {
+  const source: BatchSource = {
+    part: part.part,
+    path: part.path,
+    fileId: part.file_id,
+    content: () => parts.content(part),
+    lines: new Set(parts.linesOf(part)),
+    createdAt: row.createdAt,
+    taken: new Set(parts.idsBeside(part)),
+  }
+  const known = part.state === "submitting" ? await batches.find(source) : undefined
   if (known) return submitted(part, known, parts)
   if (row.status === "cancelling") return parts.change(part, { state: "ended", status: "cancelled" })
   const fileId = part.file_id ?? (await batches.upload(`${row.id}-${part.part}.jsonl`, parts.content(part)))
   const submitting = parts.change(part, { state: "submitting", file_id: fileId })
-  return submitted(submitting, await batches.create(fileId, part.path, mark), parts)
+  return submitted(submitting, await batches.create({ ...source, fileId }), parts)
 }
 
 function submitted(part: Part, { id }: ProviderBatch, parts: ProviderDeps["parts"]): Part {
   return parts.change(part, { state: "submitted", batch_id: id, failures: 0, due_at: 0 })
 }
 
-async function poll(part: Part, batches: ProviderBatches, { row, parts }: ProviderDeps): Promise<Part> {
+async function poll(part: Part, { row, parts, batches }: SubmittingDeps): Promise<Part> {
   const id = part.batch_id ?? ""
   const mustCancel = row.status === "cancelling" && part.is_cancelled === 0
   let current = part
@@ -139,7 +141,7 @@ function afterFailure(part: Part, { message, isFinal, retryAfterMs }: ProviderBa
 /** They have what clients sent and got. One that is left costs nothing. */
 async function removeFiles(
   { file_id: input, output_file_id: output, error_file_id: error }: Part,
-  batches: ProviderBatches,
+  { batches }: SubmittingDeps,
 ) {
   for (const id of [input, output, error]) {
     if (id !== null)

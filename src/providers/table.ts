@@ -31,6 +31,8 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("anthropic", "Anthropic", "https://api.anthropic.com/v1", {
     headquarters: "US",
     format: "anthropic",
+    // https://docs.anthropic.com/en/docs/build-with-claude/batch-processing: half of the price of each token.
+    batches: { pricePercent: 50 },
     privacy: "https://www.anthropic.com/legal/privacy",
     terms: "https://www.anthropic.com/legal/commercial-terms",
     status: "https://status.anthropic.com/",

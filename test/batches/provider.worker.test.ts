@@ -162,7 +162,7 @@ describe("a batch at its provider", () => {
     const create = (slug: string) =>
       workspace.as.post("/batches", { ...fields, endpoint: "/v1/chat/completions", provider: slug })
     const { error } = await expectJson<Failure>(400, create("played"))
-    expect(error.message).toBe("provider: played has no batches here. Providers with batches: batching.")
+    expect(error.message).toBe("provider: played has no batches here. Providers with batches: batching, claudish.")
     const model = newModel()
     const lines = [
       request("other", "Hi", { model: "sim/echo" }),

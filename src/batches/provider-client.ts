@@ -1,0 +1,80 @@
+import { readRejection } from "../inference/upstream-response.ts"
+import type { Provider } from "../providers/provider.ts"
+import { credentialHeader } from "../providers/upstream-request.ts"
+import { readAtMost } from "../support/bytes.ts"
+import { isObject, type Json, parseJson } from "../support/json.ts"
+
+/** A request to the provider failed. `isFinal`: the same request would fail again. */
+export class ProviderBatchError extends Error {
+  readonly isFinal: boolean
+  readonly retryAfterMs: number
+
+  constructor(message: string, isFinal: boolean, retryAfterMs = 0) {
+    super(message)
+    this.isFinal = isFinal
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+const TIMEOUT_MS = 60_000
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+
+/** Statuses below 500 of faults that pass. */
+const PASSING = new Set([408, 409, 425, 429])
+
+type More = { body?: BodyInit; headers?: Readonly<Record<string, string>> }
+
+/** Requests to the batch API of a provider. */
+export class ProviderClient {
+  readonly #provider: Provider
+  readonly #headers: Readonly<Record<string, string>>
+
+  constructor(provider: Provider, headers: Readonly<Record<string, string>> = {}) {
+    this.#provider = provider
+    this.#headers = headers
+  }
+
+  async json(method: string, path: string, more: More = {}): Promise<Json> {
+    const bytes = await this.#ask(method, path, more, async ({ body }) => {
+      return body ? readAtMost(body, MAX_ANSWER_BYTES) : undefined
+    })
+    const answer = bytes && parseJson(new TextDecoder().decode(bytes))
+    if (!isObject(answer)) throw this.broken()
+    return answer
+  }
+
+  async stream(path: string): Promise<ReadableStream<Uint8Array>> {
+    return this.#ask("GET", path, {}, async ({ body }) => body ?? new Blob([]).stream())
+  }
+
+  broken(): ProviderBatchError {
+    return new ProviderBatchError(`${this.#provider.name} sent a response that is no batch.`, false)
+  }
+
+  async #ask<T>(method: string, path: string, more: More, read: (response: Response) => Promise<T>): Promise<T> {
+    const { baseUrl, name } = this.#provider
+    const own = { "user-agent": "edge-model-gateway", ...this.#headers }
+    const headers = { ...own, ...more.headers, ...credentialHeader(this.#provider) }
+    const abort = new AbortController()
+    // A timer that is left keeps the object in memory.
+    const timer = setTimeout(() => abort.abort(), TIMEOUT_MS)
+    try {
+      const init = { method, redirect: "manual", signal: abort.signal, ...more, headers } as const
+      const response = await fetch(`${baseUrl}${path}`, init)
+      if (response.ok) return await read(response)
+      throw await this.#refusalOf(response)
+    } catch (cause) {
+      if (cause instanceof ProviderBatchError) throw cause
+      // The message of a connection error can contain an address or a key.
+      throw new ProviderBatchError(`${name} could not be reached, or did not respond in time.`, false)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #refusalOf(response: Response): Promise<ProviderBatchError> {
+    const { message, retryAfterMs } = await readRejection(this.#provider, response, Date.now())
+    const isFinal = response.status < 500 && !PASSING.has(response.status)
+    return new ProviderBatchError(message, isFinal, retryAfterMs ?? 0)
+  }
+}

@@ -1,0 +1,161 @@
+import { evictDurableObject } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import * as fc from "fast-check"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { wakeBatch } from "../../src/batches/open-batch.ts"
+import { eventually } from "../support/eventually.ts"
+import { runs } from "../support/runs.ts"
+import { expectJson, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
+import { errored, message, MessageBatchProvider, type Outcome } from "./anthropic-world.ts"
+import { type Batch, createBatch, reaches, readLines, request } from "./world.ts"
+
+afterEach(() => vi.restoreAllMocks())
+
+/** A batch of one request for each text, in the message batches of the provider. */
+function start({ as }: Workspace, texts: readonly string[]) {
+  const lines = texts.map((text) => request(text, text, { model: "acme/opus-1", max_tokens: 50 }))
+  return createBatch(as, lines, { provider: "claudish" })
+}
+
+const submitted = (provider: MessageBatchProvider, count = 1) =>
+  eventually(() => expect(provider.batches).toHaveLength(count))
+/** 100 tokens of prompt and 10 of answer, at half of 1e-6 and 2e-6. */
+const NANO = 60_000
+
+describe("a batch in the message batches of a provider", () => {
+  test("is translated, submitted once, and settled line by line at the price of batches", async () => {
+    const workspace = await newWorkspace()
+    const provider = new MessageBatchProvider()
+    const created = await start(workspace, ["red", "green", "blue"])
+    await submitted(provider)
+    const [batch] = provider.batches
+    const requests = provider.submitted.get(batch?.id ?? "") ?? []
+    expect(requests.map(({ custom_id: id }) => id)).toEqual([1, 2, 3].map((line) => `${created.id}-${line}`))
+    for (const { custom_id: id } of requests) expect(id).toMatch(/^[\w-]{1,64}$/)
+    expect(requests[0]?.params).toMatchObject({ model: "opus", max_tokens: 50, messages: [{ role: "user" }] })
+    expect(requests[0]?.params).not.toHaveProperty("stream")
+    expect(await workspace.object.holds()).toHaveLength(3)
+    provider.end([message("Red."), message("Green.", [200, 20]), errored("invalid_request_error", "Too blue")])
+    await wakeBatch(env, created.id)
+    const ended = await reaches(workspace.as, created, "completed")
+    expect(ended.request_counts).toEqual({ total: 3, completed: 2, failed: 1 })
+    expect(await readLines(workspace.as, ended.output_file_id)).toMatchObject([
+      { custom_id: "red", response: { status_code: 200, body: { choices: [{ message: { content: "Red." } }] } } },
+      { custom_id: "green", response: { status_code: 200 } },
+    ])
+    expect(await readLines(workspace.as, ended.error_file_id)).toMatchObject([
+      {
+        custom_id: "blue",
+        response: { status_code: 400, body: { error: { message: expect.stringContaining("Too blue") } } },
+      },
+    ])
+    expect(await openHolds(workspace)).toEqual([])
+    expect((await workspace.ledger.balance()).spentNano).toBe(3 * NANO)
+    expect(provider.requests.filter((one) => one === "POST /messages/batches")).toHaveLength(1)
+    expect(provider.batches).toEqual([])
+    expect([...provider.headers]).toEqual(["claudish-provider-key-0123456789 2023-06-01"])
+  })
+
+  test("what was canceled or expired there costs nothing", async () => {
+    const workspace = await newWorkspace()
+    const provider = new MessageBatchProvider()
+    const created = await start(workspace, ["a", "b"])
+    await submitted(provider)
+    await expectJson(200, workspace.as.post(`/batches/${created.id}/cancel`, undefined))
+    await eventually(() => expect(provider.batches[0]?.processing_status).toBe("canceling"))
+    provider.end([message("A"), { type: "canceled" }])
+    await wakeBatch(env, created.id)
+    const batch = await reaches(workspace.as, created, "cancelled")
+    expect(batch.request_counts).toMatchObject({ total: 2, completed: 1 })
+    expect(await readLines(workspace.as, batch.error_file_id)).toMatchObject([
+      { custom_id: "b", error: { code: "batch_cancelled" } },
+    ])
+    expect((await workspace.ledger.balance()).spentNano).toBe(NANO)
+    expect(await openHolds(workspace)).toEqual([])
+  })
+
+  test("is not made again where the response to its creation was lost, and takes no batch of another program", async () => {
+    const workspace = await newWorkspace()
+    const provider = new MessageBatchProvider()
+    const foreign = provider.add([
+      { custom_id: "theirs-1", params: {} },
+      { custom_id: "theirs-2", params: {} },
+    ])
+    provider.after = ({ method, url }) => {
+      if (method !== "POST" || !url.endsWith("/batches")) return undefined
+      provider.after = () => undefined
+      return new Error("The connection was lost.")
+    }
+    const created = await start(workspace, ["a", "b"])
+    await submitted(provider, 2)
+    // Neither has ended, so it is not known which one is the batch of the gateway.
+    await wakeBatch(env, created.id)
+    provider.end([message("Theirs"), message("Theirs")], 0)
+    await wakeBatch(env, created.id)
+    expect(provider.batches).toHaveLength(2)
+    provider.end([message("A"), message("B")], 1)
+    await eventually(async () => {
+      await wakeBatch(env, created.id)
+      const found = await expectJson<Batch>(200, workspace.as.get(`/batches/${created.id}`))
+      expect(found).toMatchObject({ status: "completed", request_counts: { completed: 2 } })
+    })
+    expect(provider.requests.filter((one) => one === "POST /messages/batches")).toHaveLength(1)
+    expect(provider.batches).toEqual([foreign])
+    expect((await workspace.ledger.balance()).spentNano).toBe(2 * NANO)
+  })
+})
+
+test("whatever a message batch answers and whenever the object is lost, each request is charged what its response used", async () => {
+  const usage = fc.tuple(fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 60 }))
+  const outcome = fc.oneof(
+    usage.map((tokens) => ({ tokens, outcome: message("Done.", tokens) })),
+    fc
+      .constantFrom<Outcome>(
+        errored("overloaded_error", "Busy"),
+        errored("invalid_request_error", "No"),
+        { type: "expired" },
+        { type: "canceled" },
+        { type: "new kind" },
+      )
+      .map((one) => ({ tokens: null, outcome: one })),
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(outcome, { minLength: 1, maxLength: 6 }),
+      fc.array(fc.constantFrom("wake" as const, "lose" as const), { maxLength: 4 }),
+      fc.boolean(),
+      async (outcomes, steps, losesCreation) => {
+        vi.restoreAllMocks()
+        const workspace = await newWorkspace()
+        const provider = new MessageBatchProvider()
+        if (losesCreation) {
+          provider.after = ({ method }) => {
+            if (method !== "POST") return undefined
+            provider.after = () => undefined
+            return new Error("The connection was lost.")
+          }
+        }
+        const texts = outcomes.map((_, at) => `r${at}`)
+        const created = await start(workspace, texts)
+        await submitted(provider)
+        provider.end(outcomes.map((one) => one.outcome))
+        for (const one of steps) {
+          await wakeBatch(env, created.id)
+          if (one === "lose") await evictDurableObject(env.BATCH.get(env.BATCH.idFromName(created.id)))
+        }
+        const batch = await eventually(async () => {
+          await wakeBatch(env, created.id)
+          const found = await expectJson<Batch>(200, workspace.as.get(`/batches/${created.id}`))
+          expect(["completed", "expired"]).toContain(found.status)
+          return found
+        })
+        const nano = outcomes.reduce((all, { tokens }) => all + (tokens ? tokens[0] * 500 + tokens[1] * 1_000 : 0), 0)
+        const answered = outcomes.filter(({ tokens }) => tokens !== null).length
+        expect(batch.request_counts).toMatchObject({ total: outcomes.length, completed: answered })
+        expect(await workspace.ledger.balance()).toMatchObject({ spentNano: nano, heldNano: 0 })
+        expect(provider.requests.filter((one) => one === "POST /messages/batches")).toHaveLength(1)
+      },
+    ),
+    { numRuns: runs(0.15) },
+  )
+})
