@@ -42,7 +42,7 @@ export class AnthropicBatches implements ProviderBatches {
     this.#prefix = `${batchId}-`
   }
 
-  toLine({ line, body: { stream: _, ...params } }: BatchRequest): string {
+  toLine({ line, body: { stream: _stream, ...params } }: BatchRequest): string {
     return JSON.stringify({ custom_id: `${this.#prefix}${line}`, params })
   }
 

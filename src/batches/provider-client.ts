@@ -53,8 +53,12 @@ export class ProviderClient {
 
   async #ask<T>(method: string, path: string, more: More, read: (response: Response) => Promise<T>): Promise<T> {
     const { baseUrl, name } = this.#provider
-    const own = { "user-agent": "edge-model-gateway", ...this.#headers }
-    const headers = { ...own, ...more.headers, ...credentialHeader(this.#provider) }
+    const headers = {
+      "user-agent": "edge-model-gateway",
+      ...this.#headers,
+      ...more.headers,
+      ...credentialHeader(this.#provider),
+    }
     const abort = new AbortController()
     // A timer that is left keeps the object in memory.
     const timer = setTimeout(() => abort.abort(), TIMEOUT_MS)
