@@ -1,14 +1,15 @@
 import type { ComponentType } from "preact"
 import { useEffect, useState } from "preact/hooks"
 import { ApiError } from "./api/client.ts"
-import { type Route, routes } from "./routes.ts"
+import { pageOf, type Route } from "./routes.ts"
 import { Frame } from "./shell/frame.tsx"
 import { Help } from "./shell/help.tsx"
 import { openDialog } from "./shell/keyboard.ts"
 import { Page } from "./shell/page.tsx"
 import { Palette } from "./shell/palette.tsx"
 import { SignIn } from "./shell/sign-in.tsx"
-import { matchPath, type PageProps, type Params, path } from "./state/router.ts"
+import { matchPath, type PageProps } from "./state/paths.ts"
+import { path } from "./state/router.ts"
 import { loadSession, session, sessionError } from "./state/session.ts"
 import { Empty, ErrorBoundary, ErrorPanel } from "./ui/states.tsx"
 
@@ -34,30 +35,13 @@ export function App() {
   )
 }
 
-function findRoute(pathname: string): { route: Route; params: Params } | undefined {
-  for (const route of routes) {
-    const params = matchPath(route.pattern, pathname)
-    if (params) return { route, params }
-  }
-  return undefined
-}
-
-/** Begins to load the page of the URL while the session is read: the two do not need each other. */
-export function preloadPage(): void {
-  findRoute(path.value)
-    ?.route.load()
-    .catch(() => {
-      // The page reports it when it is shown.
-    })
-}
-
 type Shown = { route: Route; Component: ComponentType<PageProps> }
 
 /** The page before stays until the next one has arrived. */
 function CurrentPage() {
   const [shown, setShown] = useState<Shown>()
   const [error, setError] = useState<ApiError>()
-  const found = findRoute(path.value)
+  const found = pageOf(path.value)
   const route = found?.route
   useEffect(() => {
     let isGone = false

@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact"
-import type { PageProps } from "./state/router.ts"
+import { matchPath, type PageProps, type Params } from "./state/paths.ts"
 import type { IconName } from "./ui/icon.tsx"
 
 type Loader = () => Promise<{ default: ComponentType<PageProps> }>
@@ -61,3 +61,12 @@ export const routes: readonly Route[] = [
   { pattern: "/docs/:operation", load: () => import("./pages/reference/page.tsx") },
   { pattern: "/console/components", load: () => import("./pages/components/page.tsx") },
 ]
+
+/** The page of a path, and what the path says about it. */
+export function pageOf(pathname: string): { route: Route; params: Params } | undefined {
+  for (const route of routes) {
+    const params = matchPath(route.pattern, pathname)
+    if (params) return { route, params }
+  }
+  return undefined
+}

@@ -1,5 +1,5 @@
 import path from "node:path"
-import { defineConfig } from "vite"
+import { defineConfig, type Plugin } from "vite"
 
 /**
  * Paths that the dev server passes on to the gateway, under its own host: sessions are of one origin. `/api/v1` and not
@@ -8,17 +8,35 @@ import { defineConfig } from "vite"
 const API_PATHS = ["/api/v1", "/console/session", "/console/sign-in", "/auth", "/health", "/ready"]
 const gateway = process.env["GATEWAY_ORIGIN"] ?? "http://127.0.0.1:8787"
 
-const SHARED = /\/src\/console\/(?:api|format|state|ui|shell)\//
+const SHARED = /\/src\/console\/(?:(?:api|format|state|ui|shell)\/|(?:app|start)\.tsx)/
 /** Large, and needed by few pages. */
 const ON_DEMAND = /\/(?:uplot|markdown|markdown-blocks|model-picker)\.tsx?$/
+/** Runs before the shell is compiled. */
+const FIRST = /\/(?:api\/first-session|state\/paths|console\/routes)\.ts$|vite\/preload-helper/
+const SHELL = "index"
 
 function isShared(id: string): boolean {
-  return SHARED.test(id) && !ON_DEMAND.test(id)
+  return SHARED.test(id) && !ON_DEMAND.test(id) && !FIRST.test(id)
+}
+
+/** The page asks for the shell at once, and not when the first script imports it. */
+const preloadShell: Plugin = {
+  name: "preload-shell",
+  transformIndexHtml: {
+    order: "post",
+    handler: (html, { bundle = {} }) => {
+      const shell = Object.values(bundle).find((file) => file.type === "chunk" && file.name === SHELL && !file.isEntry)
+      if (!shell) return html
+      const attrs = { rel: "modulepreload", crossorigin: true, href: `/${shell.fileName}` }
+      return { html, tags: [{ tag: "link", attrs, injectTo: "head" }] }
+    },
+  },
 }
 
 export default defineConfig({
   root: import.meta.dirname,
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  plugins: [preloadShell],
   build: {
     outDir: path.join(import.meta.dirname, "../../dist/console"),
     emptyOutDir: true,
@@ -29,7 +47,7 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       // What most pages share is one file with the shell: each request costs more than the bytes that a page could spare.
-      output: { codeSplitting: { groups: [{ name: "index", test: isShared }] } },
+      output: { codeSplitting: { groups: [{ name: "first", test: FIRST, priority: 1 }, { name: SHELL, test: isShared }] } },
     },
   },
   server: {

@@ -1,6 +1,6 @@
+import { CONSOLE_HEADER, takeSession } from "./first-session.ts"
+
 export const BASE = "/api/v1"
-/** The session cookie counts only together with this header, which another site cannot send. */
-const CONSOLE_HEADER = { "x-gateway-console": "1" }
 
 type Facts = { status: number; requestId: string | null; metadata?: Record<string, unknown>; routing?: unknown }
 
@@ -68,7 +68,13 @@ export async function api<T>(path: string, options?: Options): Promise<T> {
   return readJson<T>(await call(path, options))
 }
 
-export async function sessionCall<T>(method: "GET" | "POST" | "DELETE", body?: unknown): Promise<T> {
+export async function readSession<T>(): Promise<T> {
+  const response = await takeSession().catch(rethrowOffline)
+  if (!response.ok) throw await errorOf(response)
+  return readJson<T>(response)
+}
+
+export async function sessionCall<T>(method: "POST" | "DELETE", body?: unknown): Promise<T> {
   const response = await fetch("/console/session", {
     method,
     credentials: "same-origin",

@@ -1,13 +1,17 @@
-const integers = new Intl.NumberFormat("en-US")
-const compactNumbers = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 })
-
-export function count(value: number): string {
-  return integers.format(value)
+/** A formatter takes milliseconds to make: it is made when it is first used. */
+function format(options: Intl.NumberFormatOptions): (value: number) => string {
+  let made: Intl.NumberFormat | undefined
+  return (value) => (made ??= new Intl.NumberFormat("en-US", options)).format(value)
 }
+
+const compactNumber = format({ notation: "compact", maximumFractionDigits: 1 })
+const cents = format({ minimumFractionDigits: 2, maximumFractionDigits: 2 })
+
+export const count = format({})
 
 /** 12,345 stays; 1,234,567 becomes 1.2M. */
 export function compact(value: number): string {
-  return Math.abs(value) < 100_000 ? integers.format(Math.round(value)) : compactNumbers.format(value)
+  return Math.abs(value) < 100_000 ? count(Math.round(value)) : compactNumber(value)
 }
 
 /**
@@ -18,8 +22,7 @@ export function usd(value: number): string {
   const sign = value < 0 ? "−" : ""
   const amount = Math.abs(value)
   if (amount === 0) return "$0"
-  if (amount >= 1)
-    return `${sign}$${amount.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
+  if (amount >= 1) return `${sign}$${cents(amount)}`
   const digits = Math.min(9, Math.max(2, 2 - Math.floor(Math.log10(amount))))
   const text = amount.toFixed(digits)
   return `${sign}$${text.replace(/(\.\d\d\d*?)0+$/, "$1")}`

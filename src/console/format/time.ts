@@ -10,16 +10,19 @@ export function chooseZone(value: "local" | "utc"): void {
   localStorage.setItem(ZONE, value)
 }
 
+let localZone: string | undefined
+
 export function zoneName(): string {
-  return zone.value === "utc" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone
+  if (zone.value === "utc") return "UTC"
+  localZone ??= new Intl.DateTimeFormat().resolvedOptions().timeZone
+  return localZone
 }
 
+/** A formatter takes milliseconds to make, and a page needs few of them: each is made when it is first used. */
 function format(options: Intl.DateTimeFormatOptions): (ms: number) => string {
-  const formats = {
-    local: new Intl.DateTimeFormat("en-GB", options),
-    utc: new Intl.DateTimeFormat("en-GB", { ...options, timeZone: "UTC" }),
-  }
-  return (ms) => formats[zone.value].format(ms)
+  const formats: { local?: Intl.DateTimeFormat; utc?: Intl.DateTimeFormat } = {}
+  const make = () => new Intl.DateTimeFormat("en-GB", zone.value === "utc" ? { ...options, timeZone: "UTC" } : options)
+  return (ms) => (formats[zone.value] ??= make()).format(ms)
 }
 
 export const clock = format({ hour: "2-digit", minute: "2-digit", second: "2-digit" })

@@ -3,12 +3,14 @@ import { useAll } from "../api/pages.ts"
 import type { ApiKey, OrganizationMember, Workspace } from "../api/types.ts"
 import { may } from "./session.ts"
 
-/** Names of keys, workspaces and members by id, as far as the session may read them. */
-export function useNames(isWanted = true): ReadonlyMap<string, string> {
-  const mayRead = (area: string) => isWanted && may(area)
-  const keys = useAll<ApiKey>(mayRead("keys:read") ? "/keys?include_disabled=true" : null)
-  const workspaces = useAll<Workspace>(mayRead("workspaces:read") ? "/workspaces" : null)
-  const members = useAll<OrganizationMember>(mayRead("members:read") ? "/organization/members" : null)
+type Named = "keys" | "workspaces" | "members"
+
+/** Names of keys, workspaces and members by id: those that the page shows, as far as the session may read them. */
+export function useNames(wanted: readonly Named[]): ReadonlyMap<string, string> {
+  const mayRead = (area: Named) => wanted.includes(area) && may(`${area}:read`)
+  const keys = useAll<ApiKey>(mayRead("keys") ? "/keys?include_disabled=true" : null)
+  const workspaces = useAll<Workspace>(mayRead("workspaces") ? "/workspaces" : null)
+  const members = useAll<OrganizationMember>(mayRead("members") ? "/organization/members" : null)
   return useMemo(() => {
     const named = [
       ...(keys.data?.data ?? []).map(({ hash, name }) => [hash, name] as const),

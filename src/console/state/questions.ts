@@ -10,6 +10,8 @@ import { toast } from "./toasts.ts"
 /** Questions of interns that wait for an answer. */
 export const openQuestions = signal<readonly OpenQuestion[]>([])
 
+const AFTER_PAGE_MS = 500
+
 const hrefOf = ({ intern, session_id: id }: OpenQuestion) => `/interns/${intern.id}?session=${encodeURIComponent(id)}`
 
 /** Keeps the open questions up to date while the frame is shown, and announces new ones on every page. */
@@ -18,26 +20,33 @@ export function useQuestions(): void {
   const isAllowed = may("interns:read")
   useEffect(() => {
     if (!isAllowed) return undefined
-    const read = () =>
-      api<{ data: OpenQuestion[] }>("/questions").then(
-        ({ data }) => (openQuestions.value = data),
-        // The next event brings the question itself.
-        () => undefined,
-      )
-    void read()
-    const stop = listen(({ event, data }) => {
-      if (event !== "question") return
-      const question = JSON.parse(data) as OpenQuestion & { state: "open" | "closed" }
-      const others = openQuestions.value.filter(({ id }) => id !== question.id)
-      const isNew = others.length === openQuestions.value.length
-      openQuestions.value = question.state === "open" ? [...others, question] : others
-      if (question.state === "open" && isNew) announce(question)
-    })
+    let stop = () => {}
+    // The page goes first: browsers have six connections to a host, and a stream keeps one of them.
+    const timer = setTimeout(() => {
+      stop = follow()
+    }, AFTER_PAGE_MS)
     return () => {
+      clearTimeout(timer)
       stop()
       openQuestions.value = []
     }
   }, [key, isAllowed])
+}
+
+function follow(): () => void {
+  api<{ data: OpenQuestion[] }>("/questions").then(
+    ({ data }) => (openQuestions.value = data),
+    // The next event brings the question itself.
+    () => undefined,
+  )
+  return listen(({ event, data }) => {
+    if (event !== "question") return
+    const question = JSON.parse(data) as OpenQuestion & { state: "open" | "closed" }
+    const others = openQuestions.value.filter(({ id }) => id !== question.id)
+    const isNew = others.length === openQuestions.value.length
+    openQuestions.value = question.state === "open" ? [...others, question] : others
+    if (question.state === "open" && isNew) announce(question)
+  })
 }
 
 function announce(question: OpenQuestion): void {

@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals"
-import { ApiError, onUnauthorized, readSignInOptions, sessionCall } from "../api/client.ts"
+import { ApiError, onUnauthorized, readSession, readSignInOptions, sessionCall } from "../api/client.ts"
 import { clearCache } from "../api/query.ts"
 import type { Session } from "../api/types.ts"
 
@@ -9,7 +9,7 @@ export const sessionError = signal<ApiError | undefined>(undefined)
 
 export async function loadSession(): Promise<void> {
   try {
-    const { data } = await sessionCall<{ data: Session }>("GET")
+    const { data } = await readSession<{ data: Session }>()
     session.value = data
     sessionError.value = undefined
   } catch (thrown) {

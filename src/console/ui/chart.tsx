@@ -18,6 +18,9 @@ type Props = {
   onStep?: (from: number, to: number) => void
 }
 
+/** Begins when a page with a chart is shown: its data take as long. */
+const drawing = () => import("./uplot.ts")
+
 type Hover = { index: number; left: number } | undefined
 
 /** Stacked bars or lines from zero. The pointer reads all series; a drag chooses a range, a click opens a step. */
@@ -25,13 +28,14 @@ export function Chart({ label, times, series, kind, format, height = 220, stepMs
   const target = useRef<HTMLDivElement>(null)
   const [hover, setHover] = useState<Hover>()
   const dark = isDark.value
+  useEffect(() => void drawing(), [])
   useEffect(() => {
     const element = target.current
-    if (!element || times.length === 0) return undefined
+    if (!element || times.length === 0 || series.length === 0) return undefined
     let chart: uPlot | undefined
     let isGone = false
     const resized = new ResizeObserver(() => chart?.setSize({ width: element.clientWidth, height }))
-    void import("./uplot.ts").then(({ drawChart }) => {
+    void drawing().then(({ drawChart }) => {
       if (isGone) return
       chart = drawChart(element, {
         times,

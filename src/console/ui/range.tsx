@@ -23,15 +23,19 @@ export type Range = { from: number; to: number; label: string; isLive: boolean }
 export function currentRange(fallback: (typeof PRESETS)[number]["value"] = "24h"): Range {
   const from = Date.parse(query.value.get("from") ?? "")
   const to = Date.parse(query.value.get("to") ?? "")
-  if (from < to) return { from, to, label: `${describe(from)} – ${describe(to)}`, isLive: false }
+  if (from < to) return { from, to, label: describeRange({ from, to }), isLive: false }
   const chosen = query.value.get("range") ?? fallback
   const preset = PRESETS.find(({ value }) => value === chosen) ?? PRESETS[1]
   const end = Math.ceil(Date.now() / MINUTE) * MINUTE
   return { from: end - preset.ms, to: end, label: preset.label, isLive: true }
 }
 
-function describe(ms: number): string {
-  return `${dayMonth(ms)} ${hourMinute(ms)}`
+/** Whole days as days, the last of them included; anything else to the minute. */
+export function describeRange({ from, to }: Pick<Range, "from" | "to">): string {
+  const isInDays = hourMinute(from) === "00:00" && hourMinute(to) === "00:00"
+  if (!isInDays) return `${dayMonth(from)} ${hourMinute(from)} – ${dayMonth(to)} ${hourMinute(to)}`
+  const [first, last] = [dayMonth(from), dayMonth(to - 1)]
+  return first === last ? first : `${first} – ${last}`
 }
 
 /** Steps of a chart of this range: at most about 170 points. */
@@ -83,27 +87,32 @@ export function RangePicker({ fallback }: { fallback?: "1h" | "24h" | "7d" | "30
             ))}
             <hr />
           </div>
-          <CustomRange range={range} onDone={() => setOpen(false)} />
+          <CustomRange
+            range={range}
+            onApply={({ from, to }) => {
+              setQuery({ range: null, from, to, cursor: null })
+              setOpen(false)
+            }}
+          />
         </Popover>
       )}
     </>
   )
 }
 
-function CustomRange({ range, onDone }: { range: Range; onDone: () => void }) {
+/** A form for any range. Its instants go into the URL. */
+export function CustomRange(props: {
+  range: Pick<Range, "from" | "to">
+  onApply: (range: { from: string; to: string }) => void
+}) {
+  const { range, onApply } = props
   const [from, setFrom] = useState(toInput(range.from))
   const [to, setTo] = useState(toInput(range.to))
   const isOrdered = fromInput(from) < fromInput(to)
   const apply = (event: Event) => {
     event.preventDefault()
     if (!isOrdered) return
-    setQuery({
-      range: null,
-      from: new Date(fromInput(from)).toISOString(),
-      to: new Date(fromInput(to)).toISOString(),
-      cursor: null,
-    })
-    onDone()
+    onApply({ from: new Date(fromInput(from)).toISOString(), to: new Date(fromInput(to)).toISOString() })
   }
   return (
     <form class="stack tight range-form" onSubmit={apply}>

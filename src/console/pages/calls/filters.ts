@@ -20,8 +20,11 @@ export type FilterName = (typeof FILTERS)[number]
 /** Labels of those whose name in the URL is not a word. */
 const LABELS: Partial<Record<FilterName, string>> = { creator_user_id: "member", session_id: "session" }
 
-export function isById({ name }: ActiveFilter): boolean {
-  return name === "key" || name === "workspace" || name === "creator_user_id"
+/** Filters whose values are ids, and where their names are. */
+const NAMED = { key: "keys", workspace: "workspaces", creator_user_id: "members" } as const
+
+export function namedListsOf(filters: readonly ActiveFilter[]) {
+  return filters.flatMap(({ name }) => (name in NAMED ? [NAMED[name as keyof typeof NAMED]] : []))
 }
 
 /** A filter as people read it, with the name of the object in place of its id. */

@@ -4,7 +4,8 @@ import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
 import { count } from "../../format/number.ts"
 import { useNames } from "../../state/names.ts"
-import { navigate, query, setQuery, type PageProps } from "../../state/router.ts"
+import type { PageProps } from "../../state/paths.ts"
+import { navigate, query, setQuery } from "../../state/router.ts"
 import { session, workspaceId } from "../../state/session.ts"
 import { useNarrow } from "../../state/screen.ts"
 import { Button } from "../../ui/button.tsx"
@@ -22,7 +23,7 @@ import {
   callHref,
   clearFilters,
   describeFilter,
-  isById,
+  namedListsOf,
   listPath,
   removeFilter,
   setStatus,
@@ -173,7 +174,7 @@ const OUTCOMES = [
 
 function FilterBar() {
   const filters = activeFilters()
-  const names = useNames(filters.some(isById))
+  const names = useNames(namedListsOf(filters))
   const text = query.value.get("q") ?? ""
   const status = query.value.getAll("status")
   return (

@@ -54,8 +54,3 @@ export function download(name: string, text: string, type: string): void {
   link.click()
   URL.revokeObjectURL(url)
 }
-
-/** The range of the same length that ends where this one begins. */
-export function before({ from, to }: Range): Pick<Range, "from" | "to"> {
-  return { from: from - (to - from), to: from }
-}

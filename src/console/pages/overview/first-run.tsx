@@ -9,24 +9,25 @@ import { Icon } from "../../ui/icon.tsx"
 
 const NAME = "console.guide"
 const isHidden = signal(localStorage.getItem(NAME) === "hidden")
+/** A call among the last ones is known without reading all of them. */
+const LAST_CALLS = 20
 
 /** The way from an empty gateway to a client that uses it; done steps are known from what is there. */
 export function FirstRun() {
-  const isManagement = may("keys:read")
-  const calls = useGet<CallPage>(withParams("/calls", { limit: 1, status: "ok" }))
+  const isShown = may("keys:read") && !isHidden.value
+  const calls = useGet<CallPage>(isShown ? withParams("/calls", { limit: LAST_CALLS }) : null)
   const credentials = useGet<List<unknown>>(
-    isManagement ? withParams("/byok", { workspace_id: workspaceId.value, limit: 1 }) : null,
+    isShown ? withParams("/byok", { workspace_id: workspaceId.value, limit: 1 }) : null,
   )
   const keys = useGet<List<ApiKey>>(
-    isManagement ? withParams("/keys", { workspace_id: workspaceId.value, limit: 100 }) : null,
+    isShown ? withParams("/keys", { workspace_id: workspaceId.value, limit: 3 }) : null,
   )
-  if (isHidden.value || !isManagement) return null
-  if (!calls.data || !credentials.data || !keys.data) return null
+  if (!isShown || !calls.data || !credentials.data || !keys.data) return null
   // `npm start` makes two keys: one more is the first of a person.
   const steps = [
     {
       title: "Make a call",
-      isDone: calls.data.data.length > 0,
+      isDone: calls.data.data.some(({ outcome }) => outcome === "ok"),
       href: "/playground",
       action: "Open the playground",
       text: "The simulated models answer without any provider.",

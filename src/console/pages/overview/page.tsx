@@ -13,7 +13,9 @@ import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { Time } from "../../ui/values.tsx"
 import { describeOutcome, toneOf } from "../calls/columns.tsx"
+import { ComparePicker } from "./compare.tsx"
 import { FirstRun } from "./first-run.tsx"
+import { comparedRange } from "./periods.ts"
 import { StatusLine } from "./status-line.tsx"
 import { Totals } from "./totals.tsx"
 import { Usage } from "./usage.tsx"
@@ -21,16 +23,23 @@ import { Usage } from "./usage.tsx"
 export default function OverviewPage() {
   const search = query.value.toString()
   const range = useMemo(() => currentRange("7d"), [search])
+  const compared = useMemo(() => comparedRange(range, query.value), [range])
   const limits = useGet<{ data: Limit[] }>("/key/limits")
   const isManagement = session.value?.kind === "management"
   const title = isManagement ? "Overview" : (session.value?.key.name ?? "Overview")
+  const controls = (
+    <>
+      <RangePicker fallback="7d" />
+      <ComparePicker range={range} />
+    </>
+  )
   return (
-    <Page title={title} controls={<RangePicker fallback="7d" />}>
+    <Page title={title} controls={controls}>
       <div class="read stack wide">
         <StatusLine to={range.to} limits={limits.data?.data} />
         <FirstRun />
-        <Totals range={range} />
-        <Usage range={range} />
+        <Totals range={range} compared={compared} />
+        <Usage range={range} compared={compared} />
         <div class="split">
           <Failing />
           <section class="stack tight">

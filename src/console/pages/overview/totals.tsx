@@ -3,8 +3,9 @@ import { duration } from "../../format/time.ts"
 import type { Range } from "../../ui/range.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
-import { before, rangeOf, useAnalytics } from "./analytics.ts"
-import { numberIn, type Metric } from "./series.ts"
+import { rangeOf, useAnalytics } from "./analytics.ts"
+import type { Compared } from "./periods.ts"
+import { numberIn, textIn, type Metric } from "./series.ts"
 
 const TOTALS: readonly Metric[] = [
   "usage",
@@ -18,10 +19,10 @@ const TOTALS: readonly Metric[] = [
   "throughput",
 ]
 
-/** Spend, calls and quality of the range, against the range before. */
-export function Totals({ range }: { range: Range }) {
+/** Spend, calls and quality of the range, against another one. */
+export function Totals({ range, compared }: { range: Range; compared: Compared }) {
   const current = useAnalytics({ metrics: TOTALS, time_range: rangeOf(range) })
-  const former = useAnalytics({ metrics: TOTALS, time_range: rangeOf(before(range)) })
+  const former = useAnalytics({ metrics: TOTALS, time_range: rangeOf(compared) })
   const month = useMonth()
   return (
     <Loaded query={current} lines={2}>
@@ -32,16 +33,16 @@ export function Totals({ range }: { range: Range }) {
         const share = calls + failed === 0 ? 0 : failed / (calls + failed)
         const prompt = numberIn(row, "prompt_tokens")
         const cached = prompt === 0 ? 0 : numberIn(row, "cached_tokens") / prompt
-        const delta = (metric: Metric) => change(numberIn(row, metric), numberIn(old, metric))
+        const delta = (metric: Metric) => change(numberIn(row, metric), numberIn(old, metric) * compared.scale)
         return (
           <div class="figures">
             <Figure
               name="Spend"
               value={usd(numberIn(row, "usage"))}
-              note={note(delta("usage"), range)}
+              note={note(delta("usage"), range, compared)}
               href="/calls?sort=-cost"
             />
-            <Figure name="Calls" value={compact(calls)} note={note(delta("requests"), range)} href="/calls" />
+            <Figure name="Calls" value={compact(calls)} note={note(delta("requests"), range, compared)} href="/calls" />
             <Figure
               name="Failed"
               value={percent(share)}
@@ -70,10 +71,10 @@ export function Totals({ range }: { range: Range }) {
   )
 }
 
-function note(delta: string | null, { label }: Range): string {
-  return delta === null
-    ? label.toLowerCase()
-    : `${delta} against the ${label.replace("Last ", "").toLowerCase()} before`
+/** Periods of different lengths are compared by the day. */
+function note(delta: string | null, { label }: Range, { name, scale }: Compared): string {
+  if (delta === null) return label.toLowerCase()
+  return `${delta} ${scale === 1 ? "" : "a day "}against ${name}`
 }
 
 /** No speed where no answer took long enough to measure one. */
@@ -112,10 +113,14 @@ function useMonth(): { spent: number; forecast: number } | null {
   const date = new Date()
   const first = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1)
   const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
-  const month = useAnalytics({ metrics: ["usage"], time_range: rangeOf({ from: first, to: today }) })
-  const week = useAnalytics({ metrics: ["usage"], time_range: rangeOf({ from: today - 7 * DAY, to: today }) })
-  if (!month.data || !week.data) return null
-  const spent = numberIn(month.data[0], "usage")
-  const perDay = numberIn(week.data[0], "usage") / 7
-  return { spent, forecast: spent + (perDay * Math.max(0, next - Date.now())) / DAY }
+  const week = today - 7 * DAY
+  const time = rangeOf({ from: Math.min(first, week), to: today })
+  const days = useAnalytics({ metrics: ["usage"], granularity: "day", time_range: time })
+  if (!days.data) return null
+  const since = (from: number) =>
+    (days.data ?? [])
+      .filter((row) => Date.parse(textIn(row, "date")) >= from)
+      .reduce((sum, row) => sum + numberIn(row, "usage"), 0)
+  const spent = since(first)
+  return { spent, forecast: spent + ((since(week) / 7) * Math.max(0, next - Date.now())) / DAY }
 }

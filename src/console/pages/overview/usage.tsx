@@ -14,7 +14,8 @@ import { granularityOf, type Range } from "../../ui/range.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
 import { Money } from "../../ui/values.tsx"
 import type { FilterName } from "../calls/filters.ts"
-import { before, type Dimension, download, rangeOf, stepsOf, useAnalytics } from "./analytics.ts"
+import { type Dimension, download, rangeOf, stepsOf, useAnalytics } from "./analytics.ts"
+import type { Compared } from "./periods.ts"
 import { numberIn, textIn, toSeries, type Metric, type Row } from "./series.ts"
 
 const DIMENSIONS: readonly { value: Dimension; label: string }[] = [
@@ -38,13 +39,17 @@ const METRICS = [
 /** A rate is no sum: its series are lines, and have no "other". */
 type UsageMetric = { value: Metric; label: string; format: (value: number) => string; isRate?: boolean }
 
-export function Usage({ range }: { range: Range }) {
+/** Where the names of a dimension's ids are. */
+const NAMES_OF = { api_key_hash: ["keys"], user_id: ["members"], workspace_id: ["workspaces"] } as const
+const NO_NAMES = [] as const
+
+export function Usage({ range, compared }: { range: Range; compared: Compared }) {
   const dimensions = session.value?.kind === "management" ? [...DIMENSIONS, ...ORGANIZATION] : DIMENSIONS
   const dimension = dimensions.find(({ value }) => value === query.value.get("by"))?.value ?? "model"
   const metric: UsageMetric = METRICS.find(({ value }) => value === query.value.get("of")) ?? METRICS[0]
   const isRate = metric.isRate === true
   const step = granularityOf(range)
-  const names = useNames()
+  const names = useNames(dimension in NAMES_OF ? NAMES_OF[dimension as keyof typeof NAMES_OF] : NO_NAMES)
   const name = (id: string) => names.get(id) ?? (dimension === "api_key_hash" ? id.slice(0, 10) : id || "none")
   const shared = { dimensions: [dimension], time_range: rangeOf(range) }
   const byTime = useAnalytics({ ...shared, metrics: [metric.value, "requests"], granularity: step.name, limit: 5000 })
@@ -54,7 +59,7 @@ export function Usage({ range }: { range: Range }) {
     limit: 200,
     order_by: { field: metric.value, direction: "desc" },
   })
-  const former = useAnalytics({ ...shared, metrics: [metric.value], time_range: rangeOf(before(range)), limit: 200 })
+  const former = useAnalytics({ ...shared, metrics: [metric.value], time_range: rangeOf(compared), limit: 200 })
   const times = useMemo(() => stepsOf(range, step.ms), [range, step.ms])
   const series = useMemo(
     () => toSeries(byTime.data ?? [], { times, dimension, metric: metric.value, isRate, name }),
@@ -97,7 +102,7 @@ export function Usage({ range }: { range: Range }) {
         />
       )}
       <Loaded query={table}>
-        {(rows) => <Breakdown rows={rows} former={former.data ?? []} view={{ dimension, metric, name }} />}
+        {(rows) => <Breakdown rows={rows} former={former.data ?? []} view={{ dimension, metric, name, compared }} />}
       </Loaded>
     </section>
   )
@@ -115,7 +120,7 @@ function openCalls(from: number, to: number): void {
   navigate(withParams("/calls", { from: new Date(from).toISOString(), to: new Date(to).toISOString() }))
 }
 
-type View = { dimension: Dimension; metric: UsageMetric; name: (id: string) => string }
+type View = { dimension: Dimension; metric: UsageMetric; name: (id: string) => string; compared: Compared }
 
 /** The chip of a dimension, which is also its filter in the list of calls. */
 const CHIP_OF = {
@@ -157,9 +162,11 @@ function NoCalls() {
 
 /** Where it goes: the same data as the chart, as numbers, each with the calls behind it. */
 function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: readonly Row[]; view: View }) {
-  const { dimension, metric, name } = view
+  const { dimension, metric, name, compared } = view
   const most = Math.max(1e-12, ...rows.map((row) => numberIn(row, metric.value)))
-  const old = new Map(former.map((row) => [textIn(row, dimension), numberIn(row, metric.value)]))
+  // A mean is the same whatever the length of the period.
+  const scale = metric.isRate === true ? 1 : compared.scale
+  const old = new Map(former.map((row) => [textIn(row, dimension), numberIn(row, metric.value) * scale]))
   const kind = dimension in CHIP_OF ? CHIP_OF[dimension as keyof typeof CHIP_OF] : "app"
   const filter = FILTER_OF[dimension]
   const last: UsageMetric = IN_COLUMNS.has(metric.value) ? METRICS[2] : metric
@@ -174,7 +181,9 @@ function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: reado
         <span role="columnheader">Spend</span>
         <span role="columnheader">Calls</span>
         <span role="columnheader">{last.label}</span>
-        <span role="columnheader">Change</span>
+        <span role="columnheader" title={`Against ${compared.name}${scale === 1 ? "" : ", a day"}`}>
+          Change
+        </span>
       </div>
       {rows.map((row) => {
         const id = textIn(row, dimension)

@@ -1,0 +1,41 @@
+import { describeRange, type Range } from "../../ui/range.tsx"
+
+const DAY = 86_400_000
+
+type Span = Pick<Range, "from" | "to">
+export type Compared = Span & {
+  /** The choice in the URL. */
+  value: string
+  name: string
+  /** What a sum of this period comes to in the length of the range. */
+  scale: number
+}
+
+/** Whole weeks: the same days of the week are compared. */
+const SHIFTS = [
+  { value: "week", name: "a week earlier", ms: 7 * DAY },
+  { value: "4weeks", name: "4 weeks earlier", ms: 28 * DAY },
+  { value: "year", name: "52 weeks earlier", ms: 364 * DAY },
+] as const
+
+/** Periods of the same length that end before the range begins. */
+export function earlierOf({ from, to }: Span): Compared[] {
+  const span = to - from
+  const earlier = (value: string, name: string, ms: number) => ({ value, name, from: from - ms, to: to - ms, scale: 1 })
+  const shifted = SHIFTS.filter(({ ms }) => ms > span).map(({ value, name, ms }) => earlier(value, name, ms))
+  return [earlier("before", "the period before", span), ...shifted]
+}
+
+/** What the range is compared with, by the query of the page; the period before if it says nothing that is valid. */
+export function comparedRange(range: Span, params: URLSearchParams): Compared {
+  const from = Date.parse(params.get("against_from") ?? "")
+  const to = Date.parse(params.get("against_to") ?? "")
+  if (from < to) {
+    const name = describeRange({ from, to })
+    return { value: "custom", name, from, to, scale: (range.to - range.from) / (to - from) }
+  }
+  const [before, ...others] = earlierOf(range)
+  const chosen = others.find(({ value }) => value === params.get("against")) ?? before
+  if (!chosen) throw new Error("There is always the period before.")
+  return chosen
+}

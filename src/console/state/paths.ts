@@ -1,0 +1,21 @@
+export type Params = Readonly<Record<string, string>>
+export type PageProps = { params: Params }
+
+/** Matches `/models/:id*` and the like; a name with `*` takes the rest of the path. */
+export function matchPath(pattern: string, pathname: string): Params | undefined {
+  const names = pattern.split("/")
+  const parts = (pathname === "/" ? "/" : pathname.replace(/\/$/, "")).split("/")
+  const params: Record<string, string> = {}
+  for (const [index, name] of names.entries()) {
+    const part = parts[index]
+    if (name.startsWith(":") && name.endsWith("*")) {
+      if (part === undefined) return undefined
+      params[name.slice(1, -1)] = parts.slice(index).map(decodeURIComponent).join("/")
+      return params
+    }
+    if (part === undefined) return undefined
+    if (name.startsWith(":")) params[name.slice(1)] = decodeURIComponent(part)
+    else if (name !== part) return undefined
+  }
+  return parts.length === names.length ? params : undefined
+}
