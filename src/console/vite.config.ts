@@ -47,7 +47,14 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       // What most pages share is one file with the shell: each request costs more than the bytes that a page could spare.
-      output: { codeSplitting: { groups: [{ name: "first", test: FIRST, priority: 1 }, { name: SHELL, test: isShared }] } },
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: "first", test: FIRST, priority: 1 },
+            { name: SHELL, test: isShared },
+          ],
+        },
+      },
     },
   },
   server: {

@@ -10,15 +10,8 @@ import { generationRetentionDays } from "./retention.ts"
 import { Activity, ActivityQuery, activityWindow, DATE_RULE, toActivityItem } from "./activity.ts"
 import { answerQuestion, describeAnalytics, type Question } from "./analytics.ts"
 import { AnalyticsAnswer, AnalyticsMeta, AnalyticsQuery } from "./schemas.ts"
-import {
-  MAX_USAGE_ROWS,
-  readActivity,
-  readBuckets,
-  readDays,
-  sumDays,
-  type UsageRow,
-  type UsageScope,
-} from "./store.ts"
+import { MAX_USAGE_ROWS, readBuckets, readDays, type UsageRow, type UsageScope } from "./rows.ts"
+import { readActivity, sumDays } from "./store.ts"
 
 const tags = ["Analytics"]
 
@@ -57,7 +50,8 @@ const query = createRoute({
   operationId: "queryAnalytics",
   tags,
   summary: "Query analytics",
-  description: "Without time_range the last 30 days. By minute at most a day, by hour at most 31 days.",
+  description: `Without time_range the last 30 days. By minute at most a day, by hour at most 31 days. The range is exact; \
+a day whose calls are no longer kept is counted whole.`,
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { body: jsonBody(AnalyticsQuery) },
   responses: {
@@ -136,9 +130,11 @@ async function activityOf(db: D1Database, organizationId: string, requested: Act
 
 async function answer(env: Env, scope: UsageScope, requested: AnalyticsQuery) {
   const now = Date.now()
-  const range = rangeOf(requested, now, generationRetentionDays(env))
-  const rows = await read(env.DB, scope, range, now)
-  const result = answerQuestion(rows, toQuestion(requested))
+  const keptDays = generationRetentionDays(env)
+  const range = rangeOf(requested, now, keptDays)
+  const question = toQuestion(requested)
+  const rows = await read(env.DB, { scope, question, range }, { now, keptDays })
+  const result = answerQuestion(rows, question)
   const metadata = {
     query_time_ms: Date.now() - now,
     row_count: result.rows.length,
@@ -184,13 +180,17 @@ function rangeOf(
   return { from: Math.max(from, to - LONGEST[granularity]), to, bucketMs: BUCKETS[granularity] }
 }
 
-/** Whole days of UTC, or finer buckets. */
-async function read(db: D1Database, scope: UsageScope, range: Range, now: number): Promise<UsageRow[]> {
-  if (range.bucketMs < DAY_MS) return readBuckets(db, scope, range)
-  await sumDays(db, now, scope.organizationId)
-  const from = range.from - (range.from % DAY_MS)
-  const to = Math.ceil(range.to / DAY_MS) * DAY_MS
-  return readDays(db, scope, { from, to, now })
+/** Rows by day, or in finer buckets, with the dimensions that the question groups or filters by. */
+async function read(
+  db: D1Database,
+  { scope, question, range: { from, to, bucketMs } }: { scope: UsageScope; question: Question; range: Range },
+  kept: { now: number; keptDays: number },
+): Promise<UsageRow[]> {
+  const dimensions = new Set<string>([...question.dimensions, ...question.filters.map(({ field }) => field)])
+  const query = { scope, dimensions, from, to }
+  if (bucketMs < DAY_MS) return readBuckets(db, query, bucketMs)
+  await sumDays(db, kept.now, scope.organizationId)
+  return readDays(db, query, kept)
 }
 
 function toQuestion(requested: AnalyticsQuery): Question {

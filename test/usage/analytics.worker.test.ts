@@ -1,8 +1,10 @@
 import { env } from "cloudflare:workers"
+import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { insertGenerations } from "../../src/generations/store.ts"
 import { newId } from "../../src/support/ids.ts"
 import { DAY_MS } from "../../src/support/time.ts"
+import { runs } from "../support/runs.ts"
 import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
 type Row = Record<string, string | number | null>
@@ -114,6 +116,40 @@ describe("POST /analytics/query", () => {
     await play(workspace, [{ model: "a/big" }, { model: "a/big", settledAt: now }, { model: "a/small" }])
     const question = { metrics: ["requests"], dimensions: ["model"], granularity: "day", group_limit: 1 }
     expect((await ask(workspace, question)).map(({ model }) => model)).toEqual(["a/big", "a/big"])
+  })
+
+  test("of exactly the calls in the range, wherever in a day it begins and ends", async () => {
+    const workspace = await newWorkspace()
+    const first = today - 3 * DAY_MS
+    const times = Array.from({ length: 40 }, (_, index) => first + Math.floor(((now - first) / 40) * index))
+    await play(
+      workspace,
+      times.map((settledAt) => ({ settledAt, createdAt: settledAt })),
+    )
+    const instant = fc.oneof(fc.integer({ min: first, max: now }), fc.constantFrom(first, today - DAY_MS, today, now))
+    await fc.assert(
+      fc.asyncProperty(instant, instant, async (a, b) => {
+        const [from, to] = [Math.min(a, b), Math.max(a, b) + 1]
+        const range = { start: new Date(from).toISOString(), end: new Date(to).toISOString() }
+        const [row] = await ask(workspace, { metrics: ["requests"], time_range: range })
+        expect(row?.["requests"] ?? 0).toBe(times.filter((at) => at >= from && at < to).length)
+      }),
+      { numRuns: runs(0.2) },
+    )
+  })
+
+  test("a part of a day whose calls are no longer kept is the whole day", async () => {
+    const workspace = await newWorkspace()
+    const day = today - 100 * DAY_MS
+    await play(
+      workspace,
+      [1, 23].map((hour) => ({ settledAt: day + hour * 3_600_000 })),
+    )
+    const range = {
+      start: new Date(day + 20 * 3_600_000).toISOString(),
+      end: new Date(day + 22 * 3_600_000).toISOString(),
+    }
+    expect(await ask(workspace, { metrics: ["requests"], time_range: range })).toEqual([{ requests: 2 }])
   })
 
   test("another organization's calls are not among them", async () => {

@@ -19,9 +19,7 @@ export function FirstRun() {
   const credentials = useGet<List<unknown>>(
     isShown ? withParams("/byok", { workspace_id: workspaceId.value, limit: 1 }) : null,
   )
-  const keys = useGet<List<ApiKey>>(
-    isShown ? withParams("/keys", { workspace_id: workspaceId.value, limit: 3 }) : null,
-  )
+  const keys = useGet<List<ApiKey>>(isShown ? withParams("/keys", { workspace_id: workspaceId.value, limit: 3 }) : null)
   if (!isShown || !calls.data || !credentials.data || !keys.data) return null
   // `npm start` makes two keys: one more is the first of a person.
   const steps = [

@@ -1,0 +1,134 @@
+import { windowStart } from "../money/windows.ts"
+import { dayOf } from "../support/day.ts"
+import { DAY_MS } from "../support/time.ts"
+
+/** Usage of one time bucket and one combination of dimensions. Sums; milliseconds and nano-USD. */
+export type UsageRow = {
+  /** Epoch milliseconds at which the bucket begins. */
+  at: number
+} & Record<UsageDimension, string> &
+  Record<UsageSum, number>
+export type UsageDimension = keyof typeof DIMENSIONS
+type UsageSum = keyof typeof SUMS
+
+/** The most rows that one question is answered from. */
+export const MAX_USAGE_ROWS = 50_000
+
+/** Whose usage: an organization's, or that of one of its keys. */
+export type UsageScope = { organizationId: string; keyHash: string | null }
+
+/** Expressions over daily sums (`u`) and over generations (`g`), with the key as `k`. */
+const CREATOR = "coalesce(k.creator_user_id, '')"
+const DIMENSIONS = {
+  workspace_id: { day: "u.workspace_id", call: "g.workspace_id" },
+  api_key_hash: { day: "u.key_hash", call: "g.key_hash" },
+  user_id: { day: CREATOR, call: CREATOR },
+  model: { day: "model", call: "model" },
+  provider: { day: "provider", call: "coalesce(record ->> 'provider', '')" },
+  app: {
+    day: "app",
+    call: "substr(coalesce(nullif(trim(record ->> 'appTitle'), ''), record ->> 'appUrl', ''), 1, 100)",
+  },
+  api_type: { day: "api_type", call: "coalesce(record ->> 'apiType', '')" },
+} as const
+
+const SUMS = {
+  requests: { day: "sum(requests)", call: "sum(record ->> 'ending' <> 'refused')" },
+  refused: { day: "sum(refused)", call: "sum(record ->> 'ending' = 'refused')" },
+  cost: { day: "sum(cost_nano)", call: "sum(cost_nano)" },
+  byok: { day: "sum(byok_cost_nano)", call: "sum(byok_cost_nano)" },
+  prompt: { day: "sum(prompt_tokens)", call: "sum(coalesce(record ->> '$.tokens.prompt', 0))" },
+  completion: { day: "sum(completion_tokens)", call: "sum(coalesce(record ->> '$.tokens.completion', 0))" },
+  reasoning: { day: "sum(reasoning_tokens)", call: "sum(coalesce(record ->> '$.tokens.reasoning', 0))" },
+  cached: { day: "sum(cached_tokens)", call: "sum(coalesce(record ->> '$.tokens.cached', 0))" },
+  latency: { day: "sum(latency_ms)", call: "sum(coalesce(record ->> 'latencyMs', 0))" },
+  latency_count: { day: "sum(latency_count)", call: "count(record ->> 'latencyMs')" },
+  generation: { day: "sum(generation_ms)", call: "sum(coalesce(record ->> 'generationMs', 0))" },
+  generation_count: { day: "sum(generation_count)", call: "count(record ->> 'generationMs')" },
+} as const
+
+type Source = "day" | "call"
+
+/** Only these dimensions are told apart; the others are empty. Fewer rows have to be read and sorted. */
+function columnsOf(source: Source, dimensions: ReadonlySet<string>): string {
+  const all = [
+    ...Object.entries(DIMENSIONS).map(([name, by]) => `${dimensions.has(name) ? by[source] : "''"} AS ${name}`),
+    ...Object.entries(SUMS).map(([name, by]) => `${by[source]} AS ${name}`),
+  ]
+  return all.join(", ")
+}
+
+/** The bucket and the dimensions are the first columns. */
+const GROUPS = Array.from({ length: 1 + Object.keys(DIMENSIONS).length }, (_, index) => index + 1).join(", ")
+
+export type UsageQuery = {
+  scope: UsageScope
+  /** What the rows are told apart by. */
+  dimensions: ReadonlySet<string>
+  /** Epoch milliseconds; the end is excluded. */
+  from: number
+  to: number
+}
+
+/**
+ * Rows by day. A day of which the range has only a part is read from its generations as long as they are kept, and is
+ * counted whole after that. Days that are over must be summed before.
+ */
+export async function readDays(
+  db: D1Database,
+  query: UsageQuery,
+  { now, keptDays }: { now: number; keptDays: number },
+): Promise<UsageRow[]> {
+  const today = windowStart("daily", now)
+  const oldest = today - keptDays * DAY_MS
+  const startOfDay = (ms: number) => ms - (ms % DAY_MS)
+  const isPart = (ms: number) => ms % DAY_MS !== 0 && startOfDay(ms) >= oldest
+  const firstWhole = isPart(query.from) ? startOfDay(query.from) + DAY_MS : startOfDay(query.from)
+  const lastWhole = Math.min(today, isPart(query.to) ? startOfDay(query.to) : Math.ceil(query.to / DAY_MS) * DAY_MS)
+  // Before the whole days, and behind them; one part where there is no whole day.
+  const parts =
+    firstWhole >= lastWhole
+      ? [{ from: query.from, to: query.to }]
+      : [
+          { from: query.from, to: firstWhole },
+          { from: lastWhole, to: query.to },
+        ]
+  const statements = [
+    ...(firstWhole < lastWhole ? [daysStatement(db, { ...query, from: firstWhole, to: lastWhole })] : []),
+    ...parts.filter(({ from, to }) => from < to).map((part) => bucketsStatement(db, { ...query, ...part }, DAY_MS)),
+  ]
+  const answers = statements.length === 0 ? [] : await db.batch<UsageRow>(statements)
+  return answers.flatMap(({ results }) => results)
+}
+
+function daysStatement(db: D1Database, { scope, dimensions, from, to }: UsageQuery): D1PreparedStatement {
+  return db
+    .prepare(
+      `SELECT unixepoch(day) * 1000 AS at, ${columnsOf("day", dimensions)}
+       FROM usage_days u LEFT JOIN api_keys k ON k.hash = u.key_hash
+       WHERE u.organization_id = ?1 AND day >= ?2 AND day < ?3 AND (?5 IS NULL OR u.key_hash = ?5)
+       GROUP BY ${GROUPS} ORDER BY 1 LIMIT ?4`,
+    )
+    .bind(scope.organizationId, dayOf(from), dayOf(to), MAX_USAGE_ROWS, scope.keyHash)
+}
+
+/** Buckets of the given milliseconds, computed from generations. */
+export async function readBuckets(db: D1Database, query: UsageQuery, bucketMs: number): Promise<UsageRow[]> {
+  const { results } = await bucketsStatement(db, query, bucketMs).all<UsageRow>()
+  return results
+}
+
+function bucketsStatement(
+  db: D1Database,
+  { scope, dimensions, from, to }: UsageQuery,
+  bucketMs: number,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `SELECT settled_at - settled_at % ?4 AS at, ${columnsOf("call", dimensions)}
+       FROM generations g LEFT JOIN api_keys k ON k.hash = g.key_hash
+       WHERE g.organization_id = ?1 AND settled_at >= ?2 AND settled_at < ?3 AND (?6 IS NULL OR g.key_hash = ?6)
+       GROUP BY ${GROUPS} ORDER BY 1 LIMIT ?5`,
+    )
+    .bind(scope.organizationId, from, to, bucketMs, MAX_USAGE_ROWS, scope.keyHash)
+}
