@@ -1,17 +1,27 @@
-/** A formatter takes milliseconds to make: it is made when it is first used. */
-function format(options: Intl.NumberFormatOptions): (value: number) => string {
-  let made: Intl.NumberFormat | undefined
-  return (value) => (made ??= new Intl.NumberFormat("en-US", options)).format(value)
+/** `12,345.678`. By hand: the first formatter of Intl takes a page that has just been opened longer than its numbers. */
+function grouped(digits: string): string {
+  const [whole = "", fraction] = digits.split(".")
+  const text = whole.replace(/\B(?=(?:\d{3})+$)/g, ",")
+  return fraction === undefined ? text : `${text}.${fraction}`
 }
 
-const compactNumber = format({ notation: "compact", maximumFractionDigits: 1 })
-const cents = format({ minimumFractionDigits: 2, maximumFractionDigits: 2 })
+export function count(value: number): string {
+  return grouped(String(Number.isInteger(value) ? value : Math.round(value * 1000) / 1000))
+}
 
-export const count = format({})
+const POWERS = ["K", "M", "B", "T"] as const
 
 /** 12,345 stays; 1,234,567 becomes 1.2M. */
 export function compact(value: number): string {
-  return Math.abs(value) < 100_000 ? count(Math.round(value)) : compactNumber(value)
+  if (Math.abs(value) < 100_000) return count(Math.round(value))
+  let scaled = value / 1000
+  let power = 0
+  // What would be rounded to 1,000 is one of the next power.
+  while (Math.abs(scaled) >= 999.95 && power < POWERS.length - 1) {
+    scaled /= 1000
+    power += 1
+  }
+  return `${grouped(scaled.toFixed(1).replace(/\.0$/, ""))}${POWERS[power]}`
 }
 
 /**
@@ -22,7 +32,7 @@ export function usd(value: number): string {
   const sign = value < 0 ? "−" : ""
   const amount = Math.abs(value)
   if (amount === 0) return "$0"
-  if (amount >= 1) return `${sign}$${cents(amount)}`
+  if (amount >= 1) return `${sign}$${grouped(amount.toFixed(2))}`
   const digits = Math.min(9, Math.max(2, 2 - Math.floor(Math.log10(amount))))
   const text = amount.toFixed(digits)
   return `${sign}$${text.replace(/(\.\d\d\d*?)0+$/, "$1")}`

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals"
+import { calendarOf } from "./calendar.ts"
 
 const ZONE = "console.zone"
 
@@ -10,36 +11,39 @@ export function chooseZone(value: "local" | "utc"): void {
   localStorage.setItem(ZONE, value)
 }
 
-let localZone: string | undefined
-
+/** Of the computer's zone: `Europe/Berlin`. Slow the first time, as everything of Intl. */
 export function zoneName(): string {
-  if (zone.value === "utc") return "UTC"
-  localZone ??= new Intl.DateTimeFormat().resolvedOptions().timeZone
-  return localZone
+  return zone.value === "utc" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** A formatter takes milliseconds to make, and a page needs few of them: each is made when it is first used. */
-function format(options: Intl.DateTimeFormatOptions): (ms: number) => string {
-  const formats: { local?: Intl.DateTimeFormat; utc?: Intl.DateTimeFormat } = {}
-  const make = () => new Intl.DateTimeFormat("en-GB", zone.value === "utc" ? { ...options, timeZone: "UTC" } : options)
-  return (ms) => (formats[zone.value] ??= make()).format(ms)
+/** The offset is that of the instant: summer or winter. */
+function partsOf(ms: number) {
+  return calendarOf(ms, zone.value === "utc" ? 0 : -new Date(ms).getTimezoneOffset())
 }
 
-export const clock = format({ hour: "2-digit", minute: "2-digit", second: "2-digit" })
-export const hourMinute = format({ hour: "2-digit", minute: "2-digit" })
-export const dayMonth = format({ day: "numeric", month: "short" })
-export const weekday = format({ weekday: "long" })
-const full = format({
-  day: "numeric",
-  month: "short",
-  year: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-})
+export function clock(ms: number): string {
+  const { hour, minute, second } = partsOf(ms)
+  return `${hour}:${minute}:${second}`
+}
 
+export function hourMinute(ms: number): string {
+  const { hour, minute } = partsOf(ms)
+  return `${hour}:${minute}`
+}
+
+export function dayMonth(ms: number): string {
+  const { day, month } = partsOf(ms)
+  return `${day} ${month}`
+}
+
+export function weekday(ms: number): string {
+  return partsOf(ms).weekday
+}
+
+/** `25 Nov 2026, 08:16:50 UTC+1`. */
 export function absolute(ms: number): string {
-  return `${full(ms)} ${zone.value === "utc" ? "UTC" : zoneName()}`
+  const { day, month, year, hour, minute, second, zone: name } = partsOf(ms)
+  return `${day} ${month} ${year}, ${hour}:${minute}:${second} ${name}`
 }
 
 const UNITS = [

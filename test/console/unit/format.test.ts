@@ -1,7 +1,8 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { toCsv } from "../../../src/console/format/csv.ts"
-import { change, exactUsd, perToken, pricePerMillion, usd } from "../../../src/console/format/number.ts"
+import { calendarOf } from "../../../src/console/format/calendar.ts"
+import { change, compact, count, exactUsd, perToken, pricePerMillion, usd } from "../../../src/console/format/number.ts"
 
 test("amounts show the digits that matter, and never round a charge to zero", () => {
   expect([0, 0.000000001, 0.00000042, 0.0234, 0.5, 1, 1234.5].map(usd)).toEqual([
@@ -56,4 +57,58 @@ test("a cell that begins like a formula is text in a spreadsheet", () => {
   expect(toCsv([{ app: '=HYPERLINK("http://evil.test")', usage: -1 }])).toBe(
     `app,usage\r\n"'=HYPERLINK(""http://evil.test"")",-1`,
   )
+})
+
+test("numbers are grouped and shortened as Intl does", () => {
+  const [whole, short] = [
+    new Intl.NumberFormat("en-US"),
+    new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 }),
+  ]
+  expect([0, 999, -1_234, 12_345.678, 1_234_567].map(count)).toEqual(["0", "999", "-1,234", "12,345.678", "1,234,567"])
+  expect([99_999.4, 100_000, 999_949, 999_950, 1_250_001, 3.4e12, 5.6e15].map(compact)).toEqual([
+    "99,999",
+    "100K",
+    "999.9K",
+    "1M",
+    "1.3M",
+    "3.4T",
+    "5,600T",
+  ])
+  fc.assert(
+    fc.property(fc.integer({ min: -(10 ** 14), max: 10 ** 14 }), (value) => {
+      expect(count(value)).toBe(whole.format(value))
+      // A half is rounded up by one and by its binary value by the other.
+      if (Math.abs(value) >= 100_000 && value % 10 !== 0) expect(compact(value)).toBe(short.format(value))
+    }),
+  )
+})
+
+test("instants are on the clock and the calendar of their zone, as Intl has them", () => {
+  const options = { month: "long", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const
+  const zoneOf = (offset: number) =>
+    `${offset < 0 ? "-" : "+"}${[Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60].map((each) => String(each).padStart(2, "0")).join(":")}`
+  const instant = fc.integer({ min: Date.UTC(2000, 0, 1), max: Date.UTC(2040, 0, 1) })
+  fc.assert(
+    fc.property(instant, fc.integer({ min: -48, max: 56 }), (ms, quarters) => {
+      const offset = quarters * 15
+      const intl = new Intl.DateTimeFormat("en-GB", {
+        ...options,
+        day: "numeric",
+        year: "numeric",
+        weekday: "long",
+        timeZone: zoneOf(offset),
+      })
+      const expected = Object.fromEntries(intl.formatToParts(ms).map(({ type, value }) => [type, value]))
+      const { zone: _, day, year, ...parts } = calendarOf(ms, offset)
+      const { literal: __, month = "", ...rest } = expected
+      expect({ ...parts, day: String(day), year: String(year) }).toEqual({ ...rest, month: month.slice(0, 3) })
+    }),
+  )
+  expect([0, 60, 330, -150, -480].map((offset) => calendarOf(0, offset).zone)).toEqual([
+    "UTC",
+    "UTC+1",
+    "UTC+5:30",
+    "UTC−2:30",
+    "UTC−8",
+  ])
 })
