@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
-import { PageQuery } from "../http/schema.ts"
+import { PageQuery, textIn } from "../http/schema.ts"
 import { allowedMcpTools } from "../support/mcp-tools.ts"
 
 const flag = z.boolean({ error: "must be true or false" })
@@ -122,6 +122,7 @@ export type BuiltinFilter = z.infer<typeof builtin>
 
 export const GuardrailPath = z.object({ id: z.uuid("must be the UUID of a guardrail") })
 export const GuardrailQuery = PageQuery.extend({
+  q: textIn("name or description"),
   workspace_id: z.uuid("must be the UUID of a workspace").optional(),
 })
 

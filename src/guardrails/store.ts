@@ -1,11 +1,12 @@
 import { and, count, desc, eq, isNull, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
-import type { Page } from "../http/schema.ts"
+import type { Page, Search } from "../http/schema.ts"
 import { LINEAGE } from "../keys/lineage-store.ts"
 import { apiKeys } from "../keys/table.ts"
 import { openDb, readColumns, selectRow, type StoredRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
+import { containsText } from "../support/search.ts"
 import { workspaces } from "../workspaces/table.ts"
 import type { RowChange } from "./guardrail.ts"
 import { guardrailKeys, type GuardrailRow, guardrails, type NewGuardrailRow } from "./table.ts"
@@ -46,10 +47,14 @@ export async function listGuardrails(
   binding: D1Database,
   organizationId: string,
   workspaceId: string,
-  page: Page,
+  page: Page & Search,
 ): Promise<{ rows: GuardrailRow[]; total: number }> {
   const db = openDb(binding)
-  const where = and(eq(guardrails.organizationId, organizationId), eq(guardrails.workspaceId, workspaceId))
+  const where = and(
+    eq(guardrails.organizationId, organizationId),
+    eq(guardrails.workspaceId, workspaceId),
+    containsText(page.q, [guardrails.name, guardrails.description]),
+  )
   return toCountedPage(
     await db.batch([
       db

@@ -94,3 +94,12 @@ export const PageQuery = z.object({
   offset: pageNumber(0, Number.MAX_SAFE_INTEGER, "must be an integer of at least 0").default(0),
 })
 export type Page = z.infer<typeof PageQuery>
+
+/** The filter of a list by a text; `fields` says where it may be. */
+export const textIn = (fields: string) =>
+  z
+    .string()
+    .max(200, "must be at most 200 characters")
+    .optional()
+    .meta({ description: `Only those with this text in their ${fields}, in any case.` })
+export type Search = { q?: string | undefined }

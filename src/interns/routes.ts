@@ -145,7 +145,12 @@ export const interns = newRouter()
       throw internError("not_found", "workspace_id: must be the workspace of this key.")
     }
     const after = query.starting_after === undefined ? undefined : readCursor(query.starting_after)
-    const rows = await listInterns(c.env.DB, principal, { statuses: query.status, limit: query.limit, after })
+    const rows = await listInterns(c.env.DB, principal, {
+      statuses: query.status,
+      q: query.q,
+      limit: query.limit,
+      after,
+    })
     const page = rows.slice(0, query.limit)
     const last = page.at(-1)
     const hasMore = rows.length > page.length

@@ -4,6 +4,7 @@ import { auditIfChanged } from "../audit/store.ts"
 import { insertKeyQuery } from "../keys/store.ts"
 import { apiKeys, type NewKeyRow } from "../keys/table.ts"
 import { type Db, openDb, selectRow } from "../support/db.ts"
+import { containsText } from "../support/search.ts"
 import { deleteVaultQueries } from "../vault/store.ts"
 import type { Made } from "./authority.ts"
 import type { KeyTerms } from "./key-store.ts"
@@ -157,6 +158,8 @@ export async function replaceInternKey(
 
 export type InternPage = {
   statuses: readonly InternStatus[] | undefined
+  /** Text in the name or description. */
+  q?: string | undefined
   limit: number
   /** The last intern of the former page. */
   after: { createdAt: number; id: string } | undefined
@@ -173,6 +176,7 @@ export async function listInterns(db: D1Database, scope: Place, page: InternPage
     .where(
       and(
         inPlace(scope),
+        containsText(page.q, [interns.name, interns.description]),
         page.statuses && inArray(interns.status, [...page.statuses]),
         page.after && isAfter(page.after),
       ),

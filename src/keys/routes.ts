@@ -8,7 +8,7 @@ import { changesOf } from "../audit/entry.ts"
 import { openLedger } from "../ledger/client.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
-import { failures, jsonBody, ok } from "../http/schema.ts"
+import { failures, jsonBody, ok, textIn } from "../http/schema.ts"
 import { findMember } from "../members/store.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
 import { mayMint, mintKey, requireChangeWithin, requireMcpGrant, toApiKey, toKeyChange, AUDITED_FIELDS } from "./key.ts"
@@ -47,6 +47,7 @@ const list = createRoute({
         .max(100, "must be from 1 to 100")
         .default(PAGE_SIZE),
       workspace_id: z.uuid("must be the UUID of a workspace").optional(),
+      q: textIn("name, label or user"),
       mcp_server: McpServerSlug.optional().meta({
         description: "Slug of an MCP server: only keys whose `mcp_tools` name a tool of it.",
       }),
@@ -136,8 +137,8 @@ export const keys = newRouter()
     const { organizationId } = c.var.principal
     const query = c.req.valid("query")
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, query.workspace_id)
-    const { include_disabled: disabled, mcp_server: mcpServer, limit, offset } = query
-    const page = { workspaceId, includeDisabled: disabled === "true", mcpServer, limit, offset }
+    const { include_disabled: disabled, mcp_server: mcpServer, q, limit, offset } = query
+    const page = { workspaceId, includeDisabled: disabled === "true", mcpServer, q, limit, offset }
     const { rows, total } = await listKeys(c.env.DB, organizationId, page)
     const counters = await openLedger(c.env, organizationId).usage(rows.map((row) => row.hash))
     return c.json({ data: rows.map((row, index) => toApiKey(row, counters[index])), total_count: total }, 200)

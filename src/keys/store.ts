@@ -5,6 +5,7 @@ import { scimLeavers } from "../members/table.ts"
 import type { RateLimits } from "../money/rate-limits.ts"
 import { type Db, openDb, selectRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
+import { containsText } from "../support/search.ts"
 import { apiKeys, type KeyRow, type NewKeyRow } from "./table.ts"
 
 /** A live key of the organization. */
@@ -45,6 +46,8 @@ export type KeyPage = {
   includeDisabled: boolean
   /** Only keys whose `mcp_tools` name a tool of this server. */
   mcpServer: string | undefined
+  /** Text in the name, label or user of a key. */
+  q?: string | undefined
   limit: number
   offset: number
 }
@@ -65,6 +68,7 @@ export async function listKeys(
     isNull(apiKeys.deletedAt),
     page.includeDisabled ? undefined : eq(apiKeys.disabled, false),
     page.mcpServer === undefined ? undefined : namesServer(page.mcpServer),
+    containsText(page.q, [apiKeys.name, apiKeys.label, apiKeys.externalUser]),
   )
   return toCountedPage(
     await db.batch([

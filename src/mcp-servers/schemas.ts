@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PageQuery } from "../http/schema.ts"
+import { PageQuery, textIn } from "../http/schema.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { KINDS } from "../observability/kinds.ts"
 import { McpServerSlug, TOOL_NAME } from "../support/mcp-tools.ts"
@@ -64,7 +64,7 @@ export type McpServerFields = z.infer<typeof McpServerChange>
 
 export const McpServerPath = z.object({ slug: McpServerSlug })
 export const McpWorkspaceQuery = z.object({ workspace_id: workspaceId })
-export const McpServersQuery = PageQuery.extend({ workspace_id: workspaceId })
+export const McpServersQuery = PageQuery.extend({ workspace_id: workspaceId, q: textIn("slug, name or URL") })
 
 export const McpServer = z
   .object({

@@ -1,11 +1,12 @@
 import { and, count, desc, eq, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
-import type { Page } from "../http/schema.ts"
+import type { Page, Search } from "../http/schema.ts"
 import type { WrappedKey } from "../secrets/data-key.ts"
 import { dataKeys } from "../secrets/table.ts"
 import { openDb, selectRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
+import { containsText } from "../support/search.ts"
 import { mcpServers, type McpServerRow } from "./table.ts"
 
 export const MAX_SERVERS = 100
@@ -34,9 +35,10 @@ const ownDataKey = and(eq(dataKeys.id, mcpServers.workspaceId), eq(dataKeys.orga
 export async function listMcpServers(
   binding: D1Database,
   scope: McpScope,
-  page: Page,
+  page: Page & Search,
 ): Promise<{ rows: KeyedServer[]; total: number }> {
   const db = openDb(binding)
+  const where = and(inScope(scope), containsText(page.q, [mcpServers.slug, mcpServers.name, mcpServers.url]))
   // Not one batch: its rows are objects, in which columns of the same name collide.
   return toCountedPage(
     await Promise.all([
@@ -44,11 +46,11 @@ export async function listMcpServers(
         .select(keyed)
         .from(mcpServers)
         .innerJoin(dataKeys, ownDataKey)
-        .where(inScope(scope))
+        .where(where)
         .orderBy(desc(mcpServers.createdAt), mcpServers.id)
         .limit(page.limit)
         .offset(page.offset),
-      db.select({ total: count() }).from(mcpServers).where(inScope(scope)),
+      db.select({ total: count() }).from(mcpServers).where(where),
     ]),
   )
 }

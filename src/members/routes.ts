@@ -5,7 +5,7 @@ import { requireManagement } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
-import { failures, jsonBody, ok, PageQuery } from "../http/schema.ts"
+import { failures, jsonBody, ok, PageQuery, textIn } from "../http/schema.ts"
 import { newId } from "../support/ids.ts"
 import { toOrganizationMember, toStoredRole } from "./member.ts"
 import type { MemberRow, NewMemberRow } from "./table.ts"
@@ -26,7 +26,7 @@ const list = createRoute({
   operationId: "listOrganizationMembers",
   summary: "List the members of the organization",
   description: "Newest first.",
-  request: { query: PageQuery },
+  request: { query: PageQuery.extend({ q: textIn("name, email or id") }) },
   responses: {
     200: ok(OrganizationMembers, "The members."),
     ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),

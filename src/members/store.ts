@@ -1,9 +1,10 @@
 import { and, count, desc, eq, ne, not, type SQL, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
-import type { Page } from "../http/schema.ts"
+import type { Page, Search } from "../http/schema.ts"
 import { openDb, readColumns, type StoredRow, toStatement } from "../support/db.ts"
 import { type Counted, toCountedPage, toPage } from "../support/rows.ts"
+import { containsText } from "../support/search.ts"
 import { toStoredRole, type WorkspaceMemberRow } from "./member.ts"
 import type { MemberChange } from "./schemas.ts"
 import {
@@ -22,10 +23,17 @@ const isMember = (organizationId: string, userId: string) =>
 export async function listMembers(
   binding: D1Database,
   organizationId: string,
-  page: Page,
+  page: Page & Search,
 ): Promise<{ rows: MemberRow[]; total: number }> {
   const db = openDb(binding)
-  const where = eq(members.organizationId, organizationId)
+  const where = and(
+    eq(members.organizationId, organizationId),
+    containsText(page.q, [
+      sql`coalesce(${members.firstName}, '') || ' ' || coalesce(${members.lastName}, '')`,
+      members.email,
+      members.userId,
+    ]),
+  )
   return toCountedPage(
     await db.batch([
       db

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PageQuery } from "../http/schema.ts"
+import { PageQuery, textIn } from "../http/schema.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { KINDS } from "../observability/kinds.ts"
 
@@ -96,7 +96,7 @@ export type ServiceFields = z.infer<typeof ServiceChange>
 
 export const ServicePath = z.object({ slug: ServiceSlug })
 export const ServiceQuery = z.object({ workspace_id: workspaceId })
-export const ServicesQuery = PageQuery.extend({ workspace_id: workspaceId })
+export const ServicesQuery = PageQuery.extend({ workspace_id: workspaceId, q: textIn("slug, name or base URL") })
 
 const masked = z.record(z.string(), z.string()).meta({ description: "Masked." })
 export const Service = z

@@ -1,11 +1,12 @@
 import { and, count, desc, eq, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
-import type { Page } from "../http/schema.ts"
+import type { Page, Search } from "../http/schema.ts"
 import type { WrappedKey } from "../secrets/data-key.ts"
 import { dataKeys } from "../secrets/table.ts"
 import { openDb, selectRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
+import { containsText } from "../support/search.ts"
 import { passthroughServices, type ServiceRow } from "./table.ts"
 
 export const MAX_SERVICES = 100
@@ -37,9 +38,11 @@ const ownDataKey = and(
 export async function listServices(
   binding: D1Database,
   scope: ServiceScope,
-  page: Page,
+  page: Page & Search,
 ): Promise<{ rows: KeyedService[]; total: number }> {
   const db = openDb(binding)
+  const { slug, name, baseUrl } = passthroughServices
+  const where = and(inScope(scope), containsText(page.q, [slug, name, baseUrl]))
   // Not one batch: its rows are objects, in which columns of the same name collide.
   return toCountedPage(
     await Promise.all([
@@ -47,11 +50,11 @@ export async function listServices(
         .select(keyed)
         .from(passthroughServices)
         .innerJoin(dataKeys, ownDataKey)
-        .where(inScope(scope))
+        .where(where)
         .orderBy(desc(passthroughServices.createdAt), passthroughServices.id)
         .limit(page.limit)
         .offset(page.offset),
-      db.select({ total: count() }).from(passthroughServices).where(inScope(scope)),
+      db.select({ total: count() }).from(passthroughServices).where(where),
     ]),
   )
 }

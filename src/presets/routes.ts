@@ -60,7 +60,7 @@ const list = createRoute({
   tags: ["Presets"],
   summary: "List presets",
   description: "Of a workspace, the most recently updated first.",
-  request: { query: schemas.PresetPageQuery },
+  request: { query: schemas.PresetsQuery },
   responses: { 200: ok(schemas.PresetList, "The presets."), ...READ_FAILURES },
 })
 

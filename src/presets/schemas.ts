@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PageQuery } from "../http/schema.ts"
+import { PageQuery, textIn } from "../http/schema.ts"
 import { PRESET_STATUSES } from "./table.ts"
 
 const workspace = {
@@ -10,6 +10,7 @@ const workspace = {
 }
 export const PresetQuery = z.object(workspace)
 export const PresetPageQuery = PageQuery.extend(workspace)
+export const PresetsQuery = PresetPageQuery.extend({ q: textIn("slug, name or description") })
 
 export const SLUG_PATTERN = "[A-Za-z0-9][\\w.~-]{0,127}"
 const slug = z

@@ -1,9 +1,10 @@
 import { and, count, desc, eq, ne, type SQL, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
-import type { Page } from "../http/schema.ts"
+import type { Page, Search } from "../http/schema.ts"
 import { type Db, openDb, selectRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
+import { containsText } from "../support/search.ts"
 import type { PresetConfig, PresetContent } from "./config.ts"
 import type { ActivePreset } from "./preset.ts"
 import type { PresetChange } from "./schemas.ts"
@@ -60,10 +61,10 @@ export async function findLivePreset(db: D1Database, scope: Place, slug: string)
 export async function listPresets(
   binding: D1Database,
   scope: Place,
-  page: Page,
+  page: Page & Search,
 ): Promise<{ rows: PresetRow[]; total: number }> {
   const db = openDb(binding)
-  const where = inPlace(scope)
+  const where = and(inPlace(scope), containsText(page.q, [presets.slug, presets.name, presets.description]))
   return toCountedPage(
     await db.batch([
       db

@@ -129,5 +129,5 @@ export function withParams(
       if (each !== null && each !== undefined && each !== "") search.append(name, String(each))
   }
   const text = search.toString()
-  return text === "" ? path : `${path}?${text}`
+  return text === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${text}`
 }

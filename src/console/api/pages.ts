@@ -1,4 +1,5 @@
-import { api } from "./client.ts"
+import { useEffect, useRef, useState } from "preact/hooks"
+import { api, withParams } from "./client.ts"
 import { type Query, useQuery } from "./query.ts"
 import type { List } from "./types.ts"
 
@@ -9,15 +10,15 @@ const AT_ONCE = 4
 
 type Read = <T>(path: string) => Promise<T>
 
-/** Every row of a list that is paged by offset, so that a filter finds any and a count is the count of all. */
-export async function readAll<T>(path: string, read: Read = api): Promise<List<T>> {
+/** The rows of a list that is paged by offset, up to a number. */
+export async function readAll<T>(path: string, read: Read = api, most: number = MAX_ROWS): Promise<List<T>> {
   const joint = path.includes("?") ? "&" : "?"
   const readPage = (offset: number) => read<List<T>>(`${path}${joint}limit=${PAGE}&offset=${offset}`)
   const first = await readPage(0)
-  const total = first.total_count ?? (first.data.length < PAGE ? first.data.length : MAX_ROWS)
+  const total = first.total_count ?? (first.data.length < PAGE ? first.data.length : most)
   const pages = [first]
-  while (pages.length * PAGE < Math.min(total, MAX_ROWS)) {
-    const missing = Math.ceil(Math.min(total, MAX_ROWS) / PAGE) - pages.length
+  while (pages.length * PAGE < Math.min(total, most)) {
+    const missing = Math.ceil(Math.min(total, most) / PAGE) - pages.length
     const offsets = Array.from({ length: Math.min(AT_ONCE, missing) }, (_, index) => (pages.length + index) * PAGE)
     const next = await Promise.all(offsets.map(readPage))
     pages.push(...next)
@@ -30,4 +31,50 @@ export async function readAll<T>(path: string, read: Read = api): Promise<List<T
 /** The same, with the cache of queries. `path` null reads nothing. */
 export function useAll<T>(path: string | null): Query<List<T>> {
   return useQuery(path === null ? null : `${path}#all`, () => readAll<T>(path ?? ""))
+}
+
+export type Searched<T> = Query<List<T>> & {
+  /** How many there are with any text; undefined until it is known. */
+  all: number | undefined
+  /** Reads on, where the end of the list comes into view. */
+  onEnd: () => void
+}
+
+const TYPING_MS = 150
+
+/** The text once nobody types it any more. */
+export function useTyped(text: string): string {
+  const [typed, setTyped] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setTyped(text), text === "" ? 0 : TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return typed
+}
+
+/** While the next text or rows are looked for, those before stay: a list does not blink at each letter. */
+export function useKept<T>(path: string, query: Query<T>): Query<T> {
+  const before = useRef<{ path: string; data: T } | undefined>(undefined)
+  if (query.data !== undefined) before.current = { path, data: query.data }
+  return { ...query, data: before.current?.path === path ? before.current.data : undefined }
+}
+
+/** A list that the server searches, read page by page as it is scrolled. */
+export function useSearched<T>(path: string, text: string): Searched<T> {
+  const q = useTyped(text.trim())
+  const searched = withParams(path, { q })
+  const [read, setRead] = useState({ searched, rows: PAGE })
+  const rows = read.searched === searched ? read.rows : PAGE
+  const query = useQuery(`${searched}#${rows}`, () => readAll<T>(searched, api, rows))
+  const count = useQuery(q === "" ? null : `${path}#count`, () => api<List<T>>(withParams(path, { limit: 1 })))
+  const kept = useKept(path, query)
+  const total = kept.data?.total_count ?? 0
+  return {
+    ...kept,
+    all: q === "" ? kept.data?.total_count : count.data?.total_count,
+    onEnd: () => {
+      const more = Math.min(MAX_ROWS, rows * 2)
+      if (query.data && rows < total && more > rows) setRead({ searched, rows: more })
+    },
+  }
 }

@@ -37,3 +37,13 @@ test("rows that were deleted meanwhile do not keep it reading, and a huge list i
   const huge = await readAll<number>("/keys", listOf(9_000).read)
   expect([huge.data.length, huge.total_count]).toEqual([5_000, 9_000])
 })
+
+test.each([
+  [100, 250, 1],
+  [200, 250, 2],
+  [400, 250, 3],
+])("up to %i of %i rows take %i requests, and the count is of all", async (most, total, requests) => {
+  const { asked, read } = listOf(total)
+  const list = await readAll<number>("/keys", read, most)
+  expect([list.data.length, list.total_count, asked.length]).toEqual([Math.min(most, total), total, requests])
+})

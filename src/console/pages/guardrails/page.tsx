@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import { api, withParams } from "../../api/client.ts"
-import { useAll } from "../../api/pages.ts"
+import { useSearched } from "../../api/pages.ts"
 import type { Guardrail } from "../../api/account-types.ts"
 import { Page } from "../../shell/page.tsx"
 import { navigate, query, setQuery } from "../../state/router.ts"
@@ -93,10 +93,8 @@ function routesOf(row: Guardrail) {
 
 export default function GuardrailsPage() {
   const [isMaking, setMaking] = useState(false)
-  const list = useAll<Guardrail>(withParams("/guardrails", { workspace_id: workspaceId.value }))
   const text = query.value.get("q") ?? ""
-  const fits = ({ name, description }: Guardrail) =>
-    `${name} ${description ?? ""}`.toLowerCase().includes(text.toLowerCase())
+  const list = useSearched<Guardrail>(withParams("/guardrails", { workspace_id: workspaceId.value }), text)
   return (
     <Page
       title="Guardrails"
@@ -114,7 +112,9 @@ export default function GuardrailsPage() {
     >
       <Loaded query={list}>
         {({ data }) =>
-          data.length === 0 ? (
+          data.length === 0 && text !== "" ? (
+            <Empty title={`No guardrail matches “${text}”`} />
+          ) : data.length === 0 ? (
             <Empty title="No guardrail in this workspace">
               <p>
                 A guardrail blocks or redacts content, restricts models and providers, and limits what its keys spend.
@@ -125,7 +125,8 @@ export default function GuardrailsPage() {
             <Table
               label="Guardrails"
               columns={columns}
-              rows={data.filter(fits)}
+              rows={data}
+              onEnd={list.onEnd}
               rowKey={({ id }) => id}
               href={({ id }) => `/guardrails/${id}`}
             />

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks"
-import { api, ApiError } from "../../api/client.ts"
+import { api, ApiError, withParams } from "../../api/client.ts"
+import { useKept, useTyped } from "../../api/pages.ts"
 import { useGet } from "../../api/query.ts"
 import type { Intern, OpenQuestion } from "../../api/account-types.ts"
 import { Page } from "../../shell/page.tsx"
@@ -19,11 +20,10 @@ type Interns = { data: Intern[]; has_more: boolean }
 
 export default function InternsPage() {
   const [isMaking, setMaking] = useState(false)
-  const list = useGet<Interns>("/interns?limit=500")
   const open = new Map(openQuestions.value.map((question) => [question.intern.id, question]))
   const text = query.value.get("q") ?? ""
-  const fits = ({ name, description }: Intern) =>
-    `${name} ${description ?? ""}`.toLowerCase().includes(text.toLowerCase())
+  const path = "/interns?limit=500"
+  const list = useKept(path, useGet<Interns>(withParams(path, { q: useTyped(text.trim()) })))
   return (
     <Page
       title="Interns"
@@ -41,7 +41,9 @@ export default function InternsPage() {
     >
       <Loaded query={list}>
         {({ data }) =>
-          data.length === 0 ? (
+          data.length === 0 && text !== "" ? (
+            <Empty title={`No intern matches “${text}”`} />
+          ) : data.length === 0 ? (
             <Empty title="No intern in this workspace">
               <p>
                 An intern is a persistent agent with files, an API key and conversations. It asks before it runs
@@ -52,7 +54,7 @@ export default function InternsPage() {
             <Table
               label="Interns"
               columns={columnsOf(open)}
-              rows={data.filter(fits)}
+              rows={data}
               rowKey={({ id }) => id}
               href={({ id }) => `/interns/${id}`}
             />

@@ -1,7 +1,7 @@
 import "./keys.css"
 import { useState } from "preact/hooks"
 import { withParams } from "../../api/client.ts"
-import { useAll } from "../../api/pages.ts"
+import { useSearched } from "../../api/pages.ts"
 import { useGet } from "../../api/query.ts"
 import type { ApiKey, CurrentKey, Limit } from "../../api/types.ts"
 import { count, usd } from "../../format/number.ts"
@@ -106,10 +106,9 @@ export default function KeysPage() {
 
 function KeyList() {
   const withDisabled = query.value.get("disabled") === "1"
-  const list = useAll<ApiKey>(
-    withParams("/keys", { workspace_id: workspaceId.value, include_disabled: withDisabled ? "true" : null }),
-  )
   const text = query.value.get("q") ?? ""
+  const path = withParams("/keys", { workspace_id: workspaceId.value, include_disabled: withDisabled ? "true" : null })
+  const list = useSearched<ApiKey>(path, text)
   const isNew = query.value.get("new") === "1"
   const close = () => setQuery({ new: null })
   return (
@@ -134,8 +133,7 @@ function KeyList() {
     >
       <div class="scroller">
         <Loaded query={list}>
-          {({ data, total_count: total }) => {
-            const rows = data.filter(({ name, label }) => `${name} ${label}`.toLowerCase().includes(text.toLowerCase()))
+          {({ data: rows, total_count: total = 0 }) => {
             if (rows.length === 0)
               return (
                 <Empty title={text === "" ? "No keys in this workspace" : `No key matches “${text}”`}>
@@ -150,11 +148,11 @@ function KeyList() {
                   rows={rows}
                   rowKey={({ hash }) => hash}
                   href={({ hash }) => hrefOf("key", hash)}
+                  onEnd={list.onEnd}
                 />
                 <p class="table-foot">
-                  {text !== "" && `${count(rows.length)} of `}
-                  {count(total ?? data.length)} {total === 1 ? "key" : "keys"}
-                  {total !== undefined && total > data.length && `, the newest ${data.length} are shown`}
+                  {list.all !== undefined && list.all !== total && `${count(total)} of `}
+                  {count(list.all ?? total)} {list.all === 1 ? "key" : "keys"}
                 </p>
               </>
             )

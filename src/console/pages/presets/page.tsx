@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import { withParams } from "../../api/client.ts"
-import { useAll } from "../../api/pages.ts"
+import { useSearched } from "../../api/pages.ts"
 import type { Preset } from "../../api/account-types.ts"
 import { Page } from "../../shell/page.tsx"
 import { query, setQuery } from "../../state/router.ts"
@@ -64,9 +64,8 @@ export function presetQuery() {
 
 export default function PresetsPage() {
   const [isMaking, setMaking] = useState(false)
-  const list = useAll<Preset>(withParams("/presets", presetQuery()))
   const text = query.value.get("q") ?? ""
-  const fits = ({ name, slug }: Preset) => `${name} ${slug}`.toLowerCase().includes(text.toLowerCase())
+  const list = useSearched<Preset>(withParams("/presets", presetQuery()), text)
   return (
     <Page
       title="Presets"
@@ -84,13 +83,22 @@ export default function PresetsPage() {
     >
       <Loaded query={list}>
         {({ data }) =>
-          data.length === 0 ? (
+          data.length === 0 && text !== "" ? (
+            <Empty title={`No preset matches “${text}”`} />
+          ) : data.length === 0 ? (
             <Empty title="No preset in this workspace">
               <p>A preset is a named set of request parameters with versions. A call names it in place of a model:</p>
               <Code label="Example" text={'{"model": "@preset/support", "messages": [...]}'} />
             </Empty>
           ) : (
-            <Table label="Presets" columns={columns} rows={data.filter(fits)} rowKey={({ id }) => id} href={hrefOf} />
+            <Table
+              label="Presets"
+              columns={columns}
+              rows={data}
+              rowKey={({ id }) => id}
+              href={hrefOf}
+              onEnd={list.onEnd}
+            />
           )
         }
       </Loaded>

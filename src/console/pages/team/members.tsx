@@ -2,8 +2,9 @@ import { useState } from "preact/hooks"
 import type * as z from "zod"
 import type { OrganizationMember } from "../../../members/schemas.ts"
 import { api } from "../../api/client.ts"
-import { useAll } from "../../api/pages.ts"
+import { useSearched } from "../../api/pages.ts"
 import { invalidate } from "../../api/query.ts"
+import { count } from "../../format/number.ts"
 import { query, setQuery } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
@@ -26,12 +27,10 @@ const nameOf = ({ first_name: first, last_name: last, email }: Member) =>
   [first, last].filter(Boolean).join(" ") || email || "Owner"
 
 export function Members() {
-  const list = useAll<Member>(PATH)
   const [isAdding, setAdding] = useState(false)
   const [removed, setRemoved] = useState<Member>()
   const text = query.value.get("member") ?? query.value.get("q") ?? ""
-  const fits = (member: Member) =>
-    `${nameOf(member)} ${member.email} ${member.id}`.toLowerCase().includes(text.toLowerCase())
+  const list = useSearched<Member>(PATH, text)
   const remove = async (member: Member) => {
     const path = `${PATH}/${encodeURIComponent(member.id)}`
     await attempt(() => api(path, { method: "DELETE" }), `${nameOf(member)} is removed`)
@@ -48,10 +47,23 @@ export function Members() {
         )}
       </div>
       <Loaded query={list}>
-        {({ data }) => {
-          const rows = data.filter(fits)
-          if (rows.length === 0) return <Empty title="No member fits the filter" />
-          return <Table label="Members" columns={columnsOf(setRemoved)} rows={rows} rowKey={({ id }) => id} />
+        {({ data, total_count: total = data.length }) => {
+          if (data.length === 0) return <Empty title={`No member matches “${text}”`} />
+          return (
+            <>
+              <Table
+                label="Members"
+                columns={columnsOf(setRemoved)}
+                rows={data}
+                rowKey={({ id }) => id}
+                onEnd={list.onEnd}
+              />
+              <p class="table-foot">
+                {list.all !== undefined && list.all !== total && `${count(total)} of `}
+                {count(list.all ?? total)} {list.all === 1 ? "member" : "members"}
+              </p>
+            </>
+          )
         }}
       </Loaded>
       {isAdding && <AddMember onClose={() => setAdding(false)} />}
