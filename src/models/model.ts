@@ -104,6 +104,7 @@ export function toProviderListing(provider: Provider, isDisabled: boolean): sche
     terms_of_service_url: known?.termsOfServiceUrl ?? null,
     status_page_url: known?.statusPageUrl ?? null,
     disabled: isDisabled,
+    ...(provider.batches && { batch_price_percent: provider.batches.pricePercent }),
   }
 }
 

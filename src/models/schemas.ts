@@ -112,6 +112,9 @@ const ProviderListing = z
     terms_of_service_url: z.string().nullable(),
     status_page_url: z.string().nullable(),
     disabled: z.boolean().meta({ description: "The operator has stopped it: no call goes there." }),
+    batch_price_percent: z.number().optional().meta({
+      description: "Share of its prices that a request costs in its batches. Absent where it has none.",
+    }),
   })
   .meta({ id: "Provider" })
 export type ProviderListing = z.infer<typeof ProviderListing>

@@ -157,6 +157,16 @@ describe("a provider that the operator stops", () => {
     await expectJson(200, ask(workspace.as, model))
   })
 
+  test("is listed with what its batches cost, where it has them", async () => {
+    const workspace = await newWorkspace()
+    const { data } = await expectJson<{ data: { slug: string; batch_price_percent?: number }[] }>(
+      200,
+      workspace.as.get("/providers"),
+    )
+    const shares = new Map(data.map(({ slug, batch_price_percent: share }) => [slug, share]))
+    expect([shares.get("batching"), shares.get("pooled")]).toEqual([50, undefined])
+  })
+
   test("leaves its calls to the other providers of a model", async () => {
     const { as } = await newWorkspace()
     const { asked } = mockProvider(() => hello())

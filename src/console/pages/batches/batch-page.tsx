@@ -14,6 +14,7 @@ import { navigate } from "../../state/router.ts"
 import { may, workspaceId } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
+import { Chip } from "../../ui/chip.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
@@ -199,6 +200,16 @@ function Facts({ batch }: { batch: Batch }) {
       <dt>Endpoint</dt>
       <dd>
         <code>{endpoint}</code>
+      </dd>
+      <dt>Runs</dt>
+      <dd>
+        {batch.provider === undefined ? (
+          "as ordinary calls"
+        ) : (
+          <>
+            in batches of <Chip kind="provider" id={batch.provider} />
+          </>
+        )}
       </dd>
       <dt>Input</dt>
       <dd>{file.data ? `${file.data.filename}, ${bytes(file.data.size_bytes)}` : <code>{input}</code>}</dd>

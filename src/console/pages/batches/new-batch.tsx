@@ -1,13 +1,14 @@
 import { useState } from "preact/hooks"
 import { api, ApiError } from "../../api/client.ts"
-import { invalidate } from "../../api/query.ts"
-import type { Batch, StoredFile } from "../../api/types.ts"
+import { invalidate, useGet } from "../../api/query.ts"
+import type { Batch, List, StoredFile } from "../../api/types.ts"
 import { bytes, count } from "../../format/number.ts"
 import { navigate } from "../../state/router.ts"
 import { session, workspaceId } from "../../state/session.ts"
 import { toast } from "../../state/toasts.ts"
 import { Dialog, FormEnd } from "../../ui/dialog.tsx"
-import { Field, TextField } from "../../ui/field.tsx"
+import { Field, Select, TextField } from "../../ui/field.tsx"
+import type { ProviderListing } from "../models/page.tsx"
 import { type Input, inspect } from "./input.ts"
 
 export const EXAMPLE_LINE =
@@ -19,6 +20,8 @@ type Step = "uploading" | "starting" | null
 export function NewBatch({ onClose }: { onClose: () => void }) {
   const [input, setInput] = useState<Input>()
   const [name, setName] = useState("")
+  const [provider, setProvider] = useState("")
+  const providers = useBatchProviders()
   const [step, setStep] = useState<Step>(null)
   const [fault, setFault] = useState<string>()
   const [uploaded, setUploaded] = useState<{ file: File; id: string }>()
@@ -45,6 +48,7 @@ export function NewBatch({ onClose }: { onClose: () => void }) {
           input_file_id: id,
           endpoint: input.endpoint,
           completion_window: "24h",
+          ...(provider !== "" && { provider }),
           metadata: { name: name.trim() === "" ? input.file.name.slice(0, 512) : name.trim() },
         },
       })
@@ -87,10 +91,31 @@ export function NewBatch({ onClose }: { onClose: () => void }) {
           placeholder={input?.file.name ?? "name of the file"}
           hint="Kept in the metadata of the batch."
         />
-        <p class="quiet">
-          Each request is an ordinary call of the key “{key}”: it is held, charged and recorded like any other, and
-          stops at its limits. Requests that have not run after 24 hours expire.
-        </p>
+        {providers.length > 0 && (
+          <Select
+            label="Runs"
+            options={[
+              { value: "", label: "Now, each request as an ordinary call" },
+              ...providers.map(({ slug, name: providerName, batch_price_percent: share }) => ({
+                value: slug,
+                label: `In batches of ${providerName}, at ${share} % of its prices`,
+              })),
+            ]}
+            value={provider}
+            onChange={setProvider}
+          />
+        )}
+        {provider === "" ? (
+          <p class="quiet">
+            Each request is an ordinary call of the key “{key}”: it is held, charged and recorded like any other, and
+            stops at its limits. Requests that have not run after 24 hours expire.
+          </p>
+        ) : (
+          <p class="quiet">
+            The provider runs the requests when it has room, within 24 hours. Each is checked and held for the key “
+            {key}” first. One that has no endpoint there, or uses plugins or server tools, fails.
+          </p>
+        )}
         <p class="small quiet" role="status">
           {step === "uploading" && `Uploading ${bytes(input?.file.size ?? 0)}…`}
           {step === "starting" && "Starting…"}
@@ -105,6 +130,11 @@ export function NewBatch({ onClose }: { onClose: () => void }) {
       </form>
     </Dialog>
   )
+}
+
+function useBatchProviders(): readonly ProviderListing[] {
+  const { data } = useGet<List<ProviderListing>>("/providers")
+  return (data?.data ?? []).filter(({ batch_price_percent: share, disabled }) => share !== undefined && !disabled)
 }
 
 async function upload(file: File): Promise<string> {

@@ -47,7 +47,12 @@ const columns: readonly Column<Row>[] = [
     label: "Endpoint",
     width: "minmax(120px, 1fr)",
     narrow: "hide",
-    cell: ({ endpoint }) => <code class="quiet">{endpoint}</code>,
+    cell: ({ endpoint, provider }) => (
+      <span class="truncate">
+        <code class="quiet">{endpoint}</code>
+        {provider !== undefined && <span class="quiet"> at {provider}</span>}
+      </span>
+    ),
   },
   {
     id: "cost",

@@ -21,6 +21,8 @@ export type ProviderListing = {
   privacy_policy_url: string | null
   status_page_url: string | null
   disabled: boolean
+  /** Share of its prices that a request costs in its batches; absent where it has none. */
+  batch_price_percent?: number
 }
 
 /** A price of the cheapest endpoint, for a million tokens. */

@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { byNode, end, npmStart, type Started } from "../acceptance/npm-start.ts"
+import { closeBrowser, hasChromium, newVisit } from "./browser.ts"
+
+const state = mkdtempSync(path.join(tmpdir(), "gateway-batch-provider-"))
+let gateway: Started
+beforeAll(async () => {
+  if (!hasChromium) return
+  // Nobody listens there: the batch is made, and its upload to the provider is tried again until its window ends.
+  const variables = { OPENAI_API_KEY: "vendor-key-0123456789", OPENAI_BASE_URL: "http://127.0.0.1:9/v1" }
+  gateway = await npmStart(state, (args) => byNode(args, variables))
+})
+afterAll(async () => {
+  await closeBrowser()
+  if (!hasChromium) return
+  await end(gateway)
+  rmSync(state, { recursive: true, force: true })
+})
+
+test.runIf(hasChromium)(
+  "a batch is started in the batches of a provider, and its page and the list say so",
+  async () => {
+    const { page, context } = await newVisit()
+    const { origin } = new URL(gateway.url)
+    const session = { data: { key: gateway.managementKey }, headers: { "x-gateway-console": "1" } }
+    expect((await context.request.post(`${origin}/console/session`, session)).status()).toBe(201)
+    await page.goto(`${origin}/batches?new=1`)
+    const body = { model: "openai/gpt-5-mini", messages: [{ role: "user", content: "Hi" }] }
+    const line = JSON.stringify({ custom_id: "a", method: "POST", url: "/v1/chat/completions", body })
+    await page
+      .getByLabel("File of requests")
+      .setInputFiles({ name: "night.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(`${line}\n`) })
+    await page.getByText("Each request is an ordinary call of the key").waitFor()
+    await page.getByLabel("Runs").selectOption({ label: "In batches of OpenAI, at 50 % of its prices" })
+    await page.getByText("The provider runs the requests when it has room").waitFor()
+    await page.getByRole("button", { name: "Start 1 request" }).click()
+    await page.getByRole("heading", { level: 1, name: "night.jsonl" }).waitFor()
+    await page.getByText("in batches of").getByRole("link", { name: "openai" }).waitFor()
+    await page.goto(`${origin}/batches`)
+    await page.getByText("at openai").waitFor()
+    await context.close()
+  },
+)
