@@ -9,6 +9,11 @@ export function count(value: number): string {
   return grouped(String(Number.isInteger(value) ? value : Math.round(value * 1000) / 1000))
 }
 
+/** `1 key`, `1,200 keys`. */
+export function plural(value: number, what: string): string {
+  return `${count(value)} ${what}${value === 1 ? "" : "s"}`
+}
+
 const POWERS = ["K", "M", "B", "T"] as const
 
 /** 12,345 stays; 1,234,567 becomes 1.2M. */
@@ -73,8 +78,8 @@ export function change(now: number, before: number): string | null {
 }
 
 export function bytes(value: number): string {
-  if (value < 1000) return `${value} B`
+  if (value < 1000) return `${value}\u00A0B`
   const units = ["kB", "MB", "GB"]
   const power = Math.min(units.length, Math.floor(Math.log10(value) / 3))
-  return `${(value / 1000 ** power).toFixed(1)} ${units[power - 1] ?? "GB"}`
+  return `${(value / 1000 ** power).toFixed(1)}\u00A0${units[power - 1] ?? "GB"}`
 }

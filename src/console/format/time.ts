@@ -36,6 +36,12 @@ export function dayMonth(ms: number): string {
   return `${day} ${month}`
 }
 
+/** With the year where it is not the present one. */
+export function dayMonthYear(ms: number): string {
+  const { day, month, year } = partsOf(ms)
+  return year === partsOf(Date.now()).year ? `${day} ${month}` : `${day} ${month} ${year}`
+}
+
 export function weekday(ms: number): string {
   return partsOf(ms).weekday
 }

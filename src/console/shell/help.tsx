@@ -1,3 +1,4 @@
+import { Button } from "../ui/button.tsx"
 import { Dialog } from "../ui/dialog.tsx"
 import { closeDialog, SHORTCUTS } from "./keyboard.ts"
 
@@ -18,6 +19,11 @@ export function Help() {
           </>
         ))}
       </dl>
+      <footer>
+        <Button kind="primary" onClick={closeDialog}>
+          Close
+        </Button>
+      </footer>
     </Dialog>
   )
 }

@@ -78,11 +78,14 @@ type ConfirmProps = {
   name?: string
   onConfirm: () => Promise<unknown> | void
   onClose: () => void
+  /** Nothing is lost by it. */
+  isHarmless?: boolean
   /** Where cancelling does something else than closing after the action. */
   onCancel?: () => void
 }
 
-export function ConfirmDialog({ title, children, action, name, onConfirm, onClose, onCancel = onClose }: ConfirmProps) {
+export function ConfirmDialog(props: ConfirmProps) {
+  const { title, children, action, name, onConfirm, onClose, onCancel = onClose } = props
   const [typed, setTyped] = useState("")
   const [busy, setBusy] = useState(false)
   const isReady = name === undefined || typed.trim() === name
@@ -112,7 +115,12 @@ export function ConfirmDialog({ title, children, action, name, onConfirm, onClos
         )}
         <footer>
           <Button onClick={onCancel}>Cancel</Button>
-          <Button type="submit" kind="primary danger" disabled={!isReady} busy={busy}>
+          <Button
+            type="submit"
+            kind={props.isHarmless === true ? "primary" : "primary danger"}
+            disabled={!isReady}
+            busy={busy}
+          >
             {action}
           </Button>
         </footer>

@@ -1,6 +1,6 @@
 import { useRef, useState } from "preact/hooks"
 import { query, setQuery } from "../state/router.ts"
-import { absolute, chooseZone, dayMonth, hourMinute, zone, zoneName } from "../format/time.ts"
+import { absolute, chooseZone, dayMonthYear, hourMinute, zone, zoneName } from "../format/time.ts"
 import { Button, Segmented } from "./button.tsx"
 import { TextField } from "./field.tsx"
 import { Icon } from "./icon.tsx"
@@ -33,8 +33,8 @@ export function currentRange(fallback: (typeof PRESETS)[number]["value"] = "24h"
 /** Whole days as days, the last of them included; anything else to the minute. */
 export function describeRange({ from, to }: Pick<Range, "from" | "to">): string {
   const isInDays = hourMinute(from) === "00:00" && hourMinute(to) === "00:00"
-  if (!isInDays) return `${dayMonth(from)} ${hourMinute(from)} – ${dayMonth(to)} ${hourMinute(to)}`
-  const [first, last] = [dayMonth(from), dayMonth(to - 1)]
+  if (!isInDays) return `${dayMonthYear(from)} ${hourMinute(from)} – ${dayMonthYear(to)} ${hourMinute(to)}`
+  const [first, last] = [dayMonthYear(from), dayMonthYear(to - 1)]
   return first === last ? first : `${first} – ${last}`
 }
 

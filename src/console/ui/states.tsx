@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks"
 import { ApiError } from "../api/client.ts"
 import type { Query } from "../api/query.ts"
 import { now, relative } from "../format/time.ts"
+import { setQuery } from "../state/router.ts"
 import { Button } from "./button.tsx"
 
 const SKELETON_AFTER_MS = 300
@@ -32,6 +33,17 @@ export function Empty({ title, children }: { title: string; children?: Component
       <h2>{title}</h2>
       {children}
     </div>
+  )
+}
+
+/** A list in which the filter leaves nothing. */
+export function NoMatch({ what, text }: { what: string; text: string }) {
+  return (
+    <Empty title={`No ${what} matches “${text}”`}>
+      <p>
+        <Button onClick={() => setQuery({ q: null })}>Clear the filter</Button>
+      </p>
+    </Empty>
   )
 }
 

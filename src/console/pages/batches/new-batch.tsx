@@ -21,11 +21,9 @@ export function NewBatch({ onClose }: { onClose: () => void }) {
   const [input, setInput] = useState<Input>()
   const [name, setName] = useState("")
   const [provider, setProvider] = useState("")
-  const providers = useBatchProviders()
   const [step, setStep] = useState<Step>(null)
   const [fault, setFault] = useState<string>()
   const [uploaded, setUploaded] = useState<{ file: File; id: string }>()
-  const key = session.value?.key.name ?? ""
   const keyWorkspace = session.value?.workspace
   const isElsewhere = workspaceId.value !== null && keyWorkspace?.id !== workspaceId.value
   const choose = async (file: File | undefined) => {
@@ -91,31 +89,7 @@ export function NewBatch({ onClose }: { onClose: () => void }) {
           placeholder={input?.file.name ?? "name of the file"}
           hint="Kept in the metadata of the batch."
         />
-        {providers.length > 0 && (
-          <Select
-            label="Runs"
-            options={[
-              { value: "", label: "Now, each request as an ordinary call" },
-              ...providers.map(({ slug, name: providerName, batch_price_percent: share }) => ({
-                value: slug,
-                label: `In batches of ${providerName}, at ${share} % of its prices`,
-              })),
-            ]}
-            value={provider}
-            onChange={setProvider}
-          />
-        )}
-        {provider === "" ? (
-          <p class="quiet">
-            Each request is an ordinary call of the key “{key}”: it is held, charged and recorded like any other, and
-            stops at its limits. Requests that have not run after 24 hours expire.
-          </p>
-        ) : (
-          <p class="quiet">
-            The provider runs the requests when it has room, within 24 hours. Each is checked and held for the key “
-            {key}” first. One that has no endpoint there, or uses plugins or server tools, fails.
-          </p>
-        )}
+        <WhereItRuns value={provider} onChange={setProvider} />
         <p class="small quiet" role="status">
           {step === "uploading" && `Uploading ${bytes(input?.file.size ?? 0)}…`}
           {step === "starting" && "Starting…"}
@@ -132,9 +106,34 @@ export function NewBatch({ onClose }: { onClose: () => void }) {
   )
 }
 
-function useBatchProviders(): readonly ProviderListing[] {
+/** Ordinary calls, or the batches of a provider that has them. */
+function WhereItRuns({ value, onChange }: { value: string; onChange: (provider: string) => void }) {
+  const key = session.value?.key.name ?? ""
   const { data } = useGet<List<ProviderListing>>("/providers")
-  return (data?.data ?? []).filter(({ batch_price_percent: share, disabled }) => share !== undefined && !disabled)
+  const providers = (data?.data ?? []).filter((each) => each.batch_price_percent !== undefined && !each.disabled)
+  return (
+    <>
+      {providers.length > 0 && (
+        <Select
+          label="Runs"
+          options={[
+            { value: "", label: "Now, each request as an ordinary call" },
+            ...providers.map(({ slug, name, batch_price_percent: share }) => ({
+              value: slug,
+              label: `In batches of ${name}, at ${share} % of its prices`,
+            })),
+          ]}
+          value={value}
+          onChange={onChange}
+        />
+      )}
+      <p class="quiet">
+        {value === ""
+          ? `Each request is an ordinary call of the key “${key}”: it is held, charged and recorded like any other, and stops at its limits. Requests that have not run after 24 hours expire.`
+          : `The provider runs the requests when it has room, within 24 hours. Each is checked and held for the key “${key}” first. One that has no endpoint there, or uses plugins or server tools, fails.`}
+      </p>
+    </>
+  )
 }
 
 async function upload(file: File): Promise<string> {

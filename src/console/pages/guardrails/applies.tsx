@@ -1,9 +1,10 @@
 import { useState } from "preact/hooks"
 import { api, withParams } from "../../api/client.ts"
 import { useAll } from "../../api/pages.ts"
-import { invalidate } from "../../api/query.ts"
+import { invalidate, useGet } from "../../api/query.ts"
 import type { KeyAssignment, MemberAssignment } from "../../api/account-types.ts"
-import type { ApiKey } from "../../api/types.ts"
+import type { ApiKey, List } from "../../api/types.ts"
+import { plural } from "../../format/number.ts"
 import { workspaceId } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
@@ -83,5 +84,18 @@ function Assign({ taken, onAssign }: { taken: ReadonlySet<string>; onAssign: (ha
         Apply
       </Button>
     </div>
+  )
+}
+
+/** How many keys and members it applies to, in words. */
+export function Assigned({ id }: { id: string }) {
+  const base = `/guardrails/${id}/assignments`
+  const keys = useGet<List<KeyAssignment>>(`${base}/keys?limit=1`)
+  const members = useGet<List<MemberAssignment>>(`${base}/members?limit=1`)
+  if (!keys.data || !members.data) return <>the keys and members that have it</>
+  return (
+    <>
+      {plural(keys.data.total_count ?? 0, "key")} and {plural(members.data.total_count ?? 0, "member")}
+    </>
   )
 }

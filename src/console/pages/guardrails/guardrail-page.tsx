@@ -14,7 +14,7 @@ import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { TextField } from "../../ui/field.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { Time } from "../../ui/values.tsx"
-import { Applies } from "./applies.tsx"
+import { Applies, Assigned } from "./applies.tsx"
 import { type Draft, toChange, toDraft } from "./draft.ts"
 import { Rules } from "./rules.tsx"
 import { Tester } from "./tester.tsx"
@@ -102,7 +102,9 @@ function Editor({ guardrail, path }: { guardrail: Guardrail; path: string }) {
           onConfirm={remove}
           onClose={() => setDeleting(false)}
         >
-          <p>Its rules and its budget no longer apply to the keys and members that have it. This cannot be undone.</p>
+          <p>
+            Its rules and its budget no longer apply to <Assigned id={guardrail.id} />. This cannot be undone.
+          </p>
         </ConfirmDialog>
       )}
     </Page>

@@ -8,7 +8,7 @@ import { may, workspaceId } from "../../state/session.ts"
 import { Button } from "../../ui/button.tsx"
 import { Dialog } from "../../ui/dialog.tsx"
 import { Search, TextField } from "../../ui/field.tsx"
-import { Empty, Loaded } from "../../ui/states.tsx"
+import { Empty, Loaded, NoMatch } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { Money, Time } from "../../ui/values.tsx"
 import { ApiError } from "../../api/client.ts"
@@ -113,7 +113,7 @@ export default function GuardrailsPage() {
       <Loaded query={list}>
         {({ data }) =>
           data.length === 0 && text !== "" ? (
-            <Empty title={`No guardrail matches “${text}”`} />
+            <NoMatch what="guardrail" text={text} />
           ) : data.length === 0 ? (
             <Empty title="No guardrail in this workspace">
               <p>

@@ -10,7 +10,7 @@ import { may } from "../../state/session.ts"
 import { Button } from "../../ui/button.tsx"
 import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { Search, Select, TextArea, TextField } from "../../ui/field.tsx"
-import { Empty, Loaded } from "../../ui/states.tsx"
+import { Empty, Loaded, NoMatch } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { Time } from "../../ui/values.tsx"
 import { FileField, type GivenFile } from "./file-field.tsx"
@@ -42,7 +42,7 @@ export default function InternsPage() {
       <Loaded query={list}>
         {({ data }) =>
           data.length === 0 && text !== "" ? (
-            <Empty title={`No intern matches “${text}”`} />
+            <NoMatch what="intern" text={text} />
           ) : data.length === 0 ? (
             <Empty title="No intern in this workspace">
               <p>

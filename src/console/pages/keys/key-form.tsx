@@ -191,7 +191,7 @@ function NewKeySecret({ secret, name, onClose }: { secret: string; name: string;
     <Dialog title={`Key “${name}”`} onClose={onClose} wide>
       <p>Copy it now: the gateway keeps only its hash and cannot show it again.</p>
       <Code text={secret} label="The new key" wrap />
-      <details class="fold">
+      <details class="fold" open>
         <summary>Use it in a client</summary>
         <Code
           label="Environment of a client"

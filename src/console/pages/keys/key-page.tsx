@@ -269,6 +269,7 @@ function RotateDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void
     <ConfirmDialog
       title={isLast ? `Disable the old “${apiKey.name}” now?` : `Rotate “${apiKey.name}”`}
       action={isLast ? "Disable the old key" : "Create the new key"}
+      isHarmless={!isLast}
       onClose={() => isLast && onClose()}
       onCancel={onClose}
       onConfirm={() => (isLast ? setDisabled(apiKey, true) : setStep("create"))}

@@ -13,7 +13,7 @@ import { Button } from "../../ui/button.tsx"
 import { hrefOf } from "../../ui/chip.tsx"
 import { Check, Search } from "../../ui/field.tsx"
 import { Ladder, Meter } from "../../ui/meter.tsx"
-import { Empty, Loaded } from "../../ui/states.tsx"
+import { Empty, Loaded, NoMatch } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { Money, Time } from "../../ui/values.tsx"
@@ -134,9 +134,10 @@ function KeyList() {
       <div class="scroller">
         <Loaded query={list}>
           {({ data: rows, total_count: total = 0 }) => {
+            if (rows.length === 0 && text !== "") return <NoMatch what="key" text={text} />
             if (rows.length === 0)
               return (
-                <Empty title={text === "" ? "No keys in this workspace" : `No key matches “${text}”`}>
+                <Empty title="No keys in this workspace">
                   <p>A key is what a client sends to make calls. Give each app or person a key with its own limit.</p>
                 </Empty>
               )

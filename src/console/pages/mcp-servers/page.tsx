@@ -10,7 +10,7 @@ import { may, workspaceId } from "../../state/session.ts"
 import { Button } from "../../ui/button.tsx"
 import { Search } from "../../ui/field.tsx"
 import { currentRange, RangePicker } from "../../ui/range.tsx"
-import { Empty, Loaded } from "../../ui/states.tsx"
+import { Empty, Loaded, NoMatch } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { Count, Money } from "../../ui/values.tsx"
@@ -117,7 +117,7 @@ export default function McpServersPage() {
               data.filter(({ slug, name, url }) => matches(text, `${slug} ${name} ${url}`)),
               usage.data,
             )
-            if (rows.length === 0) return <Empty title={`No MCP server matches “${text}”`} />
+            if (rows.length === 0) return <NoMatch what="MCP server" text={text} />
             return (
               <>
                 <Table

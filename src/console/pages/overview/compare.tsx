@@ -1,10 +1,10 @@
 import { useRef, useState } from "preact/hooks"
 import { query, setQuery } from "../../state/router.ts"
-import { absolute } from "../../format/time.ts"
+import { absolute, dayMonthYear } from "../../format/time.ts"
 import { Button } from "../../ui/button.tsx"
 import { Icon } from "../../ui/icon.tsx"
 import { Popover } from "../../ui/menu.tsx"
-import { CustomRange, describeRange, type Range } from "../../ui/range.tsx"
+import { CustomRange, type Range } from "../../ui/range.tsx"
 import { comparedRange, earlierOf } from "./periods.ts"
 
 /** What the range is compared with: the period before, the same one some weeks earlier, or any other. */
@@ -27,7 +27,8 @@ export function ComparePicker({ range }: { range: Range }) {
           title={`${absolute(compared.from)} to ${absolute(compared.to)}`}
           onClick={() => setOpen(!isOpen)}
         >
-          Against {compared.name}
+          <span class="only-narrow">Against</span>
+          <span class="only-wide">Against {compared.name}</span>
           <Icon name="down" size={14} />
         </Button>
       </span>
@@ -40,7 +41,9 @@ export function ComparePicker({ range }: { range: Range }) {
                   {name.slice(0, 1).toUpperCase()}
                   {name.slice(1)}
                 </span>
-                <span class="quiet small">{describeRange({ from, to })}</span>
+                <span class="quiet small nowrap">
+                  {dayMonthYear(from)} – {dayMonthYear(to)}
+                </span>
                 {value === compared.value && <Icon name="check" />}
               </button>
             ))}

@@ -46,6 +46,8 @@ export function FirstRun() {
     },
   ]
   const done = steps.filter(({ isDone }) => isDone).length
+  // The dialog of a new key says how to connect a client.
+  if (done === steps.length) return null
   return (
     <section class="guide" aria-label="First steps">
       <header class="row between">

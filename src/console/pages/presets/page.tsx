@@ -8,7 +8,7 @@ import { may, session, workspaceId } from "../../state/session.ts"
 import { Button } from "../../ui/button.tsx"
 import { Code } from "../../ui/code.tsx"
 import { Search } from "../../ui/field.tsx"
-import { Empty, Loaded } from "../../ui/states.tsx"
+import { Empty, Loaded, NoMatch } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { Time } from "../../ui/values.tsx"
@@ -84,7 +84,7 @@ export default function PresetsPage() {
       <Loaded query={list}>
         {({ data }) =>
           data.length === 0 && text !== "" ? (
-            <Empty title={`No preset matches “${text}”`} />
+            <NoMatch what="preset" text={text} />
           ) : data.length === 0 ? (
             <Empty title="No preset in this workspace">
               <p>A preset is a named set of request parameters with versions. A call names it in place of a model:</p>

@@ -11,7 +11,7 @@ import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { Search } from "../../ui/field.tsx"
-import { Empty, Loaded } from "../../ui/states.tsx"
+import { Empty, Loaded, NoMatch } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { plain, ruleText } from "./fields.ts"
@@ -133,7 +133,7 @@ export default function ServicesPage() {
           {({ data, total_count: total = data.length }) => {
             if (total === 0) return <NoService />
             const rows = data.filter(({ slug, name, base_url: url }) => matches(text, `${slug} ${name} ${url}`))
-            if (rows.length === 0) return <Empty title={`No service matches “${text}”`} />
+            if (rows.length === 0) return <NoMatch what="service" text={text} />
             return (
               <Table
                 label="Passthrough services"

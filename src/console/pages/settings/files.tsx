@@ -85,7 +85,6 @@ function columnsOf(onDelete: (file: File) => void): Column<File>[] {
       label: "Created",
       width: "100px",
       align: "right",
-      narrow: "hide",
       cell: ({ created_at: at }) => <Time at={at} />,
     },
     {

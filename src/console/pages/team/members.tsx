@@ -12,7 +12,7 @@ import { Button } from "../../ui/button.tsx"
 import { ConfirmDialog, Dialog } from "../../ui/dialog.tsx"
 import { Search, Select, TextField } from "../../ui/field.tsx"
 import { Menu } from "../../ui/menu.tsx"
-import { Empty, Loaded } from "../../ui/states.tsx"
+import { Loaded, NoMatch } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 
 type Member = z.infer<typeof OrganizationMember>
@@ -48,7 +48,7 @@ export function Members() {
       </div>
       <Loaded query={list}>
         {({ data, total_count: total = data.length }) => {
-          if (data.length === 0) return <Empty title={`No member matches “${text}”`} />
+          if (data.length === 0) return <NoMatch what="member" text={text} />
           return (
             <>
               <Table
@@ -123,7 +123,6 @@ function columnsOf(onRemove: (member: Member) => void): Column<Member>[] {
       label: <span class="visually-hidden">Actions</span>,
       width: "48px",
       align: "right",
-      narrow: "hide",
       cell: (member) =>
         may("members:write") && (
           <Menu label={`Actions for ${nameOf(member)}`} icon="more" kind="quiet" size="small">

@@ -1,8 +1,9 @@
 import { useState } from "preact/hooks"
-import { api } from "../../api/client.ts"
+import { api, withParams } from "../../api/client.ts"
 import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
-import type { Workspace } from "../../api/types.ts"
+import type { List, Workspace } from "../../api/types.ts"
+import { plural } from "../../format/number.ts"
 import { may } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
@@ -34,7 +35,7 @@ export function WorkspaceCard({ workspace, isOnly }: { workspace: Workspace; isO
         <h2>
           {workspace.name} <code class="quiet small">{workspace.slug}</code>
         </h2>
-        <span class="quiet">{members.data?.data.length ?? 0} members</span>
+        <span class="quiet nowrap">{plural(members.data?.data.length ?? 0, "member")}</span>
       </div>
       <Budgets path={`${path}/budgets`} />
       {may("workspaces:write") && <WorkspaceLimits workspace={workspace} />}
@@ -65,12 +66,28 @@ export function WorkspaceCard({ workspace, isOnly }: { workspace: Workspace; isO
           onClose={() => setDeleting(false)}
         >
           <p>
-            Its keys stop working at once, its interns, files, presets and guardrails are deleted. This cannot be
-            undone.
+            <Contents workspaceId={workspace.id} /> Its interns and files are deleted, too. This cannot be undone.
           </p>
         </ConfirmDialog>
       )}
     </section>
+  )
+}
+
+const COUNTED = ["/keys", "/presets", "/guardrails"] as const
+
+/** What a deletion stops and removes, with numbers as soon as they are known. */
+function Contents({ workspaceId }: { workspaceId: string }) {
+  const [keys, presets, guardrails] = COUNTED.map(
+    (path) => useGet<List<unknown>>(withParams(path, { workspace_id: workspaceId, limit: 1 })).data?.total_count,
+  )
+  if (keys === undefined || presets === undefined || guardrails === undefined)
+    return <>Its keys stop working at once; its presets and guardrails are deleted.</>
+  return (
+    <>
+      {plural(keys, "key")} {keys === 1 ? "stops" : "stop"} working at once. {plural(presets, "preset")} and{" "}
+      {plural(guardrails, "guardrail")} are deleted.
+    </>
   )
 }
 
