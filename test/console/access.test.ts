@@ -1,14 +1,8 @@
-import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
-import type { AxeResults } from "axe-core"
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { violationsOf } from "./axe.ts"
 import { chat, closeBrowser, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
 
-declare const axe: { run: (context: unknown, options: unknown) => Promise<AxeResults> }
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 const PAGES = [
   "/",
   "/playground",
@@ -27,7 +21,12 @@ const PAGES = [
   "/guardrails",
   "/presets",
   "/team",
+  "/team?tab=workspaces",
   "/settings",
+  "/settings?tab=alerts",
+  "/settings?tab=directories",
+  "/settings?tab=audit",
+  "/settings?tab=files",
   "/interns",
   "/docs",
   "/docs/createChatCompletion",
@@ -43,18 +42,6 @@ beforeAll(async () => {
   for (const model of ["sim/echo", "sim/status-503"]) await chat(organization.apiKey, { model })
 })
 afterAll(closeBrowser)
-
-async function violationsOf(page: Page): Promise<string[]> {
-  // The policy of the page forbids a script element; the debugger's evaluation is not one.
-  await page.evaluate(AXE)
-  const { violations } = await page.evaluate(
-    (tags) => axe.run(document, { runOnly: { type: "tag", values: tags } }),
-    RULES,
-  )
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.slice(0, 3).map(({ target, failureSummary }) => `${id}: ${target.join(" ")} ${failureSummary ?? ""}`),
-  )
-}
 
 /** What a page breaks: rules of axe, and content that is wider than the screen. */
 async function faultsOf(page: Page, path: string): Promise<string[]> {
@@ -95,7 +82,24 @@ describe.runIf(hasChromium)("WCAG 2.2 AA", () => {
   })
 })
 
-const KEYBOARD_PAGES = ["/", "/playground", "/calls", "/keys", "/team?tab=workspaces", "/guardrails", "/settings"]
+const KEYBOARD_PAGES = [
+  "/",
+  "/playground",
+  "/calls",
+  "/batches",
+  "/interns",
+  "/models/sim/echo",
+  "/providers/embedded",
+  "/keys",
+  "/mcp-servers",
+  "/passthrough-services",
+  "/guardrails",
+  "/presets",
+  "/team",
+  "/team?tab=workspaces",
+  "/settings",
+  "/settings?tab=files",
+]
 
 test.runIf(hasChromium)("everything that can be used is reached with Tab, and the focus is seen", async () => {
   await visiting(organization.managementKey, async (page) => {
