@@ -3,9 +3,8 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import { scimLeavers } from "../members/table.ts"
 import type { RateLimits } from "../money/rate-limits.ts"
-import { type Db, openDb, selectRow } from "../support/db.ts"
+import { containsText, type Db, openDb, selectRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
-import { containsText } from "../support/search.ts"
 import { apiKeys, type KeyRow, type NewKeyRow } from "./table.ts"
 
 /** A live key of the organization. */

@@ -4,9 +4,8 @@ import { auditIfChanged } from "../audit/store.ts"
 import type { Page, Search } from "../http/schema.ts"
 import type { WrappedKey } from "../secrets/data-key.ts"
 import { dataKeys } from "../secrets/table.ts"
-import { openDb, selectRow } from "../support/db.ts"
+import { containsText, openDb, selectRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
-import { containsText } from "../support/search.ts"
 import { mcpServers, type McpServerRow } from "./table.ts"
 
 export const MAX_SERVERS = 100

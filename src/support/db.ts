@@ -120,3 +120,14 @@ function columnsOf<T extends SQLiteTable>(table: T): T["_"]["columns"] {
 export function toRow<T extends SQLiteTable>(table: T, stored: StoredRow): T["$inferSelect"] {
   return readColumns(columnsOf(table), stored)
 }
+
+/** SQLite knows the case of ASCII letters only; both sides are treated alike. */
+const inLowerCase = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+
+/** Rows with this text in one of the columns, in any case of ASCII letters. Nothing in it is a pattern. */
+export function containsText(text: string | undefined, columns: readonly SQLWrapper[]): SQL | undefined {
+  const wanted = inLowerCase(text ?? "").trim()
+  if (wanted === "") return undefined
+  const found = columns.map((column) => sql`instr(lower(coalesce(${column}, '')), ${wanted}) > 0`)
+  return sql`(${sql.join(found, sql` OR `)})`
+}

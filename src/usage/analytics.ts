@@ -1,7 +1,7 @@
 import { DAY_MS } from "../support/time.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { windowStart } from "../money/windows.ts"
-import type { UsageRow } from "./rows.ts"
+import type { UsageRow } from "./rows-store.ts"
 import { keysOf } from "../support/arrays.ts"
 
 /** Metrics, dimensions and filters of analytics. Pure: store.ts reads the rows. */

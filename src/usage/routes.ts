@@ -10,7 +10,7 @@ import { generationRetentionDays } from "./retention.ts"
 import { Activity, ActivityQuery, activityWindow, DATE_RULE, toActivityItem } from "./activity.ts"
 import { answerQuestion, describeAnalytics, type Question } from "./analytics.ts"
 import { AnalyticsAnswer, AnalyticsMeta, AnalyticsQuery } from "./schemas.ts"
-import { MAX_USAGE_ROWS, readBuckets, readDays, type UsageRow, type UsageScope } from "./rows.ts"
+import { MAX_USAGE_ROWS, readBuckets, readDays, type UsageRow, type UsageScope } from "./rows-store.ts"
 import { readActivity, sumDays } from "./store.ts"
 
 const tags = ["Analytics"]

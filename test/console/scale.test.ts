@@ -175,6 +175,37 @@ describe.runIf(hasChromium)("10,000 calls, long names and right-to-left text", (
     })
   })
 
+  test("a range is compared with any other, by the day where they are not of one length", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(`${origin}/?range=24h`)
+      // One call a minute, in both.
+      await page
+        .getByText(/^[+−±]\d\.\d % against the period before$/)
+        .first()
+        .waitFor()
+      await page.getByRole("button", { name: "Against the period before" }).click()
+      const popover = page.getByRole("dialog", { name: "Compare with" })
+      await popover.getByRole("button", { name: /^A week earlier/ }).click()
+      await page.getByRole("button", { name: "Against a week earlier" }).waitFor()
+      expect(new URL(page.url()).searchParams.get("against")).toBe("week")
+      await page.getByRole("button", { name: "Against a week earlier" }).click()
+      const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString().slice(0, 16)
+      await popover.getByRole("button", { name: "UTC" }).click()
+      await popover.getByLabel("From").fill(ago(72))
+      await popover.getByLabel("To").fill(ago(60))
+      await popover.getByRole("button", { name: "Apply" }).click()
+      await page
+        .getByText(/^[+−±]\d\.\d % a day against /)
+        .first()
+        .waitFor()
+      await page.reload()
+      await page
+        .getByText(/^[+−±]\d\.\d % a day against /)
+        .first()
+        .waitFor()
+    })
+  })
+
   test("the list is read page by page to its end, with only the rows in view in the document", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/calls?range=30d`)

@@ -72,6 +72,28 @@ test("every page has the policy, and files with a digest are kept for a year", a
 })
 
 describe.runIf(hasChromium)("in a browser", () => {
+  test("a page asks only for what it shows, and for the session before the shell runs", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      const asked: string[] = []
+      page.on("request", (request) => asked.push(new URL(request.url()).pathname))
+      await page.goto(`${origin}/`)
+      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+      await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0)
+      await expect.poll(() => asked.includes("/api/v1/events")).toBe(true)
+      const calls = asked.filter((path) => path.startsWith("/api/v1/"))
+      // The names of members and keys are not on it, and the stream of events waits for the rest.
+      expect(calls).not.toContain("/api/v1/organization/members")
+      expect(calls.length).toBeLessThanOrEqual(17)
+      expect(calls.indexOf("/api/v1/events")).toBeGreaterThanOrEqual(14)
+      asked.length = 0
+      await page.goto(`${origin}/calls`)
+      await page.getByRole("heading", { level: 1, name: "Calls" }).waitFor()
+      await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0)
+      expect(asked.filter((path) => path.includes("/markdown-"))).toEqual([])
+      expect(asked.indexOf("/console/session")).toBeLessThan(asked.findIndex((path) => path.startsWith("/api/v1/")))
+    })
+  })
+
   test("a key signs in, is not kept by the page, and signs out", async () => {
     const visit = await newVisit()
     const { page, context } = visit

@@ -21,6 +21,7 @@ export function useQuestions(): void {
   useEffect(() => {
     if (!isAllowed) return undefined
     let stop = () => {}
+    void read(() => {})
     // The page goes first: browsers have six connections to a host, and a stream keeps one of them.
     const timer = setTimeout(() => {
       stop = follow()
@@ -33,13 +34,20 @@ export function useQuestions(): void {
   }, [key, isAllowed])
 }
 
-function follow(): () => void {
-  api<{ data: OpenQuestion[] }>("/questions").then(
-    ({ data }) => (openQuestions.value = data),
+/** Reads the open questions; `onNew` gets those that were not known. */
+async function read(onNew: (question: OpenQuestion) => void): Promise<void> {
+  try {
+    const { data } = await api<{ data: OpenQuestion[] }>("/questions")
+    const known = new Set(openQuestions.value.map(({ id }) => id))
+    openQuestions.value = data
+    for (const question of data) if (!known.has(question.id)) onNew(question)
+  } catch {
     // The next event brings the question itself.
-    () => undefined,
-  )
-  return listen(({ event, data }) => {
+  }
+}
+
+function follow(): () => void {
+  const stop = listen(({ event, data }) => {
     if (event !== "question") return
     const question = JSON.parse(data) as OpenQuestion & { state: "open" | "closed" }
     const others = openQuestions.value.filter(({ id }) => id !== question.id)
@@ -47,6 +55,9 @@ function follow(): () => void {
     openQuestions.value = question.state === "open" ? [...others, question] : others
     if (question.state === "open" && isNew) announce(question)
   })
+  // What was asked since the first look, before events came.
+  void read(announce)
+  return stop
 }
 
 function announce(question: OpenQuestion): void {

@@ -32,6 +32,8 @@ type Props<T> = {
 
 const VIRTUAL_FROM = 60
 const OVERSCAN = 12
+/** The rows in view are drawn first, and those around them when the page has settled. */
+const OVERSCAN_AFTER_MS = 400
 /** Rows below the view at which the next page is read, so that who scrolls does not wait for it. */
 const READ_AHEAD = 60
 
@@ -191,7 +193,12 @@ function useView(
   { total, rowHeight, onEnd }: { total: number; rowHeight: number; onEnd: (() => void) | undefined },
 ): View {
   const isVirtual = total >= VIRTUAL_FROM
-  const [range, setRange] = useState({ first: 0, last: 40 })
+  const [range, setRange] = useState(() => ({ first: 0, last: Math.ceil(innerHeight / rowHeight) }))
+  const [overscan, setOverscan] = useState(0)
+  useEffect(() => {
+    const timer = setTimeout(() => setOverscan(OVERSCAN), OVERSCAN_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [])
   const latest = useRef(onEnd)
   latest.current = onEnd
   useLayoutEffect(() => {
@@ -200,8 +207,8 @@ function useView(
     const parent = scrollParent(table)
     const measure = () => {
       const top = parent.getBoundingClientRect().top - table.getBoundingClientRect().top
-      const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN)
-      const last = Math.ceil((top + parent.clientHeight) / rowHeight) + OVERSCAN
+      const first = Math.max(0, Math.floor(top / rowHeight) - overscan)
+      const last = Math.ceil((top + parent.clientHeight) / rowHeight) + overscan
       setRange((before) => (before.first === first && before.last === last ? before : { first, last }))
       if (last + READ_AHEAD >= total) latest.current?.()
     }
@@ -213,7 +220,7 @@ function useView(
       parent.removeEventListener("scroll", measure)
       resized.disconnect()
     }
-  }, [element, total, rowHeight])
+  }, [element, total, rowHeight, overscan])
   if (!isVirtual) return { first: 0, last: total, isVirtual }
   return { first: Math.min(range.first, total), last: Math.min(range.last, total), isVirtual }
 }

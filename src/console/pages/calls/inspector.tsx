@@ -7,7 +7,7 @@ import { toast } from "../../state/toasts.ts"
 import { Button, Segmented } from "../../ui/button.tsx"
 import { Chip } from "../../ui/chip.tsx"
 import { CopyButton, Json } from "../../ui/code.tsx"
-import { Markdown } from "../../ui/markdown.tsx"
+import { LateMarkdown } from "../../ui/late-markdown.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { Money, Time } from "../../ui/values.tsx"
@@ -259,7 +259,7 @@ function Content({ story }: { story: CallStory }) {
           ))}
           <div class="message">
             <span class="small quiet">assistant</span>
-            <Markdown text={story.content.output.completion ?? ""} />
+            <LateMarkdown text={story.content.output.completion ?? ""} />
           </div>
         </>
       )}

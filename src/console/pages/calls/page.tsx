@@ -42,7 +42,9 @@ export default function CallsPage({ params }: PageProps) {
   const path = useMemo(() => listPath(workspace), [search, workspace])
   const calls = useCalls(path, { isHeld: isPaused || isScrolled || id !== null })
   useEscape(id === null ? undefined : () => navigate(callHref(null)), [id])
-  const columns = callColumns(isNarrow || id !== null)
+  const isShort = isNarrow || id !== null
+  // Rows are drawn again where their columns are others.
+  const columns = useMemo(() => callColumns(isShort), [isShort, chosenColumns.value, search])
   return (
     <Page
       title="Calls"

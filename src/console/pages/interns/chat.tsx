@@ -3,7 +3,7 @@ import type { Intern, OpenQuestion, TranscriptPage } from "../../api/account-typ
 import { invalidate, useGet } from "../../api/query.ts"
 import { query } from "../../state/router.ts"
 import { Button } from "../../ui/button.tsx"
-import { Markdown } from "../../ui/markdown.tsx"
+import { LateMarkdown } from "../../ui/late-markdown.tsx"
 import { answerBody, type Chat, EMPTY_CHAT, type Message, nextId, runTurn } from "./chat-state.ts"
 import { QuestionPanel } from "./question-panel.tsx"
 import { ToolStep } from "./sessions/tool-step.tsx"
@@ -116,7 +116,7 @@ function MessageView({ message: { role, text, reasoning, steps }, name, isGrowin
       {steps.map((entry) => (
         <ToolStep key={entry.n} entry={entry} />
       ))}
-      {role === "user" ? <p dir="auto">{text}</p> : <Markdown text={text} isGrowing={isGrowing} />}
+      {role === "user" ? <p dir="auto">{text}</p> : <LateMarkdown text={text} isGrowing={isGrowing} />}
     </article>
   )
 }

@@ -3,7 +3,7 @@ import type { Model } from "../../api/types.ts"
 import { compact, pricePerMillion } from "../../format/number.ts"
 import { Button } from "../../ui/button.tsx"
 import { Code, CopyButton } from "../../ui/code.tsx"
-import { Markdown } from "../../ui/markdown.tsx"
+import { LateMarkdown } from "../../ui/late-markdown.tsx"
 import { ModelPicker } from "../../ui/model-picker.tsx"
 import { Status } from "../../ui/status.tsx"
 import { columns, draft, removeColumn, retry } from "./state.ts"
@@ -149,7 +149,7 @@ function Answer({ run }: { run: Run }) {
           </div>
         </details>
       )}
-      {run.text !== "" && <Markdown text={run.text} isGrowing={run.status === "streaming"} />}
+      {run.text !== "" && <LateMarkdown text={run.text} isGrowing={run.status === "streaming"} />}
       {run.toolCalls.map((call, index) => (
         <div key={index} class="stack tight">
           <Status tone="busy">

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks"
 import { useGet } from "../../api/query.ts"
 import type { List, Model } from "../../api/types.ts"
 import { Page } from "../../shell/page.tsx"
+import { loadMarkdown } from "../../ui/late-markdown.tsx"
 import { navigate, query } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
 import { Button } from "../../ui/button.tsx"
@@ -90,6 +91,7 @@ type OpenDialog = "code" | "share" | "history" | "preset" | null
 const wideScreen = matchMedia("(min-width: 1100px)")
 
 export default function PlaygroundPage() {
+  usePrefetch()
   const list = useGet<List<Model>>("/models")
   const [dialog, setDialog] = useState<OpenDialog>(null)
   const [hasPanel, setPanel] = useState(wideScreen.matches)
@@ -148,4 +150,17 @@ export default function PlaygroundPage() {
       {dialog === "history" && <HistoryDialog onClose={close} />}
     </Page>
   )
+}
+
+const SETTLED_MS = 300
+
+/** What the first answer needs, once the page is there. */
+function usePrefetch(): void {
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      // An answer is shown as it is until it succeeds.
+      loadMarkdown().catch(() => {})
+    }, SETTLED_MS)
+    return () => clearTimeout(timer)
+  }, [])
 }

@@ -1,5 +1,5 @@
 import type { TranscriptEntry } from "../../../api/account-types.ts"
-import { Markdown } from "../../../ui/markdown.tsx"
+import { LateMarkdown } from "../../../ui/late-markdown.tsx"
 import { Status } from "../../../ui/status.tsx"
 import { Money, Time } from "../../../ui/values.tsx"
 import { ToolStep, withOneStepPerTool } from "./tool-step.tsx"
@@ -31,7 +31,7 @@ function Entry({ entry, name }: { entry: TranscriptEntry; name: string }) {
     case "text":
       return (
         <article class="say" aria-label={name}>
-          <Markdown text={entry.text ?? ""} />
+          <LateMarkdown text={entry.text ?? ""} />
         </article>
       )
     case "reasoning":

@@ -59,7 +59,7 @@ function columnsOf(source: Source, dimensions: ReadonlySet<string>): string {
 }
 
 /** The bucket and the dimensions are the first columns. */
-const GROUPS = Array.from({ length: 1 + Object.keys(DIMENSIONS).length }, (_, index) => index + 1).join(", ")
+const GROUP_COLUMNS = Array.from({ length: 1 + Object.keys(DIMENSIONS).length }, (_, index) => index + 1).join(", ")
 
 export type UsageQuery = {
   scope: UsageScope
@@ -102,12 +102,13 @@ export async function readDays(
 }
 
 function daysStatement(db: D1Database, { scope, dimensions, from, to }: UsageQuery): D1PreparedStatement {
+  const columns = columnsOf("day", dimensions)
   return db
     .prepare(
-      `SELECT unixepoch(day) * 1000 AS at, ${columnsOf("day", dimensions)}
+      `SELECT unixepoch(day) * 1000 AS at, ${columns}
        FROM usage_days u LEFT JOIN api_keys k ON k.hash = u.key_hash
        WHERE u.organization_id = ?1 AND day >= ?2 AND day < ?3 AND (?5 IS NULL OR u.key_hash = ?5)
-       GROUP BY ${GROUPS} ORDER BY 1 LIMIT ?4`,
+       GROUP BY ${GROUP_COLUMNS} ORDER BY 1 LIMIT ?4`,
     )
     .bind(scope.organizationId, dayOf(from), dayOf(to), MAX_USAGE_ROWS, scope.keyHash)
 }
@@ -123,12 +124,13 @@ function bucketsStatement(
   { scope, dimensions, from, to }: UsageQuery,
   bucketMs: number,
 ): D1PreparedStatement {
+  const columns = columnsOf("call", dimensions)
   return db
     .prepare(
-      `SELECT settled_at - settled_at % ?4 AS at, ${columnsOf("call", dimensions)}
+      `SELECT settled_at - settled_at % ?4 AS at, ${columns}
        FROM generations g LEFT JOIN api_keys k ON k.hash = g.key_hash
        WHERE g.organization_id = ?1 AND settled_at >= ?2 AND settled_at < ?3 AND (?6 IS NULL OR g.key_hash = ?6)
-       GROUP BY ${GROUPS} ORDER BY 1 LIMIT ?5`,
+       GROUP BY ${GROUP_COLUMNS} ORDER BY 1 LIMIT ?5`,
     )
     .bind(scope.organizationId, from, to, bucketMs, MAX_USAGE_ROWS, scope.keyHash)
 }
