@@ -1,4 +1,3 @@
-import { evictDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -7,7 +6,7 @@ import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 import { errored, message, MessageBatchProvider, type Outcome } from "./anthropic-world.ts"
-import { type Batch, createBatch, reaches, readLines, request } from "./world.ts"
+import { createBatch, endsAfter, reaches, readLines, request, type Step } from "./world.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -94,11 +93,7 @@ describe("a batch in the message batches of a provider", () => {
     await wakeBatch(env, created.id)
     expect(provider.batches).toHaveLength(2)
     provider.end([message("A"), message("B")], 1)
-    await eventually(async () => {
-      await wakeBatch(env, created.id)
-      const found = await expectJson<Batch>(200, workspace.as.get(`/batches/${created.id}`))
-      expect(found).toMatchObject({ status: "completed", request_counts: { completed: 2 } })
-    })
+    expect(await endsAfter(workspace.as, created, [])).toMatchObject({ request_counts: { completed: 2 } })
     expect(provider.requests.filter((one) => one === "POST /messages/batches")).toHaveLength(1)
     expect(provider.batches).toEqual([foreign])
     expect((await workspace.ledger.balance()).spentNano).toBe(2 * NANO)
@@ -122,7 +117,7 @@ test("whatever a message batch answers and whenever the object is lost, each req
   await fc.assert(
     fc.asyncProperty(
       fc.array(outcome, { minLength: 1, maxLength: 6 }),
-      fc.array(fc.constantFrom("wake" as const, "lose" as const), { maxLength: 4 }),
+      fc.array(fc.constantFrom<Step>("wake", "lose"), { maxLength: 4 }),
       fc.boolean(),
       async (outcomes, steps, losesCreation) => {
         vi.restoreAllMocks()
@@ -139,16 +134,7 @@ test("whatever a message batch answers and whenever the object is lost, each req
         const created = await start(workspace, texts)
         await submitted(provider)
         provider.end(outcomes.map((one) => one.outcome))
-        for (const one of steps) {
-          await wakeBatch(env, created.id)
-          if (one === "lose") await evictDurableObject(env.BATCH.get(env.BATCH.idFromName(created.id)))
-        }
-        const batch = await eventually(async () => {
-          await wakeBatch(env, created.id)
-          const found = await expectJson<Batch>(200, workspace.as.get(`/batches/${created.id}`))
-          expect(["completed", "expired"]).toContain(found.status)
-          return found
-        })
+        const batch = await endsAfter(workspace.as, created, steps)
         const nano = outcomes.reduce((all, { tokens }) => all + (tokens ? tokens[0] * 500 + tokens[1] * 1_000 : 0), 0)
         const answered = outcomes.filter(({ tokens }) => tokens !== null).length
         expect(batch.request_counts).toMatchObject({ total: outcomes.length, completed: answered })

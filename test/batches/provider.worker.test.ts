@@ -8,7 +8,7 @@ import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newKey, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 import { BatchingProvider, completion } from "./provider-world.ts"
-import { type Batch, chargesOf, createBatch, reaches, readLines, request, upload, toJsonl } from "./world.ts"
+import { type Batch, chargesOf, createBatch, endsAfter, reaches, type Step, readLines, request, upload, toJsonl } from "./world.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -362,7 +362,7 @@ test("whatever the provider answers and whenever the object is lost, each reques
     usage.map((tokens) => ({ kind: "answered" as const, tokens })),
     fc.record({ kind: fc.constantFrom("refused" as const, "late" as const, "missing" as const) }),
   )
-  const step = fc.constantFrom("wake" as const, "lose" as const)
+  const step = fc.constantFrom<Step>("wake", "lose")
   const status = fc.constantFrom("completed", "expired", "cancelled", "failed")
   await fc.assert(
     fc.asyncProperty(
@@ -387,16 +387,7 @@ test("whatever the provider answers and whenever the object is lost, each reques
           return [{ custom_id: id, response, error: response ? null : { code: "batch_expired", message: "Late" } }]
         })
         provider.end(ending, results)
-        for (const one of steps) {
-          await wakeBatch(env, created.id)
-          if (one === "lose") await evictDurableObject(env.BATCH.get(env.BATCH.idFromName(created.id)))
-        }
-        const batch = await eventually(async () => {
-          await wakeBatch(env, created.id)
-          const found = await expectJson<Batch>(200, workspace.as.get(`/batches/${created.id}`))
-          expect(["completed", "expired"]).toContain(found.status)
-          return found
-        })
+        const batch = await endsAfter(workspace.as, created, steps)
         const nano = outcomes.reduce(
           (all, one) => all + (one.kind === "answered" ? one.tokens[0] * 500 + one.tokens[1] * 1_000 : 0),
           0,

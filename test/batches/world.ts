@@ -1,6 +1,8 @@
+import { evictDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { expect } from "vitest"
 import { COMPLETION_WINDOW_MS } from "../../src/batches/batch.ts"
+import { wakeBatch } from "../../src/batches/open-batch.ts"
 import { newId } from "../../src/support/ids.ts"
 import { eventually } from "../support/eventually.ts"
 import { expectJson, type TestClient, type Workspace } from "../support/world.ts"
@@ -68,6 +70,23 @@ export async function readLines(as: TestClient, fileId: string | null): Promise<
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as Line)
+}
+
+/** What happens to the object of a batch: it is woken, and it may be lost afterwards. */
+export type Step = "wake" | "lose"
+
+/** Takes the steps, then wakes the object until the batch has ended. */
+export async function endsAfter(as: TestClient, { id }: Pick<Batch, "id">, steps: readonly Step[]): Promise<Batch> {
+  for (const step of steps) {
+    await wakeBatch(env, id)
+    if (step === "lose") await evictDurableObject(env.BATCH.get(env.BATCH.idFromName(id)))
+  }
+  return eventually(async () => {
+    await wakeBatch(env, id)
+    const batch = await expectJson<Batch>(200, as.get(`/batches/${id}`))
+    expect(["completed", "expired"]).toContain(batch.status)
+    return batch
+  })
 }
 
 type Stored = { keyHash: string; inputFileId: string; createdAt?: number; status?: string }
