@@ -3,14 +3,16 @@ import { shareOf, WINDOW } from "../../src/guardrails/detectors/injection-model.
 import { seeded } from "../support/random-patterns.ts"
 import type { Training } from "./labelled/training.ts"
 
-const EPOCHS = 20
+const EPOCHS = 40
 const RATE = 0.1
 const DECAY = 3e-4
 /** A feature of one phrasing alone says nothing about others. */
 const LEAST_GROUPS = 2
+/** The share of features that an example is learnt from without. */
+const DROPPED = 0.3
 const FOLDS = 5
 
-type Window = { words: Uint32Array; concepts: Uint32Array; share: ReturnType<typeof shareOf> }
+type Window = { words: Uint32Array; concepts: Uint32Array; isForeign: boolean; share: ReturnType<typeof shareOf> }
 export type Sample = { windows: Window[]; isAttack: boolean; group: string }
 export type Model = { weights: Float64Array; bias: number }
 
@@ -23,13 +25,16 @@ function windowsOf(text: string): Window[] {
   })
   let [wordFrom, conceptFrom] = [0, 0]
   return sentences.flatMap((sentence, first) => {
-    let [wordTo, conceptTo] = [wordFrom, conceptFrom]
-    const windows = sentences.slice(first, first + WINDOW).map(({ count, metCount }) => {
+    let [wordTo, conceptTo, isForeign] = [wordFrom, conceptFrom, false]
+    const windows = sentences.slice(first, first + WINDOW).map((next) => {
+      const { count, metCount } = next
+      isForeign ||= next.isForeign
       wordTo += count
       conceptTo += metCount
       return {
         words: Uint32Array.from(words.slice(wordFrom, wordTo)),
         concepts: Uint32Array.from(concepts.slice(conceptFrom, conceptTo)),
+        isForeign,
         share: shareOf({ count: wordTo - wordFrom, metCount: conceptTo - conceptFrom }),
       }
     })
@@ -57,6 +62,24 @@ function bestOf({ windows }: Sample, model: Model): { window: Window | undefined
     if (score > best.score) best = { window, score }
   }
   return best
+}
+
+/** A window without some of its features, so that none is relied on alone. */
+function thinned(window: Window, random: () => number): Window {
+  const some = (features: Uint32Array) => {
+    const kept = new Uint32Array(features.length)
+    let count = 0
+    for (const feature of features) if (random() >= DROPPED) kept[count++] = feature
+    return kept.subarray(0, count)
+  }
+  const { word, concept } = window.share
+  const kept = 1 - DROPPED
+  return {
+    ...window,
+    words: some(window.words),
+    concepts: some(window.concepts),
+    share: { word: word / kept, concept: concept / kept },
+  }
 }
 
 /** Features that more than one phrasing has. */
@@ -96,8 +119,10 @@ export function fit(samples: readonly Sample[]): Model {
       ;[order[at], order[other]] = [order[other] as Sample, order[at] as Sample]
     }
     for (const sample of order) {
-      const { window, score } = bestOf(sample, model)
-      if (!window) continue
+      const { window: best } = bestOf(sample, model)
+      if (!best) continue
+      const window = thinned(best, random)
+      const score = scoreOf(window, model)
       const error = 1 / (1 + Math.exp(-score)) - (sample.isAttack ? 1 : 0)
       model.bias -= 0.01 * error
       learn(window.words, error * window.share.word)
@@ -107,11 +132,17 @@ export function fit(samples: readonly Sample[]): Model {
   return model
 }
 
+/** What a text scores by a model, and whether the threshold of other languages than English applies to it. */
+export type Scored = { score: number; isForeign: boolean }
+
 /** The score of each sample by a model that was fitted without its group. */
-export function crossValidated(samples: readonly Sample[]): number[] {
+export function crossValidated(samples: readonly Sample[]): Scored[] {
   const random = seeded(5)
   const folds = new Map([...new Set(samples.map(({ group }) => group))].map((group) => [group, random() * FOLDS]))
   const foldOf = ({ group }: Sample) => Math.floor(folds.get(group) ?? 0)
   const models = Array.from({ length: FOLDS }, (_, fold) => fit(samples.filter((one) => foldOf(one) !== fold)))
-  return samples.map((sample) => bestOf(sample, models[foldOf(sample)] as Model).score)
+  return samples.map((sample) => {
+    const { window, score } = bestOf(sample, models[foldOf(sample)] as Model)
+    return { score, isForeign: window?.isForeign ?? false }
+  })
 }

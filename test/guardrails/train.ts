@@ -5,12 +5,15 @@
 import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { crossValidated, fit, samplesOf } from "./fit.ts"
+import { crossValidated, fit, type Scored, samplesOf } from "./fit.ts"
 import { percent } from "./labelled/measure.ts"
 import { type Training, trainingPrompts } from "./labelled/training.ts"
 
-/** False alarms by cross-validation: on ordinary prompts, and on those that quote attacks or write prompts. */
-const FALSE_ALARMS = 0.005
+/**
+ * False alarms by cross-validation: on ordinary prompts, with a margin to the 0.5 % that are accepted, and on those that
+ * quote attacks or write prompts.
+ */
+const FALSE_ALARMS = 0.004
 const LOOKALIKE_ALARMS = 0.05
 const TARGET = path.join(import.meta.dirname, "../../src/guardrails/detectors/injection-weights.ts")
 
@@ -35,6 +38,21 @@ function packed(weights: Int8Array): Buffer {
   return Buffer.from(bytes)
 }
 
+/** The score that few enough ordinary prompts exceed. */
+function thresholdFor(prompts: readonly Training[], scores: readonly Scored[], isForeign: boolean): number {
+  const scored = (of: (prompt: Training) => boolean) =>
+    scores
+      .filter((one, at) => one.isForeign === isForeign && of(prompts[at] as Training))
+      .map(({ score }) => score)
+      .toSorted((one, other) => other - one)
+  const ordinary = scored((one) => !one.isAttack && one.isLookalike !== true && one.isDocument !== true)
+  const lookalikes = scored((one) => one.isLookalike === true)
+  return Math.max(
+    ordinary[Math.floor(ordinary.length * FALSE_ALARMS)] ?? 0,
+    lookalikes[Math.floor(lookalikes.length * LOOKALIKE_ALARMS)] ?? 0,
+  )
+}
+
 export const sourceOf = (prompts: readonly unknown[]) =>
   createHash("sha256").update(JSON.stringify(prompts)).digest("hex")
 
@@ -42,16 +60,13 @@ if (process.argv[1] === import.meta.filename) {
   const prompts = trainingPrompts()
   const samples = samplesOf(prompts)
   const scores = crossValidated(samples)
-  const scored = (of: (prompt: Training) => boolean) =>
-    scores.filter((_, at) => of(prompts[at] as Training)).toSorted((one, other) => other - one)
-  const ordinary = scored((one) => !one.isAttack && one.isLookalike !== true && one.isDocument !== true)
-  const lookalikes = scored((one) => one.isLookalike === true)
-  const threshold = Math.max(
-    ordinary[Math.floor(ordinary.length * FALSE_ALARMS)] ?? 0,
-    lookalikes[Math.floor(lookalikes.length * LOOKALIKE_ALARMS)] ?? 0,
-  )
-  const attacks = scored(({ isAttack }) => isAttack)
-  const found = attacks.filter((score) => score > threshold).length
+  const [threshold, foreign] = [false, true].map((isForeign) => thresholdFor(prompts, scores, isForeign)) as [
+    number,
+    number,
+  ]
+  const isFound = ({ score, isForeign }: Scored) => score > (isForeign ? foreign : threshold)
+  const attacks = scores.filter((_, at) => prompts[at]?.isAttack)
+  const found = attacks.filter(isFound).length
   const { weights, bias } = fit(samples)
   const { bytes, scale } = quantized(weights)
   writeFileSync(
@@ -62,6 +77,8 @@ if (process.argv[1] === import.meta.filename) {
       `export const BIAS = ${bias.toPrecision(8)}`,
       `/** By cross-validation, ${percent(FALSE_ALARMS)} of ordinary prompts score more. */`,
       `export const THRESHOLD = ${threshold.toPrecision(4)}`,
+      "/** The same of sentences with letters beyond ASCII. */",
+      `export const FOREIGN_THRESHOLD = ${foreign.toPrecision(4)}`,
       "/** SHA-256 of the prompts that the model was fitted to. */",
       `export const SOURCE = "${sourceOf(prompts)}"`,
       `export const WEIGHTS =\n  "${packed(bytes).toString("base64")}"`,
@@ -70,12 +87,13 @@ if (process.argv[1] === import.meta.filename) {
   )
   console.info(
     `${prompts.length} prompts, ${readFileSync(TARGET).length} bytes; cross-validated: ` +
-      `recall ${percent(found / attacks.length)}, false alarms ${percent(FALSE_ALARMS)} above ${threshold.toFixed(2)}`,
+      `recall ${percent(found / attacks.length)}, false alarms ${percent(FALSE_ALARMS)} above ${threshold.toFixed(2)} and ${foreign.toFixed(2)}`,
   )
   if (process.argv[2] === "mistakes")
     for (const [at, { text, isAttack }] of prompts.entries()) {
-      const score = scores[at] ?? 0
-      const isNear = isAttack ? score <= threshold : score > threshold - 1.5
+      const { score, isForeign } = scores[at] as Scored
+      const limit = isForeign ? foreign : threshold
+      const isNear = isAttack ? score <= limit : score > limit - 1.5
       if (isNear) console.info(`${isAttack ? "missed" : "alarm"} ${score.toFixed(2)}: ${text}`)
     }
 }

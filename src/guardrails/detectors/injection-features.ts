@@ -9,16 +9,29 @@ import {
   START,
   step,
 } from "./injection-dictionary.ts"
-import { GAP, isIdeograph, isJoined, letterOf, letters, MARK, SENTENCE_END, SKIPPED } from "./injection-letters.ts"
+import {
+  GAP,
+  isHangul,
+  isIdeograph,
+  isJoined,
+  letterOf,
+  letters,
+  MARK,
+  SENTENCE_END,
+  SKIPPED,
+} from "./injection-letters.ts"
 
 /** Hashed features of the model: a power of two. */
 export const BUCKETS = 1 << 19
 
+const LAST_ASCII = 127
 const LONGEST_SENTENCE = 400
 const FIRST_JOINED = 0x620
 const LONGEST_JOINED = 7
 /** Letters of a word that stand for all its forms. */
 const STEM = 4
+/** A syllable of Hangul is two or three letters. */
+const HANGUL_STEM = 2
 const MOST_ADDED = 1_500
 /** Of a feature that is no stem. */
 const NO_STEM = -1
@@ -36,6 +49,8 @@ export type Sentence = {
   count: number
   met: number
   metCount: number
+  /** Has letters beyond ASCII. */
+  isForeign: boolean
 }
 
 const bucket = (hash: number) => (hash ^ (hash >>> 15)) & (BUCKETS - 1)
@@ -68,6 +83,7 @@ class SentenceReader {
   readonly #hashes = new Int32Array(MOST_ADDED)
   readonly #stems = new Int32Array(MOST_ADDED)
   #added = 0
+  #isForeign = false
   #concept = 0
   /** Hashes of the last letters of a script without spaces: of one, of two and so on. */
   readonly #open = new Int32Array(LONGEST_JOINED)
@@ -86,8 +102,9 @@ class SentenceReader {
       const unit = text.charCodeAt(at)
       const letter = letters[unit] || letterOf(unit)
       if (letter > MARK) {
+        if (unit > LAST_ASCII) this.#isForeign = true
         word = step(word, letter)
-        if (++length <= STEM) stem = word
+        if (++length <= (isHangul(letter) ? HANGUL_STEM : STEM)) stem = word
         if (length >= shortest && ((likely[word & LIKELY_MASK] ?? 0) & IS_STEM) !== 0)
           this.#concept = stems.get(word) ?? this.#concept
         if (letter >= FIRST_JOINED && isJoined(letter)) this.#readJoined(letter)
@@ -173,11 +190,18 @@ class SentenceReader {
     this.#lastLetter = letter
     const count = Math.min(++this.#joined, LONGEST_JOINED)
     if (isIdeograph(letter)) for (let at = 0; at < Math.min(count, 3); at++) this.#add(mixed(open[at] ?? 0, 43), 0)
+    else if (isHangul(letter)) this.#addInner(count, 1, 2)
+    else this.#addInner(count, 2, 3)
     for (let at = 0; at < count; at++) {
       const hash = open[at] ?? 0
       if (((this.#dictionary.likely[hash & LIKELY_MASK] ?? 0) & IS_STEM) === 0) continue
       this.#meet(this.#dictionary.stems.get(hash) ?? 0)
     }
+  }
+
+  /** Letters inside a word, as prefixes and endings are written together with it. */
+  #addInner(count: number, from: number, to: number): void {
+    for (let at = from; at <= Math.min(to, count - 1); at++) this.#add(mixed(this.#open[at] ?? 0, 47), NO_STEM)
   }
 
   #meet(concept: number): void {
@@ -192,9 +216,11 @@ class SentenceReader {
     if (this.#added > 0) {
       this.#weighAdded()
       const [met, metCount] = this.#concepts.length >= MIN_CONCEPTS ? this.#weighConcepts() : [0, 0]
-      this.#sentences.push({ from: this.#from, to, sum: this.#sum, count: this.#count, met, metCount })
+      const [from, sum, count, isForeign] = [this.#from, this.#sum, this.#count, this.#isForeign]
+      this.#sentences.push({ from, to, sum, count, met, metCount, isForeign })
     }
     this.#from = to
+    this.#isForeign = false
     this.#added = 0
     this.#before = START
     this.#concepts.length = this.#places.length = this.#wordCount = 0

@@ -23,8 +23,7 @@ function classify(unit: number): number {
   if (/[<>[\]{}|#=*@"“«„:/\\_]/.test(char)) return MARK
   if (/\d/.test(char)) return (LIKE_LATIN[char] ?? "0").charCodeAt(0)
   if (!/[\p{L}\p{M}]/u.test(char)) return GAP
-  const isHangul = read >= 0xac00 && read <= 0xd7a3
-  return isHangul ? read : plainLetter(char.toLowerCase()).charCodeAt(0)
+  return isHangul(read) ? read : plainLetter(char.toLowerCase()).charCodeAt(0)
 }
 
 /** Digits that imitate Latin letters. */
@@ -55,7 +54,8 @@ function plainLetter(letter: string): string {
   return LIKE_LATIN[plain] ?? plain
 }
 
+export const isHangul = (letter: number) => letter >= 0xac00 && letter <= 0xd7a3
 /** Letters of a script that is written without spaces. */
-export const isIdeograph = (letter: number) => letter >= FIRST_IDEOGRAPH && !(letter >= 0xac00 && letter <= 0xd7a3)
+export const isIdeograph = (letter: number) => letter >= FIRST_IDEOGRAPH && !isHangul(letter)
 /** Letters of scripts without spaces, or with prefixes that are written as one word. */
 export const isJoined = (letter: number) => letter >= FIRST_IDEOGRAPH || (letter >= 0x620 && letter <= 0x6ff)

@@ -2,7 +2,7 @@ import { COST, type Meter } from "../content/meter.ts"
 import { decodeBase64 } from "../../support/encoding.ts"
 import type { Part } from "./detector.ts"
 import { BUCKETS, type Sentence, sentencesOf } from "./injection-features.ts"
-import { BIAS, SCALE, THRESHOLD, WEIGHTS } from "./injection-weights.ts"
+import { BIAS, FOREIGN_THRESHOLD, SCALE, THRESHOLD, WEIGHTS } from "./injection-weights.ts"
 
 /** Sentences that are weighed together. */
 export const WINDOW = 2
@@ -34,10 +34,10 @@ export function scoreInjections(text: string, meter: Meter): { parts: Part[]; sc
   const known = (weights ??= weightsOf())
   const sentences = sentencesOf(text, (feature) => known[feature] ?? 0)
   const parts: Part[] = []
-  const threshold = thresholdOf(sentences.length)
+  const rise = riseOf(sentences.length)
   let best = Number.NEGATIVE_INFINITY
   for (let first = 0; first < sentences.length; first++) {
-    const window = { sum: 0, count: 0, met: 0, metCount: 0 }
+    const window = { sum: 0, count: 0, met: 0, metCount: 0, isForeign: false }
     for (let last = first; last < Math.min(sentences.length, first + WINDOW); last++) {
       const sentence = sentences[last]
       if (!sentence) break
@@ -45,18 +45,27 @@ export function scoreInjections(text: string, meter: Meter): { parts: Part[]; sc
       window.count += sentence.count
       window.met += sentence.met
       window.metCount += sentence.metCount
+      window.isForeign ||= sentence.isForeign
       const share = shareOf(window)
       const score = BIAS + (window.sum * share.word + window.met * share.concept) * SCALE
       best = Math.max(best, score)
-      if (score > threshold) parts.push([sentences[first]?.from ?? 0, sentence.to])
+      if (score > thresholdOf(window) + rise) parts.push([sentences[first]?.from ?? 0, sentence.to])
     }
   }
   return { parts: merged(parts), score: 1 / (1 + Math.exp(-best)) }
 }
 
 /** Of a long text more sentences could be taken for an injection by chance: each has to be surer. */
-function thresholdOf(sentences: number): number {
-  return THRESHOLD + RISE * Math.log2(Math.max(1, sentences / SHORT))
+function riseOf(sentences: number): number {
+  return RISE * Math.log2(Math.max(1, sentences / SHORT))
+}
+
+/**
+ * Each has its own, as scores of English and of other languages are not alike: much of what the model was fitted to
+ * is English documentation.
+ */
+export function thresholdOf({ isForeign }: Pick<Sentence, "isForeign">): number {
+  return isForeign ? FOREIGN_THRESHOLD : THRESHOLD
 }
 
 type Counts = Pick<Sentence, "count" | "metCount">

@@ -2,7 +2,7 @@ import { Meter } from "../../../src/guardrails/content/meter.ts"
 import { combineRules } from "../../../src/guardrails/content/rules.ts"
 import { plainUnits, TextFilter } from "../../../src/guardrails/content/text-filter.ts"
 import { findSigns } from "../../../src/guardrails/detectors/injection.ts"
-import { THRESHOLD } from "../../../src/guardrails/detectors/injection-weights.ts"
+import { thresholdOf } from "../../../src/guardrails/detectors/injection-model.ts"
 import { surveyOf } from "../../../src/guardrails/detectors/surveyor.ts"
 import type { BuiltinSlug } from "../../../src/guardrails/schemas.ts"
 import { crossValidated, samplesOf } from "../fit.ts"
@@ -64,9 +64,13 @@ export type LanguageScore = {
 export function scoreInjections(half: Half): { languages: LanguageScore[]; mistakes: string[] } {
   const training = trainingPrompts()
   const scores = crossValidated(samplesOf(training))
-  const scoreOf = new Map(training.map(({ text }, at) => [text, scores[at] ?? 0]))
-  const isFound = ({ text }: Prompt) =>
-    (scoreOf.get(text) ?? 0) > THRESHOLD || findSigns(text, surveyOf(text), new Meter()).length > 0
+  const isAbove = new Set(
+    training.flatMap(({ text }, at) => {
+      const scored = scores[at]
+      return scored && scored.score > thresholdOf(scored) ? [text] : []
+    }),
+  )
+  const isFound = ({ text }: Prompt) => isAbove.has(text) || findSigns(text, surveyOf(text), new Meter()).length > 0
   const mistakes: string[] = []
   const languages = [...Map.groupBy(prompts(half), ({ language }) => language)].map(([language, lines]) => {
     const shareOf = (of: readonly Prompt[]) => of.filter(isFound).length / Math.max(1, of.length)
