@@ -8,7 +8,18 @@ import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newKey, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 import { BatchingProvider, completion } from "./provider-world.ts"
-import { type Batch, chargesOf, createBatch, endsAfter, reaches, type Step, readLines, request, upload, toJsonl } from "./world.ts"
+import {
+  type Batch,
+  chargesOf,
+  createBatch,
+  endsAfter,
+  reaches,
+  type Step,
+  readLines,
+  request,
+  upload,
+  toJsonl,
+} from "./world.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
