@@ -3,7 +3,7 @@ import { shareOf, WINDOW } from "../../src/guardrails/detectors/injection-model.
 import { seeded } from "../support/random-patterns.ts"
 import type { Training } from "./labelled/training.ts"
 
-const EPOCHS = 40
+const EPOCHS = 12
 const RATE = 0.1
 const DECAY = 3e-4
 /** A feature of one phrasing alone says nothing about others. */
@@ -82,7 +82,14 @@ function thinned(window: Window, random: () => number): Window {
   }
 }
 
-/** Features that more than one phrasing has. */
+/** The samples with the features that more than one phrasing has. The others would keep a weight of 0. */
+function withCommonFeatures(samples: readonly Sample[]): Sample[] {
+  const known = commonFeatures(samples)
+  const some = (features: Uint32Array) => features.filter((feature) => known[feature] === 1)
+  const pruned = (window: Window) => ({ ...window, words: some(window.words), concepts: some(window.concepts) })
+  return samples.map((sample) => ({ ...sample, windows: sample.windows.map(pruned) }))
+}
+
 function commonFeatures(samples: readonly Sample[]): Uint8Array {
   const groups = new Uint8Array(BUCKETS)
   for (const [, group] of Map.groupBy(samples, (sample) => sample.group)) {
@@ -99,15 +106,13 @@ function commonFeatures(samples: readonly Sample[]): Uint8Array {
  * one has to be found.
  */
 export function fit(samples: readonly Sample[]): Model {
-  const known = commonFeatures(samples)
+  const order = withCommonFeatures(samples)
   const model = { weights: new Float64Array(BUCKETS), bias: 0 }
   const { weights } = model
   const squares = new Float64Array(BUCKETS).fill(1e-3)
   const random = seeded(29)
-  const order = [...samples]
   const learn = (features: Uint32Array, slope: number) => {
     for (const feature of features) {
-      if (known[feature] === 0) continue
       const full = slope + DECAY * (weights[feature] ?? 0)
       squares[feature] = (squares[feature] ?? 0) + full * full
       weights[feature] = (weights[feature] ?? 0) - (RATE * full) / Math.sqrt(squares[feature] ?? 1)
