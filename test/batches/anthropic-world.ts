@@ -84,7 +84,8 @@ export class MessageBatchProvider {
     batch.request_counts = {
       processing: 0,
       succeeded: count("succeeded"),
-      errored: count("errored"),
+      // Whatever else there may be: the counts add up to the requests.
+      errored: outcomes.length - count("succeeded") - count("canceled") - count("expired"),
       canceled: count("canceled"),
       expired: count("expired"),
     }

@@ -73,8 +73,8 @@ if (process.argv[1] === import.meta.filename) {
     TARGET,
     [
       "/** Written by `npm run guardrails:train`. The weights of features (injection-features.ts), in base64. */",
-      `export const SCALE = ${scale.toPrecision(8)}`,
-      `export const BIAS = ${bias.toPrecision(8)}`,
+      `export const SCALE = ${Number(scale.toPrecision(8))}`,
+      `export const BIAS = ${Number(bias.toPrecision(8))}`,
       `/** By cross-validation, ${percent(FALSE_ALARMS)} of ordinary prompts score more. */`,
       `export const THRESHOLD = ${threshold.toPrecision(4)}`,
       "/** The same of sentences with letters beyond ASCII. */",
