@@ -122,18 +122,18 @@ export class PartStore {
     return next
   }
 
-  linesOf({ part }: Part): number[] {
+  linesOf({ part }: Part): Set<number> {
     const rows = this.#sql.exec<{ line: number }>("SELECT line FROM requests WHERE part = ?", part)
-    return rows.toArray().map(({ line }) => line)
+    return new Set(rows.toArray().map(({ line }) => line))
   }
 
   /** Batches of the provider that have the other parts. */
-  idsBeside({ part }: Part): string[] {
+  idsBeside({ part }: Part): Set<string> {
     const rows = this.#sql.exec<{ id: string }>(
       "SELECT batch_id AS id FROM parts WHERE part <> ? AND batch_id IS NOT NULL",
       part,
     )
-    return rows.toArray().map(({ id }) => id)
+    return new Set(rows.toArray().map(({ id }) => id))
   }
 
   /** The JSONL of a part. */

@@ -82,9 +82,9 @@ async function submit(part: Part, { row, parts, batches }: SubmittingDeps): Prom
     path: part.path,
     fileId: part.file_id,
     content: () => parts.content(part),
-    lines: new Set(parts.linesOf(part)),
+    lines: () => parts.linesOf(part),
     createdAt: row.createdAt,
-    taken: new Set(parts.idsBeside(part)),
+    taken: () => parts.idsBeside(part),
   }
   const known = part.state === "submitting" ? await batches.find(source) : undefined
   if (known) return submitted(part, known, parts)

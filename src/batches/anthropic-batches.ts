@@ -61,12 +61,13 @@ export class AnthropicBatches implements ProviderBatches {
    * that no request is sent twice and no batch of another program is taken.
    */
   async find(source: BatchSource): Promise<ProviderBatch | undefined> {
+    const [lines, taken] = [source.lines(), source.taken()]
     let isUnsure = false
     for await (const batch of this.#since(source.createdAt - CLOCK_SKEW_MS)) {
       const found = this.#read(batch)
-      if (source.taken.has(found.id) || countOf(batch) !== source.lines.size) continue
+      if (taken.has(found.id) || countOf(batch) !== lines.size) continue
       if (found.outputFileId === null) isUnsure = true
-      else if (await this.#isOf(found.outputFileId, source)) return found
+      else if (await this.#isOf(found.outputFileId, lines)) return found
     }
     if (!isUnsure) return undefined
     throw new ProviderBatchError(
@@ -115,7 +116,7 @@ export class AnthropicBatches implements ProviderBatches {
   }
 
   /** Whether the first result belongs to one of these requests. */
-  async #isOf(id: string, { lines }: BatchSource): Promise<boolean> {
+  async #isOf(id: string, lines: ReadonlySet<number>): Promise<boolean> {
     for await (const { text } of linesOf(await this.content(id), MAX_RESULT_BYTES)) {
       return lines.has(this.toResult(parseJson(text ?? ""))?.line ?? Number.NaN)
     }

@@ -27,11 +27,11 @@ export type BatchSource = {
   /** The lines, each with a line feed at its end. */
   content: () => readonly Uint8Array<ArrayBuffer>[]
   /** Numbers of its requests. */
-  lines: ReadonlySet<number>
+  lines: () => ReadonlySet<number>
   /** Milliseconds; the batch of the provider is not older. */
   createdAt: number
   /** Batches of the provider that have other parts. */
-  taken: ReadonlySet<string>
+  taken: () => ReadonlySet<string>
 }
 
 /** A result in the form of the OpenAI API: `response` has `status_code` and `body`. */

@@ -25,7 +25,7 @@ const sessionCost = createRoute({
   tags: ["Datasets"],
   summary: "Get the median cost of sessions",
   description:
-    "Of an app, by model and number of turns. Computed weekly. A cell has at least five sessions, and tells nothing of any one of them. Reuse with attribution is allowed.",
+    "Of an app, by model and number of turns. Computed weekly. A cell has at least five sessions, and no data of a single one. Reuse with attribution is allowed.",
   request: { query: SessionCostQuery },
   responses: {
     200: ok(SessionCost, "The cells, by app, model and number of turns."),
@@ -55,7 +55,7 @@ const rankingsDaily = createRoute({
   tags: ["Datasets"],
   summary: "Get the tokens of each model",
   description:
-    "By day, week or month. From days that are over; the fifty largest models of a date by name, and the rest as `other`. Calls are not told apart by category, language, size of the context, pictures or tools: with such a filter there are none.",
+    "By day, week or month. From days that are over; the fifty largest models of a date by name, and the rest as `other`. Calls are not grouped by category, language, size of the context, pictures or tools: with such a filter there are none.",
   request: { query: RankingsDailyQuery },
   responses: {
     200: ok(RankingsDaily, "By date, the largest first."),

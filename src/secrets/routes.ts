@@ -50,8 +50,8 @@ const rotate = createRoute({
 type Rewrapped = { before: WrappedKey; after: WrappedKey }
 
 /**
- * Rewraps up to `limit` data keys of the previous master key, whose id is empty where there is none. It passes over the `broken` ones, which that key does not
- * open: they would hold up the others, and the rotation would never end.
+ * Rewraps up to `limit` data keys of the previous master key, whose id is empty where there is none. Keys that it does not
+ * open are skipped and counted as `broken`: listed again each time, they would keep the rotation from ending.
  */
 async function rewrapSome(
   db: D1Database,

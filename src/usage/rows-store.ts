@@ -49,7 +49,7 @@ const SUMS = {
 
 type Source = "day" | "call"
 
-/** Only these dimensions are told apart; the others are empty. Fewer rows have to be read and sorted. */
+/** Groups by these dimensions alone; the others are empty, so that there are fewer rows. */
 function columnsOf(source: Source, dimensions: ReadonlySet<string>): string {
   const all = [
     ...Object.entries(DIMENSIONS).map(([name, by]) => `${dimensions.has(name) ? by[source] : "''"} AS ${name}`),
@@ -63,7 +63,7 @@ const GROUP_COLUMNS = Array.from({ length: 1 + Object.keys(DIMENSIONS).length },
 
 export type UsageQuery = {
   scope: UsageScope
-  /** What the rows are told apart by. */
+  /** What the rows are grouped by. */
   dimensions: ReadonlySet<string>
   /** Epoch milliseconds; the end is excluded. */
   from: number

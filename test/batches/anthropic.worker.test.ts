@@ -6,15 +6,12 @@ import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 import { errored, message, MessageBatchProvider, type Outcome } from "./anthropic-world.ts"
-import { createBatch, endsAfter, reaches, readLines, request, type Step } from "./world.ts"
+import { createProviderBatch, endsAfter, reaches, readLines, type Step } from "./world.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
-/** A batch of one request for each text, in the message batches of the provider. */
-function start({ as }: Workspace, texts: readonly string[]) {
-  const lines = texts.map((text) => request(text, text, { model: "acme/opus-1", max_tokens: 50 }))
-  return createBatch(as, lines, { provider: "claudish" })
-}
+const start = ({ as }: Workspace, texts: readonly string[]) =>
+  createProviderBatch(as, texts, { provider: "claudish", model: "acme/opus-1" })
 
 const submitted = (provider: MessageBatchProvider, count = 1) =>
   eventually(() => expect(provider.batches).toHaveLength(count))

@@ -12,6 +12,7 @@ import {
   type Batch,
   chargesOf,
   createBatch,
+  createProviderBatch,
   endsAfter,
   reaches,
   type Step,
@@ -28,12 +29,8 @@ type Failure = { error: { message: string } }
 let models = 0
 const newModel = () => `batching/b${models++ % 20}`
 
-/** A batch of one request for each text, in the batches of the provider. */
-async function start(workspace: Pick<Workspace, "as">, texts: readonly string[], more: object = {}) {
-  const model = newModel()
-  const lines = texts.map((text) => request(text, text, { model, max_tokens: 50, ...more }))
-  return createBatch(workspace.as, lines, { provider: "batching" })
-}
+const start = ({ as }: Pick<Workspace, "as">, texts: readonly string[], more: object = {}) =>
+  createProviderBatch(as, texts, { provider: "batching", model: newModel(), ...more })
 
 const submitted = (provider: BatchingProvider, count = 1) =>
   eventually(() => expect(provider.batches).toHaveLength(count))

@@ -72,6 +72,19 @@ export async function readLines(as: TestClient, fileId: string | null): Promise<
     .map((line) => JSON.parse(line) as Line)
 }
 
+/** A batch of one request for each text, in the batches of a provider. */
+export function createProviderBatch(
+  as: TestClient,
+  texts: readonly string[],
+  { provider, ...body }: { provider: string; model: string },
+): Promise<Batch> {
+  return createBatch(
+    as,
+    texts.map((text) => request(text, text, { max_tokens: 50, ...body })),
+    { provider },
+  )
+}
+
 /** What happens to the object of a batch: it is woken, and it may be lost afterwards. */
 export type Step = "wake" | "lose"
 

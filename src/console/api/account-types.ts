@@ -1,5 +1,6 @@
 import type * as z from "zod"
 import type { AuditRecord as AuditSchema } from "../../audit/schemas.ts"
+import type { PermissionDetails } from "../../interns/run/permission-details.ts"
 import type {
   ContentTestAnswer,
   Guardrail as GuardrailSchema,
@@ -40,22 +41,12 @@ export type OpenQuestion = {
   question: Question
 }
 export type Field = { name: string; title?: string; description?: string; required?: boolean; options?: string[] }
-/** What exactly a tool call does, as far as the agent says. */
-type ToolDetails = {
-  command?: string
-  folder?: string
-  url?: string
-  paths?: string[]
-  diffs?: { path: string; before: string | null; after: string }[]
-  input?: string
-}
-
 export type Question =
   | ({
       kind: "permission"
       operation: string | null
       options: string[]
-    } & ToolDetails)
+    } & PermissionDetails)
   | { kind: "elicitation"; message: string; fields: Field[] }
 
 /** A conversation that an intern keeps. */
@@ -73,7 +64,7 @@ export type InternSession = {
 }
 
 /** One step of a session; which fields it has depends on its kind. */
-export type TranscriptEntry = ToolDetails & {
+export type TranscriptEntry = PermissionDetails & {
   n: number
   at: string
   kind: "prompt" | "text" | "reasoning" | "tool_call" | "question" | "answer" | "end"
