@@ -42,6 +42,7 @@ export async function workerProject(common: object) {
             TEST_MIGRATIONS: await readD1Migrations(path.join(root, "d1-migrations")),
             MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
             BOOTSTRAP_MANAGEMENT_KEY: "sk-gw-boot-of-the-test-suite-0123456789",
+            SEARXNG_BASE_URL: "http://search.test",
             CUSTOM_PROVIDERS: JSON.stringify([
               {
                 slug: "played",

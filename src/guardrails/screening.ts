@@ -24,6 +24,8 @@ import { unchecked } from "./content/unchecked.ts"
 export type Screening = {
   /** The filtered request. Rejects with an error if something is blocked or could not be checked. */
   request: <T extends object>(request: T) => Promise<T>
+  /** The filtered result of a tool that the gateway ran: the model and the client read it alike. Rejects like `request`. */
+  toolResult: <T extends Json>(result: T) => Promise<T>
   /** Whether answers are read, or else pass by. */
   readsAnswers: boolean
   /** Filter for a response that streams as chat. */
@@ -36,6 +38,9 @@ export type Screening = {
 /** The rules that found something, and how sure a model was of it: 0 where no model is. */
 type Found = Map<OwnedRule, number>
 
+/** What is read, for the text of an error. */
+type Side = "request" | "tool result" | "answer"
+
 const TOO_DEEP = "The request is nested deeper than the guardrails of this key read. Nest it less than 500 levels deep."
 const STRENGTH: readonly Action[] = ["block", "redact", "flag"]
 
@@ -44,10 +49,10 @@ export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings
   const rules = guardrails?.contentRules() ?? []
   if (!guardrails || rules.length === 0) return undefined
   const found: Found = new Map()
-  let side: "request" | "answer" = "request"
+  let side: Side = "request"
   const onFinding = ({ rule, score = 0 }: Finding) =>
     void found.set(rule as OwnedRule, Math.max(score, found.get(rule as OwnedRule) ?? 0))
-  const meters = { request: new Meter(), answer: new Meter() }
+  const meters = { request: new Meter(), "tool result": new Meter(), answer: new Meter() }
   let uncheckedRule: Rule | undefined
   const isBlocked = () => uncheckedRule !== undefined || [...found.keys()].some(({ action }) => action === "block")
 
@@ -83,6 +88,13 @@ export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings
       const screened = await mapped((visit) => mapRequest(request, visit), readerFor)
       side = "answer"
       return screened
+    },
+    async toolResult(result) {
+      side = "tool result"
+      if (isTooDeep(result)) throw new GatewayError("invalid_request", TOO_DEEP)
+      const screened = await mapped((visit) => mapLeaves(result, "tool", visit), readerFor)
+      side = "answer"
+      return screened as typeof result
     },
     readsAnswers: answerRules.length > 0,
     answerFilter: () => new AnswerFilter(answerReader),
@@ -136,23 +148,22 @@ function patternsOf(rules: Iterable<OwnedRule>): string[] {
 }
 
 /** Names the rules, never the matched text. */
-function refusalFor(
-  { list }: CallerGuardrails,
-  rules: readonly OwnedRule[],
-  found: Found,
-  side: "request" | "answer",
-): GatewayError {
+function refusalFor({ list }: CallerGuardrails, rules: readonly OwnedRule[], found: Found, side: Side): GatewayError {
   const blocking = rules.filter((rule) => found.has(rule) && rule.action === "block")
   const patterns = patternsOf(blocking)
   const owners = blocking.flatMap(({ actions }) => [...actions].filter(([, action]) => action === "block"))
   const names = [...new Set(owners.map(([owner]) => owner))].map((owner) => `"${list[owner]?.name ?? ""}"`)
   const what =
     names.length > 1 ? `The guardrails ${names.join(" and ")} block` : `The guardrail ${names.join("")} blocks`
-  const advice =
-    side === "request" ? " Take that out of the request." : " The model made the answer, so it is charged as usual."
-  return new GatewayError("forbidden", `${what} this ${side}: it has ${patterns.join(", ")} in it.${advice}`, {
+  return new GatewayError("forbidden", `${what} this ${side}: it has ${patterns.join(", ")} in it. ${ADVICE[side]}`, {
     metadata: { reason: "guardrail_blocked", patterns },
   })
+}
+
+const ADVICE: Readonly<Record<Side, string>> = {
+  request: "Take that out of the request.",
+  "tool result": "The model did not read it. What it wrote before is charged as usual.",
+  answer: "The model made the answer, so it is charged as usual.",
 }
 
 function toStages({ list }: CallerGuardrails, rules: readonly OwnedRule[], found: Found): PipelineStage[] {

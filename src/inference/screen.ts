@@ -3,6 +3,8 @@ import { type Screening, screeningOf } from "../guardrails/screening.ts"
 import { unroutable } from "../routing/metadata.ts"
 import type { InferenceCall, PreparedCall } from "./call.ts"
 import type { InferenceRequest } from "./inference-request.ts"
+import type { RequestMeta } from "./deps.ts"
+import type { Json } from "../support/json.ts"
 import { withStages } from "./stages.ts"
 
 /** A request that the input guardrails have read. `screening` is absent where none applies. */
@@ -39,15 +41,27 @@ type Named = { model?: string | undefined; models?: readonly string[] | null | u
 export async function applyGuardrails<Body extends object>(
   body: Body,
   screening: Screening | undefined,
-  { wantsMetadata, region }: InferenceCall<Body>["meta"],
+  meta: RequestMeta,
 ): Promise<Body> {
   if (!screening) return body
-  try {
-    return await screening.request(body)
-  } catch (refusal) {
+  return await screening.request(body).catch(rethrowWithStages(screening, body, meta))
+}
+
+/** The result of a server tool or plugin as the model and the client may read it. Rejects like `applyGuardrails`. */
+export async function screenToolResult<Result extends Json>(
+  result: Result,
+  screening: Screening | undefined,
+  named: Named,
+  meta: RequestMeta,
+): Promise<Result> {
+  if (!screening) return result
+  return await screening.toolResult(result).catch(rethrowWithStages(screening, named, meta))
+}
+
+function rethrowWithStages(screening: Screening, { model, models }: Named, { wantsMetadata, region }: RequestMeta) {
+  return (refusal: unknown): never => {
     if (!(refusal instanceof GatewayError)) throw refusal
     const stages = screening.stages()
-    const { model, models } = body as Named
     const named = model ?? models?.[0] ?? ""
     throw withStages(
       refusal,

@@ -289,12 +289,11 @@ describe("on /responses", () => {
 describe("what is not here is refused by name", () => {
   test.each([
     [{ tools: [{ type: "openrouter:bash" }] }, "tools[0].type: openrouter:bash is not available"],
-    [{ tools: [{ type: "openrouter:web_search" }] }, "tools[0].type"],
+    [{ tools: [{ type: "openrouter:web_search", parameters: { engine: "exa" } }] }, "EXA_API_KEY is not set"],
     [{ tools: [{ type: "openrouter:datetime", parameters: { timezone: "Mars" } }] }, "tools[0].parameters.timezone"],
     [{ plugins: [{ id: "fusion" }] }, "plugins[0].id: fusion"],
-    [{ plugins: [{ id: "web" }] }, "plugins[0].id"],
+    [{ plugins: [{ id: "web", engine: "exa" }] }, "plugins[0].engine: exa is not configured here"],
     [{ transforms: ["sideways"] }, "transforms"],
-    [{ model: "played/m1:online" }, "plugins[0].id: web"],
     [{ n: 2, tools: [{ type: "openrouter:datetime" }] }, "n: must be 1"],
   ])("%j", async (more, words) => {
     const { error } = await expectJson<Failure>(400, ask(await newWorkspace(), more))

@@ -155,7 +155,7 @@ describe.concurrent("what cannot be had is refused with a message that names it"
     [{ max_tool_calls: 31 }, "max_tool_calls"],
     [{ input: undefined }, "input"],
     [{ input: [{ type: "item_reference", id: "x" }] }, "input[0]"],
-    [{ tools: [{ type: "web_search" }] }, "tools[0].type"],
+    [{ tools: [{ type: "service:web_search", parameters: { engine: "exa" } }] }, "tools[0].parameters.engine"],
     [{ metadata: { "a[b]": "c" } }, "metadata"],
     [{ temperature: 3 }, "temperature"],
     [{ include: ["everything"] }, "include"],

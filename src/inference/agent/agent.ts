@@ -10,7 +10,7 @@ import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import type { Prepared } from "../prepare/prepare.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import type { PreparedCall } from "../call.ts"
-import { applyGuardrails, sizeInBytes } from "../screen.ts"
+import { applyGuardrails, screenToolResult, sizeInBytes } from "../screen.ts"
 import type { RequestMeta, Deps } from "../deps.ts"
 import type { ToolRun } from "../../ledger/generation.ts"
 import { callsOf, CallSieve, type ToolCall } from "./calls.ts"
@@ -84,7 +84,6 @@ export class Agent {
   /** The next round, on the road. */
   async ask(signal: AbortSignal): Promise<Response> {
     const { prepared, screening, meta, caller } = this.job
-    // The input guardrails read the results of tools as they read what the client sent.
     const chat = await applyGuardrails(this.#request(), screening, meta)
     const request = { ...chatRequest(chat, sizeInBytes(chat)), preparation: prepared.preparation }
     const round = { request: screening ? { ...request, screening } : request, meta: this.#roundOf(meta), caller }
@@ -133,12 +132,14 @@ export class Agent {
   async answer(round: Round, current: readonly ToolCall[], signal: AbortSignal): Promise<AnsweredCalls> {
     const { job, deps } = this
     const all = callsOf(round.message)
-    const runs = await runCalls(current, {
+    const finished = await runCalls(current, {
       tools: job.prepared.tools,
       deps: { ...deps.tools(), signal },
       tally: this.#tally,
       chargeToolRun: toolCharger(job.prepared.chat, { ...job, meta: this.#roundOf(job.meta) }, deps),
     })
+    const runs: Run[] = []
+    for (const run of finished) runs.push(await this.#screened(run))
     this.#toolRuns = runs.flatMap(({ free }) => (free ? [free] : []))
     const goesOn = all.length === current.length
     this.detailOffset = nextIndex(round.message["reasoning_details"], 0) + this.detailOffset
@@ -160,6 +161,14 @@ export class Agent {
     this.#messages = [...this.#messages, toAssistant(round.message, current), ...toResults(runs)]
     this.sieve = new CallSieve(this.#names, this.sieve.count)
     return { details, goesOn }
+  }
+
+  /** A run with its result as the guardrails let it pass: the record of the run shows what the model reads, no more. */
+  async #screened(run: Run): Promise<Run> {
+    const { prepared, screening, meta } = this.job
+    const { content, item, citations } = run.outcome
+    const passed = await screenToolResult({ content, item, citations }, screening, prepared.chat, meta)
+    return { ...run, outcome: { ...run.outcome, ...passed } }
   }
 
   /** Length of the content after this round, where it is an offset into the content of the response. */

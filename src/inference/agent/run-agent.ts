@@ -1,10 +1,12 @@
-import { listOf } from "../../support/json.ts"
+import { type Json, objectsOf } from "../../support/json.ts"
 import { DispatchAbort } from "../call-timers.ts"
 import { MAX_NANO } from "../../money/money.ts"
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
 import { logError } from "../../support/log.ts"
 import { chatRequest } from "../endpoints/chat/request.ts"
 import { newMeter } from "../../formats/chat/meter.ts"
+import { guardrailStages } from "../../guardrails/stages.ts"
+import { screenToolResult } from "../screen.ts"
 import { answerHeaders, streamHeaders } from "../reply.ts"
 import { newDraft } from "../draft.ts"
 import type { CallContext } from "../inference-request.ts"
@@ -33,7 +35,7 @@ async function answered(job: Job, callUpstream: CallUpstream, deps: Deps): Promi
       "n: must be 1 with server tools, and with plugins that work on the answer.",
     )
   }
-  const agent = new Agent(job, callUpstream, deps)
+  const agent = new Agent(await withScreenedAnnotations(job), callUpstream, deps)
   const disconnect = new AbortController()
   const signal = AbortSignal.any([deps.signal, disconnect.signal])
   const first = await agent.ask(signal)
@@ -64,6 +66,17 @@ async function answered(job: Job, callUpstream: CallUpstream, deps: Deps): Promi
   return new Response(channel.readable, { headers: streamHeaders(id) })
 }
 
+/** What a plugin found for the prompt, as the guardrails let it be shown. */
+async function withScreenedAnnotations(job: Job): Promise<Job> {
+  const { prepared, screening, meta } = job
+  if (prepared.annotations.length === 0) return job
+  const { annotations } = prepared
+  return {
+    ...job,
+    prepared: { ...prepared, ...(await screenToolResult({ annotations }, screening, prepared.chat, meta)) },
+  }
+}
+
 /** The call context for the encoder of the client response. The pipeline only sees the single rounds. */
 function outerCall(id: string, agent: Agent): CallContext {
   const { job, deps } = agent
@@ -88,7 +101,7 @@ function outerCall(id: string, agent: Agent): CallContext {
     stages: () => [],
     metadata: () => {
       if (!agent.metadata) return {}
-      const stages = listOf(agent.metadata["pipeline"])
+      const stages = withLaterFindings(objectsOf(agent.metadata["pipeline"]), job)
       const metadata = { ...agent.metadata, pipeline: [...stages, ...agent.stages, ...healingOf(job)] }
       return { service_metadata: metadata, openrouter_metadata: metadata }
     },
@@ -96,6 +109,14 @@ function outerCall(id: string, agent: Agent): CallContext {
     servingTarget: undefined,
     dispatchAbort: new DispatchAbort(),
   }
+}
+
+/** Results of tools that no round read are screened after the last round reported its stages. */
+function withLaterFindings(stages: readonly Json[], { screening, caller }: Job): Json[] {
+  if (!screening) return [...stages]
+  const latest = guardrailStages(caller.guardrails, screening.stages())
+  const laterOf = (id: unknown) => latest.find((stage) => stage.guardrail_id === id)
+  return stages.map((stage) => (stage["type"] === "guardrail" ? (laterOf(stage["guardrail_id"]) ?? stage) : stage))
 }
 
 function healingOf({ prepared }: Job): PipelineStage[] {
