@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
-import { type Database, migrate } from "./migrate.ts"
+import { BATCH_WORKER, migrate, workerBatch } from "./migrate.ts"
 import type { WorkerSpec } from "./spec.ts"
 
 /** Where wrangler dev keeps its state under the same folder. */
@@ -23,12 +23,12 @@ export async function migrateState(spec: WorkerSpec, worker: string, stateDir: s
       port: 0,
       log: new Log(LogLevel.NONE),
       resourcePersistencePath: persistencePath(stateDir),
-      workers: [{ name: worker, modules: true, script: "export default {}", ...(d1Databases && { d1Databases }) }],
+      workers: [{ name: worker, modules: true, script: BATCH_WORKER, ...(d1Databases && { d1Databases }) }],
     }),
   )
   try {
-    const database: unknown = await miniflare.getD1Database("DB", worker)
-    await migrate(database as Database, spec.migrations)
+    const send = (body: string) => miniflare.dispatchFetch("http://migrations/", { method: "POST", body })
+    await migrate(workerBatch(send), spec.migrations)
   } finally {
     await miniflare.dispose()
   }

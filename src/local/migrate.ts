@@ -1,14 +1,48 @@
+import { parseStored } from "../support/json.ts"
 import type { Migration } from "./spec.ts"
+
+type Statement = { sql: string; params?: readonly string[] }
+type Rows = Record<string, unknown>[]
+
+/** Runs statements in one transaction and returns the rows of each. */
+export type Batch = (statements: readonly Statement[]) => Promise<readonly Rows[]>
 
 /** What is used of D1. */
 export type Database = {
-  prepare: (statement: string) => Statement
-  batch: (statements: Statement[]) => Promise<unknown>
+  prepare: (sql: string) => Prepared
+  batch: (statements: Prepared[]) => Promise<{ results: Rows }[]>
 }
-type Statement = {
-  bind: (...values: unknown[]) => Statement
-  run: () => Promise<unknown>
-  all: () => Promise<{ results: Record<string, unknown>[] }>
+type Prepared = { bind: (...values: unknown[]) => Prepared }
+
+/** By the proxy that Miniflare offers outside of the runtime: two trips for each statement, so for few of them only. */
+export function proxiedBatch(database: Database): Batch {
+  return async (statements) => {
+    const prepared = statements.map(({ sql, params = [] }) => database.prepare(sql).bind(...params))
+    return (await database.batch(prepared)).map(({ results }) => results)
+  }
+}
+
+/** A Worker that runs batches against its binding `DB`; `workerBatch` calls it. */
+export const BATCH_WORKER = `export default {
+  async fetch(request, { DB }) {
+    const statements = await request.json()
+    const prepared = statements.map(({ sql, params = [] }) => DB.prepare(sql).bind(...params))
+    try {
+      return Response.json((await DB.batch(prepared)).map(({ results }) => results))
+    } catch (error) {
+      return new Response(error.message, { status: 500 })
+    }
+  },
+}`
+
+/** `send`: posts a body to a Worker of `BATCH_WORKER`. */
+export function workerBatch(send: (body: string) => Promise<{ ok: boolean; text: () => Promise<string> }>): Batch {
+  return async (statements) => {
+    const response = await send(JSON.stringify(statements))
+    const text = await response.text()
+    if (!response.ok) throw new Error(text)
+    return parseStored<Rows[]>(text)
+  }
 }
 
 /** The table in which `wrangler d1 migrations apply` keeps its own record: either tool can follow the other. */
@@ -19,13 +53,12 @@ const CREATE = `CREATE TABLE IF NOT EXISTS d1_migrations (
 )`
 
 /**
- * Applies the migrations that the database lacks, each in a transaction with its record. Returns their names. Throws if
- * the database has migrations that this release does not know.
+ * Applies the migrations that the database lacks, each with its record: all in one transaction, or up to the first one
+ * that fails. Returns their names. Throws if one fails, or if the database has migrations that this release does not know.
  */
-export async function migrate(database: Database, migrations: readonly Migration[]): Promise<string[]> {
-  await database.prepare(CREATE.replaceAll("\n", " ")).run()
-  const { results } = await database.prepare("SELECT name FROM d1_migrations").all()
-  const applied = new Set(results.map(({ name }) => String(name)))
+export async function migrate(batch: Batch, migrations: readonly Migration[]): Promise<string[]> {
+  const [, names = []] = await batch([{ sql: CREATE }, { sql: "SELECT name FROM d1_migrations" }])
+  const applied = new Set(names.map(({ name }) => String(name)))
   const known = new Set(migrations.map(({ name }) => name))
   const newer = [...applied].filter((name) => !known.has(name))
   const missing = migrations.filter(({ name }) => !applied.has(name))
@@ -35,18 +68,33 @@ export async function migrate(database: Database, migrations: readonly Migration
         `${missing.map(({ name }) => name).join(", ")}. Run the release that wrote it.`,
     )
   }
-  for (const { name, statements } of missing) {
-    const record = database.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(name)
-    await database
-      .batch([...statements.map((statement) => database.prepare(statement)), record])
-      .catch((cause: unknown) => {
-        const reason = cause instanceof Error ? cause.message : String(cause)
-        throw new Error(
-          `The migration ${name} was not applied: ${reason}. Nothing of it was kept. If the database has a part of it already, ` +
-            "undo that part, or restore a backup, and start again.",
-          { cause },
-        )
-      })
+  // If one fails, none is kept; one by one then says which it was.
+  if (missing.length === 0 || (await isApplied(batch, missing.flatMap(toStatements)))) return missing.map(nameOf)
+  for (const migration of missing) {
+    await batch(toStatements(migration)).catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new Error(
+        `The migration ${migration.name} was not applied: ${reason}. Nothing of it was kept. If the database has a part of ` +
+          "it already, undo that part, or restore a backup, and start again.",
+        { cause },
+      )
+    })
   }
-  return missing.map(({ name }) => name)
+  return missing.map(nameOf)
+}
+
+const nameOf = ({ name }: Migration) => name
+
+function toStatements({ name, statements }: Migration): Statement[] {
+  const record = { sql: "INSERT INTO d1_migrations (name) VALUES (?)", params: [name] }
+  return [...statements.map((sql) => ({ sql })), record]
+}
+
+async function isApplied(batch: Batch, statements: readonly Statement[]): Promise<boolean> {
+  try {
+    await batch(statements)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises"
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare"
 import { keepSchedule } from "./crons.ts"
 import { useDirectOutbound } from "./direct-outbound.ts"
-import { type Database, migrate } from "./migrate.ts"
+import { type Database, migrate, proxiedBatch } from "./migrate.ts"
 import { migrateState, persistencePath } from "./migrate-state.ts"
 import { dist } from "./paths.ts"
 import { pidsOf } from "./processes.ts"
@@ -76,7 +76,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   await miniflare.ready
   // Again, for a database that was put in the place of the one whose schema is noted.
   const database: unknown = await miniflare.getD1Database("DB", GATEWAY)
-  await migrate(database as Database, spec.migrations)
+  await migrate(proxiedBatch(database as Database), spec.migrations)
   const schedule = keepSchedule(spec.crons, async (cron, scheduledTime) => {
     // Miniflare's type of it lacks this method.
     const worker: unknown = await miniflare.getWorker(GATEWAY)

@@ -22,6 +22,8 @@ export function run(file: string, args: readonly string[], { env, cwd = root }: 
  * there is one.
  */
 export function gatewayCommand(args: readonly string[], env: Record<string, string>): Promise<Ended> {
-  const known = { PATH: process.env["PATH"] ?? "", GATEWAY_URL: inject("gateway").url, ...env }
+  const { PATH = "", NODE_COMPILE_CACHE } = process.env
+  const cache = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
+  const known = { PATH, ...cache, GATEWAY_URL: inject("gateway").url, ...env }
   return run(process.execPath, [path.join(root, "src/dev/gateway.ts"), ...args], { env: known, cwd: env["HOME"] })
 }

@@ -1,54 +1,78 @@
 import { convertV4MiniflareOptions, Miniflare } from "miniflare"
-import { afterAll, beforeEach, expect, test } from "vitest"
-import { type Database, migrate } from "../../src/local/migrate.ts"
+import { afterAll, beforeEach, describe, expect, test } from "vitest"
+import { BATCH_WORKER, type Batch, type Database, migrate, proxiedBatch, workerBatch } from "../../src/local/migrate.ts"
 
+const names = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"]
 const runtime = new Miniflare(
   convertV4MiniflareOptions({
     cf: false,
-    modules: true,
-    script: "export default {}",
-    d1Databases: ["A", "B", "C", "D"],
+    workers: names.map((name) => ({
+      name,
+      modules: true,
+      script: BATCH_WORKER,
+      d1Databases: { DB: name },
+      unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+    })),
   }),
 )
 afterAll(() => runtime.dispose())
 
-const names = ["A", "B", "C", "D"]
-let database: Database
-beforeEach(async () => {
-  const made: unknown = await runtime.getD1Database(names.shift() ?? "")
-  database = made as Database
-})
-
 const first = { name: "0001_first.sql", statements: ["CREATE TABLE a (x INTEGER)", "INSERT INTO a VALUES (1)"] }
 const second = { name: "0002_second.sql", statements: ["CREATE TABLE b (x INTEGER)"] }
+const third = { name: "0003_third.sql", statements: ["CREATE TABLE c (x INTEGER)"] }
 
-async function tables(): Promise<unknown[]> {
-  const { results } = await database.prepare("SELECT name FROM sqlite_master WHERE name IN ('a', 'b')").all()
-  return results.map(({ name }) => name)
-}
+const ways: [string, (name: string) => Promise<Batch>][] = [
+  [
+    "the proxy",
+    async (name) => {
+      const database: unknown = await runtime.getD1Database("DB", name)
+      return proxiedBatch(database as Database)
+    },
+  ],
+  [
+    "a Worker",
+    async (name) => {
+      const worker = await runtime.unsafeGetDirectURL(name)
+      return workerBatch((body) => fetch(worker, { method: "POST", body }))
+    },
+  ],
+]
 
-test("each migration is applied once, in order", async () => {
-  expect(await migrate(database, [first])).toEqual([first.name])
-  expect(await migrate(database, [first, second])).toEqual([second.name])
-  expect(await migrate(database, [first, second])).toEqual([])
-  expect(await tables()).toEqual(["a", "b"])
-})
+describe.each(ways)("by %s", (_, batchOf) => {
+  let batch: Batch
+  beforeEach(async () => {
+    batch = await batchOf(names.shift() ?? "")
+  })
 
-test("a migration that fails leaves nothing behind and is tried again", async () => {
-  const broken = { ...second, statements: [...second.statements, "INSERT INTO nowhere VALUES (1)"] }
-  await expect(migrate(database, [first, broken])).rejects.toThrow("nowhere")
-  expect(await tables()).toEqual(["a"])
-  expect(await migrate(database, [first, second])).toEqual([second.name])
-})
+  async function tables(): Promise<unknown[]> {
+    const sql = "SELECT name FROM sqlite_master WHERE name IN ('a', 'b', 'c')"
+    const [rows = []] = await batch([{ sql }])
+    return rows.map(({ name }) => name)
+  }
 
-test("an older release runs on a newer schema: migrations only add", async () => {
-  await migrate(database, [first, second])
-  expect(await migrate(database, [first])).toEqual([])
-})
+  test("each migration is applied once, in order", async () => {
+    expect(await migrate(batch, [first])).toEqual([first.name])
+    expect(await migrate(batch, [first, second, third])).toEqual([second.name, third.name])
+    expect(await migrate(batch, [first, second, third])).toEqual([])
+    expect(await tables()).toEqual(["a", "b", "c"])
+  })
 
-test("a database of another line of releases is refused with both lists", async () => {
-  await migrate(database, [second])
-  await expect(migrate(database, [first])).rejects.toThrow(
-    /has 0002_second\.sql, which this release does not know, and lacks 0001_first\.sql/,
-  )
+  test("a migration that fails is named and leaves nothing behind, those before it stay, and it is tried again", async () => {
+    const broken = { ...second, statements: [...second.statements, "INSERT INTO nowhere VALUES (1)"] }
+    await expect(migrate(batch, [first, broken, third])).rejects.toThrow(/0002_second\.sql was not applied: .*nowhere/)
+    expect(await tables()).toEqual(["a"])
+    expect(await migrate(batch, [first, second, third])).toEqual([second.name, third.name])
+  })
+
+  test("an older release runs on a newer schema: migrations only add", async () => {
+    await migrate(batch, [first, second])
+    expect(await migrate(batch, [first])).toEqual([])
+  })
+
+  test("a database of another line of releases is refused with both lists", async () => {
+    await migrate(batch, [second])
+    await expect(migrate(batch, [first])).rejects.toThrow(
+      /has 0002_second\.sql, which this release does not know, and lacks 0001_first\.sql/,
+    )
+  })
 })

@@ -5,7 +5,7 @@ import path from "node:path"
 import { readD1Migrations } from "@cloudflare/vitest-pool-workers"
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
 import { root } from "../../src/dev/options.ts"
-import { type Database, migrate } from "../../src/local/migrate.ts"
+import { BATCH_WORKER, migrate, workerBatch } from "../../src/local/migrate.ts"
 import { bundle } from "./bundle.ts"
 import { PRICES } from "./upstream.ts"
 
@@ -65,12 +65,13 @@ export async function startGateway(
     toOptions(folder, { ...providers, ...bindings }, { logs, runtimeLogs, isConfined, script }),
   )
   await miniflare.ready
-  const database = (await miniflare.getD1Database("DB", "gateway")) as unknown as Database
+  const migrator = await miniflare.unsafeGetDirectURL("migrator")
+  const batch = workerBatch((body) => fetch(migrator, { method: "POST", body }))
   const migrateTo = async (newest: string) => {
     const known = await readD1Migrations(path.join(root, "d1-migrations"))
     const wanted = known.filter(({ name }) => name.slice(0, newest.length) <= newest)
     return migrate(
-      database,
+      batch,
       wanted.map(({ name, queries }) => ({ name, statements: queries })),
     )
   }
@@ -187,6 +188,13 @@ function toOptions(
           BOOTSTRAP_MANAGEMENT_KEY: BOOTSTRAP,
           ...bindings,
         },
+      },
+      {
+        name: "migrator",
+        modules: true,
+        script: BATCH_WORKER,
+        d1Databases: { DB: "gateway" },
+        unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
       },
       ...(isConfined ? [{ name: "confined", modules: true, script: CONFINED }] : []),
     ],

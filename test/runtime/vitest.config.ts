@@ -16,6 +16,8 @@ export default defineConfig({
     globalSetup: [path.join(root, "test/runtime/bundle.ts")],
     // One at a time: each file has a runtime of its own, and its patience is for that one alone.
     fileParallelism: false,
+    // What the files import is loaded once.
+    isolate: false,
     provide: { properties },
     setupFiles: [path.join(root, "test/support/properties.ts")],
     testTimeout: timeoutMs,
