@@ -5,6 +5,7 @@ import { consumeQueue } from "./app/queue.ts"
 import { runSchedule } from "./app/schedule.ts"
 
 export { Batch } from "../durable-objects/batch/batch.ts"
+export { InternContainer } from "../durable-objects/container/container.ts"
 export { Delivery } from "../durable-objects/delivery/delivery.ts"
 export { Intern } from "../durable-objects/intern/intern.ts"
 export { Realtime } from "../durable-objects/realtime/realtime.ts"

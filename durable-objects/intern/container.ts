@@ -2,27 +2,28 @@ import { configOf } from "../../src/config/config.ts"
 import type { Env } from "../../src/config/env.ts"
 import { newJoinToken } from "../../src/interns/tokens.ts"
 import { moveIntern } from "../../src/interns/store.ts"
+import { openContainer } from "../../src/interns/hosts/container-rpc.ts"
 import type { InternConfig, InternHost } from "../../src/interns/hosts/host.ts"
 import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import { internError } from "../../src/interns/reasons.ts"
 import type { DaemonLink } from "./daemon.ts"
 
-/**
- * A daemon in a Cloudflare container that this object starts: the image of src/daemon, which dials in as any other
- * does. Tested against a container binding of the tests' own; not against the platform's.
- */
+const NOT_BOUND =
+  "This deployment binds no container to interns: set INTERN_CONTAINER and [[containers]] in wrangler.toml."
+
+/** A daemon in a Cloudflare container, which an object of its own runs (durable-objects/container). It dials in as any other does. */
 export class ContainerHost implements InternHost {
   readonly startLabel = "Starting the container"
   readonly lateMessage =
     "The container did not connect. Read its log, and check that it can reach the gateway at PUBLIC_URL."
-  readonly #ctx: DurableObjectState
+  readonly #internId: string
   readonly #link: DaemonLink
   readonly #env: Env
 
-  constructor(ctx: DurableObjectState, env: Env, link: DaemonLink) {
-    this.#ctx = ctx
-    this.#env = env
+  constructor(internId: string, env: Env, link: DaemonLink) {
+    this.#internId = internId
     this.#link = link
+    this.#env = env
   }
 
   get isUp(): boolean {
@@ -35,17 +36,17 @@ export class ContainerHost implements InternHost {
 
   /** Each start creates a new join token, which only the container has. */
   async start(config: InternConfig): Promise<void> {
-    const container = this.#container()
+    const container = this.#container
+    if (!container) throw internError("intern_rejected", NOT_BOUND)
     // Not taken from the Host header of a request: the container sends its token there.
     const url = URL.parse(configOf(this.#env).PUBLIC_URL ?? "")
     if (!url) throw new Error("A container needs to know where the gateway is: set PUBLIC_URL.")
     const { secret, hash } = newJoinToken()
     await moveIntern(this.#env.DB, config, { from: [], columns: { joinTokenHash: hash }, now: Date.now() })
-    if (container.running) await container.destroy()
     await this.#link.start(config)
-    container.start({
-      enableInternet: true,
-      env: { INTERN_GATEWAY_URL: url.origin, INTERN_ID: config.id, INTERN_JOIN_TOKEN: secret },
+    const dialIn = { INTERN_GATEWAY_URL: url.origin, INTERN_ID: config.id, INTERN_JOIN_TOKEN: secret }
+    await container.launch(dialIn).catch((cause: unknown) => {
+      throw new Error(toStartError(cause), { cause })
     })
   }
 
@@ -71,20 +72,24 @@ export class ContainerHost implements InternHost {
 
   async stop(): Promise<void> {
     await this.#link.stop()
-    if (this.#ctx.container?.running) this.#ctx.container.signal(15)
+    await this.#container?.halt()
   }
 
   async destroy(): Promise<boolean> {
     const isArchived = await this.#link.destroy()
-    if (this.#ctx.container?.running) await this.#ctx.container.destroy()
+    await this.#container?.remove()
     return isArchived
   }
 
-  #container(): Container {
-    const { container } = this.#ctx
-    if (!container) {
-      throw internError("intern_rejected", "This deployment binds no container to its interns: see [[containers]].")
-    }
-    return container
+  get #container() {
+    return openContainer(this.#env, this.#internId)
   }
+}
+
+/** Where its object cannot be opened, the runtime says less than its own methods do. */
+function toStartError(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  if (message.startsWith("Containers have not been enabled")) return NOT_BOUND
+  if (!message.startsWith("internal error")) return message
+  return `The runtime has no container (${message}). On a machine of your own it needs an engine, such as Docker.`
 }

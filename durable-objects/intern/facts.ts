@@ -13,6 +13,8 @@ export type LifecycleState = {
   wakeAt: number | null
   isLossAcknowledged: boolean
   isAwaitingHost?: boolean
+  /** When the agent was connected. */
+  upAt?: number
 }
 
 /** Single values that an object stores. */

@@ -17,7 +17,7 @@ export function openHost(identity: InternIdentity | undefined, { ctx, env, runs 
     return new EmbeddedHost(ctx, env, { runs, events, callGateway })
   }
   const link = new DaemonLink(ctx, env, runs, events)
-  return identity.host === "daemon" ? link : new ContainerHost(ctx, env, link)
+  return identity.host === "daemon" ? link : new ContainerHost(identity.id, env, link)
 }
 
 /** Whether a daemon is connected, with an agent that is ready or not. */

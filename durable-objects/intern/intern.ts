@@ -117,6 +117,12 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
     daemonOf(this.#hostOf(identity))?.revoke()
   }
 
+  /** The container of its agent ended by itself. */
+  async containerEnded(exitCode: number): Promise<void> {
+    await this.#lifecycle.hostEnded(`The container ended by itself with exit code ${exitCode}. Read its log.`)
+    this.schedule()
+  }
+
   /** Hosts that hold secrets in memory read them again. */
   vaultChanged(): void {
     if (this.#currentHost().isUp) this.#send({ method: "_intern/vault_changed", params: {} })

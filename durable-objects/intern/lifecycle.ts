@@ -19,6 +19,8 @@ const STALLED_MS = 30_000
 
 /** Until the record says that nothing has dialed in. */
 const DIAL_IN_MS = 120_000
+/** A host that ends after this did not fail to start. */
+const STABLE_MS = 600_000
 const MAX_MESSAGE_LENGTH = 500
 
 /** Trying again does not help. */
@@ -176,10 +178,20 @@ export class InternLifecycle {
     await this.#move(["provisioning", "failed"], { status: "failed", progress: null, lastFailureMessage })
   }
 
+  /** The host ended without being asked to, and does not come back by itself: it is started again, a few times. */
+  async hostEnded(message: string): Promise<void> {
+    if (this.#state.phase === "running") await this.#move(["running"], { status: "provisioning" })
+    const { phase, attempt, upAt = 0 } = this.#state
+    if (phase !== "running" && phase !== "provisioning") return
+    const isStable = phase === "running" && this.#around.now() - upAt >= STABLE_MS
+    this.#set({ phase: "provisioning", attempt: isStable ? 0 : attempt, isAwaitingHost: false })
+    await this.#bootFailed(new Error(message))
+  }
+
   /** The agent is connected: the intern accepts prompts before its row in D1 says that it is running. */
   async hostIsUp(): Promise<void> {
     if (this.#state.phase !== "provisioning") return
-    this.#set({ phase: "running", attempt: 0, isAwaitingHost: false })
+    this.#set({ phase: "running", isAwaitingHost: false, upAt: this.#around.now() })
     this.#around.onRunning()
     await this.#recordRunning()
   }

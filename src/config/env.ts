@@ -11,6 +11,8 @@ export interface Bindings {
   INTERN: DurableObjectNamespace
   /** One object per destination with a backlog (observability/delivery). */
   DELIVERY: DurableObjectNamespace
+  /** One object per intern in a container (durable-objects/container); absent where no container is bound. */
+  INTERN_CONTAINER?: DurableObjectNamespace
   /** One object per unfinished batch (batches). */
   BATCH: DurableObjectNamespace
   /** One object per realtime session (inference/realtime). */

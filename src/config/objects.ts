@@ -28,7 +28,9 @@ export function newObject(env: Env, binding: ObjectBinding): DurableObjectStub {
 
 function namespaceOf(env: Env, binding: ObjectBinding): DurableObjectNamespace {
   const { JURISDICTION: jurisdiction } = configOf(env)
-  return jurisdiction === undefined ? env[binding] : env[binding].jurisdiction(jurisdiction)
+  const namespace = env[binding]
+  if (!namespace) throw new GatewayError("misconfigured", `${binding}: this deployment does not bind it.`)
+  return jurisdiction === undefined ? namespace : namespace.jurisdiction(jurisdiction)
 }
 
 /** Throws where the runtime has no jurisdictions, as workerd on a machine of one's own. */

@@ -89,15 +89,18 @@ const OPERATIONS = {
 }
 type Operation = { do: keyof typeof OPERATIONS; session: 0 | 1 | 2 | 3 }
 
-/** In one session after the other, which chance alone would seldom do. What is in its way is ended first. */
+type Schedule = { id: string; enabled: boolean; next_run_at: string | null; last_error: string | null }
+
+/** Steps that chance alone would seldom take in this order, in one session. */
 const STORIES: readonly (readonly Operation["do"][])[] = [
   ["background", "ask", "answer", "text", "leave"],
   ["background", "ask", "answer by id", "ask", "answer", "leave"],
-  ["open in the editor", "prompt by the editor", "ask", "answer by id", "close the editor"],
+  ["open in the editor", "prompt by the editor", "ask", "answer", "answer by id", "close the editor"],
   ["open in the editor", "prompt by the editor", "ask", "ask", "answer the last by the editor", "answer by the editor"],
+  ["switch the schedule", "run the schedule", "ask"],
 ]
+/** Ends what is in the way of a story. */
 const CLEARED: readonly Operation["do"][] = ["come back", "stop", "end cancelled"]
-type Schedule = { id: string; enabled: boolean; next_run_at: string | null; last_error: string | null }
 
 const OPERATION_NAMES = Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]
 const TEN_MINUTES = 600_000
@@ -813,15 +816,15 @@ async function newSetup(workspace: Workspace): Promise<Setup> {
 test("whatever happens in whatever order, every run keeps its promises", { timeout: 900_000 }, async () => {
   const workspace = await newWorkspace()
   const session = fc.constantFrom(0 as const, 0 as const, 0 as const, 1 as const, 2 as const, 3 as const)
-  const alone = fc.oneof(
-    ...OPERATION_NAMES.map((name) => ({ weight: OPERATIONS[name], arbitrary: fc.constant([name]) })),
-  )
-  const story = fc.constantFrom(...STORIES).map((operations) => [...CLEARED, ...operations])
-  const inSession = (names: fc.Arbitrary<readonly Operation["do"][]>) =>
-    fc.tuple(names, session).map(([all, one]) => all.map((name): Operation => ({ do: name, session: one })))
-  const part = fc.oneof({ weight: 16, arbitrary: inSession(alone) }, { weight: 1, arbitrary: inSession(story) })
+  const name = fc.oneof(...OPERATION_NAMES.map((one) => ({ weight: OPERATIONS[one], arbitrary: fc.constant(one) })))
+  const alone = fc.record({ do: name, session }).map((one) => [one])
+  const story = fc.tuple(fc.constantFrom(...STORIES), session).map(([names, any]) => {
+    const ofStory = names.includes("run the schedule") ? 3 : any
+    return [...CLEARED, ...names].map((one): Operation => ({ do: one, session: ofStory }))
+  })
+  const part = fc.oneof({ weight: 8, arbitrary: alone }, { weight: 1, arbitrary: story })
   await fc.assert(
-    fc.asyncProperty(fc.array(part, { minLength: 20, maxLength: 40, size: "max" }), async (parts) => {
+    fc.asyncProperty(fc.array(part, { minLength: 15, maxLength: 35, size: "max" }), async (parts) => {
       const deps = await newSetup(workspace)
       for (const one of parts.flat()) {
         await deps.do(one)

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { runInDurableObject } from "cloudflare:test"
-import { expect, test } from "vitest"
+import { afterEach, expect, test, vi } from "vitest"
 import { InternLifecycle } from "../../durable-objects/intern/lifecycle.ts"
 import { RunStore } from "../../durable-objects/intern/run-store.ts"
 import type { InternHost } from "../../src/interns/hosts/host.ts"
@@ -18,6 +18,10 @@ const host = {
   destroy: () => Promise.resolve(true),
   send: () => undefined,
 } satisfies InternHost
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
 /** What else an object is told of its intern. */
 const REST = { host: "daemon", apiBase: "http://gateway.test/api/v1" } as const
@@ -116,4 +120,56 @@ test("an intern that is stopped while its record is written stays stopped", asyn
     expect(() => lifecycle.requireRunning()).toThrow(/not running/)
     expect(lifecycle.wakeAt).toBeNull()
   })
+})
+
+test("a host that ends by itself is started again, three times in ten minutes, and a stable one starts anew", async () => {
+  const workspace = await newWorkspace()
+  let starts = 0
+  vi.spyOn(host, "start").mockImplementation(() => Promise.resolve(void (starts += 1)))
+  const id = await living(
+    workspace,
+    (write) => write(),
+    async (lifecycle, clock) => {
+      const restarted = async () => {
+        await lifecycle.hostEnded("It ended with 137.")
+        expect(() => lifecycle.requireRunning()).toThrow("not running")
+        clock.now = Math.max(clock.now, lifecycle.wakeAt ?? 0)
+        await lifecycle.wake()
+      }
+      await lifecycle.provision()
+      await restarted()
+      await restarted()
+      lifecycle.requireRunning()
+      expect(starts).toBe(3)
+      clock.now += 600_000
+      await restarted()
+      lifecycle.requireRunning()
+      await restarted()
+      await restarted()
+      expect(starts).toBe(6)
+      await lifecycle.hostEnded("It ended with 137.")
+      expect(lifecycle.wakeAt).toBeNull()
+      await lifecycle.hostEnded("It ended with 137.")
+      expect(starts).toBe(6)
+    },
+  )
+  const record = await expectJson<{ status: string; last_failure_message: string }>(
+    200,
+    workspace.as.get(`/interns/${id}`),
+  )
+  expect(record).toMatchObject({ status: "failed", last_failure_message: "It ended with 137." })
+})
+
+test("a host that ends when its intern was stopped stays down", async () => {
+  const workspace = await newWorkspace()
+  await living(
+    workspace,
+    (write) => write(),
+    async (lifecycle) => {
+      await lifecycle.provision()
+      await lifecycle.suspend()
+      await lifecycle.hostEnded("It ended with 0.")
+      expect(lifecycle.wakeAt).toBeNull()
+    },
+  )
 })

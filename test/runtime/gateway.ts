@@ -48,21 +48,24 @@ export type Organization = { id: string; apiKey: string; managementKey: string }
  * Another bundle than that of this release, the newest migration that the database gets at first, and a folder that outlives
  * the gateway.
  */
-type Release = { script?: string; upTo?: string; state?: string }
+type Release = { script?: string; upTo?: string; state?: string; containers?: Containers }
+
+/** The engine that runs the containers of interns, and the port on which they reach the gateway. */
+export type Containers = { engine: string; port: number }
 
 /** The deployed bundle in workerd, with real D1, KV and Durable Objects in a folder, reached by a socket of its own. */
 export async function startGateway(
   upstreamUrl: string,
   bindings: Record<string, string> = {},
   isConfined = false,
-  { script = bundle, upTo = "9999", state }: Release = {},
+  { script = bundle, upTo = "9999", state, containers }: Release = {},
 ): Promise<Gateway> {
   const folder = state ?? mkdtempSync(path.join(tmpdir(), "gateway-runtime-"))
   const logs: string[] = []
   const runtimeLogs: string[] = []
   const providers = { CUSTOM_PROVIDERS: toProviders(upstreamUrl) }
   const miniflare = new Miniflare(
-    toOptions(folder, { ...providers, ...bindings }, { logs, runtimeLogs, isConfined, script }),
+    toOptions(folder, { ...providers, ...bindings }, { logs, runtimeLogs, isConfined, script, containers }),
   )
   await miniflare.ready
   const migrator = await miniflare.unsafeGetDirectURL("migrator")
@@ -135,7 +138,15 @@ export async function startGateway(
 }
 
 /** `isConfined`: nothing leaves this machine, whatever URL a client configures. */
-type Outputs = { logs: string[]; runtimeLogs: string[]; isConfined: boolean; script: string }
+type Outputs = {
+  logs: string[]
+  runtimeLogs: string[]
+  isConfined: boolean
+  script: string
+  containers: Containers | undefined
+}
+
+const CONTAINER = { className: "InternContainer", useSQLite: true, container: { imageName: "intern:test" } }
 
 const CONFINED = `export default {
   fetch(request) {
@@ -147,7 +158,7 @@ const CONFINED = `export default {
 function toOptions(
   folder: string,
   bindings: Record<string, string>,
-  { logs, runtimeLogs, isConfined, script }: Outputs,
+  { logs, runtimeLogs, isConfined, script, containers }: Outputs,
 ) {
   const config = readFileSync(path.join(root, "wrangler.toml"), "utf8")
   return convertV4MiniflareOptions({
@@ -162,6 +173,7 @@ function toOptions(
       else runtimeLogs.push(message)
     },
     resourcePersistencePath: folder,
+    ...(containers && { containerEngine: containers.engine }),
     workers: [
       {
         name: "gateway",
@@ -178,14 +190,16 @@ function toOptions(
           DELIVERY: { className: "Delivery", useSQLite: true },
           BATCH: { className: "Batch", useSQLite: true },
           REALTIME: { className: "Realtime", useSQLite: true },
+          ...(containers && { INTERN_CONTAINER: CONTAINER }),
         },
         ...(isConfined && { outboundService: "confined", queueProducers: { BROADCAST: "broadcast" } }),
-        unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+        unsafeDirectSockets: [{ host: "127.0.0.1", port: containers?.port ?? 0 }],
         bindings: {
           STAGE: "production",
           LOG_CALLS: "off",
           MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
           BOOTSTRAP_MANAGEMENT_KEY: BOOTSTRAP,
+          ...(containers && { PUBLIC_URL: `http://127.0.0.1:${containers.port}` }),
           ...bindings,
         },
       },

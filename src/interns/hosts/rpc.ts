@@ -68,6 +68,7 @@ export interface InternRpc extends Rpc.DurableObjectBranded {
   destroy(scope: InternIdentity, isLossAcknowledged: boolean): void
   isDaemonAttached(scope: InternIdentity): boolean
   revoke(scope: InternIdentity): void
+  containerEnded(exitCode: number): Promise<void>
   vaultChanged(): void
   sessions(limit: number, before: SessionPosition | undefined): SessionState[]
   transcript(
