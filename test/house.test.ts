@@ -26,7 +26,7 @@ const ROOMS = `
   generations usage workspaces members keys organizations reconciliation budgets byok guardrails
   presets observability alerts policy sessions calls routing mcp-servers passthrough server-tools plugins files response-cache inference batches datasets scim oauth vault
   interns events app durable-objects/ledger durable-objects/intern
-  durable-objects/delivery durable-objects/batch durable-objects/realtime index
+  durable-objects/container durable-objects/delivery durable-objects/batch durable-objects/realtime index
 `
   .trim()
   .split(/\s+/)

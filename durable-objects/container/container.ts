@@ -20,18 +20,18 @@ const NO_INSTANCE = "there is no container instance"
 export class InternContainer extends Container<Env> implements Omit<ContainerRpc, keyof Rpc.DurableObjectBranded> {
   override enableInternet = true
 
-  async launch(env: ContainerEnv): Promise<void> {
+  async launch(dialIn: ContainerEnv): Promise<void> {
     const { kv } = this.ctx.storage
     kv.delete(INTERN)
     kv.delete(IS_REMOVED)
     if (this.ctx.container?.running) await this.destroy()
     try {
-      await this.start({ envVars: env, enableInternet: this.enableInternet })
+      await this.start({ envVars: dialIn, enableInternet: this.enableInternet })
     } catch (cause) {
       throw new Error(startError(cause), { cause })
     }
     if (!this.ctx.container?.running) throw new Error("The container ended at once. Read its log.")
-    kv.put(INTERN, env.INTERN_ID)
+    kv.put(INTERN, dialIn.INTERN_ID)
   }
 
   async halt(): Promise<void> {

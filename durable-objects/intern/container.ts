@@ -8,8 +8,7 @@ import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import { internError } from "../../src/interns/reasons.ts"
 import type { DaemonLink } from "./daemon.ts"
 
-const NOT_BOUND =
-  "This deployment binds no container to interns: set INTERN_CONTAINER and [[containers]] in wrangler.toml."
+const NOT_BOUND = "This deployment runs no containers: set INTERN_CONTAINER and [[containers]] in wrangler.toml."
 
 /** A daemon in a Cloudflare container, which an object of its own runs (durable-objects/container). It dials in as any other does. */
 export class ContainerHost implements InternHost {

@@ -71,6 +71,7 @@ test("the Worker reads no variable that is not defined in variables.ts", () => {
     "FILES",
     "LEDGER",
     "INTERN",
+    "INTERN_CONTAINER",
     "DELIVERY",
     "BATCH",
     "REALTIME",

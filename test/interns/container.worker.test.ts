@@ -135,7 +135,10 @@ describe("the object of a container, by the class of @cloudflare/containers", ()
       const ended: unknown[] = []
       const intern = { containerEnded: (code: number) => Promise.resolve(void ended.push(code)) }
       const INTERN = { idFromName: (name: string) => name, get: () => intern }
-      const object = new InternContainer(state as DurableObjectState<object>, { ...env, INTERN } as unknown as typeof env)
+      const object = new InternContainer(
+        state as DurableObjectState<object>,
+        { ...env, INTERN } as unknown as typeof env,
+      )
       await use(object, played, ended)
       await state.storage.deleteAlarm()
     })
