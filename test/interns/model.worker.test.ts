@@ -97,6 +97,10 @@ const STORIES: readonly (readonly Operation["do"][])[] = [
   ["background", "ask", "answer by id", "ask", "answer", "leave"],
   ["open in the editor", "prompt by the editor", "ask", "answer", "answer by id", "close the editor"],
   ["open in the editor", "prompt by the editor", "ask", "ask", "answer the last by the editor", "answer by the editor"],
+  ["open in the editor", "prompt by the editor", "ask", "pass the deadline"],
+  ["open in the editor", "prompt by the editor", "ask", "text", "end"],
+  ["open in the editor", "start anew", "prompt by the editor"],
+  ["background", "end", "open in the editor", "delete session", "prompt by the editor"],
   ["switch the schedule", "run the schedule", "ask"],
 ]
 /** Ends what is in the way of a story. */

@@ -191,17 +191,17 @@ export const internMutants: readonly Mutant[] = [
     test: MODEL,
   },
   {
-    name: "what is said while an editor is asked is kept for a chat",
+    name: "what is said while an editor is asked is in no transcript",
     file: "src/interns/run/advance.ts",
-    from: `(run.state === "paused" && isDetached(run))`,
-    to: `(run.state === "paused" && run.isBackground)`,
+    from: `if (isRead) return { run: reported, effects: [{ do: "say", delta }] }`,
+    to: `if (isRead) return { run: reported, effects: run.state === "paused" ? [] : [{ do: "say", delta }] }`,
     test: MODEL,
   },
   {
-    name: "an editor sees the turn of a chat",
+    name: "an editor keeps the sessions of an agent that was started anew",
     file: CLIENTS,
-    from: `(run && !run.client)) return false`,
-    to: `(run && !run)) return false`,
+    from: `this.#store.forgetSessions()`,
+    to: "",
     test: MODEL,
   },
   {

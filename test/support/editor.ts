@@ -58,7 +58,12 @@ export class Editor {
 
   async refusedPrompt(name: string, expected: object): Promise<void> {
     const client = await this.connected()
-    expect((await client.answerTo(client.prompt(name, "?"))).error).toMatchObject(expected)
+    const id = client.prompt(name, "?")
+    // A prompt that is not refused has no answer for as long as its turn lasts.
+    await eventually(() => {
+      const answer = client.received.find((message) => message.method === undefined && message.id === id)
+      expect(answer?.error).toMatchObject(expected)
+    })
   }
 
   /** What the agent said in a session, which the editor sees if it has it open. */
