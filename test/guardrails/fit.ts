@@ -1,5 +1,8 @@
 import { BUCKETS, sentencesOf } from "../../src/guardrails/detectors/injection-features.ts"
-import { shareOf, WINDOW } from "../../src/guardrails/detectors/injection-model.ts"
+import { Meter } from "../../src/guardrails/content/meter.ts"
+import { hiddenTexts } from "../../src/guardrails/detectors/injection.ts"
+import { HIDDEN_SCORE, shareOf, WINDOW } from "../../src/guardrails/detectors/injection-model.ts"
+import { surveyOf } from "../../src/guardrails/detectors/surveyor.ts"
 import { seeded } from "../support/random-patterns.ts"
 import type { Training } from "./labelled/training.ts"
 
@@ -12,12 +15,20 @@ const LEAST_GROUPS = 2
 const DROPPED = 0.3
 const FOLDS = 5
 
-type Window = { words: Uint32Array; concepts: Uint32Array; isForeign: boolean; share: ReturnType<typeof shareOf> }
-export type Sample = { windows: Window[]; isAttack: boolean; group: string }
+type Window = {
+  words: Uint32Array
+  concepts: Uint32Array
+  isForeign: boolean
+  share: ReturnType<typeof shareOf>
+  /** Added to the score. */
+  more: number
+}
+/** `hidden`: windows of what it reads without a disguise, which the model is not fitted to. */
+export type Sample = { windows: Window[]; hidden: Window[]; isAttack: boolean; group: string }
 export type Model = { weights: Float64Array; bias: number }
 
 /** The windows of a text: one sentence, and it together with the next. */
-function windowsOf(text: string): Window[] {
+function windowsOf(text: string, more = 0): Window[] {
   const [words, concepts]: [number[], number[]] = [[], []]
   const sentences = sentencesOf(text, (feature, isConcept) => {
     ;(isConcept ? concepts : words).push(feature)
@@ -35,6 +46,7 @@ function windowsOf(text: string): Window[] {
         words: Uint32Array.from(words.slice(wordFrom, wordTo)),
         concepts: Uint32Array.from(concepts.slice(conceptFrom, conceptTo)),
         isForeign,
+        more,
         share: shareOf({ count: wordTo - wordFrom, metCount: conceptTo - conceptFrom }),
       }
     })
@@ -45,17 +57,20 @@ function windowsOf(text: string): Window[] {
 }
 
 export function samplesOf(prompts: readonly Training[]): Sample[] {
-  return prompts.map(({ text, isAttack, group }) => ({ windows: windowsOf(text), isAttack, group: group ?? text }))
+  return prompts.map(({ text, isAttack, group }) => {
+    const hidden = hiddenTexts(text, surveyOf(text), new Meter()).flatMap((one) => windowsOf(one.text, HIDDEN_SCORE))
+    return { windows: windowsOf(text), hidden, isAttack, group: group ?? text }
+  })
 }
 
-function scoreOf({ words, concepts, share }: Window, { weights, bias }: Model): number {
+function scoreOf({ words, concepts, share, more }: Window, { weights, bias }: Model): number {
   let [sum, met] = [0, 0]
   for (const feature of words) sum += weights[feature] ?? 0
   for (const feature of concepts) met += weights[feature] ?? 0
-  return bias + sum * share.word + met * share.concept
+  return more + bias + sum * share.word + met * share.concept
 }
 
-function bestOf({ windows }: Sample, model: Model): { window: Window | undefined; score: number } {
+function bestOf(windows: readonly Window[], model: Model): { window: Window | undefined; score: number } {
   let best: { window: Window | undefined; score: number } = { window: undefined, score: Number.NEGATIVE_INFINITY }
   for (const window of windows) {
     const score = scoreOf(window, model)
@@ -124,7 +139,7 @@ export function fit(samples: readonly Sample[]): Model {
       ;[order[at], order[other]] = [order[other] as Sample, order[at] as Sample]
     }
     for (const sample of order) {
-      const { window: best } = bestOf(sample, model)
+      const { window: best } = bestOf(sample.windows, model)
       if (!best) continue
       const window = thinned(best, random)
       const score = scoreOf(window, model)
@@ -147,7 +162,7 @@ export function crossValidated(samples: readonly Sample[]): Scored[] {
   const foldOf = ({ group }: Sample) => Math.floor(folds.get(group) ?? 0)
   const models = Array.from({ length: FOLDS }, (_, fold) => fit(samples.filter((one) => foldOf(one) !== fold)))
   return samples.map((sample) => {
-    const { window, score } = bestOf(sample, models[foldOf(sample)] as Model)
+    const { window, score } = bestOf([...sample.windows, ...sample.hidden], models[foldOf(sample)] as Model)
     return { score, isForeign: window?.isForeign ?? false }
   })
 }

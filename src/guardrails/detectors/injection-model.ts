@@ -28,8 +28,14 @@ function weightsOf(): Int8Array {
   return read
 }
 
-/** The stretches of a text that the linear model takes for injections, and the highest probability in the text. */
-export function scoreInjections(text: string, meter: Meter): { parts: Part[]; score: number } {
+/** What a text scores more that was disguised: few ordinary texts are. */
+export const HIDDEN_SCORE = 1
+
+/**
+ * The stretches of a text that the linear model takes for injections, and the highest probability in the text. `more`
+ * is added to each score.
+ */
+export function scoreInjections(text: string, meter: Meter, more = 0): { parts: Part[]; score: number } {
   meter.spend(text.length * COST.weighed)
   const known = (weights ??= weightsOf())
   const sentences = sentencesOf(text, (feature) => known[feature] ?? 0)
@@ -47,7 +53,7 @@ export function scoreInjections(text: string, meter: Meter): { parts: Part[]; sc
       window.metCount += sentence.metCount
       window.isForeign ||= sentence.isForeign
       const share = shareOf(window)
-      const score = BIAS + (window.sum * share.word + window.met * share.concept) * SCALE
+      const score = more + BIAS + (window.sum * share.word + window.met * share.concept) * SCALE
       best = Math.max(best, score)
       if (score > thresholdOf(window) + rise) parts.push([sentences[first]?.from ?? 0, sentence.to])
     }

@@ -1,10 +1,10 @@
-import { decodeBase64 } from "../../support/encoding.ts"
 import { COST, type Meter } from "../content/meter.ts"
 import { type Runs, runsOf } from "../prefilter/runs.ts"
 import type { Survey } from "../prefilter/survey.ts"
 import type { Part } from "./detector.ts"
 import { LETTER_OF_DIGIT } from "./injection-letters.ts"
-import { scoreInjections } from "./injection-model.ts"
+import { type Reading, readingsOf } from "./injection-readings.ts"
+import { HIDDEN_SCORE, scoreInjections } from "./injection-model.ts"
 import { type Sign, SIGNS } from "./injection-signs.ts"
 import { fuzzyInjections, injectionsFrom, misspeltVerb } from "./injection-typos.ts"
 import { numberOf, surveyChanged, surveyOf } from "./surveyor.ts"
@@ -14,9 +14,6 @@ const SQUEEZED =
   /(?:ignore|disregard|forget|override|bypass)(?:all|any|the|my|your|of|these|those){0,4}(?:previous|prior|above|earlier|preceding|system|safety|your)(?:system)?(?:instructions?|prompts?|rules|directives?|guidelines?|commands?)|(?:reveal|show|print|repeat|output|leak)(?:me)?(?:your|the)(?:hidden|secret|initial|full|entire|original){0,2}system(?:prompt|instructions?|message)|doanythingnow/i
 
 const INVISIBLE = /[\u00ad\u200b-\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/gu
-const SPACED = /(?:[\p{L}\p{N}][\s.\-_*|/]{1,3}){8,400}[\p{L}\p{N}]/gu
-const BASE64 = /[A-Za-z0-9+/_-]{24,8192}={0,2}/g
-const HEX = /(?:[0-9a-f]{2}[ :]?){20,4096}/gi
 const LEET: Readonly<Record<string, string>> = { ...LETTER_OF_DIGIT, "@": "a", $: "s", "!": "i" }
 
 /** Begins with the sign, which is rarer than a letter. */
@@ -24,13 +21,30 @@ const LEET_IN_WORD = /[013457@$](?:(?=[a-z])|(?<=[a-z].))/i
 
 /** Finds attempts to override the instructions of a model, plain or disguised. */
 export function findInjections(text: string, survey: Survey, meter: Meter): Part[] {
-  return withModel(findSigns(text, survey, meter), text, meter)
+  const runs = runsIn(text, survey, meter)
+  const readings = readingsOf(text, { survey, runs }, meter)
+  return withModel([...signsIn(text, { survey, runs }, meter), ...hidden(readings, meter)], { text, readings }, meter)
 }
 
 /** What the patterns find, without the model. */
 export function findSigns(text: string, survey: Survey, meter: Meter): Part[] {
+  const runs = runsIn(text, survey, meter)
+  const readings = readingsOf(text, { survey, runs }, meter)
+  return [...signsIn(text, { survey, runs }, meter), ...hidden(readings, meter)]
+}
+
+/** What the disguised parts of a text say. */
+export function hiddenTexts(text: string, survey: Survey, meter: Meter): Reading[] {
+  return readingsOf(text, { survey, runs: runsIn(text, survey, meter) }, meter)
+}
+
+function runsIn(text: string, survey: Survey, meter: Meter): Runs | undefined {
   const runs = survey.places && !survey.hasPairs ? runsOf(text, survey.verbs, misspeltVerb) : undefined
   meter.spend(text.length * COST.runs + (runs?.verbs.length ?? 0) * COST.misspelt)
+  return runs
+}
+
+function signsIn(text: string, { survey, runs }: { survey: Survey; runs: Runs | undefined }, meter: Meter): Part[] {
   const parts = plainly(text, survey, meter)
   // With letters of two units, or too many beginnings to look at each, all is searched.
   if (!runs) meter.spend(text.length * COST.dearest)
@@ -46,13 +60,24 @@ export function findSigns(text: string, survey: Survey, meter: Meter): Part[] {
     const plain = unleet(text, changed)
     parts.push(...plainly(plain, surveyChanged(survey, plain, changed), meter))
   }
-  parts.push(...encoded(text, runs, meter))
   return parts
 }
 
+/** Disguised parts that have a sign without the disguise. */
+function hidden(readings: readonly Reading[], meter: Meter): Part[] {
+  return readings.flatMap(({ text, whole }) => (isInjection(text, meter) ? [whole] : []))
+}
+
+type Texts = { text: string; readings: readonly Reading[] }
+
 /** Adds what the model finds apart from what the patterns found. */
-function withModel(parts: readonly Part[], text: string, meter: Meter): Part[] {
-  const { parts: weighed, score } = scoreInjections(text, meter)
+function withModel(parts: readonly Part[], { text, readings }: Texts, meter: Meter): Part[] {
+  const scored = scoreInjections(text, meter)
+  const disguised = readings
+    .map((one) => ({ ...scoreInjections(one.text, meter, HIDDEN_SCORE), whole: one.whole }))
+    .filter((one) => one.parts.length > 0)
+  const weighed = [...scored.parts, ...disguised.map(({ whole }) => whole)]
+  const score = Math.max(scored.score, ...disguised.map((one) => one.score))
   const others = weighed.filter(([from, to]) => !parts.some((part) => part[0] < to && part[1] > from))
   return [...parts.map(([from, to]): Part => [from, to, score]), ...others.map(([from, to]): Part => [from, to, score])]
 }
@@ -65,29 +90,6 @@ function paidSurvey(text: string, meter: Meter): Survey {
 function cleaned(text: string, { hasUnread, isAscii }: Survey): string {
   if (isAscii) return text
   return (hasUnread ? text.replaceAll(INVISIBLE, "") : text).normalize("NFKC")
-}
-
-/** Finds instructions in separated letters, Base64 or hexadecimal digits. */
-function encoded(text: string, runs: Runs | undefined, meter: Meter): Part[] {
-  const parts: Part[] = []
-  const whole = [0, text.length]
-  const find = (pattern: RegExp, ranges: readonly number[], isInjection: (match: string) => boolean) => {
-    for (let at = 0; at < ranges.length; at += 2) {
-      const [from = 0, to = 0] = [ranges[at], ranges[at + 1]]
-      meter.spend((to - from) * COST.searched)
-      for (const { index, 0: match } of text.slice(from, to).matchAll(pattern)) {
-        if (isInjection(match)) parts.push([from + index, from + index + match.length])
-      }
-    }
-  }
-  if (!runs || runs.hasSpaced) {
-    find(SPACED, whole, (match) => SQUEEZED.test(match.replaceAll(/[^\p{L}\p{N}]/gu, "")))
-  }
-  // Includes the padding after a Base64 run.
-  const base64 = runs?.base64.map((scope, at) => (at % 2 === 0 ? scope : Math.min(text.length, scope + 2)))
-  find(BASE64, base64 ?? whole, (match) => isHidden(fromBase64(match), meter))
-  find(HEX, runs?.hex ?? whole, (match) => isHidden(fromHex(match), meter))
-  return parts
 }
 
 function plainly(text: string, survey: Survey, meter: Meter): Part[] {
@@ -163,21 +165,6 @@ function unleet(text: string, changed: number[]): string {
   })
 }
 
-function isHidden(decoded: string | undefined, meter: Meter): boolean {
-  if (decoded === undefined) return false
-  return plainly(decoded, paidSurvey(decoded, meter), meter).length > 0 || SQUEEZED.test(decoded.replaceAll(/\W/g, ""))
-}
-
-const READABLE = /^[\t\n\r\x20-\x7e]{16,}$/
-
-function fromBase64(encoded: string): string | undefined {
-  const bytes = decodeBase64(encoded.replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, ""))
-  const text = bytes && new TextDecoder().decode(bytes)
-  return text !== undefined && READABLE.test(text) ? text : undefined
-}
-
-function fromHex(encoded: string): string | undefined {
-  const pairs = encoded.replaceAll(/[^0-9a-f]/gi, "").match(/../g) ?? []
-  const text = String.fromCharCode(...pairs.map((pair) => Number.parseInt(pair, 16)))
-  return READABLE.test(text) ? text : undefined
+function isInjection(text: string, meter: Meter): boolean {
+  return plainly(text, paidSurvey(text, meter), meter).length > 0 || SQUEEZED.test(text.replaceAll(/\W/g, ""))
 }

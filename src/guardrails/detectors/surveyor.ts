@@ -3,6 +3,7 @@ import { stopsOf } from "../prefilter/stops.ts"
 import { windowsAround, windowsWithin } from "../prefilter/windows.ts"
 import type { Span } from "../content/scanner.ts"
 import type { Scanned } from "./detector.ts"
+import { CUES } from "./injection-cues.ts"
 import { SIGNS } from "./injection-signs.ts"
 import { VERB_PARTS } from "./injection-typos.ts"
 import { address, personName } from "./people.ts"
@@ -17,7 +18,11 @@ function surveyor(): Surveyor {
   known ??= new Surveyor(
     SCANNED.map(({ signs }) => signs ?? {}),
     SIGNS.flatMap(({ openings }) => openings ?? []),
-    [...SIGNS.flatMap(({ groups }) => groups.flat()), ...SCANNED.flatMap(({ without }) => without?.literal ?? [])],
+    [
+      ...SIGNS.flatMap(({ groups }) => groups.flat()),
+      ...SCANNED.flatMap(({ without }) => without?.literal ?? []),
+      ...Object.values(CUES).flat(),
+    ],
     VERB_PARTS,
   )
   return known
