@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
-import { BATCH_WORKER, migrate, workerBatch } from "./migrate.ts"
+import { migrate, newBatchWorker } from "./migrate.ts"
 import type { WorkerSpec } from "./spec.ts"
 
 /** Where wrangler dev keeps its state under the same folder. */
@@ -16,6 +16,7 @@ export async function migrateState(spec: WorkerSpec, worker: string, stateDir: s
   const newest = spec.migrations.at(-1)?.name ?? ""
   if (existsSync(note) && readFileSync(note, "utf8") === newest) return
   const { d1Databases } = spec.resources
+  const { options, batchBy } = newBatchWorker()
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       cf: false,
@@ -23,12 +24,12 @@ export async function migrateState(spec: WorkerSpec, worker: string, stateDir: s
       port: 0,
       log: new Log(LogLevel.NONE),
       resourcePersistencePath: persistencePath(stateDir),
-      workers: [{ name: worker, modules: true, script: BATCH_WORKER, ...(d1Databases && { d1Databases }) }],
+      workers: [{ name: worker, ...options, ...(d1Databases && { d1Databases }) }],
     }),
   )
   try {
-    const send = (body: string) => miniflare.dispatchFetch("http://migrations/", { method: "POST", body })
-    await migrate(workerBatch(send), spec.migrations)
+    const batch = batchBy((init) => miniflare.dispatchFetch("http://migrations/", init))
+    await migrate(batch, spec.migrations)
   } finally {
     await miniflare.dispose()
   }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto"
 import { parseStored } from "../support/json.ts"
 import type { Migration } from "./spec.ts"
 
@@ -22,9 +23,9 @@ export function proxiedBatch(database: Database): Batch {
   }
 }
 
-/** A Worker that runs batches against its binding `DB`; `workerBatch` calls it. */
-export const BATCH_WORKER = `export default {
-  async fetch(request, { DB }) {
+const BATCH_WORKER = `export default {
+  async fetch(request, { DB, TOKEN }) {
+    if (request.headers.get("authorization") !== TOKEN) return new Response("Forbidden", { status: 403 })
     const statements = await request.json()
     const prepared = statements.map(({ sql, params = [] }) => DB.prepare(sql).bind(...params))
     try {
@@ -35,14 +36,25 @@ export const BATCH_WORKER = `export default {
   },
 }`
 
-/** `send`: posts a body to a Worker of `BATCH_WORKER`. */
-export function workerBatch(send: (body: string) => Promise<{ ok: boolean; text: () => Promise<string> }>): Batch {
-  return async (statements) => {
-    const response = await send(JSON.stringify(statements))
-    const text = await response.text()
-    if (!response.ok) throw new Error(text)
-    return parseStored<Rows[]>(text)
-  }
+type Sent = { method: "POST"; headers: { authorization: string }; body: string }
+type Post = (init: Sent) => Promise<{ ok: boolean; text: () => Promise<string> }>
+
+/**
+ * A Worker that runs batches against its binding `DB`, in one trip each. `options` are Miniflare's; `batchBy` takes a
+ * function that sends a request to the Worker. A port of this machine is open to all its users, so a token is required.
+ */
+export function newBatchWorker() {
+  const token = randomUUID()
+  const batchBy =
+    (post: Post): Batch =>
+    async (statements) => {
+      const body = JSON.stringify(statements)
+      const response = await post({ method: "POST", headers: { authorization: token }, body })
+      const text = await response.text()
+      if (!response.ok) throw new Error(text)
+      return parseStored<Rows[]>(text)
+    }
+  return { options: { modules: true, script: BATCH_WORKER, bindings: { TOKEN: token } }, batchBy }
 }
 
 /** The table in which `wrangler d1 migrations apply` keeps its own record: either tool can follow the other. */

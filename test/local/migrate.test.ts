@@ -1,15 +1,15 @@
 import { convertV4MiniflareOptions, Miniflare } from "miniflare"
 import { afterAll, beforeEach, describe, expect, test } from "vitest"
-import { BATCH_WORKER, type Batch, type Database, migrate, proxiedBatch, workerBatch } from "../../src/local/migrate.ts"
+import { type Batch, type Database, migrate, newBatchWorker, proxiedBatch } from "../../src/local/migrate.ts"
 
 const names = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"]
+const batchWorker = newBatchWorker()
 const runtime = new Miniflare(
   convertV4MiniflareOptions({
     cf: false,
     workers: names.map((name) => ({
       name,
-      modules: true,
-      script: BATCH_WORKER,
+      ...batchWorker.options,
       d1Databases: { DB: name },
       unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
     })),
@@ -33,7 +33,7 @@ const ways: [string, (name: string) => Promise<Batch>][] = [
     "a Worker",
     async (name) => {
       const worker = await runtime.unsafeGetDirectURL(name)
-      return workerBatch((body) => fetch(worker, { method: "POST", body }))
+      return batchWorker.batchBy((init) => fetch(worker, init))
     },
   ],
 ]
@@ -75,4 +75,12 @@ describe.each(ways)("by %s", (_, batchOf) => {
       /has 0002_second\.sql, which this release does not know, and lacks 0001_first\.sql/,
     )
   })
+})
+
+test("a batch without the token is refused", async () => {
+  const worker = await runtime.unsafeGetDirectURL("A")
+  const body = JSON.stringify([{ sql: "SELECT 1" }])
+  for (const headers of [{}, { authorization: "guess" }]) {
+    expect((await fetch(worker, { method: "POST", headers, body })).status).toBe(403)
+  }
 })

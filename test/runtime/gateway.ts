@@ -5,7 +5,7 @@ import path from "node:path"
 import { readD1Migrations } from "@cloudflare/vitest-pool-workers"
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
 import { root } from "../../src/dev/options.ts"
-import { BATCH_WORKER, migrate, workerBatch } from "../../src/local/migrate.ts"
+import { migrate, newBatchWorker } from "../../src/local/migrate.ts"
 import { bundle } from "./bundle.ts"
 import { PRICES } from "./upstream.ts"
 
@@ -69,7 +69,7 @@ export async function startGateway(
   )
   await miniflare.ready
   const migrator = await miniflare.unsafeGetDirectURL("migrator")
-  const batch = workerBatch((body) => fetch(migrator, { method: "POST", body }))
+  const batch = migratorWorker.batchBy((init) => fetch(migrator, init))
   const migrateTo = async (newest: string) => {
     const known = await readD1Migrations(path.join(root, "d1-migrations"))
     const wanted = known.filter(({ name }) => name.slice(0, newest.length) <= newest)
@@ -136,6 +136,8 @@ export async function startGateway(
     },
   }
 }
+
+const migratorWorker = newBatchWorker()
 
 /** `isConfined`: nothing leaves this machine, whatever URL a client configures. */
 type Outputs = {
@@ -205,8 +207,7 @@ function toOptions(
       },
       {
         name: "migrator",
-        modules: true,
-        script: BATCH_WORKER,
+        ...migratorWorker.options,
         d1Databases: { DB: "gateway" },
         unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
       },
