@@ -3,7 +3,7 @@ import gateway, { Batch as BatchObject, Intern as InternObject, Realtime as Real
 import embedded from "./index.ts"
 import { ensureDevelopment } from "./provision.ts"
 
-export { Delivery, Ledger } from "../index.ts"
+export { Delivery, InternContainer, Ledger } from "../index.ts"
 
 /** Its agents call models, too. */
 export class Intern extends InternObject {
