@@ -20,6 +20,19 @@ test("no file is longer than 300 lines", () => {
   expect(long.map(({ path }) => path)).toEqual([])
 })
 
+test("each Durable Object class of wrangler.toml is exported by the Worker, and by the entry point of wrangler dev", () => {
+  const [config = ""] = Object.values(
+    import.meta.glob<string>(["../wrangler.toml"], { query: "?raw", import: "default", eager: true }),
+  )
+  const classes = [...config.matchAll(/^class_name = "(\w+)"/gm)].map(([, name = ""]) => name)
+  expect(classes.length).toBeGreaterThan(0)
+  for (const path of ["src/index.ts", "src/embedded/development.ts"]) {
+    const text = files.find((file) => file.path === path)?.text ?? ""
+    const isExported = (name: string) => new RegExp(`export (?:class ${name}\\b|\\{[^}]*\\b${name}\\b)`).test(text)
+    expect([path, classes.filter((name) => !isExported(name))]).toEqual([path, []])
+  }
+})
+
 /** Bottom to top: a room imports those before it. Programs are imported by nobody and may import any. */
 const ROOMS = `
   support errors money formats config access http audit secrets outbound providers models ledger

@@ -50,8 +50,9 @@ const rotate = createRoute({
 type Rewrapped = { before: WrappedKey; after: WrappedKey }
 
 /**
- * Rewraps up to `limit` data keys of the previous master key, whose id is empty where there is none. Keys that it does not
- * open are skipped and counted as `broken`: listed again each time, they would keep the rotation from ending.
+ * Rewraps up to `limit` data keys that the previous master key encrypted. `previousId` is empty without a previous key.
+ * Keys that cannot be decrypted are skipped and counted as `broken`: listed again each time, they would keep the rotation
+ * from ending.
  */
 async function rewrapSome(
   db: D1Database,

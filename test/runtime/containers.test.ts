@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await gateway?.stop()
-  await engine?.stop()
+  engine?.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 

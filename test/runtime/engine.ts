@@ -27,7 +27,7 @@ export type Engine = {
   ended: string[]
   /** Its processes that run. */
   running: () => ChildProcess[]
-  stop: () => Promise<void>
+  stop: () => void
 }
 
 /** Where no container listens on the port that the class asks, as the platform words it. */
@@ -145,13 +145,12 @@ export async function startEngine(command: string[], env: Record<string, string>
     started,
     ended,
     running,
-    stop: async () => {
+    stop: () => {
       for (const child of running()) child.kill("SIGKILL")
       server.closeAllConnections()
       server.close()
       sidecar.close()
       rmSync(folder, { recursive: true, force: true })
-      await Promise.resolve()
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Words of texts that have a disguised part, by the disguise: only near one of them a text is read in that way. */
+/** Cue words of each kind of obfuscation. A text is decoded in that way only near one of its cue words. */
 export const CUES = {
   turned: [
     "backward",

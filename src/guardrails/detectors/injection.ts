@@ -21,16 +21,19 @@ const LEET_IN_WORD = /[013457@$](?:(?=[a-z])|(?<=[a-z].))/i
 
 /** Finds attempts to override the instructions of a model, plain or disguised. */
 export function findInjections(text: string, survey: Survey, meter: Meter): Part[] {
-  const runs = runsIn(text, survey, meter)
-  const readings = readingsOf(text, { survey, runs }, meter)
-  return withModel([...signsIn(text, { survey, runs }, meter), ...hidden(readings, meter)], { text, readings }, meter)
+  const { parts, readings } = read(text, survey, meter)
+  return withModel(parts, { text, readings }, meter)
 }
 
 /** What the patterns find, without the model. */
 export function findSigns(text: string, survey: Survey, meter: Meter): Part[] {
+  return read(text, survey, meter).parts
+}
+
+function read(text: string, survey: Survey, meter: Meter): { parts: Part[]; readings: Reading[] } {
   const runs = runsIn(text, survey, meter)
   const readings = readingsOf(text, { survey, runs }, meter)
-  return [...signsIn(text, { survey, runs }, meter), ...hidden(readings, meter)]
+  return { parts: [...signsIn(text, { survey, runs }, meter), ...hidden(readings, meter)], readings }
 }
 
 /** What the disguised parts of a text say. */
