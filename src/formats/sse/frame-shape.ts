@@ -157,17 +157,27 @@ function decodeString(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** One character a byte, so that positions are those of the bytes. */
+const byteDecoder = new TextDecoder("latin1")
+
+/** By key: the readers of the API formats name a handful. */
+const literals = new Map<string, RegExp>()
+
+function literalOf(key: string): RegExp {
+  const known = literals.get(key) ?? new RegExp(`"${key}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)*)"`, "g")
+  literals.set(key, known)
+  return known
+}
+
 type Span = { start: number; end: number }
 
 /** Where the strings stand in the frame, each found by its key; undefined where a key occurs more or less often. */
 function findStrings(frame: Uint8Array, strings: readonly VariableString[]): Span[] | undefined {
-  // One character a byte, so that positions are those of the bytes.
-  const text = Array.from(frame, (byte) => String.fromCharCode(byte)).join("")
+  const text = byteDecoder.decode(frame)
   const spans: Span[] = []
   for (const { path } of strings) {
-    const literals = [...text.matchAll(new RegExp(`"${String(path.at(-1))}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)*)"`, "g"))]
-    const [only] = literals
-    if (!only || literals.length > 1) return undefined
+    const [only, ...others] = text.matchAll(literalOf(String(path.at(-1))))
+    if (!only || others.length > 0) return undefined
     const end = only.index + only[0].length - 1
     spans.push({ start: end - (only[1]?.length ?? 0), end })
   }
@@ -195,8 +205,8 @@ function parse(frame: string): Json | undefined {
   }
 }
 
-function withMarks(event: Json, strings: readonly VariableString[]): Json {
-  const copy = structuredClone(event)
+function withMarks(event: Json, strings: readonly VariableString[]): unknown {
+  const copy: unknown = JSON.parse(JSON.stringify(event))
   for (const [index, { path }] of strings.entries()) {
     let parent: unknown = copy
     for (const key of path.slice(0, -1)) parent = isContainer(parent) ? Reflect.get(parent, key) : undefined
