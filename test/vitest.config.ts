@@ -36,7 +36,7 @@ class LongTestsFirst extends BaseSequencer {
 
 const LONGEST_TESTS = /\/(?:faults\/faults|ledger\/ledger-model)\.worker\.test\.ts$/
 const LONG_TESTS =
-  /\/(?:interns\/(?:usage|idle|crowd|model|site|runs|sessions)|scim\/(?:scale|pull)|inference\/(?:matrix|differential)|secrets\/rotation|sessions\/sessions|contract\/programme|mcp\/money)\.worker\.test\.ts$/
+  /\/(?:interns\/(?:usage|idle|crowd|model|site|runs|sessions|embedded|clone|doors)|scim\/(?:scale|pull|conformance-writes)|inference\/(?:matrix|differential|relay)|batches\/provider|observability\/delivery|vault\/canaries|secrets\/rotation|sessions\/sessions|contract\/programme|mcp\/money)\.worker\.test\.ts$/
 
 /** The suffix of a test file decides: `*.worker.test.ts` needs the runtime of Workers, every other one runs in Node. */
 export default defineConfig(async () => ({
