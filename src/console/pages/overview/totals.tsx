@@ -28,12 +28,15 @@ export function Totals({ range, compared }: { range: Range; compared: Compared }
     <Loaded query={current} lines={2}>
       {([row]) => {
         const old = former.data?.[0]
-        const calls = numberIn(row, "requests")
+        const answered = numberIn(row, "requests")
         const failed = numberIn(row, "failed_requests")
-        const share = calls + failed === 0 ? 0 : failed / (calls + failed)
+        const calls = answered + failed
+        const share = calls === 0 ? 0 : failed / calls
         const prompt = numberIn(row, "prompt_tokens")
         const cached = prompt === 0 ? 0 : numberIn(row, "cached_tokens") / prompt
-        const delta = (metric: Metric) => change(numberIn(row, metric), numberIn(old, metric) * compared.scale)
+        const sum = (from: typeof row, metrics: readonly Metric[]) =>
+          metrics.reduce((total, metric) => total + numberIn(from, metric), 0)
+        const delta = (...metrics: Metric[]) => change(sum(row, metrics), sum(old, metrics) * compared.scale)
         return (
           <div class="figures">
             <Figure
@@ -42,11 +45,16 @@ export function Totals({ range, compared }: { range: Range; compared: Compared }
               note={note(delta("usage"), range, compared)}
               href="/calls?sort=-cost"
             />
-            <Figure name="Calls" value={compact(calls)} note={note(delta("requests"), range, compared)} href="/calls" />
+            <Figure
+              name="Calls"
+              value={compact(calls)}
+              note={note(delta("requests", "failed_requests"), range, compared)}
+              href="/calls"
+            />
             <Figure
               name="Failed"
               value={percent(share)}
-              note={`${count(failed)} of ${compact(calls + failed)}`}
+              note={`${count(failed)} of ${compact(calls)}`}
               href="/calls?status=failed"
               isBad={share > 0.02}
             />
@@ -57,8 +65,8 @@ export function Totals({ range, compared }: { range: Range; compared: Compared }
             />
             <Figure
               name="First token"
-              value={calls === 0 ? "–" : duration(numberIn(row, "latency"))}
-              note={calls === 0 ? "no calls" : speed(numberIn(row, "throughput"))}
+              value={answered === 0 ? "–" : duration(numberIn(row, "latency"))}
+              note={answered === 0 ? "no answer" : speed(numberIn(row, "throughput"))}
               href="/calls?sort=-first_token"
             />
             {month && (

@@ -30,7 +30,7 @@ const ORGANIZATION: typeof DIMENSIONS = [
 ]
 const METRICS = [
   { value: "usage", label: "Spend", format: usd },
-  { value: "requests", label: "Calls", format: compact },
+  { value: "requests", label: "Answered", format: compact },
   { value: "total_tokens", label: "Tokens", format: compact },
   { value: "failed_requests", label: "Failures", format: compact },
   { value: "latency", label: "First token", format: duration, isRate: true },
