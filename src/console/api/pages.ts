@@ -33,6 +33,33 @@ export function useAll<T>(path: string | null): Query<List<T>> {
   return useQuery(path === null ? null : `${path}#all`, () => readAll<T>(path ?? ""))
 }
 
+export type CursorList<T> = { data: T[]; has_more: boolean; next_cursor?: string }
+
+/** The rows of a list that is paged by cursor, up to a number. */
+export async function readByCursor<T>(path: string, most: number, read: Read = api): Promise<CursorList<T>> {
+  const rows: T[] = []
+  let page: CursorList<T>
+  let after: string | undefined
+  do {
+    page = await read<CursorList<T>>(withParams(path, { limit: PAGE, starting_after: after ?? null }))
+    rows.push(...page.data)
+    after = page.next_cursor
+  } while (page.has_more && after !== undefined && rows.length < most)
+  return { ...page, data: rows }
+}
+
+/** A list that is paged by cursor and that the server searches, read on where its end comes into view. */
+export function useCursorList<T>(path: string, text: string): Query<CursorList<T>> & { onEnd: () => void } {
+  const searched = withParams(path, { q: useTyped(text.trim()) })
+  const [read, setRead] = useState({ searched, rows: PAGE })
+  const rows = read.searched === searched ? read.rows : PAGE
+  const query = useQuery(`${searched}#${rows}`, () => readByCursor<T>(searched, rows))
+  const onEnd = () => {
+    if (query.data?.has_more && rows < MAX_ROWS) setRead({ searched, rows: rows * 2 })
+  }
+  return { ...useKept(path, query), onEnd }
+}
+
 export type Searched<T> = Query<List<T>> & {
   /** How many there are with any text; undefined until it is known. */
   all: number | undefined

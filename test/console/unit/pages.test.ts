@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { readAll } from "../../../src/console/api/pages.ts"
+import { readAll, readByCursor } from "../../../src/console/api/pages.ts"
 
 /** A list of this many rows, as the API pages it. `says`: the total that it names; null for none. */
 function listOf(total: number, says: number | null = total) {
@@ -46,4 +46,27 @@ test.each([
   const { asked, read } = listOf(total)
   const list = await readAll<number>("/keys", read, most)
   expect([list.data.length, list.total_count, asked.length]).toEqual([Math.min(most, total), total, requests])
+})
+
+/** A list of this many rows, as the API pages it by cursor. */
+function cursorListOf(total: number) {
+  return async <T>(path: string) => {
+    const url = new URL(path, "http://gateway.test")
+    const start = Number(url.searchParams.get("starting_after") ?? 0)
+    const end = Math.min(total, start + Number(url.searchParams.get("limit")))
+    const data = Array.from({ length: end - start }, (_, index) => start + index)
+    return { data, has_more: end < total, ...(end < total && { next_cursor: String(end) }) } as T
+  }
+}
+
+test.each([
+  [0, 100, 0],
+  [100, 100, 100],
+  [250, 100, 100],
+  [250, 200, 200],
+  [250, 400, 250],
+])("of a list of %i rows that is paged by cursor, %i wanted are %i, in order", async (total, most, length) => {
+  const list = await readByCursor<number>("/interns?q=a", most, cursorListOf(total))
+  expect(list.data).toEqual(Array.from({ length }, (_, index) => index))
+  expect(list.has_more).toBe(length < total)
 })

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks"
-import { api, ApiError, withParams } from "../../api/client.ts"
-import { useKept, useTyped } from "../../api/pages.ts"
-import { useGet } from "../../api/query.ts"
+import { api, ApiError } from "../../api/client.ts"
+import { useCursorList } from "../../api/pages.ts"
 import type { Intern, OpenQuestion } from "../../api/account-types.ts"
+import { count } from "../../format/number.ts"
 import { Page } from "../../shell/page.tsx"
 import { openQuestions } from "../../state/questions.ts"
 import { navigate, query, setQuery } from "../../state/router.ts"
@@ -16,14 +16,11 @@ import { Time } from "../../ui/values.tsx"
 import { FileField, type GivenFile } from "./file-field.tsx"
 import { InternStatus } from "./status.tsx"
 
-type Interns = { data: Intern[]; has_more: boolean }
-
 export default function InternsPage() {
   const [isMaking, setMaking] = useState(false)
   const open = new Map(openQuestions.value.map((question) => [question.intern.id, question]))
   const text = query.value.get("q") ?? ""
-  const path = "/interns?limit=500"
-  const list = useKept(path, useGet<Interns>(withParams(path, { q: useTyped(text.trim()) })))
+  const list = useCursorList<Intern>("/interns", text)
   return (
     <Page
       title="Interns"
@@ -40,7 +37,7 @@ export default function InternsPage() {
       }
     >
       <Loaded query={list}>
-        {({ data }) =>
+        {({ data, has_more: hasMore }) =>
           data.length === 0 && text !== "" ? (
             <NoMatch what="intern" text={text} />
           ) : data.length === 0 ? (
@@ -51,13 +48,21 @@ export default function InternsPage() {
               </p>
             </Empty>
           ) : (
-            <Table
-              label="Interns"
-              columns={columnsOf(open)}
-              rows={data}
-              rowKey={({ id }) => id}
-              href={({ id }) => `/interns/${id}`}
-            />
+            <>
+              <Table
+                label="Interns"
+                columns={columnsOf(open)}
+                rows={data}
+                rowKey={({ id }) => id}
+                href={({ id }) => `/interns/${id}`}
+                onEnd={list.onEnd}
+              />
+              <p class="table-foot">
+                {hasMore
+                  ? `The newest ${count(data.length)} interns`
+                  : `${count(data.length)} ${data.length === 1 ? "intern" : "interns"}`}
+              </p>
+            </>
           )
         }
       </Loaded>
