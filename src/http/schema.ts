@@ -79,10 +79,21 @@ function describe(issue: z.core.$ZodIssue): string {
 /** Replaces the default messages of zod. */
 function toText(message: string): string {
   const [, expected = "", received] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? []
-  if (expected === "") return message
+  if (expected === "") return toLimit(message) ?? message
   if (received === "undefined") return "is required"
   const kind = { boolean: "true or false", int: "an integer" }[expected]
   return `must be ${kind ?? `${/^[aeio]/.test(expected) ? "an" : "a"} ${expected}`}`
+}
+
+const LIMITS = { ">=": "at least", "<=": "at most", exactly: "exactly", ">": "above", "<": "below" }
+
+/** The rule of a limit that has no message of its own; undefined for other messages. */
+function toLimit(message: string): string | undefined {
+  const [, verb, sign = "", number = "", unit = ""] =
+    /^Too (?:small|big): expected \w+ to (have|be) (>=|<=|>|<|exactly )(-?[\d.]+)(?: (\w+))?$/.exec(message) ?? []
+  if (verb === undefined) return undefined
+  const rule = `must ${verb} ${LIMITS[sign.trim() as keyof typeof LIMITS]} ${number}`
+  return unit === "" ? rule : `${rule} ${number === "1" ? unit.replace(/s$/, "") : unit}`
 }
 
 const pageNumber = (least: number, most: number, text: string) =>

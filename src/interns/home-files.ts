@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { decodeBase64 } from "../support/encoding.ts"
-import { HOME, type HomeFile, resolvePath } from "./embedded/home.ts"
+import { foldersOf, HOME, type HomeFile, resolvePath } from "./embedded/home.ts"
 
 const MAX_FILES = 100
 const MAX_BYTES = 512 * 1024
@@ -39,7 +39,7 @@ function faultIn(files: readonly HomeFileInput[]): Fault | undefined {
   const found = new Map<string, number>()
   let bytes = 0
   for (const [index, file] of files.entries()) {
-    const path = file.path.includes("\0") ? undefined : resolvePath(file.path)
+    const path = resolvePath(file.path)
     if (path === undefined || path === HOME) {
       return { path: [index, "path"], message: "must be of a file below the folder of the agent" }
     }
@@ -56,11 +56,6 @@ function faultIn(files: readonly HomeFileInput[]): Fault | undefined {
     }
   }
   return undefined
-}
-
-function foldersOf(path: string): string[] {
-  const parts = path.split("/")
-  return parts.slice(1, -1).map((_, index) => parts.slice(0, index + 2).join("/"))
 }
 
 function bytesOf({ content, encoding }: HomeFileInput): Uint8Array | undefined {

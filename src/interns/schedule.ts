@@ -32,7 +32,7 @@ export function faultInCron(cron: string, timezone: string, now: number): string
   } catch {
     return "cron: must be a cron expression of five fields, such as 0 8 * * 1-5, and timezone an IANA name."
   }
-  if (runs.length === 0) return "cron: never comes."
+  if (runs.length === 0) return "cron: must name a time that comes: no date matches it."
   const times = runs.map((run) => run.getTime())
   const isTooOften = times.some((at, index) => index > 0 && at - (times[index - 1] ?? 0) < LEAST_INTERVAL_MS)
   return isTooOften ? "cron: must leave at least 5 minutes between two runs." : undefined

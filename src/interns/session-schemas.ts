@@ -108,7 +108,7 @@ export const InternTranscript = z
 
 const cron = z
   .string()
-  .min(9)
+  .min(1, "must be a cron expression of five fields, such as 0 8 * * 1-5")
   .max(100)
   .meta({ description: "Five fields, such as `0 8 * * 1-5`. At least 5 minutes apart." })
 const prompt = z.string().min(1, "must not be empty").max(32_000, "must be at most 32000 characters")

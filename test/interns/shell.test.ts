@@ -42,3 +42,13 @@ test("ordinary loops run to their end, and endless ones do not", async () => {
   expect(await run("n=0; while [ $n -lt 20000 ]; do n=$((n+1)); done; echo $n")).toBe("20000\n")
   expect(await run("while true; do :; done")).toContain("(exit code")
 })
+
+test("what the shell does not have or allow is said to its user, not to developers of its library", async () => {
+  for (const name of ["python3", "tar", "sqlite3"]) {
+    const said = await run(`${name} --version`)
+    expect(said).toContain(`${name}: command not found: this shell has none.`)
+    expect(said).not.toMatch(/browser|bundle|Exclude/)
+  }
+  expect(await run("f() { f; }; f")).toMatch(/recursion depth .* exceeded\. It is a limit of this shell/)
+  expect(await run("while true; do :; done")).not.toContain("executionLimits")
+})

@@ -1,5 +1,5 @@
 import type { InMemoryFs } from "just-bash/browser"
-import { HOME, MAX_FILE_BYTES, type HomeFile, type HomePage } from "./home.ts"
+import { foldersOf, HOME, MAX_FILE_BYTES, type HomeFile, type HomePage } from "./home.ts"
 
 const MAX_DISK_BYTES = 16 * 1024 * 1024
 const MAX_FILES = 2_000
@@ -41,6 +41,8 @@ export class Disk {
     if (body.byteLength > MAX_FILE_BYTES) return `${path}: a file may have at most ${MAX_FILE_BYTES} bytes.`
     if (bytes + body.byteLength > MAX_DISK_BYTES) return `The disk is full: it holds ${MAX_DISK_BYTES} bytes.`
     if (files >= MAX_FILES) return `The disk is full: it holds ${MAX_FILES} files.`
+    const inTheWay = this.#inTheWay(path)
+    if (inTheWay !== undefined) return inTheWay
     this.#sql.exec(
       "INSERT INTO disk (path, body, mode) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET body = excluded.body, mode = excluded.mode",
       path,
@@ -49,6 +51,15 @@ export class Disk {
       mode,
     )
     return undefined
+  }
+
+  /** No shell opens a disk with a file that is also a folder. */
+  #inTheWay(path: string): string | undefined {
+    const file = foldersOf(path).find((folder) => this.read(folder) !== undefined)
+    if (file !== undefined) return `${path}: cannot be written, because ${file} is a file.`
+    // "0" comes after "/".
+    const below = this.#sql.exec("SELECT 1 FROM disk WHERE path > ? AND path < ? LIMIT 1", `${path}/`, `${path}0`)
+    return [...below].length === 0 ? undefined : `${path}: cannot be written, because it is a folder.`
   }
 
   /** Besides the file at `path`. */
@@ -81,25 +92,25 @@ export class Disk {
   /** As the shell takes a folder that is filled already. */
   files(): Record<string, { content: Uint8Array; mode: number }> {
     const rows = this.#sql.exec<FileRow>("SELECT path, body, mode FROM disk")
-    return Object.fromEntries([...rows].map(({ path, body, mode }) => [path, { content: new Uint8Array(body), mode }]))
+    // Former releases took such paths, with which no shell opens.
+    const held = [...rows].filter(({ path }) => !path.includes("\0"))
+    return Object.fromEntries(held.map(({ path, body, mode }) => [path, { content: new Uint8Array(body), mode }]))
   }
 
-  /** Saves the files that a command left behind. Returns error texts for those that could not be saved. */
+  /** Saves the files that a command left behind, all at once. Returns error texts for those that could not be saved. */
   async takeOver(fs: InMemoryFs): Promise<string[]> {
     const found = new Set<string>()
-    const complaints: string[] = []
+    const changed: HomeFile[] = []
     for (const path of fs.getAllPaths()) {
       if (!path.startsWith(`${HOME}/`)) continue
       const { isFile, mode } = await fs.lstat(path)
       if (!isFile) continue
       found.add(path)
       const body = await fs.readFileBuffer(path)
-      if (isSame(this.read(path), body)) continue
-      const complaint = this.write(path, body, mode)
-      if (complaint !== undefined) complaints.push(complaint)
+      if (!isSame(this.read(path), body)) changed.push({ path, body, mode })
     }
     for (const path of this.paths()) if (!found.has(path)) this.remove(path)
-    return complaints
+    return changed.flatMap(({ path, body, mode }) => this.write(path, body, mode) ?? [])
   }
 }
 

@@ -7,8 +7,9 @@ export type HomeFile = { path: string; body: Uint8Array; mode: number }
 /** `next`: `after` of the page that follows; null for the last one. */
 export type HomePage = { files: HomeFile[]; next: string | null }
 
-/** The absolute path; undefined if it is outside of the intern's folder. */
+/** The absolute path; undefined if it is outside of the intern's folder, or one that no folder can have. */
 export function resolvePath(path: string): string | undefined {
+  if (path.includes("\0")) return undefined
   const parts: string[] = []
   for (const part of (path.startsWith("/") ? path : `${HOME}/${path}`).split("/")) {
     if (part === "..") parts.pop()
@@ -16,4 +17,10 @@ export function resolvePath(path: string): string | undefined {
   }
   const absolute = `/${parts.join("/")}`
   return absolute === HOME || absolute.startsWith(`${HOME}/`) ? absolute : undefined
+}
+
+/** Every folder that the path is in, from the outermost on. */
+export function foldersOf(path: string): string[] {
+  const parts = path.split("/")
+  return parts.slice(1, -1).map((_, index) => parts.slice(0, index + 2).join("/"))
 }

@@ -46,10 +46,25 @@ export async function runShell(disk: Disk, { command, env, signal, fetch }: Shel
   const exec = (timed: AbortSignal) => shell.exec(command, { signal: timed })
   const { stdout, stderr, exitCode } = await withTimeout(COMMAND_MS, exec, signal)
   const complaints = await disk.takeOver(fs)
-  const parts = [stdout, stderr, ...complaints, exitCode === 0 ? "" : `(exit code ${exitCode})`]
+  const parts = [
+    withoutLibrary(stdout),
+    withoutLibrary(stderr),
+    ...complaints,
+    exitCode === 0 ? "" : `(exit code ${exitCode})`,
+  ]
   return (
     cut(parts.filter((part) => part !== "").join(stdout === "" || stdout.endsWith("\n") ? "" : "\n")) || "(no output)"
   )
+}
+
+/** The library tells its developers what to change. Whoever reads this cannot. */
+function withoutLibrary(text: string): string {
+  return text
+    .replaceAll(
+      /command not available in browser environments\. Exclude '[\w-]+' from your commands or use the Node\.js bundle\./g,
+      "command not found: this shell has none. An intern with a daemon host has those of its machine.",
+    )
+    .replaceAll(/, increase executionLimits\.\w+/g, ". It is a limit of this shell")
 }
 
 export function cut(text: string): string {

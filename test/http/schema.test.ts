@@ -1,0 +1,28 @@
+import { describe, expect, test } from "vitest"
+import * as z from "zod"
+import { explain } from "../../src/http/schema.ts"
+
+function messageOf(schema: z.ZodType, value: unknown): string {
+  const { error } = z.object({ field: schema }).safeParse({ field: value })
+  return explain(error ?? { issues: [] })
+}
+
+describe("a limit without a message of its own states its rule", () => {
+  test.for([
+    [z.string().min(9), "bad", "field: must have at least 9 characters."],
+    [z.string().min(1), "", "field: must have at least 1 character."],
+    [z.string().max(2), "abc", "field: must have at most 2 characters."],
+    [z.string().length(2), "abc", "field: must have exactly 2 characters."],
+    [z.array(z.string()).max(1), ["a", "b"], "field: must have at most 1 item."],
+    [z.number().min(0.5), 0, "field: must be at least 0.5."],
+    [z.number().positive(), -1, "field: must be above 0."],
+    [z.number().lt(3), 3, "field: must be below 3."],
+    [z.int().max(3), 4, "field: must be at most 3."],
+  ] as const)("%$", ([schema, value, message]) => {
+    expect(messageOf(schema, value)).toBe(message)
+  })
+
+  test("and one with a message keeps it", () => {
+    expect(messageOf(z.string().max(1, "must be a letter"), "ab")).toBe("field: must be a letter.")
+  })
+})
