@@ -13,6 +13,8 @@ export type LifecycleState = {
   wakeAt: number | null
   isLossAcknowledged: boolean
   isAwaitingHost?: boolean
+  /** Why it does not run, as its record says. */
+  failure?: string | null
   /** When the agent was connected. */
   upAt?: number
 }

@@ -89,8 +89,9 @@ export class InternLifecycle {
   }
 
   requireRunning(): void {
-    const { phase } = this.#state
+    const { phase, failure } = this.#state
     if (phase === "running") return
+    if (failure) throw internError("intern_not_ready", `This intern is not running: ${failure}`)
     const hint = phase === "provisioning" ? "It is being provisioned: ask again in a moment." : "Provision it first."
     throw internError("intern_not_ready", `This intern is not running. ${hint}`)
   }
@@ -104,7 +105,8 @@ export class InternLifecycle {
   }
 
   async provision(): Promise<void> {
-    this.#set({ phase: "provisioning", attempt: 1, wakeAt: this.#around.now() + STALLED_MS, isAwaitingHost: false })
+    const wakeAt = this.#around.now() + STALLED_MS
+    this.#set({ phase: "provisioning", attempt: 1, wakeAt, isAwaitingHost: false, failure: null })
     await this.#boot()
   }
 
@@ -157,25 +159,25 @@ export class InternLifecycle {
       return this.#set({ attempt: attempt + 1, wakeAt: this.#around.now() + RETRY_MS * attempt })
     }
     this.#set({ phase: "stopped", wakeAt: null })
-    const text = cause instanceof Error ? cause.message.slice(0, MAX_MESSAGE_LENGTH) : "Provisioning failed."
-    await this.#move(["provisioning"], { status: "failed", progress: null, lastFailureMessage: text })
+    await this.#fail(cause instanceof Error ? cause.message : "Provisioning failed.", ["provisioning"])
   }
 
   /** Nothing has dialed in. The intern still starts as soon as something does. */
   async #hostIsLate(): Promise<void> {
     this.#set({ wakeAt: null })
-    await this.#move(["provisioning"], {
-      status: "failed",
-      progress: null,
-      lastFailureMessage: this.#around.host().lateMessage,
-    })
+    await this.#fail(this.#around.host().lateMessage, ["provisioning"])
+  }
+
+  #fail(message: string, from: readonly InternStatus[]): Promise<void> {
+    const failure = message.slice(0, MAX_MESSAGE_LENGTH)
+    this.#set({ failure })
+    return this.#move(from, { status: "failed", progress: null, lastFailureMessage: failure })
   }
 
   /** The agent did not start, or exited before it was ready. The host tries again by itself. */
   async agentFailed(message: string): Promise<void> {
     if (this.#state.phase !== "provisioning") return
-    const lastFailureMessage = message.slice(0, MAX_MESSAGE_LENGTH)
-    await this.#move(["provisioning", "failed"], { status: "failed", progress: null, lastFailureMessage })
+    await this.#fail(message, ["provisioning", "failed"])
   }
 
   /** The host ended without being asked to, and does not come back by itself: it is started again, a few times. */
@@ -191,7 +193,7 @@ export class InternLifecycle {
   /** The agent is connected: the intern accepts prompts before its row in D1 says that it is running. */
   async hostIsUp(): Promise<void> {
     if (this.#state.phase !== "provisioning") return
-    this.#set({ phase: "running", isAwaitingHost: false, upAt: this.#around.now() })
+    this.#set({ phase: "running", isAwaitingHost: false, failure: null, upAt: this.#around.now() })
     this.#around.onRunning()
     await this.#recordRunning()
   }
@@ -218,7 +220,7 @@ export class InternLifecycle {
 
   async suspend(): Promise<void> {
     if (this.#state.phase === "destroying") return
-    this.#set({ phase: "stopped", wakeAt: null })
+    this.#set({ phase: "stopped", wakeAt: null, failure: null })
     this.#around.stopRuns()
     await this.#around.host().stop()
   }

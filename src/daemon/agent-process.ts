@@ -99,6 +99,15 @@ function startFailure(file: string, error: NodeJS.ErrnoException, name: string |
   return `${file} is not installed where the daemon runs. ${install}`
 }
 
+/** Its error output goes to that of the daemon. */
+function startEnd(file: string, code: number | null, isLate: boolean, name: string | undefined): string {
+  const end = isLate
+    ? `did not start within ${START_TIMEOUT_MS / 1_000} s`
+    : `ended before it was ready${code === null ? "" : `, with code ${code}`}`
+  const install = name === undefined ? "The command must speak ACP." : `To install it anew: npm install -g ${name}`
+  return `${file} ${end}. Its errors are in the output of the daemon. ${install}`
+}
+
 type Waiting = { resolve: (result: Record<string, unknown>) => void; reject: (failure: RpcFailure) => void }
 
 function run({ argv, cwd, env, uid, package: name }: Command, { onMessage, onExit }: Handlers) {
@@ -130,7 +139,10 @@ function run({ argv, cwd, env, uid, package: name }: Command, { onMessage, onExi
 
   child.once("error", (error) => gone(null, { ...GONE, message: startFailure(file, error, name) }))
   // The last output is still read, but a child process of the agent may hold the pipe open.
-  child.once("exit", (code) => void Promise.race([draining, wait(DRAIN_MS)]).then(() => gone(code)))
+  child.once("exit", (code) => {
+    const error = isReady ? GONE : { ...GONE, message: startEnd(file, code, isStopped, name) }
+    void Promise.race([draining, wait(DRAIN_MS)]).then(() => gone(code, error))
+  })
   const draining = (async () => {
     for await (const message of stream.readable) take(message)
   })().catch(() => signal("SIGKILL"))

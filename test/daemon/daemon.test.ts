@@ -295,6 +295,30 @@ describe("an agent", () => {
     expect(await gateway.ask("session/new")()).toMatchObject({ error: { message } })
   })
 
+  test("that ends at its start is told with its code, and where its errors are", async () => {
+    const gateway = await newGateway()
+    start(gateway, { agent: `${process.execPath} -e process.exit(7)` })
+    const { params } = await gateway.notified("_intern/agent_exited")
+    expect(params).toMatchObject({
+      message: expect.stringContaining("ended before it was ready, with code 7.") as string,
+    })
+    expect(params).toMatchObject({ message: expect.stringContaining("in the output of the daemon") as string })
+  })
+
+  test("of a known name that ends at its start names its package", async () => {
+    const gateway = await newGateway()
+    const folder = mkdtempSync(path.join(tmpdir(), "gateway-broken-agent-"))
+    writeFileSync(path.join(folder, "codex-acp"), "#!/bin/sh\nexit 1\n", { mode: 0o755 })
+    try {
+      const place = [folder, path.dirname(process.execPath), process.env["PATH"]].join(path.delimiter)
+      start(gateway, { agent: "codex", path: place })
+      const message = expect.stringContaining("npm install -g @agentclientprotocol/codex-acp") as string
+      expect((await gateway.notified("_intern/agent_exited")).params).toMatchObject({ message })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
   test("is stopped by a shutdown, and back with the next provision, in a new epoch, with what it had on disk", async () => {
     const { gateway, sessionId, daemon } = await begin()
     await gateway.prompt(sessionId, "say kept")()

@@ -5,7 +5,7 @@ import { Intern } from "../../durable-objects/intern/intern.ts"
 import { internObject, parseConfigAgain } from "../support/intern-object.ts"
 import { LIMITS } from "../../src/interns/run/run.ts"
 import { newConnectedIntern, newDaemonIntern, paramsOf, MockDaemon } from "../support/daemon.ts"
-import { refused } from "../support/intern-chat.ts"
+import { internChat, refused } from "../support/intern-chat.ts"
 import { newWorkspace, expectJson } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
@@ -521,6 +521,9 @@ describe("a daemon's connection", () => {
     await eventually(async () =>
       expect(await read()).toMatchObject({ status: "failed", last_failure_message: message }),
     )
+    const chat = internChat(workspace.key, intern.id)
+    const refusal = { status: 409, reason: "intern_not_ready", message: `This intern is not running: ${message}` }
+    expect(await refused(chat.say("Hello"))).toMatchObject(refusal)
     daemon.say({ method: "_intern/ready", params: { loadSession: true, steering: true } })
     await eventually(async () => expect(await read()).toMatchObject({ status: "running", last_failure_message: null }))
   })
