@@ -1,6 +1,6 @@
 import type { AnyMessage, AnyNotification, AnyRequest, McpServer } from "@agentclientprotocol/sdk"
 import { type Agent, type RpcError, RpcFailure } from "./agent-process.ts"
-import { fit } from "./frames.ts"
+import { fit, withFolder } from "./frames.ts"
 import type { Wanted } from "./host.ts"
 import { promptOf, runPrompts, sessionOf, steer, type Prompt, type Run } from "./run.ts"
 import { isObject } from "../support/json.ts"
@@ -254,7 +254,8 @@ export class Bridge {
       if (NOTIFICATIONS_TO_CLIENT.has(method)) this.#send(message)
       return
     }
-    if (REQUESTS_TO_CLIENT.has(method)) return this.#send(message)
+    if (REQUESTS_TO_CLIENT.has(method))
+      return this.#send({ ...message, params: withFolder(message.params, this.#deps.cwd) })
     const error = unknownMethod(method).error
     void this.#agent?.then((agent) => agent.send({ jsonrpc: "2.0", id: message.id, error }))
   }

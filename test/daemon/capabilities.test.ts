@@ -111,7 +111,8 @@ async function observed(agent: string, commands: string | undefined): Promise<st
   const asked = await (await talk.say(id, `$ ${command}`)).all()
   expect(asked.finish, JSON.stringify(asked.chunks)).toBe("tool_calls")
   expect(await hasFile("manual.txt")).toBe(false)
-  const question = JSON.parse(asked.questionText) as { command?: string; options: string[] }
+  const question = JSON.parse(asked.questionText) as { command?: string; folder?: string; options: string[] }
+  expect(question.folder).toBe(host === "daemon" ? path.join(dir, "intern/work") : "/home/intern")
   const shown = question.command === command ? "exact command" : (question.command ?? "no command")
   const ended = await (await talk.answer(id, asked.session, asked.question, "allow_once")).all()
   expect(await hasFile("manual.txt"), JSON.stringify(ended.chunks)).toBe(true)

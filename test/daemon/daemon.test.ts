@@ -90,11 +90,12 @@ describe("a daemon", () => {
     expect(daemon.printed()).not.toContain(API_KEY)
   })
 
-  test("passes questions and their answers: one, two at once, and a form", async () => {
-    const { gateway, sessionId } = await begin()
+  test("passes questions and their answers, with the agent's folder: one, two at once, and a form", async () => {
+    const { gateway, daemon, sessionId } = await begin()
     const requests = gateway.prompt(sessionId, "ask rm\nask-two a b\nelicit Your name?")
     const question = await gateway.question("session/request_permission")
-    expect(question.params).toMatchObject({ sessionId, toolCall: { title: "rm" } })
+    const cwd = path.join(daemon.dir, "work")
+    expect(question.params).toMatchObject({ sessionId, toolCall: { title: "rm" }, _meta: { cwd } })
     choose(gateway, question, "o-allow_once")
     const [a, b] = [
       await gateway.question("session/request_permission", 1),

@@ -4,9 +4,9 @@ import { parseAcp, type AcpMessage } from "../../src/interns/run/acp.ts"
 import { cutMiddle, MAX_DETAIL_LENGTH } from "../../src/interns/run/permission-details.ts"
 import { ToolCallNews, ToolCalls } from "../../src/interns/run/tool-calls.ts"
 
-const permission = (toolCall: unknown): AcpMessage => {
-  const options = [{ optionId: "a", kind: "allow_once" }]
-  return { jsonrpc: "2.0", id: 1, method: "session/request_permission", params: { sessionId: "s", toolCall, options } }
+const permission = (toolCall: unknown, more: object = {}): AcpMessage => {
+  const params = { sessionId: "s", toolCall, options: [{ optionId: "a", kind: "allow_once" }], ...more }
+  return { jsonrpc: "2.0", id: 1, method: "session/request_permission", params }
 }
 const update = (fields: object): AcpMessage => {
   return { jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update: fields } }
@@ -24,6 +24,25 @@ describe("a question shows what would happen", () => {
       details: {},
     })
     expect(detailsOf({ name: "Bash", title: "`rm -rf build`" })).toMatchObject({ details: { command: "rm -rf build" } })
+  })
+
+  test("the folder of the daemon where the agent names none for its command", () => {
+    const details = (rawInput: object) => parseAcp(permission({ title: "bash", rawInput }, { _meta: { cwd: "/work" } }))
+    expect(details({ command: "ls" })).toMatchObject({ details: { command: "ls", folder: "/work" } })
+    expect(details({ command: "ls", workdir: "/repo" })).toMatchObject({ details: { folder: "/repo" } })
+    expect(details({ url: "https://example.com" })).not.toHaveProperty("details.folder")
+  })
+
+  test("an edit once: as the agent's diff, and as its input too where the diff was cut", () => {
+    const rawInput = { file_path: "/a.txt", old_string: "one", new_string: "two" }
+    const diffs = (oldText: string, path = "/a.txt") => {
+      const content = [{ type: "diff", path, oldText, newText: oldText.replace("one", "two") }]
+      return (detailsOf({ title: "Edit", content, rawInput }) as { details: { diffs: object[] } }).details.diffs
+    }
+    const edit = { path: "/a.txt", before: "one", after: "two" }
+    expect(diffs("one line")).toEqual([{ path: "/a.txt", before: "one line", after: "two line" }])
+    expect(diffs(`${"x".repeat(MAX_DETAIL_LENGTH)}one`)).toEqual([expect.objectContaining({ path: "/a.txt" }), edit])
+    expect(diffs("one", "/b.txt")).toEqual([{ ...edit, path: "/b.txt" }, edit])
   })
 
   test("the URL of a fetch, the diff of an edit, the file of a write", () => {

@@ -144,7 +144,8 @@ function parsePermission(rpc: RpcId, acp: string, params: Json): AcpEvent {
     const known = PERMISSION_KINDS.find((name) => name === kind)
     return known && typeof optionId === "string" ? [{ id: optionId, kind: known }] : []
   })
-  return { is: "permission", acp, rpc, operation, options, details: permissionDetails(call, operation) }
+  const details = permissionDetails(call, operation, { cwd: text(record(params["_meta"])["cwd"]) })
+  return { is: "permission", acp, rpc, operation, options, details }
 }
 
 function parseElicitation(rpc: RpcId, acp: string, params: Json): AcpEvent {

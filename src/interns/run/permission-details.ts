@@ -1,6 +1,8 @@
 import type { Json } from "../../support/json.ts"
 import { list, record, text } from "./acp-values.ts"
 
+type Diff = { path: string; before: string | null; after: string }
+
 /** What exactly a tool call does, as far as the agent says. Long texts are cut in the middle. */
 export type PermissionDetails = {
   command?: string
@@ -9,7 +11,7 @@ export type PermissionDetails = {
   url?: string
   /** Files that the tool touches. */
   paths?: string[]
-  diffs?: { path: string; before: string | null; after: string }[]
+  diffs?: Diff[]
   /** The arguments of the tool as JSON, where they are none of the above. */
   input?: string
 }
@@ -25,19 +27,25 @@ const PATH_FIELDS = ["file_path", "filePath", "filepath", "path", "notebook_path
 const BEFORE_FIELDS = ["old_string", "oldString", "old_text"]
 const AFTER_FIELDS = ["new_string", "newString", "new_text", "content"]
 
+type Reading = {
+  isCommandInTitle?: boolean
+  /** In which a command runs that names no folder. */
+  cwd?: string | undefined
+}
+
 /** `call`: a tool call, as that of a permission request. Agents put a command into its input or into its title. */
 export function permissionDetails(
   call: Json,
   operation: string | null,
-  { isCommandInTitle = true } = {},
+  { isCommandInTitle = true, cwd }: Reading = {},
 ): PermissionDetails {
   const input = record(call["rawInput"])
   const title = text(call["title"])
   const isTitleRead = isCommandInTitle && title !== undefined && title !== operation
   const command = commandOf(input) ?? (isTitleRead ? commandInTitle(title) : undefined)
-  const folder = firstText(input, FOLDER_FIELDS)
+  const folder = firstText(input, FOLDER_FIELDS) ?? (command === undefined ? undefined : cwd)
   const url = firstText(input, URL_FIELDS)
-  const diffs = [...diffsIn(call), ...editIn(input)].slice(0, MAX_DIFFS)
+  const diffs = diffsOf(call, input).slice(0, MAX_DIFFS)
   const changed = new Set(diffs.map(({ path }) => path))
   const paths = pathsOf(call, input).filter((path) => !changed.has(path))
   const isShown = command !== undefined || url !== undefined || diffs.length > 0
@@ -75,21 +83,31 @@ function commandInTitle(title: string): string {
   return /^`([^`]+)`$/.exec(title)?.[1] ?? title
 }
 
-function diffsIn(call: Json): NonNullable<PermissionDetails["diffs"]> {
-  return list(call["content"]).flatMap((content) => {
-    const { type, path, oldText, newText } = record(content)
-    if (type !== "diff" || typeof path !== "string" || typeof newText !== "string") return []
-    const before = text(oldText)
-    return [{ path, before: before === undefined ? null : cutMiddle(before), after: cutMiddle(newText) }]
+/** Those that the agent sends, and the input of an edit that they do not show completely. */
+function diffsOf(call: Json, input: Json): Diff[] {
+  const sent = sentDiffs(call)
+  const complete = new Set(sent.filter(isComplete).map(({ path }) => path))
+  return [...sent, ...editIn(input).filter(({ path }) => !complete.has(path))].map(({ path, before, after }) => {
+    return { path, before: before === null ? null : cutMiddle(before), after: cutMiddle(after) }
   })
 }
 
-/** The input of a tool that edits or writes a file, where the agent sends no diff. */
-function editIn(input: Json): NonNullable<PermissionDetails["diffs"]> {
+function isComplete({ before, after }: Diff): boolean {
+  return [before ?? "", after].every((whole) => whole.length <= MAX_DETAIL_LENGTH)
+}
+
+function sentDiffs(call: Json): Diff[] {
+  return list(call["content"]).flatMap((content) => {
+    const { type, path, oldText, newText } = record(content)
+    if (type !== "diff" || typeof path !== "string" || typeof newText !== "string") return []
+    return [{ path, before: text(oldText) ?? null, after: newText }]
+  })
+}
+
+function editIn(input: Json): Diff[] {
   const [path, after] = [firstText(input, PATH_FIELDS), firstText(input, AFTER_FIELDS)]
   if (path === undefined || after === undefined) return []
-  const before = firstText(input, BEFORE_FIELDS)
-  return [{ path, before: before === undefined ? null : cutMiddle(before), after: cutMiddle(after) }]
+  return [{ path, before: firstText(input, BEFORE_FIELDS) ?? null, after }]
 }
 
 function pathsOf(call: Json, input: Json): string[] {
