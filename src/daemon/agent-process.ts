@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { Readable, Writable } from "node:stream"
 import { setTimeout as wait } from "node:timers/promises"
@@ -93,19 +93,19 @@ export async function startAgent(command: Command, handlers: Handlers): Promise<
   }
 }
 
-function startFailure(file: string, error: NodeJS.ErrnoException, name: string | undefined): string {
-  if (error.code !== "ENOENT") return `The agent did not start: ${error.message}`
+function startFailure(file: string, error: NodeJS.ErrnoException, name: string | undefined): RpcError {
+  if (error.code !== "ENOENT") return { ...GONE, message: `The agent did not start: ${error.message}` }
   const install = name === undefined ? "Install it, or name another command with --agent." : `npm install -g ${name}`
-  return `${file} is not installed where the daemon runs. ${install}`
+  return { ...GONE, message: `${file} is not installed where the daemon runs. ${install}` }
 }
 
 /** Its error output goes to that of the daemon. */
-function startEnd(file: string, code: number | null, isLate: boolean, name: string | undefined): string {
+function startEnd(file: string, code: number | null, isLate: boolean, name: string | undefined): RpcError {
   const end = isLate
     ? `did not start within ${START_TIMEOUT_MS / 1_000} s`
     : `ended before it was ready${code === null ? "" : `, with code ${code}`}`
   const install = name === undefined ? "The command must speak ACP." : `To install it anew: npm install -g ${name}`
-  return `${file} ${end}. Its errors are in the output of the daemon. ${install}`
+  return { ...GONE, message: `${file} ${end}. Its errors are in the output of the daemon. ${install}` }
 }
 
 type Waiting = { resolve: (result: Record<string, unknown>) => void; reject: (failure: RpcFailure) => void }
@@ -113,8 +113,8 @@ type Waiting = { resolve: (result: Record<string, unknown>) => void; reject: (fa
 function run({ argv, cwd, env, uid, package: name }: Command, { onMessage, onExit }: Handlers) {
   const [file = "", ...args] = argv
   // A separate process group, so that the agent's child processes are killed with it.
-  const options = { cwd, env, detached: true, stdio: STDIO }
-  const child = spawn(file, args, { ...options, ...(uid !== undefined && { uid, gid: uid }) })
+  const as = uid === undefined ? {} : { uid, gid: uid }
+  const child = spawn(file, args, { cwd, env, detached: true, stdio: STDIO, ...as })
   const stream = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>)
   const writer = stream.writable.getWriter()
   const waiting = new Map<unknown, Waiting>()
@@ -137,22 +137,15 @@ function run({ argv, cwd, env, uid, package: name }: Command, { onMessage, onExi
     else requested.resolve(isObject(message.result) ? message.result : {})
   }
 
-  child.once("error", (error) => gone(null, { ...GONE, message: startFailure(file, error, name) }))
+  child.once("error", (error) => gone(null, startFailure(file, error, name)))
   // The last output is still read, but a child process of the agent may hold the pipe open.
   child.once("exit", (code) => {
-    const error = isReady ? GONE : { ...GONE, message: startEnd(file, code, isStopped, name) }
+    const error = isReady ? GONE : startEnd(file, code, isStopped, name)
     void Promise.race([draining, wait(DRAIN_MS)]).then(() => gone(code, error))
   })
   const draining = (async () => {
     for await (const message of stream.readable) take(message)
-  })().catch(() => signal("SIGKILL"))
-  const signal = (name: NodeJS.Signals) => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, name)
-    } catch {
-      // The process has exited already.
-    }
-  }
+  })().catch(() => signal(child, "SIGKILL"))
   return {
     send,
     ready: () => {
@@ -167,14 +160,26 @@ function run({ argv, cwd, env, uid, package: name }: Command, { onMessage, onExi
       }),
     stop: async () => {
       isStopped = true
-      if (isGone || child.pid === undefined) return
-      const exited = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined
-      signal("SIGTERM")
-      const timer = setTimeout(() => signal("SIGKILL"), STOP_TIMEOUT_MS)
-      await exited
-      clearTimeout(timer)
-      // Kills the remaining processes of the group.
-      signal("SIGKILL")
+      if (!isGone) await end(child)
     },
   }
+}
+
+function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, name)
+  } catch {
+    // The process has exited already.
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined) return
+  const exited = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined
+  signal(child, "SIGTERM")
+  const timer = setTimeout(() => signal(child, "SIGKILL"), STOP_TIMEOUT_MS)
+  await exited
+  clearTimeout(timer)
+  // Kills the remaining processes of the group.
+  signal(child, "SIGKILL")
 }
