@@ -3,8 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, test } from "vitest"
+import { parse } from "smol-toml"
 import { parseAllDocuments } from "yaml"
 import { readOptions, USAGE } from "../../src/daemon/options.ts"
+import { FlyToml } from "../support/fly-toml.ts"
+import { faultsInResources } from "../support/kubernetes-types.ts"
 
 const root = path.join(import.meta.dirname, "../..")
 const FOLDER = path.join(root, "docs/recipes")
@@ -12,25 +15,6 @@ const read = (name: string) => readFileSync(path.join(FOLDER, name), "utf8")
 
 function isInstalled(program: string): boolean {
   return (process.env["PATH"] ?? "").split(path.delimiter).some((folder) => existsSync(path.join(folder, program)))
-}
-
-/** Tables of a TOML file with one key and value a line; other lines fail. A list of tables has one table here. */
-function readToml(text: string): Record<string, Record<string, unknown>> {
-  const tables: Record<string, Record<string, unknown>> = { "": {} }
-  let table = ""
-  for (const line of text.split("\n").filter((one) => one !== "" && !one.startsWith("#"))) {
-    const header = /^\[{1,2}([a-z.]+)\]{1,2}$/.exec(line)?.[1]
-    if (header !== undefined) {
-      expect(tables, "a table that is there twice").not.toHaveProperty([header])
-      table = header
-      tables[table] = {}
-      continue
-    }
-    const [, key = "", value = ""] = /^(\w+) = (.+)$/.exec(line) ?? []
-    expect(key, line).not.toBe("")
-    tables[table] = { ...tables[table], [key]: JSON.parse(value) }
-  }
-  return tables
 }
 
 type Setting = readonly [section: string, name: string, value: string]
@@ -61,26 +45,30 @@ const dockerfile = readFileSync(path.join(root, "src/daemon/Dockerfile"), "utf8"
 const volume = /^VOLUME (\S+)$/m.exec(dockerfile)?.[1] ?? ""
 
 describe("Fly", () => {
-  const toml = readToml(read("fly.toml"))
+  const toml = parse(read("fly.toml"))
+  const config = FlyToml.parse(toml)
+
+  test("has sections and keys that the reference of fly.toml has, and no others pass", () => {
+    for (const wrong of [{ kill_timout: 15 }, { vm: [{ cpu: 1 }] }, { env: { FLY_X: "1" } }, { restart: [{}] }]) {
+      expect(FlyToml.safeParse({ ...toml, ...wrong }).success).toBe(false)
+    }
+  })
 
   test("builds the daemon's image with the agent that it starts", () => {
-    expect(existsSync(path.join(FOLDER, String(toml["build"]?.["dockerfile"])))).toBe(true)
-    for (const name of Object.keys(toml["build.args"] ?? {})) expect(dockerfile).toContain(`ARG ${name}=`)
-    expect(dockerfile).toContain(`ARG AGENT=${String(toml["build.args"]?.["AGENT"])}\n`)
+    const { dockerfile: file = "", args = {} } = config.build
+    expect(existsSync(path.join(FOLDER, file))).toBe(true)
+    for (const name of Object.keys(args)) expect(dockerfile).toContain(`ARG ${name}=`)
+    expect(dockerfile).toContain(`ARG AGENT=${args["AGENT"]}\n`)
   })
 
   test("gives the daemon names that it knows", () => {
-    const env = Object.entries(toml["env"] ?? {}).map(([name, value]) => [name, String(value)] as const)
-    expectAccepted(Object.fromEntries(env))
+    expectAccepted(config.env)
   })
 
   test("keeps the agent's folder on a volume, and opens no port", () => {
-    expect(toml["mounts"]).toEqual({ source: "intern", destination: volume })
-    expect(Object.keys(toml).toSorted()).toEqual(
-      ["", "build", "build.args", "deploy", "env", "mounts", "restart", "vm"].toSorted(),
-    )
-    expect(toml["restart"]).toMatchObject({ policy: "on-failure" })
-    expect(toml[""]).toMatchObject({ app: expect.any(String), primary_region: expect.any(String) })
+    expect(config.mounts).toEqual([{ source: "intern", destination: volume }])
+    expect(Object.keys(toml)).not.toContain("services")
+    expect(config.restart).toMatchObject([{ policy: "on-failure" }])
   })
 })
 
@@ -164,6 +152,24 @@ describe("Kubernetes", () => {
       limits: { memory: expect.any(String) },
     })
   })
+})
+
+test("the types of Kubernetes have each field, and know a wrong one", () => {
+  const resources = parseAllDocuments(read("kubernetes.yaml")).map((one) => one.toJS() as Resource)
+  expect(faultsInResources(resources)).toBe("")
+  const [settings, set] = resources
+  if (!settings || !set) throw new Error("No resources")
+  const [container] = set.spec.template.spec.containers
+  const wrong = [
+    { ...settings, datum: {} },
+    { ...set, spec: { ...set.spec, replicas: "1" } },
+    {
+      ...set,
+      spec: { ...set.spec, template: { spec: { containers: [{ ...container, readOnlyRootFilesystem: true }] } } },
+    },
+  ]
+  const faults = faultsInResources(wrong)
+  for (const field of ["datum", "'number'", "readOnlyRootFilesystem"]) expect(faults).toContain(field)
 })
 
 /** A decoder of Kubernetes drops fields that it does not know, and fails for values of another type. */

@@ -1,0 +1,46 @@
+import { spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import path from "node:path"
+
+const root = path.join(import.meta.dirname, "../..")
+
+/** Modules of kubernetes-types, which are made from the OpenAPI document of Kubernetes. */
+const MODULES: Readonly<Record<string, string>> = { v1: "core/v1", "apps/v1": "apps/v1" }
+
+/**
+ * What the types of Kubernetes say of resources: fields that a kind does not have, values of another type, and fields that
+ * are missing. Empty if nothing.
+ */
+export function faultsInResources(resources: readonly { apiVersion: string; kind: string }[]): string {
+  const lines = resources.map((resource, index) => {
+    const module = MODULES[resource.apiVersion]
+    if (module === undefined) throw new Error(`No types of ${resource.apiVersion}`)
+    const type = `import("kubernetes-types/${module}").${resource.kind}`
+    return `export const resource${index}: ${type} = ${JSON.stringify(resource)}`
+  })
+  const parent = path.join(root, ".wrangler/test")
+  mkdirSync(parent, { recursive: true })
+  // Below the folder of the packages.
+  const folder = mkdtempSync(path.join(parent, "kubernetes-"))
+  try {
+    const file = path.join(folder, "resources.ts")
+    writeFileSync(file, lines.join("\n"))
+    const options = [
+      "--noEmit",
+      "--strict",
+      "--skipLibCheck",
+      "--types",
+      "",
+      "--module",
+      "esnext",
+      "--moduleResolution",
+      "bundler",
+      "--ignoreConfig",
+    ]
+    const compiler = path.join(root, "node_modules/.bin/tsc")
+    const { stdout, stderr, status } = spawnSync(compiler, [...options, file], { cwd: folder, encoding: "utf8" })
+    return status === 0 ? "" : stdout + stderr
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
