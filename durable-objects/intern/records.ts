@@ -97,9 +97,9 @@ export abstract class InternRecords extends DurableObject<Env> {
     }
   }
 
-  /** The most recently used first. `before`: the last one of the page before. */
-  sessions(limit: number, before: rpc.SessionPosition | undefined): rpc.SessionState[] {
-    return this.log.list(limit, before).map((record) => stateOf(record, this.runs))
+  /** The most recently used first. `before`: the last one of the page before. `origin`: only those of it. */
+  sessions(limit: number, before?: rpc.SessionPosition, origin?: string): rpc.SessionState[] {
+    return this.log.list(limit, before, origin).map((record) => stateOf(record, this.runs))
   }
 
   transcript(session: string, after: number, limit: number) {

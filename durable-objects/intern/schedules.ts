@@ -1,11 +1,10 @@
 import { GatewayError } from "../../src/errors/errors.ts"
 import type { ChatCall } from "../../src/interns/hosts/rpc.ts"
 import { nextRun, type Schedule } from "../../src/interns/schedule.ts"
+import { startOfDay } from "../../src/interns/run/transcript.ts"
 import { parseStored } from "../../src/support/json.ts"
 import { logError } from "../../src/support/log.ts"
 import type { SessionLog } from "./session-log.ts"
-
-const DAY_MS = 24 * 3_600_000
 
 type SchedulesDeps = {
   log: SessionLog
@@ -89,7 +88,7 @@ export class Schedules {
 
   #overBudget({ id, dailyLimitUsd }: Schedule, now: number): string | undefined {
     if (dailyLimitUsd === null) return undefined
-    const spent = this.#deps.log.costSince(`schedule:${id}`, now - (now % DAY_MS))
+    const spent = this.#deps.log.costSince(`schedule:${id}`, startOfDay(now))
     return spent < dailyLimitUsd ? undefined : `Its runs of this UTC day have cost ${spent} of ${dailyLimitUsd} USD.`
   }
 

@@ -2,6 +2,7 @@ import type { SessionState } from "../../src/interns/hosts/rpc.ts"
 import type { TurnUsage } from "../../src/interns/run/acp.ts"
 import { parseStored } from "../../src/support/json.ts"
 import {
+  addToDay,
   addUsage,
   type SessionOrigin,
   type SessionRecord,
@@ -53,9 +54,8 @@ export class SessionLog {
   prompt(session: string, text: string, origin: SessionOrigin): void {
     const known = this.get(session)
     const title = text.replaceAll(/\s+/g, " ").trim().slice(0, TITLE_LENGTH)
-    const { turns, usage, ...begun } = known ?? { title, origin, createdAt: this.#now(), turns: 0, usage: null }
-    const body = { title: begun.title, origin: begun.origin, turns: turns + 1, usage, lastEnd: null }
-    this.#save(session, body, begun.createdAt)
+    const body: SessionBody = known ? bodyOf(known) : { title, origin, turns: 0, usage: null, lastEnd: null }
+    this.#save(session, { ...body, turns: body.turns + 1, lastEnd: null }, known?.createdAt ?? this.#now())
     if (!known) this.#pruneSessions()
     this.add(session, { kind: "prompt", text: text.slice(0, MAX_PROMPT_LENGTH) })
   }
@@ -86,8 +86,7 @@ export class SessionLog {
     const entry = this.#insert(session, { kind: "end", ...end })
     const known = this.get(session)
     if (!known) return entry
-    const { id: _, createdAt, updatedAt: __, ...body } = known
-    this.#save(session, { ...body, usage: addUsage(body.usage, usage), lastEnd: end }, createdAt)
+    this.#addUsage(known, usage, { lastEnd: end })
     return entry
   }
 
@@ -100,8 +99,13 @@ export class SessionLog {
       JSON.stringify(usage),
       entry,
     )
-    const { id: _, createdAt, updatedAt: __, ...body } = known
-    this.#save(session, { ...body, usage: addUsage(body.usage, usage) }, createdAt)
+    this.#addUsage(known, usage, {})
+  }
+
+  #addUsage(known: SessionRecord, turn: TurnUsage | null, more: Partial<SessionBody>): void {
+    const body = bodyOf(known)
+    const day = addToDay(body.day, turn, this.#now())
+    this.#save(known.id, { ...body, usage: addUsage(body.usage, turn), day, ...more }, known.createdAt)
   }
 
   get(session: string): SessionRecord | undefined {
@@ -109,24 +113,27 @@ export class SessionLog {
     return row && toRecord(row)
   }
 
-  /** The most recently used first. `before`: the last record of the page before. */
-  list(limit: number, before: Pick<SessionRecord, "id" | "updatedAt"> | undefined): SessionRecord[] {
+  /** The most recently used first. `before`: the last record of the page before. `origin`: only those of it. */
+  list(limit: number, before?: Pick<SessionRecord, "id" | "updatedAt">, origin?: string): SessionRecord[] {
     const rows = this.#sql.exec<SessionRow>(
-      "SELECT * FROM session_log WHERE (updated_at, id) < (?, ?) ORDER BY updated_at DESC, id DESC LIMIT ?",
+      `SELECT * FROM session_log WHERE (updated_at, id) < (?1, ?2) AND (?4 IS NULL OR json_extract(body, '$.origin') = ?4)
+       ORDER BY updated_at DESC, id DESC LIMIT ?3`,
       before?.updatedAt ?? Number.MAX_SAFE_INTEGER,
       before?.id ?? "",
       limit,
+      origin ?? null,
     )
     return [...rows].map(toRecord)
   }
 
-  /** Sessions that a schedule started, with what they cost since an instant. */
-  costSince(origin: SessionOrigin, since: number): number {
+  /** What the turns of a schedule cost that ended since the start of a day. */
+  costSince(origin: SessionOrigin, startOfDay: number): number {
     const [row] = this.#sql.exec<{ cost: number | null }>(
-      `SELECT sum(json_extract(body, '$.usage.cost')) AS cost FROM session_log
-       WHERE json_extract(body, '$.origin') = ? AND updated_at >= ?`,
+      `SELECT sum(CASE WHEN json_extract(body, '$.day') IS NULL THEN json_extract(body, '$.usage.cost')
+         WHEN json_extract(body, '$.day.start') >= ?2 THEN json_extract(body, '$.day.cost') END) AS cost
+       FROM session_log WHERE json_extract(body, '$.origin') = ?1 AND updated_at >= ?2`,
       origin,
-      since,
+      startOfDay,
     )
     return row?.cost ?? 0
   }
@@ -205,6 +212,10 @@ export class SessionLog {
 
 function toRecord({ id, body, created_at: createdAt, updated_at: updatedAt }: SessionRow): SessionRecord {
   return { id, createdAt, updatedAt, ...parseStored<SessionBody>(body) }
+}
+
+function bodyOf({ id: _, createdAt: __, updatedAt: ___, ...body }: SessionRecord): SessionBody {
+  return body
 }
 
 /** A session with what is in progress in it. */

@@ -31,6 +31,11 @@ const list = createRoute({
     query: z.object({
       limit: limit.default(50),
       starting_after: z.string().min(1).max(512).optional().meta({ description: "`next_cursor` of the page before." }),
+      origin: z
+        .string()
+        .regex(/^(?:chat|background|acp|schedule:[0-9a-f-]{36})$/, "accepts chat, background, acp, schedule:<id>")
+        .optional()
+        .meta({ description: "Only sessions of this `origin`: those of a schedule are its history." }),
     }),
   },
   responses: { 200: ok(InternSessions), ...CONTROL_FAILURES },
@@ -111,12 +116,12 @@ const answer = createRoute({
 export const internSessions = newRouter()
   .openapi(list, async (c) => {
     const { id } = await controlledIntern(c, c.req.valid("param").internId)
-    const { limit: size, starting_after: cursor } = c.req.valid("query")
+    const { limit: size, starting_after: cursor, origin } = c.req.valid("query")
     const before = cursor === undefined ? undefined : readSessionCursor(cursor)
     if (cursor !== undefined && !before) {
       throw internError("invalid_body", "starting_after: must be the next_cursor of a former page.")
     }
-    const states = await openIntern(c.env, id).sessions(size + 1, before)
+    const states = await openIntern(c.env, id).sessions(size + 1, before, origin)
     const data = states.slice(0, size).map(toSession)
     const last = states[size - 1]?.record
     const hasMore = states.length > size

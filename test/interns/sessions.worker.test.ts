@@ -338,6 +338,33 @@ describe("a schedule", () => {
     const done = await becomes(data[0]?.last_session_id ?? "", "idle")
     expect(done.session).toMatchObject({ origin: `schedule:${schedule}`, turns: 1 })
     expect(textOf(done)).toContain("scheduled")
+
+    const list = (origin: string) =>
+      expectJson<{ data: { id: string }[] }>(200, workspace.as.get(`/interns/${id}/sessions?origin=${origin}`))
+    expect((await list(`schedule:${schedule}`)).data.map((one) => one.id)).toEqual([data[0]?.last_session_id])
+    expect((await list("chat")).data).toEqual([])
+    await expectJson(400, workspace.as.get(`/interns/${id}/sessions?origin=else`))
+  })
+
+  test("has its limit anew each day, also where all runs are in one session", async () => {
+    const { workspace, id, becomes } = await newIntern()
+    const { id: schedule } = await create(workspace.as, id, { session: "same" })
+    const path = `/interns/${id}/schedules/${schedule}`
+    const run = async () => {
+      const ran = await expectJson<Schedule>(202, workspace.as.post(`${path}/run`, undefined))
+      const { session } = await becomes(ran.last_session_id ?? "", "idle")
+      return { cost: session.usage?.cost ?? 0, error: ran.last_error }
+    }
+    const { cost } = await run()
+    expect(cost).toBeGreaterThan(0)
+    const nextDay = clock() + 86_400_000
+    Intern.clock = () => nextDay
+    const first = await run()
+    expect(first).toMatchObject({ error: null })
+    const ofDay = first.cost - cost
+    await expectJson(200, workspace.as.patch(path, { daily_limit_usd: ofDay + cost / 2 }))
+    expect(await run()).toMatchObject({ error: null })
+    expect((await run()).error).toMatch(/^Its runs of this UTC day have cost/)
   })
 
   test("stops at its daily limit, says why, and can be paused, run by hand and deleted", async () => {

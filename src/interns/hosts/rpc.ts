@@ -70,7 +70,7 @@ export interface InternRpc extends Rpc.DurableObjectBranded {
   revoke(scope: InternIdentity): void
   containerEnded(exitCode: number): Promise<void>
   vaultChanged(): void
-  sessions(limit: number, before: SessionPosition | undefined): SessionState[]
+  sessions(limit: number, before?: SessionPosition, origin?: string): SessionState[]
   transcript(
     session: string,
     after: number,

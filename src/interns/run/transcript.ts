@@ -28,7 +28,20 @@ export type SessionRecord = {
   updatedAt: number
   turns: number
   usage: TurnUsage | null
+  /** USD of the turns that ended on the last day with one. Sessions of former releases have none. */
+  day?: DayCost
   lastEnd: TurnEnd | null
+}
+
+/** `start`: of a UTC day. */
+export type DayCost = { start: number; cost: number }
+
+const DAY_MS = 86_400_000
+export const startOfDay = (at: number): number => at - (at % DAY_MS)
+
+export function addToDay(day: DayCost | undefined, turn: TurnUsage | null, now: number): DayCost {
+  const start = startOfDay(now)
+  return { start, cost: (day?.start === start ? day.cost : 0) + (turn?.cost ?? 0) }
 }
 
 /** Adds the usage of a turn to that of a session. */
