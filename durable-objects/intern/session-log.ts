@@ -214,7 +214,8 @@ function toRecord({ id, body, created_at: createdAt, updated_at: updatedAt }: Se
   return { id, createdAt, updatedAt, ...parseStored<SessionBody>(body) }
 }
 
-function bodyOf({ id: _, createdAt: __, updatedAt: ___, ...body }: SessionRecord): SessionBody {
+function bodyOf(record: SessionRecord): SessionBody {
+  const { id: _, createdAt: __, updatedAt: ___, ...body } = record
   return body
 }
 
