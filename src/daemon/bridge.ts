@@ -1,6 +1,7 @@
 import type { AnyMessage, AnyNotification, AnyRequest, McpServer } from "@agentclientprotocol/sdk"
 import { type Agent, type RpcError, RpcFailure } from "./agent-process.ts"
-import { fit, withFolder } from "./frames.ts"
+import { ClientRequests } from "./client-requests.ts"
+import { fit } from "./frames.ts"
 import type { Wanted } from "./host.ts"
 import { promptOf, runPrompts, sessionOf, steer, type Prompt, type Run } from "./run.ts"
 import { isObject } from "../support/json.ts"
@@ -42,6 +43,7 @@ const OF_SESSIONS = new Set(["session/new", "session/load", "session/resume"])
 export class Bridge {
   readonly #deps: BridgeDeps
   readonly #runs = new Map<string, Run>()
+  readonly #requests: ClientRequests
   /** Counts epochs: a request of an earlier epoch is not answered in a later one. */
   #epoch = 0
   #agent: Promise<Agent> | undefined
@@ -55,6 +57,7 @@ export class Bridge {
 
   constructor(deps: BridgeDeps) {
     this.#deps = deps
+    this.#requests = new ClientRequests(deps.cwd, (request) => this.#send(request))
   }
 
   /**
@@ -76,6 +79,7 @@ export class Bridge {
 
   async stopAgent(): Promise<void> {
     clearTimeout(this.#restart)
+    this.#requests.drop()
     const stopping = this.#agent
     this.#agent = undefined
     if (this.#ready) this.#isSpent = true
@@ -148,6 +152,7 @@ export class Bridge {
     this.#agent = undefined
     this.#ready = undefined
     this.#isSpent = true
+    this.#requests.drop()
     // After the failures of its pending requests, which settle now that it has exited.
     setImmediate(() => {
       const message = `The agent exited with code ${code ?? "none: a signal ended it"}.`
@@ -252,10 +257,9 @@ export class Bridge {
     const { method } = message
     if (!("id" in message)) {
       if (NOTIFICATIONS_TO_CLIENT.has(method)) this.#send(message)
-      return
+      return this.#requests.onUpdate(message)
     }
-    if (REQUESTS_TO_CLIENT.has(method))
-      return this.#send({ ...message, params: withFolder(message.params, this.#deps.cwd) })
+    if (REQUESTS_TO_CLIENT.has(method)) return this.#requests.pass(message)
     const error = unknownMethod(method).error
     void this.#agent?.then((agent) => agent.send({ jsonrpc: "2.0", id: message.id, error }))
   }

@@ -1,4 +1,3 @@
-import { isObject } from "../support/json.ts"
 import type { AnyMessage, AnyRequest, AnyResponse } from "@agentclientprotocol/sdk"
 import { MAX_FRAME_BYTES } from "../interns/hosts/daemon-protocol.ts"
 
@@ -49,10 +48,4 @@ function cut(text: string): string[] {
     at = end
   }
   return parts
-}
-
-/** Parameters of a request to the client. Few agents say in which folder a command runs that names none. */
-export function withFolder(params: unknown, cwd: string): unknown {
-  if (!isObject(params)) return params
-  return { ...params, _meta: { cwd, ...(isObject(params["_meta"]) && params["_meta"]) } }
 }

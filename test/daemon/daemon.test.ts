@@ -112,6 +112,19 @@ describe("a daemon", () => {
     )
   })
 
+  test("passes a question after the input that its agent sends late", async () => {
+    const { gateway, sessionId } = await begin()
+    const requests = gateway.prompt(sessionId, "late-input search")
+    const question = await gateway.question("session/request_permission")
+    const before = gateway.received.slice(
+      0,
+      gateway.received.findIndex((one) => "id" in one && one.id === question.id),
+    )
+    expect(JSON.stringify(before)).toContain('"rawInput":{"text":"rivers"}')
+    choose(gateway, question, "o-allow_once")
+    expect(await requests()).toMatchObject({ result: ENDED })
+  })
+
   test("cancels what runs", async () => {
     const { gateway, sessionId } = await begin()
     const requests = gateway.prompt(sessionId, "say begun\nhold")

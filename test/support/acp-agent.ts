@@ -15,6 +15,7 @@ import readline from "node:readline"
  *   servers          says the MCP servers of the session
  *   run COMMAND      runs it in bash, and says what it prints
  *   big N            one chunk of N characters
+ *   late-input NAME  a permission question without its input, which comes in an update after it
  *   big-question N   a permission question with N characters in it; says how it was refused
  *   hold             waits until it is cancelled
  *   steered          waits until something is said to the turn (with --steering), and says it
@@ -86,6 +87,15 @@ async function permission(sessionId: string, name: string): Promise<string> {
   return outcome.optionId?.slice(2) ?? outcome.outcome
 }
 
+async function lateInput(sessionId: string, name: string): Promise<string> {
+  const toolCall = { toolCallId: `t-${name}`, title: name, kind: "other", rawInput: {} }
+  const asked = ask("session/request_permission", { sessionId, toolCall, options: OPTIONS })
+  const input = { toolCallId: `t-${name}`, status: "in_progress", rawInput: { text: "rivers" } }
+  send({ method: "session/update", params: { sessionId, update: { sessionUpdate: "tool_call_update", ...input } } })
+  const { result } = await asked
+  return (result as { outcome: { optionId?: string } }).outcome.optionId ?? "none"
+}
+
 async function step(sessionId: string, session: Session, line: string): Promise<void> {
   const [word = "", ...rest] = line.split(" ")
   const text = rest.join(" ")
@@ -117,6 +127,8 @@ async function step(sessionId: string, session: Session, line: string): Promise<
     }
     case "big":
       return say("x".repeat(Number(text)))
+    case "late-input":
+      return say(await lateInput(sessionId, text))
     case "big-question":
       return say(await permission(sessionId, "x".repeat(Number(text))))
     case "hold":
