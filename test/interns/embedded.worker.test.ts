@@ -150,6 +150,13 @@ describe("the agent that every gateway brings along", () => {
     expect(reading.text).toMatch(/limit|iterations|too many/i)
   })
 
+  test("a function may call itself some hundred times", async () => {
+    const { chat } = await newIntern("sim/agent")
+    const command = "f() { if [ $1 -gt 0 ]; then f $(($1-1)); else echo at the bottom; fi; }; f 450"
+    const reading = await (await chat.say(`$ ${command}`, { approval_mode: "self-drive" })).all()
+    expect(reading.text).toContain("at the bottom")
+  })
+
   test("its files stay within the disk that it has", async () => {
     const { chat, object } = await newIntern("sim/tool-call")
     const command =

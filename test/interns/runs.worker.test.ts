@@ -226,6 +226,21 @@ describe("a question", () => {
     expect((await reading.all()).finish).toBe("stop")
   })
 
+  test.for(["decline", " cancel\n", '{"action":"decline"}'])("a form takes the word: %j", async (content) => {
+    const { chat, daemon } = await newConnectedIntern()
+    const reading = await chat.say("Ask me")
+    const prompt = await daemon.hears("session/prompt")
+    const { sessionId } = paramsOf(prompt)
+    const requestedSchema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
+    const params = { sessionId, mode: "form", message: "Where?", requestedSchema }
+    daemon.say({ id: "form", method: "elicitation/create", params })
+    await reading.all()
+    const rest = await chat.answer(reading.session, reading.question.id, content)
+    expect(await daemon.answerTo("form")).toEqual({ action: /decline|cancel/.exec(content)?.[0] })
+    daemon.end(prompt)
+    expect((await rest.all()).finish).toBe("stop")
+  })
+
   test("`cancel` as the answer ends the run, and says so", async () => {
     const play = await newConnectedIntern()
     const { session, question, prompt } = await pausedRun(play)

@@ -12,6 +12,7 @@ const COMMAND_MS = 120_000
 const EXECUTION_LIMITS = {
   maxCommandCount: 100_000,
   maxLoopIterations: 100_000,
+  maxCallDepth: 500,
   maxAwkIterations: 1_000_000,
   maxSedIterations: 100_000,
   maxLiveBytes: 32 * 1024 * 1024,

@@ -6,7 +6,8 @@ import { record } from "./acp-values.ts"
 import { faultIn } from "./form.ts"
 import type { Question } from "./run.ts"
 
-const FORM_ACTIONS = ["accept", "decline", "cancel"]
+/** Of a form, without a content. */
+const FORM_WORDS = ["decline", "cancel"]
 
 /** Parses a client message as the answer to a question; throws bad_request if it does not answer it. */
 export function readReply(question: Question, content: string): Reply {
@@ -41,13 +42,11 @@ export function kindsOf({ options }: Question & { kind: "permission" }): string[
 
 function readForm({ fields }: Question & { kind: "elicitation" }, content: string): Reply {
   const { action, content: values } = record(parse(content))
-  if (typeof action !== "string" || !FORM_ACTIONS.includes(action)) {
-    throw internError(
-      "bad_request",
-      'The answer must be JSON: {"action": "accept", "content": {…}}, decline or cancel.',
-    )
+  const word = [content.trim(), action].find((one) => FORM_WORDS.some((known) => known === one))
+  if (word !== undefined) return { is: "result", result: { action: word } }
+  if (action !== "accept") {
+    throw internError("bad_request", 'The answer must be {"action": "accept", "content": {…}}, decline or cancel.')
   }
-  if (action !== "accept") return { is: "result", result: { action } }
   const given = record(values)
   const fault = faultIn(fields, given)
   if (fault !== undefined) throw internError("bad_request", fault)
