@@ -26,6 +26,13 @@ describe("keys of providers in the shell of npm start", () => {
     ).toEqual({ OPENAI_API_KEY: "sk-1" })
   })
 
+  test("come with the address of a server that takes no key, and with custom providers", () => {
+    const shell = { LLAMA_CPP_BASE_URL: "http://127.0.0.1:9000/v1", CUSTOM_PROVIDERS: "[]" }
+    expect(providersOfShell(shell, {})).toEqual(shell)
+    expect(providersOfShell(shell, { CUSTOM_PROVIDERS: "[]", LLAMA_CPP_BASE_URL: "http://127.0.0.1:1/v1" })).toEqual({})
+    expect(providersOfShell({ GROQ_BASE_URL: "https://a" }, {})).toEqual({})
+  })
+
   test("are left out where their address is not known, which would stop the gateway", () => {
     expect(providersOfShell({ AZURE_API_KEY: "a" }, {})).toEqual({})
     const azure = { AZURE_API_KEY: "a", AZURE_RESOURCE_NAME: "mine" }
