@@ -6,8 +6,8 @@ import { record } from "./acp-values.ts"
 import { faultIn } from "./form.ts"
 import type { Question } from "./run.ts"
 
-/** Of a form, without a content. */
-const FORM_WORDS = ["decline", "cancel"]
+/** Answers to a form. */
+const ACTIONS_WITHOUT_CONTENT = ["decline", "cancel"]
 
 /** Parses a client message as the answer to a question; throws bad_request if it does not answer it. */
 export function readReply(question: Question, content: string): Reply {
@@ -42,7 +42,7 @@ export function kindsOf({ options }: Question & { kind: "permission" }): string[
 
 function readForm({ fields }: Question & { kind: "elicitation" }, content: string): Reply {
   const { action, content: values } = record(parse(content))
-  const word = [content.trim(), action].find((one) => FORM_WORDS.some((known) => known === one))
+  const word = [content.trim(), action].find((one) => ACTIONS_WITHOUT_CONTENT.some((known) => known === one))
   if (word !== undefined) return { is: "result", result: { action: word } }
   if (action !== "accept") {
     throw internError("bad_request", 'The answer must be {"action": "accept", "content": {…}}, decline or cancel.')
