@@ -1,6 +1,7 @@
 import { once } from "node:events"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
+import { Client as SecondClient, StreamableHTTPClientTransport as SecondTransport } from "@modelcontextprotocol/client"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
@@ -126,6 +127,41 @@ test("the MCP client lists and calls tools, each at its price, and ends its sess
   await transport.terminateSession()
   expect(seen.at(-1)).toMatchObject({ method: "DELETE", session: expect.stringMatching(/^[0-9a-f-]{36}$/) })
   await client.close()
+})
+
+/** Version 2 of the SDK, which the inspector is made with. `auto` looks for newer revisions first. */
+async function connectedBySecond(apiKey: string, mode: "legacy" | "auto") {
+  const client = new SecondClient({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode } })
+  const requestInit = { headers: { authorization: `Bearer ${apiKey}` } }
+  await client.connect(new SecondTransport(new URL(`${gatewayUrl}/mcp/tools`), { requestInit }))
+  return client
+}
+
+test.each(["legacy", "auto"] as const)("version 2 of the MCP client has all of a server, %s", async (mode) => {
+  const apiKey = await newKey(organization, { mcp_tools: ["tools/*"] })
+  const client = await connectedBySecond(apiKey, mode)
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["add", "slow", "hang", "secret"])
+  const sum = await client.callTool({ name: "add", arguments: { a: 2, b: 3 } })
+  expect(sum.content).toEqual([{ type: "text", text: "5" }])
+  const refused = await client.callTool({ name: "add", arguments: { a: "two" } })
+  expect(refused.isError).toBe(true)
+  expect((await client.listResources()).resources).toMatchObject([{ uri: "file:///readme" }])
+  expect((await client.listResourceTemplates()).resourceTemplates).toEqual([])
+  expect((await client.readResource({ uri: "file:///readme" })).contents).toMatchObject([{ text: "Read me." }])
+  expect((await client.listPrompts()).prompts).toMatchObject([{ name: "hello" }])
+  expect((await client.getPrompt({ name: "hello" })).messages).toHaveLength(1)
+  await eventually(async () => expect(await spentBy(apiKey)).toBe(0.002))
+  await client.close()
+})
+
+test("version 2 of the MCP client sees what its key may use, and a wrong key none of it", async () => {
+  const apiKey = await newKey(organization, { mcp_tools: ["tools/add"] })
+  const client = await connectedBySecond(apiKey, "auto")
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["add"])
+  expect(client.getServerCapabilities()).not.toHaveProperty("resources")
+  await expect(client.callTool({ name: "secret" })).rejects.toThrow(/may not call the tool secret/)
+  await client.close()
+  await expect(connectedBySecond(`${apiKey}x`, "legacy")).rejects.toThrow(/This API key is not valid/)
 })
 
 test("the MCP client sees only the tools of its key", async () => {

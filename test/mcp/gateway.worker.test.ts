@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { playReceivers } from "../observability/receiver.ts"
 import { eventually } from "../support/eventually.ts"
-import { client, expectJson, newKey, newWorkspace, openHolds, readStream, receiptOf } from "../support/world.ts"
+import {
+  client,
+  expectJson,
+  newKey,
+  newWorkspace,
+  openHolds,
+  readStream,
+  receiptOf,
+  type TestClient,
+} from "../support/world.ts"
 import { call, callOf, events, type Message, messageOf, newWorld, result, send, text, wellBehaved } from "./server.ts"
 
 beforeAll(playReceivers)
@@ -34,6 +43,19 @@ describe("a session", () => {
     const ended = await as.call("DELETE", "/mcp/search", undefined, headers)
     expect(ended.status).toBe(204)
     expect(receiver.got.at(-1)?.headers.get("mcp-session-id")).toBe("upstream-session-1")
+  })
+
+  test("announces to a key only what it may use", async () => {
+    const all = { tools: {}, logging: {}, resources: { subscribe: true }, prompts: {}, completions: {} }
+    const { as, workspace } = await newWorld((received) => {
+      const about = { protocolVersion: "2025-11-25", serverInfo: { name: "scripted", version: "1" } }
+      return Response.json(result(messageOf(received).id, { ...about, capabilities: { ...all, tasks: {} } }))
+    })
+    const capabilitiesOf = async (key: TestClient) =>
+      (await expectJson<Message>(200, send(key, initialize("2025-11-25")))).result?.["capabilities"]
+    expect(await capabilitiesOf(as)).toEqual(all)
+    const some = await newKey(workspace, { mcp_tools: ["search/query"] })
+    expect(await capabilitiesOf(some.as)).toEqual({ tools: {}, logging: {} })
   })
 
   test("belongs to its key and to the server as it was configured", async () => {

@@ -29,6 +29,9 @@ const FOR_ALL = new Set([
   "completion/complete",
 ])
 
+/** What a server announces of the methods in FOR_ALL. */
+const CAPABILITIES_FOR_ALL = new Set(["resources", "prompts", "completions"])
+
 /** The tool that a request calls; undefined for another method. */
 export function toolOf(request: McpRequest): string | undefined {
   if (request.method !== "tools/call") return undefined
@@ -85,7 +88,7 @@ export function passedOf(request: McpRequest, message: McpMessage, connection: C
   const { result } = message
   if (!isObject(result)) return message
   if (request.method === "tools/list") return { ...message, result: withAllowedTools(result, connection) }
-  return request.method === "initialize" ? { ...message, result: negotiated(result) } : message
+  return request.method === "initialize" ? { ...message, result: negotiated(result, connection) } : message
 }
 
 function withAllowedTools(result: Json, { incoming: { caller }, server }: Connection): Json {
@@ -95,13 +98,17 @@ function withAllowedTools(result: Json, { incoming: { caller }, server }: Connec
   return { ...result, tools }
 }
 
-function negotiated(result: Json): Json {
+/** Clients request what a server announces as soon as they are connected: a key sees only what it may use. */
+function negotiated(result: Json, { incoming: { caller }, server }: Connection): Json {
   const { protocolVersion, capabilities } = result
   if (!isServedVersion(protocolVersion)) {
     const served = PROTOCOL_VERSIONS.join(", ")
     throw new ServerFailure(`The server speaks a revision of the protocol that the gateway does not serve (${served}).`)
   }
   if (!isObject(capabilities)) return result
-  const { tasks: _, ...passed } = capabilities
-  return { ...result, capabilities: passed }
+  const mayAll = mayUseAll(caller, server)
+  const passed = Object.entries(capabilities).filter(
+    ([name]) => name !== "tasks" && (mayAll || !CAPABILITIES_FOR_ALL.has(name)),
+  )
+  return { ...result, capabilities: Object.fromEntries(passed) }
 }
