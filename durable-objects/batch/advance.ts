@@ -2,9 +2,7 @@ import { isFinal } from "../../src/batches/batch.ts"
 import { parseInput } from "../../src/batches/input.ts"
 import { moveBatch, readBatch, saveProgress } from "../../src/batches/progress-store.ts"
 import { recoverInterrupted, runLines } from "../../src/batches/run.ts"
-import { batchesOf } from "../../src/batches/batches-of.ts"
 import type { BatchRow } from "../../src/batches/table.ts"
-import { configuredProviders } from "../../src/providers/configured.ts"
 import { logError } from "../../src/support/log.ts"
 import { wait } from "../../src/support/time.ts"
 import type { AdvanceDeps } from "./deps.ts"
@@ -25,9 +23,7 @@ export async function advanceBatch(id: string, deps: AdvanceDeps): Promise<numbe
   if (isFinal(current.status)) return null
   const { provider } = current.origin
   if (provider !== undefined && current.status !== "finalizing") {
-    const configured = configuredProviders(env).get(provider)
-    const batches = configured && batchesOf(configured, id)
-    const next = await advanceAtProvider({ ...deps, row: current, provider, batches, parts: deps.parts() })
+    const next = await advanceAtProvider({ ...deps, row: current, provider, parts: deps.parts() })
     return typeof next === "number" ? next : finishBatch(next, { row: current, lines: deps.lines, env })
   }
   if (current.status === "in_progress") return run(current, deps)

@@ -2,10 +2,9 @@ import { linesOf } from "../../src/batches/input.ts"
 import type { BatchResult } from "../../src/batches/provider-batch.ts"
 import { ProviderBatchError } from "../../src/batches/provider-client.ts"
 import { type LineResult, withoutResponse } from "../../src/batches/result.ts"
-import { openLedger } from "../../src/ledger/client.ts"
 import { isCount, isObject, type Json, parseJson } from "../../src/support/json.ts"
 import type { ProviderDeps, SubmittingDeps } from "./deps.ts"
-import { deferralFor, generationIdOf } from "./hold-requests.ts"
+import { deferralFor, release } from "./hold-requests.ts"
 import type { Part } from "./parts.ts"
 import { runRequest } from "./request.ts"
 
@@ -37,7 +36,7 @@ export async function collect(part: Part, deps: SubmittingDeps, mayGoOn: () => b
     }
     hasFailed ||= (await Promise.all(running)).includes(false)
   }
-  if (hasFailed) throw new ProviderBatchError("Results of the provider could not be stored.", false)
+  if (hasFailed) throw new ProviderBatchError("Results of the provider could not be stored.")
   await withoutResults(part, deps)
   return true
 }
@@ -45,7 +44,7 @@ export async function collect(part: Part, deps: SubmittingDeps, mayGoOn: () => b
 /** False where a part of the gateway was not available: the response of the provider is not lost for it. */
 async function store(
   { line, response, error }: BatchResult,
-  deps: ProviderDeps & { isLastTry: boolean },
+  deps: SubmittingDeps & { isLastTry: boolean },
 ): Promise<boolean> {
   const { lines, row, env, executionCtx } = deps
   const input = lines.unfinishedLine(line)
@@ -59,7 +58,7 @@ async function store(
   const status = statusOf(response)
   const deferral = {
     ...deferralFor(deps, line),
-    submit: () => {},
+    byok: deps.credential,
     response: () => Response.json(body, { status }),
   }
   const { retryAfterMs, ...result } = await runRequest(input, { row, env, executionCtx }, deferral)
@@ -91,14 +90,5 @@ async function withoutResults(part: Part, deps: ProviderDeps): Promise<void> {
   for (const line of left) {
     const input = deps.lines.unfinishedLine(line)
     if (input) deps.lines.finish(input, withoutResponse("provider_failed", message))
-  }
-}
-
-/** Ends the holds of requests that will not run. */
-export async function release(lines: readonly number[], { row, env }: ProviderDeps): Promise<void> {
-  const ledger = openLedger(env, row.organizationId)
-  for (let at = 0; at < lines.length; at += CONCURRENCY) {
-    const some = lines.slice(at, at + CONCURRENCY)
-    await Promise.all(some.map((line) => ledger.release(generationIdOf(row, line))))
   }
 }

@@ -1,5 +1,6 @@
 import type { ProviderBatches } from "../../src/batches/provider-batch.ts"
 import type { BatchRow } from "../../src/batches/table.ts"
+import type { ByokCredential } from "../../src/byok/usable-credentials.ts"
 import type { Env } from "../../src/config/env.ts"
 import type { LineStore } from "./lines.ts"
 import type { PartStore } from "./parts.ts"
@@ -21,8 +22,7 @@ export type ProviderDeps = Omit<AdvanceDeps, "parts"> & {
   row: BatchRow
   parts: PartStore
   provider: string
-  /** Absent where the provider is no longer configured. */
-  batches: ProviderBatches | undefined
 }
 
-export type SubmittingDeps = ProviderDeps & { batches: ProviderBatches }
+/** `credential`: the BYOK credential whose key `batches` sends; undefined for the gateway's key. */
+export type SubmittingDeps = ProviderDeps & { batches: ProviderBatches; credential: ByokCredential | undefined }

@@ -3,9 +3,11 @@ import { type LineQueue, recoverInterrupted, runLines } from "../../src/batches/
 import type { InputLine } from "../../src/batches/input.ts"
 import type { BatchRow } from "../../src/batches/table.ts"
 import { GatewayError } from "../../src/errors/errors.ts"
-import type { Deferral } from "../../src/inference/deferral.ts"
+import type { Deferral, Submission } from "../../src/inference/deferral.ts"
+import { openLedger } from "../../src/ledger/client.ts"
 import { derivedIdAt } from "../../src/support/ids.ts"
 import { wait } from "../../src/support/time.ts"
+import { apiFormOf } from "./access.ts"
 import type { ProviderDeps } from "./deps.ts"
 import { runRequest } from "./request.ts"
 
@@ -13,6 +15,8 @@ const HOUR_MS = 3_600_000
 /** The provider has 24 hours from when it gets the batch, and its results have to be read. */
 export const GRACE_MS = 2 * HOUR_MS
 const HOLD_MARGIN_MS = 4 * HOUR_MS
+/** Holds that are ended at the same time. */
+const RELEASES = 16
 /** Requests start within this time of an alarm. */
 const SLICE_MS = 120_000
 
@@ -21,7 +25,9 @@ export function generationIdOf({ id, createdAt }: BatchRow, line: number): strin
   return `gen-${derivedIdAt(createdAt, "batch generation", id, String(line))}`
 }
 
-export function deferralFor({ row, provider }: ProviderDeps, line: number): Omit<Deferral, "submit"> {
+type Common = Pick<Deferral, "generationId" | "provider" | "holdTtlMs">
+
+export function deferralFor({ row, provider }: ProviderDeps, line: number): Common {
   const holdTtlMs = Math.max(0, row.expiresAt - Date.now()) + HOLD_MARGIN_MS
   return { generationId: generationIdOf(row, line), provider, holdTtlMs }
 }
@@ -41,6 +47,11 @@ export async function holdRequests(deps: ProviderDeps): Promise<number | null> {
     },
     interrupted: () => lines.interrupted().filter(({ line }) => !parts.has(line)),
   }
+  // The plan may choose another key now, which another hold belongs to.
+  await release(
+    queue.interrupted().map(({ line }) => line),
+    deps,
+  )
   recoverInterrupted(queue, Date.now())
   const sliceEnd = Math.min(Date.now() + SLICE_MS, row.expiresAt)
   const resumeAt = await runLines({
@@ -63,12 +74,22 @@ async function holdRequest(
   requestDeps: Parameters<typeof runRequest>[1],
 ): Promise<LineResult> {
   let isDeferred = false
-  const submit: Deferral["submit"] = ({ path, body }) => {
-    const text = deps.batches?.toLine({ line: line.line, path, body })
+  const submit: Submission["submit"] = ({ path, body, credential }) => {
+    const text = apiFormOf(deps)?.toLine({ line: line.line, path, body })
     if (text === undefined) throw new GatewayError("internal", "The provider of a batch is not configured.")
-    deps.parts.add(line.line, { path, text })
+    deps.parts.add(line.line, { path, text, credential })
     isDeferred = true
   }
-  const result = await runRequest(line, requestDeps, { ...deferralFor(deps, line.line), submit })
+  const passedOver = deps.lines.passedOver()
+  const result = await runRequest(line, requestDeps, { ...deferralFor(deps, line.line), passedOver, submit })
   return isDeferred ? { ...result, isDeferred } : result
+}
+
+/** Ends the holds of requests that will not run. */
+export async function release(lines: readonly number[], { row, env }: ProviderDeps): Promise<void> {
+  const ledger = openLedger(env, row.organizationId)
+  for (let at = 0; at < lines.length; at += RELEASES) {
+    const some = lines.slice(at, at + RELEASES)
+    await Promise.all(some.map((line) => ledger.release(generationIdOf(row, line))))
+  }
 }

@@ -179,6 +179,15 @@ export class LineStore implements LineQueue {
     this.#sql.exec("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", name, value)
   }
 
+  /** BYOK credentials that failed before anything was sent with them, each with the reason. */
+  passedOver(): ReadonlyMap<string, string> {
+    return new Map(Object.entries(parseStored<Record<string, string>>(this.fact("passed_over") ?? "{}")))
+  }
+
+  passOver(credential: string, reason: string): void {
+    this.setFact("passed_over", JSON.stringify({ ...Object.fromEntries(this.passedOver()), [credential]: reason }))
+  }
+
   #requestId(line: number): string {
     return `batch_req_${derivedId("batch_request", this.#batchId, String(line))}`
   }

@@ -1,15 +1,22 @@
-/** A batch of the provider: some of the requests, all for one of its paths. */
+/** A batch of the provider: some of the requests, all for one of its paths and with one key. */
 export type Part = {
   part: number
   path: string
-  /** `submitting`: it may have been created; `ended`: its results are not read yet. */
-  state: "ready" | "uploaded" | "submitting" | "submitted" | "ended" | "done"
+  /** Id of the BYOK credential; null for the gateway's key. */
+  credential: string | null
+  /**
+   * `submitting`: it may have been created; `ended`: its results are not read yet; `passed_over`: its credential failed
+   * before it was created, and its requests are planned again.
+   */
+  state: "ready" | "uploaded" | "submitting" | "submitted" | "ended" | "passed_over" | "done"
   file_id: string | null
   batch_id: string | null
   output_file_id: string | null
   error_file_id: string | null
   status: string | null
   message: string | null
+  /** Why it waits, for the owner of the credential. */
+  note: string | null
   is_cancelled: number
   failures: number
   due_at: number
@@ -34,6 +41,12 @@ const SCHEMA = `
     output_file_id TEXT, error_file_id TEXT, status TEXT, message TEXT, is_cancelled INTEGER NOT NULL,
     failures INTEGER NOT NULL, due_at INTEGER NOT NULL
   ) STRICT;`
+/** Objects of batches that an earlier release began have the tables without these. */
+const ADDED_COLUMNS = [
+  ["requests", "credential"],
+  ["parts", "credential"],
+  ["parts", "note"],
+] as const
 
 /** The requests of a batch for its provider, and the provider's batches that they are in. */
 export class PartStore {
@@ -44,10 +57,14 @@ export class PartStore {
     this.#storage = storage
     this.#sql = storage.sql
     this.#sql.exec(SCHEMA)
+    for (const [table, column] of ADDED_COLUMNS) {
+      const known = this.#sql.exec("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", table, column).toArray()
+      if (known.length === 0) this.#sql.exec(`ALTER TABLE ${table} ADD COLUMN ${column} TEXT`)
+    }
   }
 
   /** A request that is held. The same one again, after a crash, replaces it. */
-  add(line: number, { path, text }: { path: string; text: string }): void {
+  add(line: number, { path, text, credential }: { path: string; text: string; credential: string | null }): void {
     const bytes = new TextEncoder().encode(`${text}\n`)
     this.#storage.transactionSync(() => {
       this.#sql.exec("DELETE FROM request_pieces WHERE line = ?", line)
@@ -55,8 +72,8 @@ export class PartStore {
         const some = bytes.slice(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES)
         this.#sql.exec("INSERT INTO request_pieces (line, piece, bytes) VALUES (?, ?, ?)", line, piece, some.buffer)
       }
-      const values = [line, path, bytes.byteLength] as const
-      this.#sql.exec("INSERT OR REPLACE INTO requests (line, path, length) VALUES (?, ?, ?)", ...values)
+      const values = [line, path, bytes.byteLength, credential] as const
+      this.#sql.exec("INSERT OR REPLACE INTO requests (line, path, length, credential) VALUES (?, ?, ?, ?)", ...values)
     })
   }
 
@@ -68,29 +85,27 @@ export class PartStore {
   plan(): void {
     this.#storage.transactionSync(() => {
       const rows = this.#sql
-        .exec<{ line: number; path: string; length: number }>(
-          "SELECT line, path, length FROM requests WHERE part IS NULL ORDER BY path, line",
+        .exec<{ line: number; path: string; length: number; credential: string | null }>(
+          "SELECT line, path, length, credential FROM requests WHERE part IS NULL ORDER BY credential, path, line",
         )
         .toArray()
-      let current = { part: this.#count(), path: "", bytes: 0, lines: 0 }
-      for (const { line, path, length } of rows) {
+      let current = { part: this.#count(), path: "", credential: "" as string | null, bytes: 0, lines: 0 }
+      for (const { line, path, length, credential } of rows) {
         const isFull = current.bytes + length > PART_BYTES || current.lines >= PART_LINES
-        if (isFull || current.path !== path) {
-          current = { part: current.part + 1, path, bytes: 0, lines: 0 }
+        if (isFull || current.path !== path || current.credential !== credential) {
+          current = { part: current.part + 1, path, credential, bytes: 0, lines: 0 }
           this.#sql.exec(
-            "INSERT INTO parts (part, path, state, is_cancelled, failures, due_at) VALUES (?, ?, 'ready', 0, 0, 0)",
+            `INSERT INTO parts (part, path, credential, state, is_cancelled, failures, due_at)
+             VALUES (?, ?, ?, 'ready', 0, 0, 0)`,
             current.part,
             path,
+            credential,
           )
         }
         current = { ...current, bytes: current.bytes + length, lines: current.lines + 1 }
         this.#sql.exec("UPDATE requests SET part = ? WHERE line = ?", current.part, line)
       }
     })
-  }
-
-  isEmpty(): boolean {
-    return this.#count() === 0
   }
 
   #count(): number {
@@ -102,11 +117,11 @@ export class PartStore {
     return this.#sql.exec<Part>("SELECT * FROM parts WHERE state <> 'done' ORDER BY part").toArray()
   }
 
-  change(part: Part, change: Partial<Omit<Part, "part" | "path">>): Part {
+  change(part: Part, change: Partial<Omit<Part, "part" | "path" | "credential">>): Part {
     const next = { ...part, ...change }
     this.#sql.exec(
       `UPDATE parts SET state = ?, file_id = ?, batch_id = ?, output_file_id = ?, error_file_id = ?, status = ?,
-         message = ?, is_cancelled = ?, failures = ?, due_at = ? WHERE part = ?`,
+         message = ?, note = ?, is_cancelled = ?, failures = ?, due_at = ? WHERE part = ?`,
       next.state,
       next.file_id,
       next.batch_id,
@@ -114,12 +129,29 @@ export class PartStore {
       next.error_file_id,
       next.status,
       next.message,
+      next.note,
       next.is_cancelled,
       next.failures,
       next.due_at,
       part.part,
     )
     return next
+  }
+
+  /** Ends a part of which nothing was created: its requests are to be held again. */
+  putBack(part: Part): void {
+    this.#storage.transactionSync(() => {
+      const { part: id } = part
+      this.#sql.exec(
+        `UPDATE lines SET state = 'pending', attempts = 0, due_at = 0
+         WHERE state = 'running' AND line IN (SELECT line FROM requests WHERE part = ?)`,
+        id,
+      )
+      this.#sql.exec("DELETE FROM request_pieces WHERE line IN (SELECT line FROM requests WHERE part = ?)", id)
+      this.#sql.exec("DELETE FROM requests WHERE part = ?", id)
+      this.#sql.exec("DELETE FROM facts WHERE name = 'is_held'")
+      this.change(part, { state: "done" })
+    })
   }
 
   linesOf({ part }: Part): Set<number> {
@@ -147,13 +179,22 @@ export class PartStore {
       .map(({ bytes }) => new Uint8Array(bytes))
   }
 
-  /** Of requests that are held and have no result; of one part, or of all. */
-  unfinished(part?: Part): number[] {
+  /** Requests of a part that are held and have no result. */
+  unfinished({ part }: Part): number[] {
+    return this.#lines("part = ?", part)
+  }
+
+  /** Requests that are held and in no part. */
+  unplanned(): number[] {
+    return this.#lines("part IS NULL")
+  }
+
+  #lines(condition: string, ...bindings: number[]): number[] {
     return this.#sql
       .exec<{ line: number }>(
         `SELECT line FROM requests JOIN lines USING (line)
-         WHERE state IN ('pending', 'running') AND (?1 IS NULL OR part = ?1) ORDER BY line`,
-        part?.part ?? null,
+         WHERE state IN ('pending', 'running') AND ${condition} ORDER BY line`,
+        ...bindings,
       )
       .toArray()
       .map(({ line }) => line)

@@ -1,16 +1,26 @@
 import { moveBatch, saveProgress } from "../../src/batches/progress-store.ts"
-import { type BatchSource, hasEnded, type ProviderBatch } from "../../src/batches/provider-batch.ts"
+import type { BatchError } from "../../src/batches/batch.ts"
+import {
+  type BatchSource,
+  hasEnded,
+  type ProviderBatch,
+  type ProviderBatches,
+} from "../../src/batches/provider-batch.ts"
 import { ProviderBatchError } from "../../src/batches/provider-client.ts"
+import { withoutResponse } from "../../src/batches/result.ts"
 import { logWarning } from "../../src/support/log.ts"
-import { collect, release } from "./collect.ts"
+import { accessTo } from "./access.ts"
+import { collect } from "./collect.ts"
 import type { ProviderDeps, SubmittingDeps } from "./deps.ts"
-import { GRACE_MS, holdRequests } from "./hold-requests.ts"
+import { GRACE_MS, holdRequests, release } from "./hold-requests.ts"
 import type { Part } from "./parts.ts"
 
 /** Results are read within this time of an alarm. */
 const SLICE_MS = 120_000
 /** How often the provider is asked: a tenth of the age of the batch, within these. */
 const POLL_MS = { least: 5_000, most: 60_000 }
+/** Code of requests and batches whose BYOK credential cannot be used. */
+const CREDENTIAL_FAILED = "byok_unavailable"
 const FIRST_RETRY_MS = 5_000
 const MAX_RETRY_MS = 300_000
 
@@ -29,10 +39,10 @@ export async function advanceAtProvider(deps: ProviderDeps): Promise<number | En
     if (Date.now() < row.expiresAt) parts.plan()
     lines.setFact("is_held", "true")
   }
-  // Cancelled or expired before any part of it was made.
-  if (parts.isEmpty()) await release(parts.unfinished(), deps)
+  // Cancelled or expired before they were in a part.
+  await release(parts.unplanned(), deps)
   const next = await advanceParts(deps)
-  await saveProgress(env.DB, row.id, { progress: lines.progress(), now: Date.now() })
+  await saveProgress(env.DB, row.id, { progress: lines.progress(), errors: errorsOf(parts), now: Date.now() })
   if (next !== null) return next
   if (isCancelling) return "cancelled"
   const moved = await moveBatch(env.DB, row.id, { from: ["in_progress"], to: "finalizing", now: Date.now() })
@@ -40,27 +50,73 @@ export async function advanceAtProvider(deps: ProviderDeps): Promise<number | En
   return lines.unfinished() > 0 ? "expired" : "completed"
 }
 
+/** What the owner of a credential can do about a batch that waits for it. */
+function errorsOf(parts: ProviderDeps["parts"]): BatchError[] {
+  const notes = new Set(parts.open().flatMap(({ note }) => note ?? []))
+  return [...notes].map((message) => ({ code: CREDENTIAL_FAILED, message, param: null, line: null }))
+}
+
 async function advanceParts(deps: ProviderDeps): Promise<number | null> {
-  const { batches } = deps
   const due: number[] = []
-  for (const part of deps.parts.open()) {
-    const isLate = Date.now() > deps.row.expiresAt + GRACE_MS
-    // Nothing more is heard of it: what the provider may have done is charged at its estimate when the hold expires.
-    if (!batches || isLate) deps.parts.change(part, { state: "done", status: "expired" })
-    else due.push(await advancePart(part, { ...deps, batches }))
-  }
+  for (const part of deps.parts.open()) due.push(await advanceOpen(part, deps))
   const open = due.filter((at) => at !== DONE)
   return open.length > 0 ? Math.min(...open) : null
 }
 
 const DONE = Number.POSITIVE_INFINITY
 
+/** Takes a part as far as its key allows. Returns when to go on. */
+async function advanceOpen(part: Part, deps: ProviderDeps): Promise<number> {
+  const { row, parts } = deps
+  if (part.due_at > Date.now() && !deps.isUrgent) return part.due_at
+  if (part.state === "passed_over") return planAgain(part, deps)
+  const isLate = Date.now() > row.expiresAt + GRACE_MS
+  const access = await accessTo(part, deps)
+  if (access.isOpen && !isLate) return advancePart(part, { ...deps, ...access })
+  const note = access.isOpen ? part.note : access.message
+  const isLost = isLate || (!access.isOpen && access.isFinal) || row.status === "cancelling"
+  if (!isCreated(part)) {
+    if (part.credential !== null && note !== null && !isLate) return passOver(part, part.credential, note, deps)
+    if (isLost) await release(parts.unfinished(part), deps)
+  }
+  if (!isLost) return parts.change(part, { note, due_at: Date.now() + POLL_MS.most }).due_at
+  giveUp(part, note, deps)
+  return DONE
+}
+
+/** Whether the provider may have the batch. */
+const isCreated = ({ state }: Part) => state !== "ready" && state !== "uploaded"
+
+/**
+ * Nothing more is heard of it: what the provider may have done is charged at its estimate when the hold expires. Requests
+ * of a credential end with the reason.
+ */
+function giveUp(part: Part, note: string | null, { parts, lines }: ProviderDeps): void {
+  for (const line of note === null ? [] : parts.unfinished(part)) {
+    const input = lines.unfinishedLine(line)
+    if (input) lines.finish(input, withoutResponse(CREDENTIAL_FAILED, note ?? ""))
+  }
+  parts.change(part, { state: "done", status: "expired" })
+}
+
+/** As in a call, the next key of the plan is tried: nothing was created with this one. */
+function passOver(part: Part, ...[credential, reason, { parts, lines }]: [string, string, ProviderDeps]): number {
+  lines.passOver(credential, reason)
+  parts.change(part, { state: "passed_over" })
+  return Date.now()
+}
+
+async function planAgain(part: Part, deps: ProviderDeps): Promise<number> {
+  await release(deps.parts.unfinished(part), deps)
+  deps.parts.putBack(part)
+  return Date.now()
+}
+
 /** Takes one part as far as it goes now. Returns when to go on, DONE once its results are stored. */
 async function advancePart(part: Part, deps: SubmittingDeps): Promise<number> {
   const { parts } = deps
   let current = part
   try {
-    if (current.due_at > Date.now() && !deps.isUrgent) return current.due_at
     if (current.state !== "submitted" && current.state !== "ended") current = await submit(current, deps)
     if (current.state === "submitted") current = await poll(current, deps)
     if (current.state !== "ended") return current.due_at
@@ -86,7 +142,7 @@ async function submit(part: Part, { row, parts, batches }: SubmittingDeps): Prom
     createdAt: row.createdAt,
     taken: () => parts.idsBeside(part),
   }
-  const known = part.state === "submitting" ? await batches.find(source) : undefined
+  const known = part.state === "submitting" ? await findCreated(source, batches) : undefined
   if (known) return submitted(part, known, parts)
   if (row.status === "cancelling") return parts.change(part, { state: "ended", status: "cancelled" })
   const fileId = part.file_id ?? (await batches.upload(`${row.id}-${part.part}.jsonl`, parts.content(part)))
@@ -94,8 +150,19 @@ async function submit(part: Part, { row, parts, batches }: SubmittingDeps): Prom
   return submitted(submitting, await batches.create({ ...source, fileId }), parts)
 }
 
+/** While the provider refuses to tell, the batch may be there. */
+async function findCreated(source: BatchSource, batches: ProviderBatches): Promise<ProviderBatch | undefined> {
+  try {
+    return await batches.find(source)
+  } catch (thrown) {
+    if (!(thrown instanceof ProviderBatchError)) throw thrown
+    const { message, blamesKey, retryAfterMs } = thrown
+    throw new ProviderBatchError(message, { blamesKey, retryAfterMs })
+  }
+}
+
 function submitted(part: Part, { id }: ProviderBatch, parts: ProviderDeps["parts"]): Part {
-  return parts.change(part, { state: "submitted", batch_id: id, failures: 0, due_at: 0 })
+  return parts.change(part, { state: "submitted", batch_id: id, note: null, failures: 0, due_at: 0 })
 }
 
 async function poll(part: Part, { row, parts, batches }: SubmittingDeps): Promise<Part> {
@@ -107,7 +174,8 @@ async function poll(part: Part, { row, parts, batches }: SubmittingDeps): Promis
     batch = await batches.cancel(id)
     current = parts.change(current, { is_cancelled: 1 })
   }
-  if (!hasEnded(batch)) return parts.change(current, { failures: 0, due_at: Date.now() + pollMs(row.createdAt) })
+  if (!hasEnded(batch))
+    return parts.change(current, { note: null, failures: 0, due_at: Date.now() + pollMs(row.createdAt) })
   const { status, message, outputFileId: output_file_id, errorFileId: error_file_id } = batch
   return parts.change(current, {
     state: "ended",
@@ -115,6 +183,7 @@ async function poll(part: Part, { row, parts, batches }: SubmittingDeps): Promis
     message,
     output_file_id,
     error_file_id,
+    note: null,
     failures: 0,
     due_at: 0,
   })
@@ -125,16 +194,19 @@ function pollMs(createdAt: number): number {
 }
 
 /** A part that the provider refuses has no results; any other fault is tried again, at growing intervals. */
-function afterFailure(part: Part, { message, isFinal, retryAfterMs }: ProviderBatchError, deps: ProviderDeps): number {
+function afterFailure(part: Part, failure: ProviderBatchError, deps: ProviderDeps): number {
+  const { message, isFinal, blamesKey, retryAfterMs } = failure
   logWarning("a batch of a provider could not be advanced", { batch: deps.row.id, part: part.part, reason: message })
+  const isOwners = blamesKey && part.credential !== null
   if (isFinal && part.batch_id === null && part.state !== "ended") {
+    if (isOwners && part.credential !== null) return passOver(part, part.credential, message, deps)
     deps.parts.change(part, { state: "ended", status: "failed", message })
     return Date.now()
   }
   const failures = part.failures + 1
   const pauseMs = Math.max(retryAfterMs, Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** part.failures))
   const dueAt = Date.now() + pauseMs
-  deps.parts.change(part, { failures, due_at: dueAt })
+  deps.parts.change(part, { failures, due_at: dueAt, note: isOwners ? message : part.note })
   return dueAt
 }
 

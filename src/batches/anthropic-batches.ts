@@ -1,9 +1,8 @@
 import { ANTHROPIC_HEADERS } from "../formats/messages/upstream/to-body.ts"
-import type { Provider } from "../providers/provider.ts"
 import { isCount, isObject, type Json, objectsOf, parseJson } from "../support/json.ts"
 import { linesOf } from "./input.ts"
 import type { BatchRequest, BatchResult, BatchSource, ProviderBatch, ProviderBatches } from "./provider-batch.ts"
-import { ProviderBatchError, ProviderClient } from "./provider-client.ts"
+import { type BatchAccount, ProviderBatchError, ProviderClient } from "./provider-client.ts"
 
 const PATH = "/messages/batches"
 const PAGE = 100
@@ -37,8 +36,8 @@ export class AnthropicBatches implements ProviderBatches {
   readonly #prefix: string
 
   /** `batchId`: of the gateway. */
-  constructor(provider: Provider, batchId: string) {
-    this.#client = new ProviderClient(provider, ANTHROPIC_HEADERS)
+  constructor(account: BatchAccount, batchId: string) {
+    this.#client = new ProviderClient(account, ANTHROPIC_HEADERS)
     this.#prefix = `${batchId}-`
   }
 
@@ -70,10 +69,7 @@ export class AnthropicBatches implements ProviderBatches {
       else if (await this.#isOf(found.outputFileId, lines)) return found
     }
     if (!isUnsure) return undefined
-    throw new ProviderBatchError(
-      "A batch at the provider may be this one. It is known once that batch has ended.",
-      false,
-    )
+    throw new ProviderBatchError("A batch at the provider may be this one. It is known once that batch has ended.")
   }
 
   async retrieve(id: string): Promise<ProviderBatch> {

@@ -1,7 +1,6 @@
-import type { Provider } from "../providers/provider.ts"
 import { isObject, type Json, objectsOf } from "../support/json.ts"
 import type { BatchRequest, BatchResult, BatchSource, ProviderBatch, ProviderBatches } from "./provider-batch.ts"
-import { ProviderClient } from "./provider-client.ts"
+import { type BatchAccount, ProviderClient } from "./provider-client.ts"
 
 const PAGE = 100
 const MAX_PAGES = 20
@@ -12,8 +11,8 @@ export class OpenAiBatches implements ProviderBatches {
   readonly #batchId: string
 
   /** `batchId`: of the gateway. */
-  constructor(provider: Provider, batchId: string) {
-    this.#client = new ProviderClient(provider)
+  constructor(account: BatchAccount, batchId: string) {
+    this.#client = new ProviderClient(account)
     this.#batchId = batchId
   }
 

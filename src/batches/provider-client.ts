@@ -1,20 +1,34 @@
+import { asByokRejection } from "../inference/attempts.ts"
 import { readRejection } from "../inference/upstream-response.ts"
 import type { Provider } from "../providers/provider.ts"
 import { credentialHeader } from "../providers/upstream-request.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { isObject, type Json, parseJson } from "../support/json.ts"
 
-/** A request to the provider failed. `isFinal`: the same request would fail again. */
+type Fault = {
+  /** The same request would fail again. */
+  isFinal?: boolean
+  /** The key is at fault, or the account behind it. */
+  blamesKey?: boolean
+  retryAfterMs?: number
+}
+
+/** A request to the provider failed. */
 export class ProviderBatchError extends Error {
   readonly isFinal: boolean
+  readonly blamesKey: boolean
   readonly retryAfterMs: number
 
-  constructor(message: string, isFinal: boolean, retryAfterMs = 0) {
+  constructor(message: string, { isFinal = false, blamesKey = false, retryAfterMs = 0 }: Fault = {}) {
     super(message)
     this.isFinal = isFinal
+    this.blamesKey = blamesKey
     this.retryAfterMs = retryAfterMs
   }
 }
+
+/** A provider with the key that its batches are made with. `isByok`: a key of the workspace. */
+export type BatchAccount = { provider: Provider; isByok: boolean }
 
 const TIMEOUT_MS = 60_000
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
@@ -27,10 +41,12 @@ type More = { body?: BodyInit; headers?: Readonly<Record<string, string>> }
 /** Requests to the batch API of a provider. */
 export class ProviderClient {
   readonly #provider: Provider
+  readonly #isByok: boolean
   readonly #headers: Readonly<Record<string, string>>
 
-  constructor(provider: Provider, headers: Readonly<Record<string, string>> = {}) {
+  constructor({ provider, isByok }: BatchAccount, headers: Readonly<Record<string, string>> = {}) {
     this.#provider = provider
+    this.#isByok = isByok
     this.#headers = headers
   }
 
@@ -48,7 +64,7 @@ export class ProviderClient {
   }
 
   broken(): ProviderBatchError {
-    return new ProviderBatchError(`${this.#provider.name} sent a response that is no batch.`, false)
+    return new ProviderBatchError(`${this.#provider.name} sent a response that is no batch.`)
   }
 
   async #ask<T>(method: string, path: string, more: More, read: (response: Response) => Promise<T>): Promise<T> {
@@ -70,15 +86,20 @@ export class ProviderClient {
     } catch (cause) {
       if (cause instanceof ProviderBatchError) throw cause
       // The message of a connection error can contain an address or a key.
-      throw new ProviderBatchError(`${name} could not be reached, or did not respond in time.`, false)
+      throw new ProviderBatchError(`${name} could not be reached, or did not respond in time.`)
     } finally {
       clearTimeout(timer)
     }
   }
 
   async #refusalOf(response: Response): Promise<ProviderBatchError> {
-    const { message, retryAfterMs } = await readRejection(this.#provider, response, Date.now())
+    const rejection = await readRejection(this.#provider, response, Date.now())
+    const {
+      message,
+      retryAfterMs,
+      blamesKey = false,
+    } = this.#isByok && rejection.blamesKey ? asByokRejection(rejection) : rejection
     const isFinal = response.status < 500 && !PASSING.has(response.status)
-    return new ProviderBatchError(message, isFinal, retryAfterMs ?? 0)
+    return new ProviderBatchError(message, { isFinal, blamesKey, retryAfterMs: retryAfterMs ?? 0 })
   }
 }

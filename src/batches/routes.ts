@@ -3,7 +3,9 @@ import type { Context } from "hono"
 import { actorOf, entryOf } from "../audit/actor.ts"
 import { changesOf } from "../audit/entry.ts"
 import type { Env } from "../config/env.ts"
-import { configuredProviders } from "../providers/configured.ts"
+import { usableCredentials } from "../byok/usable-credentials.ts"
+import { configuredProviders, reachableProviders } from "../providers/configured.ts"
+import { type Caller, callerOf } from "../policy/call-policy.ts"
 import type { App } from "../access/app.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { findFile } from "../files/store.ts"
@@ -99,7 +101,7 @@ export const batches = newRouter()
     const scope = { organizationId, workspaceId, internId }
     const file = await findFile(c.env.DB, { ...scope, mayExport: kind === "management" }, input.input_file_id)
     if (!file) throw new GatewayError("not_found", "input_file_id: There is no file with this id in this workspace.")
-    if (input.provider != null) requireBatches(c.env, input.provider)
+    if (input.provider != null) requireBatches(c.env, callerOf(c.var.principal), input.provider)
     const now = Date.now()
     const row: BatchRow = {
       ...scope,
@@ -154,8 +156,12 @@ export const batches = newRouter()
     return c.json(toBatchRecord(row), 200)
   })
 
-function requireBatches(env: Env, slug: string): void {
-  const providers = [...configuredProviders(env).values()].filter(({ batches: found }) => found)
+/** Of the gateway's providers, and of those that a credential of the workspace opens to this key. */
+function requireBatches(env: Env, caller: Caller, slug: string): void {
+  const credentialed = new Set(usableCredentials(caller).map(({ provider }) => provider))
+  const opened = [...reachableProviders(env).values()].filter((provider) => credentialed.has(provider.slug))
+  const all = new Set([...configuredProviders(env).values(), ...opened])
+  const providers = [...all].filter(({ batches: found }) => found)
   if (providers.some((provider) => provider.slug === slug)) return
   const known = providers.map((provider) => provider.slug).join(", ")
   const text = known === "" ? "No configured provider has batches." : `Providers with batches: ${known}.`

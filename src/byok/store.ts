@@ -167,6 +167,28 @@ export async function findOwnKeys(db: D1Database, { organizationId, workspaceId 
   return results.map(readByokCredential)
 }
 
+export type CredentialState = "usable" | "disabled" | "deleted"
+
+/** A credential of the workspace in whatever state it is now; undefined where it never had one with this id. */
+export async function findCredential(
+  db: D1Database,
+  { organizationId, workspaceId }: Scope,
+  id: string,
+): Promise<{ credential: ByokCredential; state: CredentialState } | undefined> {
+  const stored = await db
+    .prepare(
+      `SELECT ${BYOK_COLUMNS}, d.master_id, d.wrapped
+       FROM byok_credentials b JOIN data_keys d ON d.id = b.workspace_id AND d.organization_id = b.organization_id
+       WHERE b.organization_id = ? AND b.workspace_id = ? AND b.id = ?`,
+    )
+    .bind(organizationId, workspaceId, id)
+    .first<StoredRow>()
+  if (!stored) return undefined
+  const { disabled, deletedAt } = toRow(byokCredentials, stored)
+  const state = deletedAt !== null ? "deleted" : disabled ? "disabled" : "usable"
+  return { credential: readByokCredential(stored), state }
+}
+
 const sealing = { masterId: dataKeys.masterId, wrapped: dataKeys.wrapped }
 
 /** A row of `byokStatement`. */

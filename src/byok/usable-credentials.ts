@@ -59,6 +59,11 @@ export function usableCredentials({
   )
 }
 
+/** For a call that was sent with this credential already: restrictions decide about new calls only. */
+export function unrestricted(credential: ByokCredential): ByokCredential {
+  return { ...credential, allowedKeyHashes: null, allowedModels: null, allowedUserIds: null }
+}
+
 /** The ways to one provider: with credentials, in the order they were given, and with the gateway's own key or not. */
 export type CredentialOrder = { first: ByokCredential[]; shared: boolean; last: ByokCredential[] }
 

@@ -44,7 +44,7 @@ export async function sendWithKey<T extends object>(
 }
 
 /** The customer must fix their own key. Without the provider's message, which can quote the key. */
-function asByokRejection(rejection: Rejection): Rejection {
+export function asByokRejection(rejection: Rejection): Rejection {
   const { provider, status } = rejection
   if (status === null) return rejection
   const message = `${provider} rejected the workspace's credential with status ${status}. Check that key and its account there, or change it at PATCH /byok/{id}.`

@@ -1,6 +1,7 @@
 import { type Caller, callerOf } from "../policy/call-policy.ts"
 import type { Context } from "hono"
 import { throttleFreeModels } from "../access/flood.ts"
+import { unrestricted } from "../byok/usable-credentials.ts"
 import { openByokCredential, byokRoutesOf } from "../policy/byok-routes.ts"
 import { freeLimits } from "../ledger/free-requests.ts"
 import { openLedger } from "../ledger/client.ts"
@@ -119,10 +120,11 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
   const { defaults, keyHash } = caller
   const { METRICS: metrics } = env
   const { providers, timers, LOG_CALLS } = deploymentOf(env)
-  const current = caller.byok.length > 0 ? byokRoutesOf(caller, env) : undefined
   const later = (work: Promise<unknown>) => executionCtx.waitUntil(work)
   const deferral = deferralOf(executionCtx)
-  const { response } = deferral ?? {}
+  const received = deferral && "response" in deferral ? deferral : undefined
+  const byok = received ? [received.byok ?? []].flat().map(unrestricted) : caller.byok
+  const current = byok.length > 0 ? byokRoutesOf({ ...caller, byok }, env) : undefined
   return {
     ...(deferral && { deferral }),
     // The hold of a deferred call is one of its own, which outlives this isolate.
@@ -136,7 +138,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
     timers: deferral ? { ...timers, holdTtlMs: deferral.holdTtlMs } : timers,
     freeLimits: () => freeLimits(env),
     throttleFreeModels: () => throttleFreeModels(env.RATE, caller.organizationId),
-    send: response ? async () => response() : (url, init, provider) => send(url, init, provider, env),
+    send: received ? async () => received.response() : (url, init, provider) => send(url, init, provider, env),
     tools: () => toolDepsOf(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: request.signal }),
     moderation: () => configuredModeration(env),
     presetOf: (slug) => loadPreset(env.DB, caller, slug, Date.now()),

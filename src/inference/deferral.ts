@@ -1,3 +1,5 @@
+import type { ByokCredential } from "../byok/usable-credentials.ts"
+
 /**
  * A call whose request goes to its provider in a batch, and whose response comes hours later. The pipeline takes it
  * twice: it holds the call and gives out the request for the provider, and it reads, charges and records the response.
@@ -8,10 +10,23 @@ export type Deferral = {
   /** Slug of the provider. */
   provider: string
   holdTtlMs: number
-  /** Takes the request for the provider; `response` is absent then. */
-  submit: (request: { path: string; body: Record<string, unknown> }) => void
+} & (Submission | Received)
+
+/** `credential`: id of the BYOK credential whose key the request is for; null for the gateway's key. */
+export type DeferredRequest = { path: string; body: Record<string, unknown>; credential: string | null }
+
+export type Submission = {
+  /** BYOK credentials that failed before anything was sent with them, by id, each with the reason. */
+  passedOver: ReadonlyMap<string, string>
+  /** Takes the request for the provider. */
+  submit: (request: DeferredRequest) => void
+}
+
+export type Received = {
   /** The response of the provider. */
-  response?: () => Response
+  response: () => Response
+  /** The BYOK credential that the request was sent with; undefined for the gateway's key. */
+  byok: ByokCredential | undefined
 }
 
 type Context = Pick<ExecutionContext, "waitUntil">

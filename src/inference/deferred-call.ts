@@ -1,27 +1,49 @@
 import { GatewayError } from "../errors/errors.ts"
 import { batchPricing } from "../money/batch-price.ts"
 import type { Target } from "../routing/target.ts"
+import { holdOrByok } from "./attempts.ts"
 import type { HeldCall, PlannedCall } from "./call.ts"
-import type { Deferral } from "./deferral.ts"
+import type { Deferral, Submission } from "./deferral.ts"
+import type { Deps } from "./deps.ts"
+import { placeHold } from "./hold.ts"
 
-/** The call with the one target that can be in a batch of the provider, at the price of its batches. */
-export function deferred(planned: PlannedCall, { provider: slug }: Deferral): PlannedCall {
-  const target = planned.targets.find(({ provider, byok }) => provider.slug === slug && !byok)
-  if (target?.provider.batches) return { ...planned, targets: [atBatchPrice(target, target.provider.batches)] }
+/** The call with the targets that can be in a batch of the provider, at the price of its batches. */
+export function deferred(planned: PlannedCall, deferral: Deferral): PlannedCall {
+  const { provider: slug } = deferral
+  const ofProvider = planned.targets.filter(({ provider }) => provider.slug === slug)
+  const targets = ofProvider.filter((target) => mayTake(target, deferral)).flatMap(atBatchPrice)
+  if (targets.length > 0) return { ...planned, targets }
+  const passedOver = "passedOver" in deferral ? deferral.passedOver : new Map<string, string>()
+  const [reason] = ofProvider.flatMap(({ byok }) => passedOver.get(byok?.id ?? "") ?? [])
+  if (reason !== undefined) throw new GatewayError("provider_failed", reason, { metadata: { retryable: false } })
   const names = [...new Set(planned.targets.map(({ provider }) => provider.slug))].join(", ")
   throw new GatewayError(
     "invalid_request",
-    `This request cannot be in a batch of ${slug} with the gateway's key. It can go to ${names}: create the batch without provider.`,
+    `This request cannot be in a batch of ${slug}. It can go to ${names}: create the batch without provider.`,
   )
 }
 
-function atBatchPrice(target: Target, { pricePercent }: { pricePercent: number }): Target {
-  const { endpoint } = target
-  return { ...target, endpoint: { ...endpoint, pricing: batchPricing(endpoint.pricing, pricePercent) } }
+/** A response is charged to the key that its request was sent with, whichever the plan would choose now. */
+function mayTake({ byok }: Target, deferral: Deferral): boolean {
+  if ("response" in deferral) return byok?.id === deferral.byok?.id
+  return byok === undefined || !deferral.passedOver.has(byok.id)
+}
+
+function atBatchPrice(target: Target): Target[] {
+  const { endpoint, provider } = target
+  if (!provider.batches) return []
+  return [
+    { ...target, endpoint: { ...endpoint, pricing: batchPricing(endpoint.pricing, provider.batches.pricePercent) } },
+  ]
+}
+
+/** The hold of a deferred call is for one target: that of the request which is submitted. */
+export function placeDeferredHold(planned: PlannedCall, deps: Deps): Promise<HeldCall> {
+  return holdOrByok(planned.targets, (covered) => placeHold({ ...planned, targets: covered.slice(0, 1) }, deps))
 }
 
 /** Instead of dispatch: gives out the request of a held call. The hold stays until the response is there. */
-export async function submitLater(call: HeldCall, { submit }: Deferral): Promise<Response> {
+export async function submitLater(call: HeldCall, { submit }: Submission): Promise<Response> {
   const { upstream } = call.request
   const [target] = call.targets
   try {
@@ -32,7 +54,7 @@ export async function submitLater(call: HeldCall, { submit }: Deferral): Promise
       pseudonym: call.pseudonym,
     })
     if (form) throw new GatewayError("invalid_request", "A request with files cannot be in a batch of a provider.")
-    submit({ path, body })
+    submit({ path, body, credential: target.byok?.id ?? null })
     return new Response(null, { status: 202 })
   } catch (thrown) {
     await call.deps.ledger.release(call.draft.id)

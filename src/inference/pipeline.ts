@@ -2,7 +2,7 @@ import type { Deps } from "./deps.ts"
 import type { InferenceCall, PlannedCall, PreparedCall } from "./call.ts"
 import type { InferenceRequest } from "./inference-request.ts"
 import { runAgent } from "./agent/run-agent.ts"
-import { deferred, submitLater } from "./deferred-call.ts"
+import { deferred, placeDeferredHold, submitLater } from "./deferred-call.ts"
 import { dispatch } from "./dispatch.ts"
 import { placeHold } from "./hold.ts"
 import { outputFilterFor } from "./output-guardrails.ts"
@@ -54,8 +54,9 @@ export async function callUpstream(prepared: PreparedCall, deps: Deps): Promise<
 /** Steps 4 to 8. The hot path begins here with the target of a plain call, which it plans once. */
 export async function callTargets(planned: PlannedCall, deps: Deps): Promise<Response> {
   //                                                        4. reserve the upper bound under every limit: 402, 403 or 429
-  const held = await placeHold(planned, deps).catch((refusal: unknown) => holdCheaper(planned, refusal, deps))
-  if (deps.deferral && !deps.deferral.response) return submitLater(held, deps.deferral)
+  const placing = deps.deferral ? placeDeferredHold(planned, deps) : placeHold(planned, deps)
+  const held = await placing.catch((refusal: unknown) => holdCheaper(planned, refusal, deps))
+  if (deps.deferral && "submit" in deps.deferral) return submitLater(held, deps.deferral)
   const upstream = dispatch(held, deps) //                  5. failover until one target shows content; not awaited here
   const reply = relay({
     call: held,

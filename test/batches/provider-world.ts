@@ -17,6 +17,7 @@ type ProviderBatch = {
   error_file_id: string | null
   errors: { data: { message: string }[] } | null
 }
+type Account = string | null
 type Fault = (request: Request) => Response | Error | undefined
 
 export class BatchingProvider {
@@ -24,15 +25,17 @@ export class BatchingProvider {
   readonly batches: ProviderBatch[] = []
   readonly requests: string[] = []
   readonly keys = new Set<string | null>()
+  /** The account of each file and batch: the key that it was made with. Other keys do not see it. */
+  readonly accounts = new Map<string, Account>()
   /** Before the request is handled, and after it. */
   before: Fault = () => undefined
   after: Fault = () => undefined
   #ids = 0
 
-  constructor() {
+  constructor(hostname = "batching.test") {
     vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
       const request = new Request(input, init)
-      if (new URL(request.url).hostname !== "batching.test") throw new Error(`Unexpected request to ${request.url}`)
+      if (new URL(request.url).hostname !== hostname) throw new Error(`Unexpected request to ${request.url}`)
       this.requests.push(`${request.method} ${new URL(request.url).pathname.replace("/v1", "")}`)
       this.keys.add(request.headers.get("authorization"))
       const answer = this.before(request) ?? (await this.#answer(request.clone()))
@@ -45,41 +48,46 @@ export class BatchingProvider {
   async #answer(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url)
     const [, , kind, id = "", action] = pathname.split("/")
+    const account = request.headers.get("authorization")
+    if (id !== "" && this.accounts.get(id) !== account) return refusal(404, `No such object: ${id}`)
     if (kind === "files" && request.method === "POST") {
       const form = await request.formData()
       const file = form.get("file")
       if (form.get("purpose") !== "batch" || !(file instanceof File)) return refusal(400, "purpose: must be batch")
-      return Response.json({ id: this.#add(await file.text()), object: "file" })
+      return Response.json({ id: this.#add(await file.text(), account), object: "file" })
     }
     if (kind === "files" && request.method === "DELETE") return Response.json({ id, deleted: this.files.delete(id) })
     if (kind === "files") {
       const content = this.files.get(id)
       return content === undefined ? refusal(404, "No such file") : new Response(content)
     }
-    if (request.method === "POST" && id === "") return this.#create(await request.json())
-    if (id === "") return Response.json({ object: "list", data: this.batches, has_more: false })
+    if (request.method === "POST" && id === "") return this.#create(await request.json(), account)
+    if (id === "") {
+      const data = this.batches.filter((batch) => this.accounts.get(batch.id) === account)
+      return Response.json({ object: "list", data, has_more: false })
+    }
     const batch = this.batches.find((one) => one.id === id)
     if (!batch) return refusal(404, "No such batch")
     if (action === "cancel") batch.status = "cancelling"
     return Response.json(batch)
   }
 
-  #create(fields: {
-    input_file_id: string
-    endpoint: string
-    completion_window: string
-    metadata: Record<string, string>
-  }) {
+  #create(
+    fields: { input_file_id: string; endpoint: string; completion_window: string; metadata: Record<string, string> },
+    account: Account,
+  ) {
     const { input_file_id, endpoint, completion_window: window, metadata } = fields
     if (!this.files.has(input_file_id) || window !== "24h") return refusal(400, "Invalid batch")
     const files = { output_file_id: null, error_file_id: null, errors: null }
     const batch = { id: `vendor_${this.#ids++}`, status: "validating", input_file_id, endpoint, metadata, ...files }
     this.batches.push(batch)
+    this.accounts.set(batch.id, account)
     return Response.json(batch)
   }
 
-  #add(content: string): string {
+  #add(content: string, account: Account): string {
     const id = `file-${this.#ids++}`
+    this.accounts.set(id, account)
     this.files.set(id, content)
     return id
   }
@@ -99,7 +107,9 @@ export class BatchingProvider {
     if (!batch) throw new Error("There is no such batch.")
     const isGood = ({ response }: Result) => Number(Reflect.get(response ?? {}, "status_code") ?? 500) < 300
     const write = (some: readonly Result[]) =>
-      some.length === 0 ? null : this.#add(some.map((one) => `${JSON.stringify(one)}\n`).join(""))
+      some.length === 0
+        ? null
+        : this.#add(some.map((one) => `${JSON.stringify(one)}\n`).join(""), this.accounts.get(batch.id) ?? null)
     // Not in the order of the input.
     batch.output_file_id = write(results.filter(isGood).toReversed())
     batch.error_file_id = write(results.filter((one) => !isGood(one)))
