@@ -42,7 +42,7 @@ type Found = Map<OwnedRule, number>
 type Side = "request" | "tool result" | "answer"
 
 const TOO_DEEP = "The request is nested deeper than the guardrails of this key read. Nest it less than 500 levels deep."
-const STRENGTH: readonly Action[] = ["block", "redact", "flag"]
+export const STRENGTH: readonly Action[] = ["block", "redact", "flag"]
 
 /** Undefined if no guardrail has content filters. `reportsFindings`: the client requested the findings. */
 export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings: boolean): Screening | undefined {
@@ -197,4 +197,4 @@ function toStages({ list }: CallerGuardrails, rules: readonly OwnedRule[], found
   })
 }
 
-const DONE = { block: "blocked", redact: "redacted", flag: "flagged", none: "" } as const
+export const DONE = { block: "blocked", redact: "redacted", flag: "flagged", none: "" } as const

@@ -3,6 +3,7 @@ import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import { listOf } from "../support/json.ts"
 import type { Applied, CallerGuardrails } from "./applied.ts"
 import { routeFilters } from "./route-filters.ts"
+import { DONE, STRENGTH } from "./screening.ts"
 
 /**
  * One stage for each guardrail that has a say in a call: its content filters, if they ran, and its rules about route,
@@ -30,6 +31,23 @@ export function guardrailStages(
       data: { ...both, action: "block", detected: true, patterns },
     }
   })
+}
+
+/** The stages of content filters, with what further screenings of the same call found. */
+export function withFindings(stages: readonly PipelineStage[], further: readonly PipelineStage[]): PipelineStage[] {
+  const found = further.filter(({ data }) => data?.["detected"] === true)
+  return stages.map((stage) =>
+    found.filter((other) => other.guardrail_id === stage.guardrail_id).reduce(withFinding, stage),
+  )
+}
+
+function withFinding(stage: PipelineStage, { data: found }: PipelineStage): PipelineStage {
+  const { data } = stage
+  const actions = [data?.["action"], found?.["action"]]
+  const action = STRENGTH.find((one) => actions.includes(one)) ?? "none"
+  const patterns = [...new Set([...listOf(data?.["patterns"]), ...listOf(found?.["patterns"])])]
+  const summary = `${DONE[action]}: ${patterns.join(", ")}`
+  return { ...stage, summary, data: { ...data, action, detected: true, patterns } }
 }
 
 /** What a guardrail has beside content filters. */

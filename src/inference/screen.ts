@@ -5,6 +5,7 @@ import type { InferenceCall, PreparedCall } from "./call.ts"
 import type { InferenceRequest } from "./inference-request.ts"
 import type { RequestMeta } from "./deps.ts"
 import type { Json } from "../support/json.ts"
+import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import { withStages } from "./stages.ts"
 
 /** A request that the input guardrails have read. `screening` is absent where none applies. */
@@ -58,17 +59,22 @@ export async function screenToolResult<Result extends Json>(
   return await screening.toolResult(result).catch(rethrowWithStages(screening, named, meta))
 }
 
-function rethrowWithStages(screening: Screening, { model, models }: Named, { wantsMetadata, region }: RequestMeta) {
+function rethrowWithStages(screening: Screening, named: Named, meta: RequestMeta) {
   return (refusal: unknown): never => {
-    if (!(refusal instanceof GatewayError)) throw refusal
-    const stages = screening.stages()
-    const named = model ?? models?.[0] ?? ""
-    throw withStages(
-      refusal,
-      stages,
-      wantsMetadata ? unroutable(named, region, { summary: refusal.message, pipeline: stages }) : undefined,
-    )
+    throw refusal instanceof GatewayError ? refusedAt(refusal, screening.stages(), named, meta) : refusal
   }
+}
+
+/** The refusal with its stages: in the record of the rejected call, and where the client requested metadata. */
+export function refusedAt(
+  refusal: GatewayError,
+  stages: readonly PipelineStage[],
+  { model, models }: Named,
+  { wantsMetadata, region }: RequestMeta,
+): GatewayError {
+  const named = model ?? models?.[0] ?? ""
+  const about = { summary: refusal.message, pipeline: stages }
+  return withStages(refusal, stages, wantsMetadata ? unroutable(named, region, about) : undefined)
 }
 
 /** Bytes of a body after a step that may have changed it: a redaction can be longer than the text it replaces. */

@@ -1,3 +1,5 @@
+import type { GatewayError } from "../errors/errors.ts"
+import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import type { Network } from "../outbound/resolve.ts"
 import { type Budget, newBudget } from "./web-fetch/document.ts"
 import type { FetchSettings } from "./web-fetch/guarded-fetch.ts"
@@ -22,6 +24,10 @@ export type ToolOutcome = {
   /** Output item of the Responses format, without `type`, `id` and `status`. */
   item: Record<string, unknown>
   citations: readonly Citation[]
+  /** What guardrails found where the tool itself applies them. */
+  stages?: readonly PipelineStage[]
+  /** One of them blocks the call or its result: the request ends with this error, and the model reads nothing. */
+  refusal?: GatewayError
 }
 
 /** Settings of the operator: settings.ts. */

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { playReceivers, type Received } from "../observability/receiver.ts"
+import { playProvider, playReceivers, type Received } from "../observability/receiver.ts"
 import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, openHolds, readStream, textOf } from "../support/world.ts"
@@ -141,17 +141,80 @@ describe("a tool that fails", () => {
   })
 })
 
-test("a blocked result reaches neither the model nor the client", async () => {
-  const { as, workspace, hash } = await newWorld(found)
-  const rail = { name: "Rail", content_filters: [{ action: "block", pattern: "Danube" }] }
-  const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rail))
-  await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
-  const { output } = await expectJson<Answer>(200, as.post("/responses", responses([tool()])))
-  expect(output.find(({ type }) => type === "mcp_call")).toMatchObject({
-    status: "failed",
-    error: "A guardrail of this key blocks this call.",
+describe("a guardrail", () => {
+  const METADATA = { "x-service-metadata": "enabled" }
+  const PRICE = 0.25
+  const everyWay = ["/responses", "/chat/completions"].flatMap((path) =>
+    [false, true].map((stream) => [path, stream] as const),
+  )
+  const bodyOf = (path: string, stream: boolean) =>
+    path === "/responses" ? responses([tool()], { stream }) : chat([tool()], { stream })
+
+  async function guarded(action: string, pattern: string, answer = found) {
+    const world = await newWorld(answer, { price_per_call_usd: PRICE })
+    const { workspace, hash } = world
+    const rail = { name: "Rail", content_filters: [{ action, pattern }] }
+    const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rail))
+    await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
+    return world
+  }
+
+  test.each(everyWay)("that blocks a result ends the request, on %s, streamed: %s", async (path, stream) => {
+    const { as, workspace } = await guarded("block", "Danube")
+    const response = await as.post(path, bodyOf(path, stream), METADATA)
+    const raw = await response.text()
+    expect(response.status, raw).toBe(stream ? 200 : 403)
+    expect(raw).toContain('The guardrail \\"Rail\\" blocks this tool result: it has Danube in it.')
+    // Not in every format of a stream's error: in the metadata of each.
+    expect(raw).toContain('"patterns":["Danube"]')
+    expect(raw).not.toContain("The Danube")
+    if (!stream) {
+      const { error, service_metadata: metadata } = JSON.parse(raw) as Failure & { service_metadata: object }
+      expect(error.metadata?.reason).toBe("guardrail_blocked")
+      expect(metadata).toMatchObject({ pipeline: [{ name: "Rail", data: { action: "block", patterns: ["Danube"] } }] })
+    }
+    expect(await openHolds(workspace)).toEqual([])
+    // One round and the tool, which has answered.
+    const calls = await eventually(async () => {
+      const { data } = await expectJson<{ data: { model: string; cost: number; status: number }[] }>(
+        200,
+        workspace.manage.get("/calls?limit=10"),
+      )
+      expect(data.filter(({ model }) => model === "sim/tool-call").length).toBeGreaterThan(0)
+      expect(data.some(({ model }) => model === "mcp/search/query")).toBe(true)
+      return data
+    })
+    expect(calls.find(({ model }) => model === "mcp/search/query")).toMatchObject({ cost: PRICE, status: 403 })
   })
-  expect(JSON.stringify(output)).not.toContain("Danube")
+
+  test.each(["/responses", "/chat/completions"])(
+    "that blocks arguments ends the request before they are sent, on %s",
+    async (path) => {
+      const { as, workspace, receiver } = await guarded("block", "hidden-argument")
+      const called = { name: "search__query", arguments: '{"q":"hidden-argument"}' }
+      const message = {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c1", type: "function", function: called }],
+      }
+      playProvider(() => Response.json({ choices: [{ index: 0, message, finish_reason: "tool_calls" }] }))
+      const { error } = await expectJson<Failure>(403, as.post(path, { ...bodyOf(path, false), model: "acme/chat-39" }))
+      expect(error.metadata?.reason).toBe("guardrail_blocked")
+      const methods = receiver.got.map((one) => (one.body === "" ? "end" : messageOf(one).method))
+      expect(methods).not.toContain("tools/call")
+      expect(await openHolds(workspace)).toEqual([])
+    },
+  )
+
+  test.each(everyWay)("that redacts a result lets the request go on, on %s, streamed: %s", async (path, stream) => {
+    const { as } = await guarded("redact", "Danube")
+    const response = await as.post(path, bodyOf(path, stream), METADATA)
+    const raw = await response.text()
+    expect(response.status, raw).toBe(200)
+    expect(raw).toContain("REDA")
+    expect(raw.replaceAll('"patterns":["Danube"]', "").replaceAll("redacted: Danube", "")).not.toContain("Danube")
+    expect(raw).toContain('"action":"redact"')
+  })
 })
 
 const OUTCOMES = ["result", "failed", "error", "status"] as const

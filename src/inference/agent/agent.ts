@@ -10,7 +10,8 @@ import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import type { Prepared } from "../prepare/prepare.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import type { PreparedCall } from "../call.ts"
-import { applyGuardrails, screenToolResult, sizeInBytes } from "../screen.ts"
+import { withFindings } from "../../guardrails/stages.ts"
+import { applyGuardrails, refusedAt, screenToolResult, sizeInBytes } from "../screen.ts"
 import type { RequestMeta, Deps } from "../deps.ts"
 import type { ToolRun } from "../../ledger/generation.ts"
 import { callsOf, CallSieve, type ToolCall } from "./calls.ts"
@@ -59,6 +60,8 @@ export class Agent {
   #firstId: string | undefined
   /** Since the last round. */
   #toolRuns: ToolRun[] = []
+  /** Stages of tools that apply guardrails themselves. */
+  readonly #found: PipelineStage[] = []
   #isLast = false
   #contentLength = 0
   usage: Json | undefined
@@ -166,7 +169,9 @@ export class Agent {
   /** A run with its result as the guardrails let it pass: the record of the run shows what the model reads, no more. */
   async #screened(run: Run): Promise<Run> {
     const { prepared, screening, meta } = this.job
-    const { content, item, citations } = run.outcome
+    const { content, item, citations, stages = [], refusal } = run.outcome
+    this.#found.push(...stages)
+    if (refusal) throw refusedAt(refusal, this.findings, prepared.chat, meta)
     const passed = await screenToolResult({ content, item, citations }, screening, prepared.chat, meta)
     return { ...run, outcome: { ...run.outcome, ...passed } }
   }
@@ -200,6 +205,11 @@ export class Agent {
       }
     }
     return { usage, costNano }
+  }
+
+  /** What each guardrail found so far, in the request, in the rounds and in the calls of tools. */
+  get findings(): PipelineStage[] {
+    return withFindings(this.job.screening?.stages() ?? [], this.#found)
   }
 
   /** The stage of the pipeline that the tools were, once any ran. */

@@ -101,7 +101,7 @@ function outerCall(id: string, agent: Agent): CallContext {
     stages: () => [],
     metadata: () => {
       if (!agent.metadata) return {}
-      const stages = withLaterFindings(objectsOf(agent.metadata["pipeline"]), job)
+      const stages = withLaterFindings(objectsOf(agent.metadata["pipeline"]), agent)
       const metadata = { ...agent.metadata, pipeline: [...stages, ...agent.stages, ...healingOf(job)] }
       return { service_metadata: metadata, openrouter_metadata: metadata }
     },
@@ -112,9 +112,9 @@ function outerCall(id: string, agent: Agent): CallContext {
 }
 
 /** Results of tools that no round read are screened after the last round reported its stages. */
-function withLaterFindings(stages: readonly Json[], { screening, caller }: Job): Json[] {
+function withLaterFindings(stages: readonly Json[], { job: { screening, caller }, findings }: Agent): Json[] {
   if (!screening) return [...stages]
-  const latest = guardrailStages(caller.guardrails, screening.stages())
+  const latest = guardrailStages(caller.guardrails, findings)
   const laterOf = (id: unknown) => latest.find((stage) => stage.guardrail_id === id)
   return stages.map((stage) => (stage["type"] === "guardrail" ? (laterOf(stage["guardrail_id"]) ?? stage) : stage))
 }

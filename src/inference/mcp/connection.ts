@@ -1,4 +1,5 @@
 import { GatewayError } from "../../errors/errors.ts"
+import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import { type Screening, screeningOf } from "../../guardrails/screening.ts"
 import type { Upstream } from "../../mcp-servers/exchange.ts"
 import { isServedVersion, PROTOCOL_VERSIONS, VERSION_WITHOUT_HEADER } from "../../mcp-servers/message.ts"
@@ -22,6 +23,8 @@ export type Connection = {
   version: string
   upstream: Omit<Upstream, "signal">
   newScreening: () => Screening | undefined
+  /** Told what guardrails found in a call, and whether one blocks it, which the client reads as an error of JSON-RPC. */
+  onScreened?: (stages: readonly PipelineStage[], refusal?: GatewayError) => void
   deps: () => Promise<Deps>
 }
 

@@ -1,4 +1,5 @@
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
+import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import { isTooDeep } from "../../guardrails/content/leaves.ts"
 import type { Screening } from "../../guardrails/screening.ts"
 import { screenReceived, screenSent } from "../../mcp-servers/content.ts"
@@ -54,7 +55,7 @@ export async function runRequest(request: McpRequest, connection: Connection, si
       call?.end({ ending: "error", isCharged: false, error: toError(thrown, signal) })
       throw thrown
     }
-    const response = failed(request, { thrown, connection, call, signal })
+    const response = failed(request, { thrown, connection, call, signal, screening })
     return { isStream: false, sessionId: null, generationId: call?.id, messages: single(response) }
   }
 }
@@ -107,7 +108,9 @@ async function* relayed(relay: Relay): AsyncGenerator<McpMessage, void, undefine
         continue
       }
       const visible = passedOf(request, passed, connection)
-      endAnswered(call, visible, screening)
+      const stages = screening?.stages() ?? []
+      connection.onScreened?.(stages)
+      endAnswered(call, visible, stages)
       yield visible
       return
     }
@@ -135,9 +138,8 @@ async function screenedOf(
   }
 }
 
-function endAnswered(call: ToolCall | undefined, message: McpMessage, screening: Screening | undefined): void {
+function endAnswered(call: ToolCall | undefined, message: McpMessage, stages: readonly PipelineStage[]): void {
   if (!call) return
-  const stages = screening?.stages() ?? []
   const isResult = "result" in message
   const error = new GatewayError("provider_failed", "The server answered with a JSON-RPC error.")
   call.end({
@@ -148,6 +150,9 @@ function endAnswered(call: ToolCall | undefined, message: McpMessage, screening:
     ...(!isResult && { error }),
   })
 }
+
+/** Reasons of refusals by what a message says. */
+const BLOCKS: ReadonlySet<string | undefined> = new Set(["guardrail_blocked", "guardrail_unchecked"])
 
 type Failed = {
   thrown: unknown
@@ -164,8 +169,10 @@ function failed(request: McpRequest, { thrown, connection, call, signal, screeni
   if (error.code === "internal") logError("an MCP request failed", { requestId: incoming.requestId }, error.cause)
   const isCancelled = hasLeft(signal)
   const isBlocked = error.code === "forbidden"
+  const stages = screening?.stages() ?? []
+  if (BLOCKS.has(error.metadata?.reason)) connection.onScreened?.(stages, error)
   const ending = isCancelled ? "cancelled" : error.code === "provider_timeout" ? "timeout" : "error"
-  call?.end({ ending, isCharged: isCancelled || isBlocked, error, stages: screening?.stages() ?? [] })
+  call?.end({ ending, isCharged: isCancelled || isBlocked, error, stages })
   const tool = toolOf(request)
   if (!call && tool !== undefined) {
     recordRejection(incoming, { error, apiType: "completions", body: { model: mcpModel(server.slug, tool) } })

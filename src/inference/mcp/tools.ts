@@ -5,6 +5,7 @@ import { newFunctionName, textOfResult } from "../../mcp-servers/functions.ts"
 import { priceOf } from "../../mcp-servers/server.ts"
 import type { McpServerChoice, OpenMcpTools } from "../../server-tools/mcp.ts"
 import { failure, type RequestedTool, type ToolOutcome } from "../../server-tools/tool.ts"
+import type { Screening } from "../../guardrails/screening.ts"
 import { isObject, type Json, objectsOf } from "../../support/json.ts"
 import { withTimeout } from "../../support/time.ts"
 import type { IncomingCall } from "../context.ts"
@@ -42,12 +43,17 @@ export async function openMcpTools(
   )
 }
 
+/** The model reads the results: they are screened as those of other server tools. */
+function forModel(screening: Screening | undefined): Screening | undefined {
+  return screening && { ...screening, readsAnswers: true, answer: screening.toolResult }
+}
+
 type Listed = { name: string; description: string; parameters: Json }
 type Session = { connection: Connection; listed: Listed[] }
 
 async function openSession(incoming: IncomingCall, deps: Deps, choice: McpServerChoice): Promise<Session> {
   const found = await connect(incoming, choice.server)
-  const connection = { ...found, deps: async () => deps }
+  const connection = { ...found, deps: async () => deps, newScreening: () => forModel(found.newScreening()) }
   const params = { protocolVersion: NEWEST_VERSION, capabilities: {}, clientInfo: CLIENT }
   const { response, sessionId } = await ask("initialize", params, connection, deps.signal)
   const { protocolVersion } = resultOf(response, connection)
@@ -110,29 +116,25 @@ function toRequested(
     refusedItem: (message) => ({ ...about, arguments: "{}", output: null, error: message }),
     run: async (args, { signal }) => {
       const item = { ...about, arguments: JSON.stringify(args) }
-      const { response } = await ask("tools/call", { name, arguments: args }, connection, signal)
-      return toOutcome(response, item, priceOf(server, name))
+      let screened: Pick<ToolOutcome, "stages" | "refusal"> = {}
+      const onScreened: Connection["onScreened"] = (stages, refusal) =>
+        void (screened = { stages, ...(refusal && { refusal }) })
+      const { response } = await ask("tools/call", { name, arguments: args }, { ...connection, onScreened }, signal)
+      return { ...toOutcome(response, item, priceOf(server, name)), ...screened }
     },
   }
 }
 
 function toOutcome({ result, error }: McpMessage, item: Json, priceNano: number): ToolOutcome {
   if (!isObject(result)) {
-    const message = messageOf(error)
+    const given = isObject(error) ? error["message"] : undefined
+    const message = typeof given === "string" ? given : "The tool failed."
     return failure(message, { ...item, output: null, error: message })
   }
   const content = textOfResult(result)
   const isError = result["isError"] === true
   const outcome = isError ? { output: null, error: content } : { output: content, error: null }
   return { content, isError, costNano: priceNano, searches: 0, item: { ...item, ...outcome }, citations: [] }
-}
-
-/** For the model. Names of patterns could match the patterns themselves, and block the next round. */
-function messageOf(error: unknown): string {
-  if (!isObject(error) || typeof error["message"] !== "string") return "The tool failed."
-  const { data } = error
-  const isBlocked = isObject(data) && Array.isArray(data["patterns"])
-  return isBlocked ? "A guardrail of this key blocks this call." : error["message"]
 }
 
 /** The response to one request, within the timeout of the server's record. */
