@@ -43,13 +43,23 @@ export function chargeAll(
     if (charge) byId.set(id, charge)
   }
   const charges = [...byId.values()]
-  const added = books.outbox.add(charges.map(({ generation }) => ({ ...generation, settledAt: now })))
+  const added = books.outbox.add(
+    charges.map(({ generation, hold, lease }) => {
+      const cover = hold ?? lease
+      const countedIn = cover ? scopesOf(generation, cover).filter(isRecorded) : []
+      const isCounted = countedIn.length > 0 || generation.atProviders !== undefined
+      return { ...generation, ...(isCounted && { countedIn }), settledAt: now }
+    }),
+  )
   for (const id of added) {
     const charge = byId.get(id)
     if (charge) count(charge, books, changes, now)
   }
   return added
 }
+
+/** Account, keys and workspace follow from the record anyway. */
+const isRecorded = (scope: string) => scope.startsWith("guardrail:") || scope.startsWith("provider:")
 
 /** Ends the hold of a call; undefined where neither a hold nor a lease covers it. */
 function chargeOf({ generation: settled, leaseId }: Settlement, { holds, outbox }: Books): Charge | undefined {

@@ -15,6 +15,22 @@ export class CounterStore {
   constructor(sql: SqlStorage) {
     this.#sql = sql
     sql.exec("CREATE TABLE IF NOT EXISTS counters (scope TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
+    this.#keepOpening()
+  }
+
+  /** Records of calls name the scopes of guardrails and providers from here on: what was counted before is kept. */
+  #keepOpening(): void {
+    if (this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'opening'").toArray().length > 0) return
+    this.#sql.exec("CREATE TABLE opening (scope TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
+    this.#sql.exec(
+      "INSERT INTO opening SELECT scope, value FROM counters WHERE scope GLOB 'guardrail:*' OR scope GLOB 'provider:*'",
+    )
+  }
+
+  /** By scope, with windows that are over emptied. */
+  opening(now: number): Map<string, Counters> {
+    const rows = this.#sql.exec<{ scope: string; value: string }>("SELECT scope, value FROM opening").toArray()
+    return new Map(rows.map(({ scope, value }) => [scope, rollForward(parseStored<Counters>(value), now)]))
   }
 
   /** After a transaction that was rolled back. */

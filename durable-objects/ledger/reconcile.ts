@@ -2,6 +2,7 @@ import { driftsOf, mayRepair, recordedBy, repaired } from "../../src/reconciliat
 import { type Reconciliation } from "../../src/ledger/reconciliation.ts"
 import { listAncestors } from "../../src/keys/lineage-store.ts"
 import { dayOf } from "../../src/support/day.ts"
+import { readScopeSums } from "../../src/usage/scope-store.ts"
 import { readKeySums, sumDays } from "../../src/usage/store.ts"
 import type { CounterStore } from "./counters.ts"
 import type { Outbox } from "./outbox.ts"
@@ -25,11 +26,13 @@ export async function reconcileCounters(
     const now = Date.now()
     const charged = counters.all(now)
     const onTheirWay = outbox.undelivered()
-    const [sums, ancestors] = await Promise.all([
+    const [keys, scopes, ancestors] = await Promise.all([
       readKeySums(db, organizationId, now),
+      readScopeSums(db, organizationId, now),
       listAncestors(db, organizationId),
     ])
-    const recorded = recordedBy(sums, onTheirWay, ancestors, now)
+    const sums = { keys, scopes, opening: counters.opening(now), onTheirWay }
+    const recorded = recordedBy(sums, ancestors, now)
     const drifts = driftsOf(charged, recorded, now)
     // A window that has begun anew meanwhile is compared the next time.
     const report = { organizationId, at: now, restored, drifts, overruns: overruns.list() }

@@ -1,2 +1,2 @@
 /** The newest file of `d1-migrations`, which this release needs. A test holds it to that folder. */
-export const LATEST_MIGRATION = "0050_provider_budgets.sql"
+export const LATEST_MIGRATION = "0053_scope_days.sql"

@@ -117,6 +117,8 @@ export type Generation = Omit<GenerationDraft, "isByok"> & {
    * budgets of each, at most what was held there.
    */
   atProviders?: Readonly<Record<string, number>>
+  /** Scopes of guardrails and providers that it counts in, by the ledger; absent from records of older versions. */
+  countedIn?: readonly string[]
   upstreamId: string | null
   isByok: boolean
   tokens: Tokens

@@ -1,8 +1,11 @@
-import { parseScope, workspaceScope } from "../ledger/scopes.ts"
+import { providerScope } from "../ledger/provider-limits.ts"
+import { workspaceScope } from "../ledger/scopes.ts"
 import { ACCOUNT, type Counters, keyScope, type Spent } from "../ledger/limits.ts"
 import { type ResetInterval, windowStart } from "../money/windows.ts"
 import type { Settled } from "../ledger/generation.ts"
+import type { ScopeSums } from "../usage/scope-store.ts"
 import type { KeySums } from "../usage/store.ts"
+import type { WindowSums } from "../usage/sums.ts"
 import { WINDOWS, type Drift, type Window } from "../ledger/reconciliation.ts"
 
 type Windows = Record<Window, Spent>
@@ -10,19 +13,27 @@ type Windows = Record<Window, Spent>
 /** By the hash of a key, the hashes of the keys that created it: their counters have its generations, too. */
 export type Ancestors = ReadonlyMap<string, readonly string[]>
 
-/** The scopes whose counters follow from a generation alone; those of guardrails also from who was under which. */
+/** The scopes that every call of a key counts in. */
 function scopesOf(keyHash: string, workspaceId: string, ancestors: Ancestors): string[] {
   const keys = [keyHash, ...(ancestors.get(keyHash) ?? [])].map(keyScope)
   return [ACCOUNT, ...keys, workspaceScope(workspaceId)]
 }
 
-/** Sums are by key: they do not say which guardrails and providers a call was under. */
-const isComparable = (scope: string) => !["guardrail", "provider"].includes(parseScope(scope).kind)
+/** What an organization's generations say. */
+export type Sums = {
+  /** Of the generations in the database, by key. */
+  keys: readonly KeySums[]
+  /** Of those, by the scopes of guardrails and providers that they name. */
+  scopes: readonly ScopeSums[]
+  /** What was counted under these scopes before generations named them. */
+  opening: ReadonlyMap<string, Counters>
+  /** Generations in the outbox. */
+  onTheirWay: readonly Settled[]
+}
 
-/** Sums of generations by key: those in the database and those in the outbox. */
+/** The sum of each scope. */
 export function recordedBy(
-  sums: readonly KeySums[],
-  onTheirWay: readonly Settled[],
+  { keys, scopes, opening, onTheirWay }: Sums,
   ancestors: Ancestors,
   now: number,
 ): Map<string, Windows> {
@@ -34,18 +45,33 @@ export function recordedBy(
       recorded.set(scope, windows)
     }
   }
-  for (const row of sums) {
-    const scopes = scopesOf(row.key_hash, row.workspace_id, ancestors)
-    for (const window of WINDOWS) add(scopes, window, row[`${window}_spent`], row[`${window}_byok`])
+  const addRow = (counted: string[], row: WindowSums) => {
+    for (const window of WINDOWS) add(counted, window, row[`${window}_spent`], row[`${window}_byok`])
+  }
+  for (const row of keys) addRow(scopesOf(row.key_hash, row.workspace_id, ancestors), row)
+  for (const row of scopes) addRow([row.scope], row)
+  for (const [scope, counters] of opening) {
+    for (const window of WINDOWS) add([scope], window, counters[window].spent, counters[window].byok)
   }
   for (const generation of onTheirWay) {
-    const scopes = scopesOf(generation.keyHash, generation.workspaceId, ancestors)
+    const { keyHash, workspaceId, settledAt, costNano, byokCostNano } = generation
+    const counted = [...scopesOf(keyHash, workspaceId, ancestors), ...(generation.countedIn ?? [])]
     for (const window of WINDOWS) {
-      const isIn = window === "total" || generation.settledAt >= windowStart(window, now)
-      if (isIn) add(scopes, window, generation.costNano, generation.byokCostNano)
+      if (window !== "total" && settledAt < windowStart(window, now)) continue
+      add(counted, window, costNano, byokCostNano)
+      for (const [scope, { spent, byok }] of partsOf(generation)) add([scope], window, spent, byok)
     }
   }
   return recorded
+}
+
+/** What a call that nobody settled counts at each provider. */
+function partsOf({ countedIn, atProviders = {}, isByok }: Settled): [scope: string, Spent][] {
+  if (!countedIn) return []
+  return Object.entries(atProviders).map(([slug, nano]) => [
+    providerScope(slug),
+    isByok ? { spent: 0, byok: nano } : { spent: nano, byok: 0 },
+  ])
 }
 
 /**
@@ -59,7 +85,6 @@ export function driftsOf(
 ): Drift[] {
   const drifts: Drift[] = []
   for (const scope of new Set([...charged.keys(), ...recorded.keys()])) {
-    if (!isComparable(scope)) continue
     const [counters, records] = [charged.get(scope), recorded.get(scope) ?? emptyWindows()]
     for (const window of WINDOWS) {
       if (counters && window !== "total" && counters[window].start !== windowStart(window, now)) continue

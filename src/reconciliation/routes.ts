@@ -22,7 +22,10 @@ const Reconciliation = z
     restored_generations: z.int().meta({ description: "Lost by the database, and given to it again" }),
     drifts: z.array(
       z.object({
-        scope: z.string().meta({ description: "account, key:<hash> or workspace:<id>" }),
+        scope: z.string().meta({
+          description:
+            "account, key:<hash>, workspace:<id>, provider:<slug>, guardrail:<id>:key:<hash> or guardrail:<id>:user:<id>",
+        }),
         window: z.enum(["total", "monthly", "weekly", "daily"]),
         measure: z.enum(["spent", "byok"]),
         charged_usd: z.number().meta({ description: "By the ledger" }),

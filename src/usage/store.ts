@@ -3,6 +3,8 @@ import { windowStart } from "../money/windows.ts"
 import type { ActivityQuery } from "./activity.ts"
 import { dayOf, startOf } from "../support/day.ts"
 import type { StoredOf } from "../support/db.ts"
+import { sumScopesStatement } from "./scope-store.ts"
+import type { WindowSums } from "./sums.ts"
 import type { usageDays } from "./table.ts"
 
 /**
@@ -38,6 +40,7 @@ function sumDayStatements(db: D1Database, organizationId: string, day: string): 
          WHERE excluded.requests + excluded.refused > usage_days.requests + usage_days.refused`,
       )
       .bind(organizationId, day, from, from + DAY_MS),
+    sumScopesStatement(db, organizationId, day),
     db.prepare("DELETE FROM unsummed_days WHERE organization_id = ? AND day = ?").bind(organizationId, day),
   ]
 }
@@ -82,11 +85,8 @@ export async function pruneGenerations(db: D1Database, now: number, keptDays: nu
   return removed
 }
 
-/** Nano-USD of one key in one workspace, in the windows that hold `now`. */
-export type KeySums = { key_hash: string; workspace_id: string } & Record<
-  `${"total" | "daily" | "weekly" | "monthly"}_${"spent" | "byok"}`,
-  number
->
+/** Of one key in one workspace, in the windows that hold `now`. */
+export type KeySums = { key_hash: string; workspace_id: string } & WindowSums
 
 /** What an organization's generations sum up to. Days that are over must be summed before. */
 export async function readKeySums(db: D1Database, organizationId: string, now: number): Promise<KeySums[]> {

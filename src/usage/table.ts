@@ -9,6 +9,18 @@ export const unsummedDays = sqliteTable(
   (table) => [primaryKey({ columns: [table.organizationId, table.day] })],
 )
 
+export const scopeDays = sqliteTable(
+  "scope_days",
+  {
+    organizationId: text("organization_id").notNull(),
+    day: text("day").notNull(),
+    scope: text("scope").notNull(),
+    costNano: integer("cost_nano").notNull(),
+    byokCostNano: integer("byok_cost_nano").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.day, table.scope] })],
+)
+
 export const usageDays = sqliteTable(
   "usage_days",
   {

@@ -1,8 +1,12 @@
-import { runInDurableObject } from "cloudflare:test"
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
-import { describe, expect, test } from "vitest"
+import { afterEach, describe, expect, test, vi } from "vitest"
 import { runSchedule } from "../../src/app/schedule.ts"
-import { newKey, newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
+import { eventually } from "../support/eventually.ts"
+import { mockProvider } from "../support/played.ts"
+import { newKey, newWorkspace, openHolds, operatorClient, expectJson, type Workspace } from "../support/world.ts"
+
+afterEach(() => vi.restoreAllMocks())
 
 type Drift = { scope: string; window: string; charged_usd: number; recorded_usd: number; repaired: boolean }
 type Report = { organization_id: string; restored_generations: number; drifts: Drift[] }
@@ -35,7 +39,6 @@ async function shift({ object, ledger }: Workspace, scope: string, window: strin
       scope,
     )
   })
-  const { evictDurableObject } = await import("cloudflare:test")
   await evictDurableObject(object)
 }
 
@@ -62,6 +65,94 @@ describe("reconciliation", () => {
     ])
     expect(await spentOf(workspace)).toBe(spent)
     expect((await reconcile(workspace)).drifts).toEqual([])
+  })
+
+  describe("of budgets of guardrails and providers", () => {
+    /** A workspace whose calls count under a guardrail of their key and under a provider. */
+    async function budgeted() {
+      const workspace = await newWorkspace()
+      const rail = { name: "Budget", limit_usd: 5, reset_interval: "monthly" }
+      const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rail))
+      const { as, hash } = await newKey(workspace)
+      await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
+      await expectJson(200, workspace.manage.put("/provider-budgets/embedded/monthly", { limit_usd: 5 }))
+      const call = () => expectJson(200, as.chat("sim/echo", "What it costs"))
+      for (let at = 0; at < 3; at += 1) await call()
+      return { workspace, call, scopes: [`guardrail:${data.id}:key:${hash}`, "provider:embedded"] }
+    }
+
+    const countersOf = ({ object }: Workspace, scope: string) =>
+      runInDurableObject(object, (_, { storage }) => {
+        const [row] = storage.sql.exec<{ value: string }>("SELECT value FROM counters WHERE scope = ?", scope).toArray()
+        return (JSON.parse(row?.value ?? "{}") as { total?: { spent: number } }).total?.spent ?? 0
+      })
+
+    test("finds nothing where nothing is wrong", async () => {
+      const { workspace, call, scopes } = await budgeted()
+      expect((await reconcile(workspace)).drifts).toEqual([])
+      for (const scope of scopes) expect(await countersOf(workspace, scope)).toBeGreaterThan(0)
+      await call()
+      expect((await reconcile(workspace)).drifts).toEqual([])
+    })
+
+    test("finds and raises what has lost a charge, and tells of what is above", async () => {
+      const { workspace, scopes } = await budgeted()
+      const [ofGuardrail = "", ofProvider = ""] = scopes
+      await workspace.ledger.balance()
+      const before = await Promise.all(scopes.map((scope) => countersOf(workspace, scope)))
+      await shift(workspace, ofGuardrail, "total", -10)
+      await shift(workspace, ofProvider, "monthly", -20)
+      const lost = await reconcile(workspace)
+      expect(lost.drifts.map(({ scope, window, repaired }) => [scope, window, repaired]).toSorted()).toEqual([
+        [ofGuardrail, "total", true],
+        [ofProvider, "monthly", true],
+      ])
+      expect(await Promise.all(scopes.map((scope) => countersOf(workspace, scope)))).toEqual(before)
+      await shift(workspace, ofProvider, "total", 30)
+      expect((await reconcile(workspace)).drifts).toMatchObject([{ scope: ofProvider, repaired: false }])
+      expect((await reconcile(workspace, { lower: true })).drifts).toMatchObject([
+        { scope: ofProvider, repaired: true },
+      ])
+      expect((await reconcile(workspace)).drifts).toEqual([])
+    })
+
+    test("counts a call that nobody settled as the ledger does", async () => {
+      const { workspace } = await budgeted()
+      for (const slug of ["twin-a", "twin-b"]) {
+        await expectJson(200, workspace.manage.put(`/provider-budgets/${slug}/monthly`, { limit_usd: 5 }))
+      }
+      mockProvider(() => new Promise(() => {}))
+      const unanswered = workspace.as.chat("acme/chat-38", "Hi", { stream: true })
+      await eventually(async () => expect(await openHolds(workspace)).toHaveLength(1))
+      await runInDurableObject(workspace.object, (_, { storage }) => {
+        storage.sql.exec("UPDATE holds SET expires_at = 0, estimate = 1000")
+      })
+      await evictDurableObject(workspace.object)
+      await runDurableObjectAlarm(workspace.object)
+      expect(await countersOf(workspace, "provider:twin-a")).toBeGreaterThan(0)
+      expect((await reconcile(workspace)).drifts).toEqual([])
+      await (await unanswered).body?.cancel()
+    })
+
+    test("takes what a ledger had counted before its records named it as it stood", async () => {
+      const { workspace, call } = await budgeted()
+      await reconcile(workspace)
+      await env.DB.prepare(
+        "UPDATE generations SET record = json_remove(record, '$.countedIn') WHERE organization_id = ?",
+      )
+        .bind(workspace.organizationId)
+        .run()
+      await runInDurableObject(workspace.object, (_, { storage }) => {
+        storage.sql.exec("DROP TABLE opening")
+        storage.sql.exec("UPDATE outbox SET record = json_remove(record, '$.countedIn')")
+      })
+      await evictDurableObject(workspace.object)
+      expect((await reconcile(workspace)).drifts).toEqual([])
+      await call()
+      expect((await reconcile(workspace)).drifts).toEqual([])
+      await shift(workspace, "provider:embedded", "total", -1)
+      expect((await reconcile(workspace)).drifts).toMatchObject([{ scope: "provider:embedded", repaired: true }])
+    })
   })
 
   test("tells of a counter above its generations, and lowers it only when that is asked", async () => {

@@ -5,6 +5,7 @@ import { insertGenerations } from "../../src/generations/store.ts"
 import { newId } from "../../src/support/ids.ts"
 import { DAY_MS } from "../../src/support/time.ts"
 import { dayOf } from "../../src/support/day.ts"
+import { readScopeSums, type ScopeSums } from "../../src/usage/scope-store.ts"
 import { pruneGenerations, readKeySums, sumDays } from "../../src/usage/store.ts"
 import { runs } from "../support/runs.ts"
 
@@ -30,6 +31,8 @@ function generation(organizationId: string, settledAt: number, costNano: number,
     ...more,
   }
 }
+
+const byScope = (a: ScopeSums, b: ScopeSums) => (a.scope < b.scope ? -1 : 1)
 
 const insert = (generations: object[]) =>
   insertGenerations(
@@ -81,6 +84,32 @@ describe("usage by day", () => {
       }),
       { numRuns: runs(0.4) },
     )
+  })
+
+  test("the sums of scopes are those of the records that name them, also once these are gone", async () => {
+    const organizationId = newId()
+    const old = today - 60 * DAY_MS
+    const scoped = (at: number, nano: number, more: object) => generation(organizationId, at, nano, { ...more })
+    await insert([
+      scoped(old, 5, { countedIn: ["provider:a", "guardrail:g:key:k"] }),
+      scoped(old, 7, { countedIn: [], atProviders: { a: 3, b: 7 } }),
+      scoped(old, 9, { atProviders: { a: 9 } }),
+      scoped(today - DAY_MS, 11, { countedIn: ["provider:a"] }),
+      scoped(today, 0, { byokCostNano: 13, isByok: true, countedIn: [], atProviders: { b: 13 } }),
+    ])
+    const expected = [
+      { scope: "guardrail:g:key:k", total_spent: 5, total_byok: 0, monthly_spent: 0, daily_byok: 0 },
+      { scope: "provider:a", total_spent: 19, total_byok: 0, monthly_spent: 11, daily_byok: 0 },
+      { scope: "provider:b", total_spent: 7, total_byok: 13, monthly_spent: 0, daily_byok: 13 },
+    ]
+    const sums = async () => (await readScopeSums(env.DB, organizationId, NOW)).toSorted(byScope)
+    await sumDays(env.DB, NOW, organizationId)
+    expect(await sums()).toMatchObject(expected)
+    await pruneGenerations(env.DB, NOW, 35)
+    expect(await keptOf(organizationId)).toBe(2)
+    await insert([scoped(old, 1, { countedIn: ["provider:a"] })])
+    await sumDays(env.DB, NOW, organizationId)
+    expect(await sums()).toMatchObject(expected)
   })
 
   test("a day stays as it was once its generations are gone, and nothing is lost of the total", async () => {

@@ -1,0 +1,2 @@
+/** Nano-USD in the windows that hold an instant. */
+export type WindowSums = Record<`${"total" | "daily" | "weekly" | "monthly"}_${"spent" | "byok"}`, number>
