@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs"
+import path from "node:path"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { Settled } from "../../src/ledger/generation.ts"
@@ -159,6 +161,13 @@ describe("rows", () => {
     })
     expect(headers).toMatchObject({ "x-clickhouse-user": "gateway", "x-clickhouse-key": "clickhouse-password-0123" })
     expect(JSON.parse(body)).toEqual(toRow(eventOf(), ALL))
+  })
+
+  test("have the columns of the table that the documents show, and no others", () => {
+    const page = readFileSync(path.join(import.meta.dirname, "../../docs/observability.md"), "utf8")
+    const table = /CREATE TABLE GATEWAY_TRACES \(\n(.*?)\n\)/s.exec(page)?.[1] ?? ""
+    const columns = [...table.matchAll(/(?:^|, ?)\s*([a-z_]+) [A-Z]/gm)].map(([, name]) => name)
+    expect(columns.toSorted()).toEqual(Object.keys(toRow(eventOf(), ALL)).toSorted())
   })
 
   test("of Snowflake are bound, not written into the statement", async () => {

@@ -174,16 +174,33 @@ function isPlain({ output }: CallContent): boolean {
 
 function langsmithAttributes(event: CallEvent, flags: Flags): Attributes {
   const { generation, content } = event
-  const { traceName, metadata } = traceOf(event)
+  const { traceName, parentSpanId, metadata } = traceOf(event)
+  const isToolRun = generation.broadcast?.isToolRun === true
   return {
-    "langsmith.span.kind": generation.broadcast?.isToolRun ? "tool" : "llm",
-    "langsmith.trace.name": traceName,
+    "langsmith.span.kind": isToolRun ? "tool" : "llm",
+    // The name of the run, not of its trace: a child keeps that of its span.
+    "langsmith.trace.name": parentSpanId === null ? traceName : null,
     "langsmith.metadata.session_id": generation.sessionId,
     "langsmith.metadata.user_id": userOf(event, flags),
+    ...(!isToolRun && { "langsmith.usage_metadata": JSON.stringify(langsmithUsage(event, flags)) }),
     ...prefixed("langsmith.metadata", metadata),
     ...(content && {
       "gen_ai.prompt": JSON.stringify({ messages: content.input }),
       "gen_ai.completion": JSON.stringify({ messages: [toChatMessage(content)] }),
     }),
+  }
+}
+
+/** Its own shape of usage, as the conventions have no name for cost that it reads. */
+function langsmithUsage(event: CallEvent, flags: Flags): object {
+  const { prompt, completion, cached, cacheWrite, reasoning } = event.generation.tokens
+  const { cost } = flaggedOf(event, flags)
+  return {
+    input_tokens: prompt,
+    output_tokens: completion,
+    total_tokens: prompt + completion,
+    input_token_details: { cache_read: cached, cache_creation: cacheWrite },
+    output_token_details: { reasoning },
+    ...("total_cost" in cost && { total_cost: cost.total_cost }),
   }
 }
