@@ -152,6 +152,7 @@ const UNAUDITED = [
   "src/interns/questions-store.ts",
   "src/models/discovery-store.ts",
   "src/usage/store.ts",
+  "src/usage/scope-store.ts",
   "src/reconciliation/store.ts",
   "src/observability/delivery/store.ts",
   "src/observability/metrics-store.ts",

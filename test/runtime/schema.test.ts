@@ -25,10 +25,12 @@ async function started(upTo: string): Promise<Gateway> {
   return gateway
 }
 
+/** The last ones, where they add only what no call reads: calls go on without them. */
+const UNREAD_BY_CALLS = ["0053_scope_days.sql"]
 const COMMAND = "npx wrangler d1 migrations apply gateway --env production --remote"
 
 describe("this release on an older schema", () => {
-  test("is alive and not ready, and a call names the command; each migration leaves it so, and the last one not", async () => {
+  test("is alive and not ready, and a call that needs more names the command; each migration leaves it so, and the last one not", async () => {
     const gateway = await started(RELEASED)
     const newer = migrations.filter((name) => name > RELEASED)
     expect(newer.at(-1)).toBe(LATEST_MIGRATION)
@@ -43,7 +45,8 @@ describe("this release on an older schema", () => {
       const call = await read(gateway, "/api/v1/key", {
         headers: { authorization: `Bearer ${BOOTSTRAP}-wrong-${name}` },
       })
-      expect([name, call.status, call.text]).toEqual([name, 503, expect.stringContaining(COMMAND)])
+      if (UNREAD_BY_CALLS.includes(name)) expect([name, call.status]).toEqual([name, 401])
+      else expect([name, call.status, call.text]).toEqual([name, 503, expect.stringContaining(COMMAND)])
       expect(await gateway.migrateTo(name)).toEqual([name])
     }
     await eventually(async () => expect((await read(gateway, "/ready")).status).toBe(200), 10_000)
