@@ -2,9 +2,11 @@ import { dataOf, FrameSplitter } from "../formats/sse/frames.ts"
 import { isTooDeep } from "../guardrails/content/leaves.ts"
 import { openOutbound, type OpenRequest, type OutboundDeps } from "../outbound/send.ts"
 import { concat } from "../support/bytes.ts"
-import { isArray, parseJson } from "../support/json.ts"
-import { isMessage, isResponseTo, type McpMessage, type McpRequest } from "./message.ts"
+import { isArray, isObject, parseJson } from "../support/json.ts"
+import { isMessage, isResponseTo, type McpMessage, type McpRequest, STATELESS_VERSION } from "./message.ts"
 import type { McpHeaders } from "./server.ts"
+import { STATELESS_SESSION } from "./session.ts"
+import { headersFor } from "./stateless.ts"
 
 /** One exchange with a registered server: a message is sent, and what it answers is read as it arrives. */
 
@@ -21,6 +23,8 @@ export type Upstream = {
   headers: McpHeaders
   sessionId: string | undefined
   protocolVersion: string | undefined
+  /** `Mcp-Param-*` of a call of revision 2026-07-28. */
+  paramHeaders?: Readonly<Record<string, string>>
   deps: ServerDeps
   /** Ends the exchange: the client disconnected, or the time is over. */
   signal: AbortSignal
@@ -31,10 +35,13 @@ export class ServerFailure extends Error {
   override readonly name = "ServerFailure"
   /** The server does not know the session any more. */
   readonly isSessionLost: boolean
+  /** HTTP status of the answer, where it is the failure. */
+  readonly status: number | undefined
 
-  constructor(message: string, isSessionLost = false) {
+  constructor(message: string, { isSessionLost = false, status }: { isSessionLost?: boolean; status?: number } = {}) {
     super(message)
     this.isSessionLost = isSessionLost
+    this.status = status
   }
 }
 
@@ -58,6 +65,7 @@ function headersOf({ headers, sessionId, protocolVersion }: Upstream): Record<st
 /** Sends a request. Throws ServerFailure; so does reading the messages. */
 export async function sendRequest(request: McpRequest, upstream: Upstream): Promise<Answer> {
   const response = await post(request, upstream)
+  if (!response.ok) return refusalIn(response, request, upstream)
   const { headers, body } = response
   const type = (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase()
   const isStream = type === "text/event-stream"
@@ -70,33 +78,62 @@ export async function sendRequest(request: McpRequest, upstream: Upstream): Prom
   return { sessionId: headers.get(SESSION_HEADER), isStream, messages }
 }
 
+/** Servers of revision 2026-07-28 answer requests that they refuse with a JSON-RPC error and one of these. */
+const REFUSED: ReadonlySet<number> = new Set([400, 404])
+
+async function refusalIn(response: Response, request: McpRequest, upstream: Upstream): Promise<Answer> {
+  const { body, headers, status } = response
+  const isDocument = body !== null && (headers.get("content-type") ?? "").startsWith("application/json")
+  if (upstream.protocolVersion === STATELESS_VERSION && REFUSED.has(status) && isDocument) {
+    const found = await lastOf(readDocument(body, request, upstream.signal)).catch(() => undefined)
+    if (found && isObject(found["error"])) return { sessionId: null, isStream: false, messages: single(found) }
+  }
+  await discard(response)
+  throw statusFailure(status, upstream)
+}
+
+/** The response, which ends the messages of an answer. */
+export async function lastOf(messages: AsyncIterable<McpMessage>): Promise<McpMessage | undefined> {
+  let last: McpMessage | undefined
+  for await (const message of messages) last = message
+  return last
+}
+
+export async function* single(message: McpMessage) {
+  yield message
+}
+
 /** Sends a notification or a response of the client, which the server only accepts. */
 export async function sendOneWay(message: McpMessage, upstream: Upstream): Promise<void> {
-  await discard(await post(message, upstream))
+  if (upstream.sessionId === STATELESS_SESSION) return
+  const response = await post(message, upstream)
+  await discard(response)
+  if (!response.ok) throw statusFailure(response.status, upstream)
 }
 
 /** Ends the session of the server; a server without sessions may refuse, which is no failure. */
 export async function endSession(upstream: Upstream): Promise<void> {
+  if (upstream.sessionId === STATELESS_SESSION) return
   const { "content-type": _, ...headers } = headersOf(upstream)
   await discard(await open({ url: upstream.url, method: "DELETE", headers, body: null }, upstream))
 }
 
 async function post(message: McpMessage, upstream: Upstream): Promise<Response> {
-  const { url } = upstream
-  const body = JSON.stringify(message)
-  const response = await open({ url, method: "POST", headers: headersOf(upstream), body }, upstream)
-  if (response.ok) return response
-  await discard(response)
-  const { status } = response
-  if (status === 404 && upstream.sessionId !== undefined) {
-    throw new ServerFailure("The server ended the session. Initialize a new one.", true)
+  const { url, protocolVersion, paramHeaders } = upstream
+  const repeated = protocolVersion === STATELESS_VERSION ? { ...headersFor(message), ...paramHeaders } : {}
+  const headers = { ...headersOf(upstream), ...repeated }
+  return open({ url, method: "POST", headers, body: JSON.stringify(message) }, upstream)
+}
+
+function statusFailure(status: number, { sessionId }: Upstream): ServerFailure {
+  if (status === 404 && sessionId !== undefined) {
+    return new ServerFailure("The server ended the session. Initialize a new one.", { isSessionLost: true, status })
   }
   if (status === 401 || status === 403) {
-    throw new ServerFailure(
-      `The server refuses the headers of its record (status ${status}). A management key can renew them.`,
-    )
+    const rule = `The server refuses the headers of its record (status ${status}). A management key can renew them.`
+    return new ServerFailure(rule, { status })
   }
-  throw new ServerFailure(`The server answered with status ${status}.`)
+  return new ServerFailure(`The server answered with status ${status}.`, { status })
 }
 
 async function open(request: OpenRequest, { deps, signal }: Upstream): Promise<Response> {

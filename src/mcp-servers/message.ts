@@ -2,14 +2,18 @@ import { isObject, type Json } from "../support/json.ts"
 
 /** Messages of JSON-RPC 2.0, as the Model Context Protocol uses them. */
 
+/** The revision without sessions: each request names it in `_meta` and in headers. */
+export const STATELESS_VERSION = "2026-07-28"
+/** Revisions whose clients open a session with `initialize`, the newest first. */
+export const SESSION_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26"] as const
+export const NEWEST_SESSION_VERSION = SESSION_VERSIONS[0]
 /** Revisions that the gateway serves, the newest first. */
-export const PROTOCOL_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26"] as const
-export const NEWEST_VERSION = PROTOCOL_VERSIONS[0]
+export const PROTOCOL_VERSIONS: readonly string[] = [STATELESS_VERSION, ...SESSION_VERSIONS]
 /** What a client without the header speaks; the last revision with batches. */
 export const VERSION_WITHOUT_HEADER = "2025-03-26"
 
-export function isServedVersion(version: unknown): boolean {
-  return PROTOCOL_VERSIONS.some((one) => one === version)
+export function isSessionVersion(version: unknown): boolean {
+  return SESSION_VERSIONS.some((one) => one === version)
 }
 
 export type RequestId = string | number
@@ -51,10 +55,19 @@ export const ERROR_CODES = {
   refused: -32_010,
   /** The server failed before it answered. */
   serverFailed: -32_011,
+  /** A header of revision 2026-07-28 is missing or says something else than the body. */
+  headerMismatch: -32_020,
+  /** The server needs a capability that the client did not declare. */
+  missingCapability: -32_021,
+  unsupportedVersion: -32_022,
 } as const
 
 export type McpError = { code: number; message: string; data?: Json }
 
-export function errorResponse({ id }: McpRequest, error: McpError): McpMessage {
+export function errorResponse({ id }: Pick<McpRequest, "id">, error: McpError): McpMessage {
   return { jsonrpc: "2.0", id, error }
+}
+
+export function resultResponse({ id }: McpRequest, result: Json): McpMessage {
+  return { jsonrpc: "2.0", id, result }
 }

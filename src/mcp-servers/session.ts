@@ -8,6 +8,12 @@ import type { McpServerRow } from "./table.ts"
  * configured: another key, or new headers, cannot continue it. Nothing is stored.
  */
 
+/**
+ * The session of a client of an earlier revision with a server of revision 2026-07-28, which has none. No server's id:
+ * those have no spaces.
+ */
+export const STATELESS_SESSION = "no session"
+
 const PURPOSE = "mcp-session"
 /** Longer ids of a server are not passed on: they travel in a header. */
 const MAX_ID_LENGTH = 1_024
@@ -26,7 +32,7 @@ async function sessionKey(master: string): Promise<CryptoKey> {
 
 /** Undefined for an id that is not one. */
 export async function sealSessionId(id: string, holder: Holder, { current }: Masters): Promise<string | undefined> {
-  if (id.length > MAX_ID_LENGTH || !VISIBLE.test(id)) return undefined
+  if (id !== STATELESS_SESSION && (id.length > MAX_ID_LENGTH || !VISIBLE.test(id))) return undefined
   return sealText(await sessionKey(current), aboutSession(holder), id)
 }
 

@@ -8,11 +8,15 @@ export function toHex(bytes: ArrayBuffer): string {
 const MAX_ARGUMENTS = 8_192
 
 export function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
+}
+
+export function toBase64(bytes: Uint8Array): string {
   let binary = ""
   for (let at = 0; at < bytes.byteLength; at += MAX_ARGUMENTS) {
     binary += String.fromCharCode(...bytes.subarray(at, at + MAX_ARGUMENTS))
   }
-  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
+  return btoa(binary)
 }
 
 /** Standard or URL-safe, with or without padding; undefined if invalid. */

@@ -2,7 +2,7 @@ import { GatewayError } from "../../errors/errors.ts"
 import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import { type Screening, screeningOf } from "../../guardrails/screening.ts"
 import type { Upstream } from "../../mcp-servers/exchange.ts"
-import { isServedVersion, PROTOCOL_VERSIONS, VERSION_WITHOUT_HEADER } from "../../mcp-servers/message.ts"
+import { STATELESS_VERSION, VERSION_WITHOUT_HEADER } from "../../mcp-servers/message.ts"
 import { openHeaders } from "../../mcp-servers/open-headers.ts"
 import { mayConnect } from "../../mcp-servers/permission.ts"
 import { noSuchServer } from "../../mcp-servers/routes.ts"
@@ -21,6 +21,8 @@ export type Connection = {
   server: McpServerRow
   /** Revision that the client names; the oldest where it names none. */
   version: string
+  /** Of revision 2026-07-28. */
+  isStateless: boolean
   upstream: Omit<Upstream, "signal">
   newScreening: () => Screening | undefined
   /** Told what guardrails found in a call, and whether one blocks it, which the client reads as an error of JSON-RPC. */
@@ -28,18 +30,16 @@ export type Connection = {
   deps: () => Promise<Deps>
 }
 
-const VERSION_HEADER = "mcp-protocol-version"
 const SESSION_HEADER = "mcp-session-id"
 
-/** Throws 400 for a revision that is not served, 403 and 404 for a server that the key may not use, 404 for a session. */
-export async function connect(incoming: IncomingCall, slug: string): Promise<Connection> {
+/**
+ * `version`: the revision that the client names. Throws 403 and 404 for a server that the key may not use, 404 for a
+ * session.
+ */
+export async function connect(incoming: IncomingCall, slug: string, version?: string): Promise<Connection> {
   const { caller, env } = incoming
   const { headers } = incoming.request
   requireOrigin(headers.get("origin"))
-  const version = headers.get(VERSION_HEADER)
-  if (version !== null && !isServedVersion(version)) {
-    throw new GatewayError("invalid_request", `${VERSION_HEADER}: accepts ${PROTOCOL_VERSIONS.join(", ")}.`)
-  }
   const found = await findMcpServer(env.DB, caller, slug)
   if (!found?.row.enabled) throw noSuchServer(slug)
   const { row: server } = found
@@ -50,7 +50,8 @@ export async function connect(incoming: IncomingCall, slug: string): Promise<Con
   const secrets = await openHeaders(found, env)
   if (!secrets)
     throw new GatewayError("internal", `The headers of the MCP server ${slug} cannot be decrypted. Send them again.`)
-  const sealed = headers.get(SESSION_HEADER)
+  const isStateless = version === STATELESS_VERSION
+  const sealed = isStateless ? null : headers.get(SESSION_HEADER)
   const holder = { server, caller }
   const sessionId = sealed === null ? undefined : await openSessionId(sealed, holder, mastersOf(env))
   if (sealed !== null && sessionId === undefined) throw sessionLost()
@@ -63,7 +64,8 @@ export async function connect(incoming: IncomingCall, slug: string): Promise<Con
     meta,
     server,
     version: version ?? VERSION_WITHOUT_HEADER,
-    upstream: { url: server.url, headers: secrets, sessionId, protocolVersion: version ?? undefined, deps },
+    isStateless,
+    upstream: { url: server.url, headers: secrets, sessionId, protocolVersion: version, deps },
     newScreening: () => screeningOf(caller.guardrails, meta.wantsMetadata),
     deps: () => (created ??= createDeps(incoming)),
   }

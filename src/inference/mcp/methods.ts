@@ -1,11 +1,12 @@
 import { GatewayError } from "../../errors/errors.ts"
 import {
-  isServedVersion,
+  isSessionVersion,
   type McpMessage,
   type McpRequest,
-  NEWEST_VERSION,
+  NEWEST_SESSION_VERSION,
   paramsOf,
-  PROTOCOL_VERSIONS,
+  SESSION_VERSIONS,
+  STATELESS_VERSION,
 } from "../../mcp-servers/message.ts"
 import { mayCallTool, mayUseAll } from "../../mcp-servers/permission.ts"
 import { ServerFailure } from "../../mcp-servers/exchange.ts"
@@ -16,7 +17,7 @@ import type { Connection } from "./connection.ts"
 /** What each method may do, and what of its answer a key may see. */
 
 /** For every key that may call a tool of the server. */
-const FOR_TOOLS = new Set(["initialize", "ping", "tools/list", "tools/call", "logging/setLevel"])
+const FOR_TOOLS = new Set(["initialize", "server/discover", "ping", "tools/list", "tools/call", "logging/setLevel"])
 /** For keys that may use all of the server. */
 const FOR_ALL = new Set([
   "resources/list",
@@ -29,6 +30,10 @@ const FOR_ALL = new Set([
   "completion/complete",
 ])
 
+/** Methods of one era of revisions only. */
+const STATELESS_ONLY = new Set(["server/discover"])
+const SESSION_ONLY = new Set(["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"])
+
 /** What a server announces of the methods in FOR_ALL. */
 const CAPABILITIES_FOR_ALL = new Set(["resources", "prompts", "completions"])
 
@@ -40,16 +45,15 @@ export function toolOf(request: McpRequest): string | undefined {
 }
 
 /** Throws for a method or a tool that the key may not use. */
-export function requireMethod(request: McpRequest, { incoming: { caller }, server }: Connection): void {
+export function requireMethod(request: McpRequest, { incoming: { caller }, server, isStateless }: Connection): void {
   const { method } = request
+  if ((isStateless ? SESSION_ONLY : STATELESS_ONLY).has(method)) throw noSuchMethod(method)
   if (FOR_ALL.has(method)) {
     if (mayUseAll(caller, server)) return
     const rule = `${method} needs mcp_tools with ${server.slug}/*: this key may call some tools of the server only.`
     throw denied(rule)
   }
-  if (!FOR_TOOLS.has(method)) {
-    throw new GatewayError("not_found", `The gateway does not pass on the method ${method.slice(0, 100)}.`)
-  }
+  if (!FOR_TOOLS.has(method)) throw noSuchMethod(method)
   if (method !== "tools/call") return
   const { name, task } = paramsOf(request)
   if (typeof name !== "string" || !TOOL_NAME.test(name)) {
@@ -65,21 +69,32 @@ export function requireMethod(request: McpRequest, { incoming: { caller }, serve
   }
 }
 
+function noSuchMethod(method: string): GatewayError {
+  return new GatewayError("not_found", `The gateway does not pass on the method ${method.slice(0, 100)}.`)
+}
+
 function denied(message: string): GatewayError {
   return new GatewayError("forbidden", message, { metadata: { reason: "mcp_tool_denied" } })
 }
 
 /** The request as it is sent: a revision that both sides know, and of a call only the fields that guardrails read. */
-export function outgoingOf(request: McpRequest): McpRequest {
+export function outgoingOf(request: McpRequest, { isStateless }: Connection): McpRequest {
   const params = paramsOf(request)
   if (request.method === "initialize") {
     const { protocolVersion } = params
-    const version = isServedVersion(protocolVersion) ? protocolVersion : NEWEST_VERSION
+    const version = isSessionVersion(protocolVersion) ? protocolVersion : NEWEST_SESSION_VERSION
     return { ...request, params: { ...params, protocolVersion: version } }
   }
   if (request.method !== "tools/call") return request
-  const { name, arguments: args, _meta: about } = params
-  const sent = { name, ...(args !== undefined && { arguments: args }), ...(about !== undefined && { _meta: about }) }
+  const { name, arguments: args, _meta: about, inputResponses, requestState } = params
+  const sent = {
+    name,
+    ...(args !== undefined && { arguments: args }),
+    ...(about !== undefined && { _meta: about }),
+    // What the tool asked for in its last answer.
+    ...(isStateless && inputResponses !== undefined && { inputResponses }),
+    ...(isStateless && requestState !== undefined && { requestState }),
+  }
   return { jsonrpc: "2.0", id: request.id, method: request.method, params: sent }
 }
 
@@ -88,7 +103,8 @@ export function passedOf(request: McpRequest, message: McpMessage, connection: C
   const { result } = message
   if (!isObject(result)) return message
   if (request.method === "tools/list") return { ...message, result: withAllowedTools(result, connection) }
-  return request.method === "initialize" ? { ...message, result: negotiated(result, connection) } : message
+  if (request.method === "initialize") return { ...message, result: negotiated(result, connection) }
+  return request.method === "server/discover" ? { ...message, result: discovered(result, connection) } : message
 }
 
 function withAllowedTools(result: Json, { incoming: { caller }, server }: Connection): Json {
@@ -99,16 +115,30 @@ function withAllowedTools(result: Json, { incoming: { caller }, server }: Connec
 }
 
 /** Clients request what a server announces as soon as they are connected: a key sees only what it may use. */
-function negotiated(result: Json, { incoming: { caller }, server }: Connection): Json {
+function negotiated(result: Json, connection: Connection): Json {
   const { protocolVersion, capabilities } = result
-  if (!isServedVersion(protocolVersion)) {
-    const served = PROTOCOL_VERSIONS.join(", ")
+  if (!isSessionVersion(protocolVersion)) {
+    const served = SESSION_VERSIONS.join(", ")
     throw new ServerFailure(`The server speaks a revision of the protocol that the gateway does not serve (${served}).`)
   }
-  if (!isObject(capabilities)) return result
+  return isObject(capabilities) ? { ...result, capabilities: capabilitiesOf(capabilities, connection) } : result
+}
+
+/** Without what needs `subscriptions/listen`. */
+function discovered(result: Json, connection: Connection): Json {
+  const { capabilities } = result
+  const passed = Object.entries(capabilitiesOf(isObject(capabilities) ? capabilities : {}, connection))
+  const unwatched = passed.map(([name, value]) => {
+    const { listChanged: _, subscribe: __, ...rest } = isObject(value) ? value : {}
+    return [name, rest] as const
+  })
+  return { ...result, supportedVersions: [STATELESS_VERSION], capabilities: Object.fromEntries(unwatched) }
+}
+
+function capabilitiesOf(capabilities: Json, { incoming: { caller }, server }: Connection): Json {
   const mayAll = mayUseAll(caller, server)
   const passed = Object.entries(capabilities).filter(
     ([name]) => name !== "tasks" && (mayAll || !CAPABILITIES_FOR_ALL.has(name)),
   )
-  return { ...result, capabilities: Object.fromEntries(passed) }
+  return Object.fromEntries(passed)
 }

@@ -2,7 +2,7 @@ import { timersOf } from "../../config/timers.ts"
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
 import { FrameWriter } from "../../formats/sse/frame-writer.ts"
 import { KEEPALIVE_FRAME, toFrame } from "../../formats/sse/frames.ts"
-import { endSession, sendOneWay, ServerFailure } from "../../mcp-servers/exchange.ts"
+import { endSession, lastOf, sendOneWay, ServerFailure } from "../../mcp-servers/exchange.ts"
 import {
   ERROR_CODES,
   errorResponse,
@@ -11,10 +11,12 @@ import {
   isResponseTo,
   type McpMessage,
   type McpRequest,
+  STATELESS_VERSION,
 } from "../../mcp-servers/message.ts"
 import { screenSent } from "../../mcp-servers/content.ts"
 import { sealSessionId } from "../../mcp-servers/session.ts"
 import { mastersOf } from "../../secrets/master-key.ts"
+import { isObject } from "../../support/json.ts"
 import { valueWithin } from "../../support/time.ts"
 import { type Connection, sessionLost } from "./connection.ts"
 import { runRequest, type Running, TIME_IS_OVER } from "./run.ts"
@@ -56,6 +58,11 @@ export async function respondOneWay(message: McpMessage, connection: Connection)
   if (!isNotification && !isResponse(message)) {
     throw new GatewayError("invalid_request", "The message must be a request with an id, a notification or a response.")
   }
+  if (connection.isStateless && !isNotification) {
+    throw new GatewayError("invalid_request", `Revision ${STATELESS_VERSION} has no responses of clients.`)
+  }
+  // A request of revision 2026-07-28 is cancelled by closing its response.
+  if (connection.isStateless) return nothing()
   const deadline = newDeadline(connection)
   try {
     const screening = connection.newScreening()
@@ -66,8 +73,10 @@ export async function respondOneWay(message: McpMessage, connection: Connection)
   } finally {
     deadline.clear()
   }
-  return new Response(null, { status: 202 })
+  return nothing()
 }
+
+const nothing = () => new Response(null, { status: 202 })
 
 /** One document where the response is the first message, else events. */
 export async function respondToRequest(
@@ -87,9 +96,9 @@ export async function respondToRequest(
     const headers = await headersOf(running, connection)
     const isWhole = isResponseTo(request, first)
     if (mayCommit && (!isWhole || !accepted.json)) return streamed(request, opening, { connection, deadline, headers })
-    const response = isWhole ? first : await lastOf(running.messages, first)
+    const response = isWhole ? first : ((await lastOf(running.messages)) ?? first)
     await running.messages.return()
-    return Response.json(response, { headers })
+    return Response.json(response, { headers, status: connection.isStateless ? statusOf(response) : 200 })
   } catch (thrown) {
     throw httpErrorOf(thrown)
   } finally {
@@ -143,10 +152,15 @@ export async function respondToDelete(connection: Connection): Promise<Response>
   return new Response(null, { status: 204 })
 }
 
-async function lastOf(messages: Running["messages"], first: McpMessage): Promise<McpMessage> {
-  let last = first
-  for await (const message of messages) last = message
-  return last
+/** Revision 2026-07-28 has a status for these. */
+const STATUSES: ReadonlyMap<unknown, number> = new Map([
+  [ERROR_CODES.methodNotFound, 404],
+  [ERROR_CODES.headerMismatch, 400],
+  [ERROR_CODES.missingCapability, 400],
+])
+
+function statusOf({ error }: McpMessage): number {
+  return (isObject(error) ? STATUSES.get(error["code"]) : undefined) ?? 200
 }
 
 async function headersOf({ sessionId, generationId }: Running, connection: Connection): Promise<Headers> {

@@ -2,11 +2,12 @@ import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { GatewayError } from "../../errors/errors.ts"
 import { acceptJson, newRouter } from "../../http/router.ts"
-import { failures, json, jsonBody } from "../../http/schema.ts"
-import { isRequest, VERSION_WITHOUT_HEADER } from "../../mcp-servers/message.ts"
+import { ErrorEnvelope, failures, json, jsonBody, ok } from "../../http/schema.ts"
+import { isRequest, isSessionVersion, SESSION_VERSIONS, VERSION_WITHOUT_HEADER } from "../../mcp-servers/message.ts"
 import { McpServerPath } from "../../mcp-servers/schemas.ts"
 import { incomingCall } from "../context.ts"
 import { connect } from "./connection.ts"
+import { readRevision, VERSION_HEADER } from "./revision.ts"
 import { acceptedBy, respondOneWay, respondToBatch, respondToDelete, respondToRequest } from "./respond.ts"
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024
@@ -28,6 +29,21 @@ const Body = z
   ])
   .meta({ id: "McpBody" })
 
+const Refused = z
+  .object({
+    jsonrpc: z.literal("2.0").meta({ description: "Version of JSON-RPC." }),
+    id: z.union([z.string(), z.number()]).nullable().meta({ description: "Of the request; null where it has none." }),
+    error: z
+      .object({
+        code: z.int().meta({ description: "-32601, -32602 and so on, as the protocol names them." }),
+        message: z.string().meta({ description: "What is wrong." }),
+        data: z.record(z.string(), z.unknown()).optional().meta({ description: "More of it, such as `supported`." }),
+      })
+      .meta({ description: "The error of JSON-RPC." }),
+  })
+  .meta({ id: "McpRefusal", description: "A request that is refused for what revision 2026-07-28 demands." })
+const Failed = z.union([ErrorEnvelope, Refused]).meta({ id: "McpFailure" })
+
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal", "provider_failed")
 
 const header = (name: string, description: string) => ({
@@ -38,8 +54,15 @@ const header = (name: string, description: string) => ({
   schema: { type: "string" as const },
 })
 const HEADERS = [
-  header("MCP-Protocol-Version", "Revision of the protocol: 2025-11-25, 2025-06-18 or 2025-03-26, the default."),
+  header(
+    "MCP-Protocol-Version",
+    "Revision of the protocol: 2026-07-28, 2025-11-25, 2025-06-18 or 2025-03-26, the default.",
+  ),
   header("Mcp-Session-Id", "The session, as the response to `initialize` named it. It belongs to this key."),
+]
+const REPEATED = [
+  header("Mcp-Method", "The method of a request of revision 2026-07-28, as in its body."),
+  header("Mcp-Name", "The name of its tool or prompt or the URI of its resource, as in its body."),
 ]
 
 const send = createRoute({
@@ -52,7 +75,7 @@ const send = createRoute({
     "Streamable HTTP transport of the Model Context Protocol. Each `tools/call` is a call of its own, with the price of " +
     "the server's record. Refusals by a permission, a limit or a guardrail are JSON-RPC errors with status 200.",
   middleware: [acceptJson(MAX_BODY_BYTES)] as const,
-  parameters: HEADERS,
+  parameters: [...HEADERS, ...REPEATED],
   request: { params, body: jsonBody(Body) },
   responses: {
     200: {
@@ -61,6 +84,8 @@ const send = createRoute({
     },
     202: { description: "A notification or a response was accepted." },
     ...FAILURES,
+    400: ok(Failed, "invalid request; a JSON-RPC error where revision 2026-07-28 demands one"),
+    404: ok(Failed, "not found; a JSON-RPC error for a method, in revision 2026-07-28"),
     ...failures("payload_too_large", "unsupported_media_type"),
   },
 })
@@ -78,9 +103,11 @@ const end = createRoute({
 
 export const mcpGateway = newRouter()
   .openapi(send, async (c) => {
-    const connection = await connect(incomingCall(c), c.req.valid("param").server)
-    const accepted = acceptedBy(c.req.header("accept") ?? null)
     const body = c.req.valid("json")
+    const revision = readRevision(c.req.raw.headers, body)
+    if ("refusal" in revision) return c.json(revision.refusal, 400)
+    const connection = await connect(incomingCall(c), c.req.valid("param").server, revision.version)
+    const accepted = acceptedBy(c.req.header("accept") ?? null)
     if (Array.isArray(body)) {
       if (connection.version !== VERSION_WITHOUT_HEADER) {
         throw new GatewayError("invalid_request", "Batches are of revision 2025-03-26. Send one message at a time.")
@@ -90,7 +117,11 @@ export const mcpGateway = newRouter()
     return isRequest(body) ? respondToRequest(body, connection, accepted) : respondOneWay(body, connection)
   })
   .openapi(end, async (c) => {
-    const connection = await connect(incomingCall(c), c.req.valid("param").server)
+    const version = c.req.header(VERSION_HEADER)
+    if (version !== undefined && !isSessionVersion(version)) {
+      throw new GatewayError("invalid_request", `${VERSION_HEADER}: accepts ${SESSION_VERSIONS.join(", ")}.`)
+    }
+    const connection = await connect(incomingCall(c), c.req.valid("param").server, version)
     if (connection.upstream.sessionId === undefined) {
       throw new GatewayError("invalid_request", "Mcp-Session-Id: is required.")
     }

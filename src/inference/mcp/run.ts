@@ -3,7 +3,8 @@ import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import { isTooDeep } from "../../guardrails/content/leaves.ts"
 import type { Screening } from "../../guardrails/screening.ts"
 import { screenReceived, screenSent } from "../../mcp-servers/content.ts"
-import { type Answer, sendRequest, ServerFailure } from "../../mcp-servers/exchange.ts"
+import { converse } from "../../mcp-servers/converse.ts"
+import { type Answer, ServerFailure, single } from "../../mcp-servers/exchange.ts"
 import {
   ERROR_CODES,
   errorResponse,
@@ -15,6 +16,8 @@ import {
   paramsOf,
 } from "../../mcp-servers/message.ts"
 import { priceOf } from "../../mcp-servers/server.ts"
+import { paramHeadersOf } from "../../mcp-servers/stateless.ts"
+import { isObject } from "../../support/json.ts"
 import { logError } from "../../support/log.ts"
 import { recordRejection } from "../rejections.ts"
 import type { Connection } from "./connection.ts"
@@ -35,7 +38,7 @@ export const TIME_IS_OVER = "timeout"
 
 const hasLeft = (signal: AbortSignal) => signal.aborted && signal.reason !== TIME_IS_OVER
 
-const UNSCREENED = new Set(["initialize", "ping", "tools/list"])
+const UNSCREENED = new Set(["initialize", "server/discover", "ping", "tools/list"])
 
 /** Runs one request: permission, guardrails, hold, exchange. Fails only where the whole HTTP request has to. */
 export async function runRequest(request: McpRequest, connection: Connection, signal: AbortSignal): Promise<Running> {
@@ -44,10 +47,10 @@ export async function runRequest(request: McpRequest, connection: Connection, si
   try {
     if (isTooDeep(request)) throw new GatewayError("invalid_request", "The message is nested too deep. Nest it less.")
     requireMethod(request, connection)
-    const outgoing = outgoingOf(request)
+    const outgoing = outgoingOf(request, connection)
     const screened = screening ? ((await screenSent(outgoing, screening)) as McpRequest) : outgoing
     call = await holdFor(screened, connection)
-    const answer = await sendRequest(screened, { ...connection.upstream, signal })
+    const answer = await exchange(request, screened, connection, signal)
     const messages = relayed({ request, answer, connection, call, screening, signal })
     return { isStream: answer.isStream, sessionId: answer.sessionId, generationId: call?.id, messages }
   } catch (thrown) {
@@ -60,8 +63,18 @@ export async function runRequest(request: McpRequest, connection: Connection, si
   }
 }
 
-async function* single(message: McpMessage) {
-  yield message
+async function exchange(
+  request: McpRequest,
+  screened: McpRequest,
+  { server, incoming, upstream, isStateless }: Connection,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const argumentsOf = (of: McpRequest) => paramsOf(of)["arguments"]
+  const paramHeaders = isStateless
+    ? paramHeadersOf(incoming.request.headers, argumentsOf(request), argumentsOf(screened))
+    : {}
+  const later = (work: Promise<unknown>) => incoming.executionCtx.waitUntil(work)
+  return converse(screened, { server, upstream: { ...upstream, paramHeaders, signal }, later })
 }
 
 async function holdFor(
@@ -140,12 +153,15 @@ async function screenedOf(
 
 function endAnswered(call: ToolCall | undefined, message: McpMessage, stages: readonly PipelineStage[]): void {
   if (!call) return
-  const isResult = "result" in message
+  const { result } = message
+  const isResult = result !== undefined
+  // The tool asks for input: the call that brings it is charged.
+  const needsInput = isObject(result) && result["resultType"] === "input_required"
   const error = new GatewayError("provider_failed", "The server answered with a JSON-RPC error.")
   call.end({
     ending: isResult ? "complete" : "error",
-    isCharged: isResult,
-    output: JSON.stringify(message["result"] ?? message["error"]),
+    isCharged: isResult && !needsInput,
+    output: JSON.stringify(result ?? message["error"]),
     stages,
     ...(!isResult && { error }),
   })

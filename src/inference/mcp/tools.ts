@@ -1,8 +1,9 @@
 import { GatewayError } from "../../errors/errors.ts"
 import { endSession, sendOneWay, ServerFailure } from "../../mcp-servers/exchange.ts"
-import { type McpMessage, type McpRequest, NEWEST_VERSION } from "../../mcp-servers/message.ts"
+import { type McpMessage, type McpRequest, NEWEST_SESSION_VERSION } from "../../mcp-servers/message.ts"
 import { newFunctionName, textOfResult } from "../../mcp-servers/functions.ts"
 import { priceOf } from "../../mcp-servers/server.ts"
+import { CLIENT_INFO } from "../../mcp-servers/stateless.ts"
 import type { McpServerChoice, OpenMcpTools } from "../../server-tools/mcp.ts"
 import { failure, type RequestedTool, type ToolOutcome } from "../../server-tools/tool.ts"
 import type { Screening } from "../../guardrails/screening.ts"
@@ -15,7 +16,6 @@ import { runRequest, TIME_IS_OVER } from "./run.ts"
 
 /** The gateway as the client of MCP servers, for requests whose model may call their tools. */
 
-const CLIENT = { name: "edge-model-gateway", version: "0.2.0" }
 const MAX_TOOLS = 128
 const MAX_PAGES = 10
 
@@ -54,7 +54,7 @@ type Session = { connection: Connection; listed: Listed[] }
 async function openSession(incoming: IncomingCall, deps: Deps, choice: McpServerChoice): Promise<Session> {
   const found = await connect(incoming, choice.server)
   const connection = { ...found, deps: async () => deps, newScreening: () => forModel(found.newScreening()) }
-  const params = { protocolVersion: NEWEST_VERSION, capabilities: {}, clientInfo: CLIENT }
+  const params = { protocolVersion: NEWEST_SESSION_VERSION, capabilities: {}, clientInfo: CLIENT_INFO }
   const { response, sessionId } = await ask("initialize", params, connection, deps.signal)
   const { protocolVersion } = resultOf(response, connection)
   const upstream = {

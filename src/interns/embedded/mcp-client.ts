@@ -1,5 +1,5 @@
 import { BASE_PATH } from "../../http/paths.ts"
-import { NEWEST_VERSION } from "../../mcp-servers/message.ts"
+import { NEWEST_SESSION_VERSION } from "../../mcp-servers/message.ts"
 import { isObject, type Json, objectsOf } from "../../support/json.ts"
 import type { CallGateway } from "./call-model.ts"
 
@@ -62,7 +62,7 @@ export class McpClient {
 
   async #initialize(server: string, signal: AbortSignal): Promise<void> {
     this.#sessions.delete(server)
-    const params = { protocolVersion: NEWEST_VERSION, capabilities: {}, clientInfo: CLIENT }
+    const params = { protocolVersion: NEWEST_SESSION_VERSION, capabilities: {}, clientInfo: CLIENT }
     const response = await this.#post(server, { method: "initialize", params, id: crypto.randomUUID() }, signal)
     const session = response.headers.get("mcp-session-id")
     await outcomeOf(response)

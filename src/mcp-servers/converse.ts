@@ -1,0 +1,205 @@
+import { withTimeout } from "../support/time.ts"
+import { isObject, type Json } from "../support/json.ts"
+import { discover, forgetRevision, isRefusal, speaksStateless } from "./discover.ts"
+import {
+  type Answer,
+  endSession,
+  lastOf,
+  sendOneWay,
+  sendRequest,
+  ServerFailure,
+  single,
+  type Upstream,
+} from "./exchange.ts"
+import {
+  ERROR_CODES,
+  errorResponse,
+  isRequest,
+  isResponseTo,
+  isSessionVersion,
+  type McpMessage,
+  type McpRequest,
+  NEWEST_SESSION_VERSION,
+  paramsOf,
+  resultResponse,
+  STATELESS_VERSION,
+} from "./message.ts"
+import { isRelayed, toDiscovery, toInitialized, toSession, toStateless } from "./results.ts"
+import { STATELESS_SESSION } from "./session.ts"
+import { CLIENT_INFO, META, metaOf, withMeta, withoutMeta } from "./stateless.ts"
+import type { McpServerRow } from "./table.ts"
+
+/** A client of one revision and a server of another: each reads the messages of its own. */
+
+export type Conversation = {
+  server: Pick<McpServerRow, "id" | "version" | "timeoutMs">
+  upstream: Upstream
+  /** Runs on after the answer. */
+  later: (work: Promise<unknown>) => void
+}
+
+/** Sends a request of the revision that `upstream` names. Throws ServerFailure; so does reading the messages. */
+export async function converse(request: McpRequest, conversation: Conversation): Promise<Answer> {
+  const { server, upstream } = conversation
+  if (upstream.protocolVersion === STATELESS_VERSION) {
+    const isStateless = await speaksStateless(server, upstream)
+    return isStateless ? sendStateless(request, conversation) : sendInSession(request, conversation)
+  }
+  if (upstream.sessionId === STATELESS_SESSION) return sendForSession(request, conversation)
+  return request.method === "initialize" ? initialize(request, conversation) : sendRequest(request, upstream)
+}
+
+async function sendStateless(request: McpRequest, { server, upstream }: Conversation): Promise<Answer> {
+  try {
+    const answer = await sendRequest(withMeta(request, metaOf(request)), upstream)
+    return { ...answer, sessionId: null, messages: readBy(request, answer.messages) }
+  } catch (thrown) {
+    if (thrown instanceof ServerFailure && isRefusal(thrown)) forgetRevision(server)
+    throw thrown
+  }
+}
+
+async function* readBy(request: McpRequest, messages: AsyncIterable<McpMessage>) {
+  const { [META.logLevel]: logLevel } = metaOf(request)
+  for await (const message of messages) {
+    if (isResponseTo(request, message)) yield toStateless(request.method, message)
+    else if (isRelayed(message, logLevel)) yield message
+  }
+}
+
+/** Methods that a server without sessions has no need of. */
+const ANSWERED_HERE: ReadonlySet<string> = new Set(["ping", "logging/setLevel"])
+const ONLY_IN_SESSIONS: ReadonlySet<string> = new Set(["resources/subscribe", "resources/unsubscribe"])
+
+/** A request of a client with a session to a server without. */
+async function sendForSession(request: McpRequest, { server, upstream }: Conversation): Promise<Answer> {
+  const { method } = request
+  if (ANSWERED_HERE.has(method)) return wholeOf(resultResponse(request, {}))
+  if (ONLY_IN_SESSIONS.has(method)) {
+    const message = `The server does not have the method ${method}.`
+    return wholeOf(errorResponse(request, { code: ERROR_CODES.methodNotFound, message }))
+  }
+  const stateless = { ...upstream, sessionId: undefined, protocolVersion: STATELESS_VERSION }
+  const answer = await sendStateless(withMeta(request), { server, upstream: stateless, later: () => undefined })
+  return { ...answer, messages: asSession(request, answer.messages) }
+}
+
+async function* asSession(request: McpRequest, messages: AsyncIterable<McpMessage>) {
+  for await (const message of messages) yield isResponseTo(request, message) ? toSession(message) : message
+}
+
+/** Opens the session of a client. A server that has none gets its requests one by one. */
+async function initialize(request: McpRequest, { server, upstream }: Conversation): Promise<Answer> {
+  const opened = await sendRequest(request, upstream).catch((thrown: unknown) => {
+    if (thrown instanceof ServerFailure && isRefusal(thrown)) return thrown
+    throw thrown
+  })
+  const response = opened instanceof ServerFailure ? undefined : await lastOf(opened.messages)
+  if (!(opened instanceof ServerFailure) && response && !isObject(response["error"])) {
+    return { ...opened, messages: single(response) }
+  }
+  const discovery = await discover(server, upstream).catch(() => undefined)
+  if (!discovery) {
+    if (opened instanceof ServerFailure) throw opened
+    return { ...opened, messages: response ? single(response) : opened.messages }
+  }
+  const { protocolVersion } = paramsOf(request)
+  const version = isSessionVersion(protocolVersion) ? protocolVersion : NEWEST_SESSION_VERSION
+  const answer = wholeOf(resultResponse(request, toInitialized(discovery, version)))
+  return { ...answer, sessionId: STATELESS_SESSION }
+}
+
+function wholeOf(message: McpMessage): Answer {
+  return { sessionId: null, isStream: false, messages: single(message) }
+}
+
+/** One request of a client without sessions, in a session of its own. */
+async function sendInSession(request: McpRequest, conversation: Conversation): Promise<Answer> {
+  const session = await openSession(conversation)
+  if (request.method === "server/discover") {
+    end(session, conversation)
+    return wholeOf(toStateless(request.method, resultResponse(request, toDiscovery(session.about))))
+  }
+  try {
+    const answer = await sendRequest(withoutMeta(request), session.upstream)
+    return { ...answer, sessionId: null, messages: relayed(request, answer, session, conversation) }
+  } catch (thrown) {
+    end(session, conversation, request)
+    throw withoutSession(thrown)
+  }
+}
+
+type Session = { upstream: Upstream; about: Json }
+
+async function openSession(conversation: Conversation): Promise<Session> {
+  const { server, upstream } = conversation
+  const params = { protocolVersion: NEWEST_SESSION_VERSION, capabilities: {}, clientInfo: CLIENT_INFO }
+  const request: McpRequest = { jsonrpc: "2.0", id: crypto.randomUUID(), method: "initialize", params }
+  try {
+    const plain = { ...upstream, sessionId: undefined, protocolVersion: undefined }
+    const { sessionId, messages } = await sendRequest(request, plain)
+    const response = await lastOf(messages)
+    const about = isObject(response?.["result"]) ? response["result"] : {}
+    const { protocolVersion } = about
+    if (typeof protocolVersion !== "string" || !isSessionVersion(protocolVersion)) {
+      throw new ServerFailure("The server speaks no revision of the protocol that the gateway serves.")
+    }
+    const session = { upstream: { ...plain, sessionId: sessionId ?? undefined, protocolVersion }, about }
+    await sendOneWay({ jsonrpc: "2.0", method: "notifications/initialized" }, session.upstream).catch(
+      (thrown: unknown) => {
+        end(session, conversation)
+        throw withoutSession(thrown)
+      },
+    )
+    return session
+  } catch (thrown) {
+    forgetRevision(server)
+    throw thrown
+  }
+}
+
+/** The client has no session that it could open again. */
+function withoutSession(thrown: unknown): unknown {
+  return thrown instanceof ServerFailure && thrown.isSessionLost ? new ServerFailure(thrown.message) : thrown
+}
+
+/** Ends a session. `open`: the request that the server may still work on. */
+function end({ upstream }: Session, { server, later }: Conversation, open?: McpRequest): void {
+  if (upstream.sessionId === undefined) return
+  const work = async (signal: AbortSignal) => {
+    const to = { ...upstream, signal }
+    if (open) {
+      const params = { requestId: open.id, reason: "The client disconnected or the time is over." }
+      await sendOneWay({ jsonrpc: "2.0", method: "notifications/cancelled", params }, to).catch(() => undefined)
+    }
+    await endSession(to)
+  }
+  later(withTimeout(server.timeoutMs, work).catch(() => undefined))
+}
+
+async function* relayed(request: McpRequest, { messages }: Answer, session: Session, conversation: Conversation) {
+  let open: McpRequest | undefined = request
+  const { [META.logLevel]: logLevel } = metaOf(request)
+  try {
+    for await (const message of messages) {
+      if (isResponseTo(request, message)) {
+        open = undefined
+        yield toStateless(request.method, message)
+      } else if (isRequest(message)) {
+        refuse(message, session, conversation)
+      } else if (isRelayed(message, logLevel)) {
+        yield message
+      }
+    }
+  } finally {
+    end(session, conversation, open)
+  }
+}
+
+/** The client of this session can answer nothing but a ping: the server must not wait for more. */
+function refuse(request: McpRequest, { upstream }: Session, { server, later }: Conversation): void {
+  const error = { code: ERROR_CODES.methodNotFound, message: "The client does not have this method." }
+  const response = request.method === "ping" ? resultResponse(request, {}) : errorResponse(request, error)
+  const answer = (signal: AbortSignal) => sendOneWay(response, { ...upstream, signal })
+  later(withTimeout(server.timeoutMs, answer).catch(() => undefined))
+}

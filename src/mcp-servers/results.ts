@@ -1,0 +1,83 @@
+import { isCount, isObject, type Json, objectsOf } from "../support/json.ts"
+import { ServerFailure } from "./exchange.ts"
+import { isResponse, type McpMessage, STATELESS_VERSION } from "./message.ts"
+import { LOG_LEVELS, META } from "./stateless.ts"
+
+/** Results of one era of revisions as those of the other. */
+
+const CACHEABLE = new Set([
+  "server/discover",
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+])
+/** Of revision 2025-11-25 and before; now a wrong parameter. */
+const RESOURCE_NOT_FOUND = -32_002
+const INVALID_PARAMS = -32_602
+
+/** A response as a client of revision 2026-07-28 may read it. What a key may see is never for a shared cache. */
+export function toStateless(method: string, message: McpMessage): McpMessage {
+  const { result, error } = message
+  if (isObject(error)) {
+    return error["code"] === RESOURCE_NOT_FOUND ? { ...message, error: { ...error, code: INVALID_PARAMS } } : message
+  }
+  if (!isObject(result)) return message
+  const { resultType = "complete", ttlMs } = result
+  const caching = CACHEABLE.has(method) && {
+    ttlMs: isCount(ttlMs) ? ttlMs : 0,
+    cacheScope: "private",
+  }
+  const listed = method === "tools/list" && {
+    tools: objectsOf(result["tools"]).map(withoutExecution),
+  }
+  return { ...message, result: { ...result, ...listed, resultType, ...caching } }
+}
+
+/** How a tool runs as a task, which revision 2026-07-28 does not have. */
+function withoutExecution(tool: Json): Json {
+  const { execution: _, ...rest } = tool
+  return rest
+}
+
+/** A response as clients of earlier revisions read it. Throws where the server asks for input, which they cannot give. */
+export function toSession(message: McpMessage): McpMessage {
+  const { result } = message
+  if (!isObject(result)) return message
+  const { resultType, ttlMs: _, cacheScope: __, ...rest } = result
+  if (resultType === undefined || resultType === "complete") return { ...message, result: rest }
+  throw new ServerFailure(
+    `The server needs more input, which only clients of revision ${STATELESS_VERSION} give. Use one of them.`,
+  )
+}
+
+/** What a server with sessions says of itself, as `server/discover` does. */
+export function toDiscovery({ capabilities, instructions, serverInfo }: Json): Json {
+  return {
+    supportedVersions: [STATELESS_VERSION],
+    capabilities: isObject(capabilities) ? capabilities : {},
+    ...(typeof instructions === "string" && { instructions }),
+    ...(isObject(serverInfo) && { _meta: { [META.serverInfo]: serverInfo } }),
+  }
+}
+
+/** What a server without sessions says of itself, as `initialize` does. */
+export function toInitialized(discovery: Json, protocolVersion: unknown): Json {
+  const { capabilities, instructions, _meta: meta } = discovery
+  const info = isObject(meta) ? meta[META.serverInfo] : undefined
+  return {
+    protocolVersion,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    serverInfo: isObject(info) ? info : { name: "server", version: "0" },
+    ...(typeof instructions === "string" && { instructions }),
+  }
+}
+
+/** Whether a client of revision 2026-07-28 reads a message before the response. `logLevel`: as its request names it. */
+export function isRelayed(message: McpMessage, logLevel: unknown): boolean {
+  if (isResponse(message) || message["method"] === "notifications/progress") return true
+  if (message["method"] !== "notifications/message" || !LOG_LEVELS.includes(logLevel)) return false
+  const { level } = isObject(message["params"]) ? message["params"] : {}
+  return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(logLevel)
+}
