@@ -27,10 +27,14 @@ function mapTexts(value: unknown, visit: Visit): unknown {
 }
 
 /**
- * What a client sends. Names of tools, prompts and arguments are looked at and stay. Rejects with the error of the
- * guardrail that blocks it.
+ * What a client sends. Names of tools, prompts, arguments and headers are looked at and stay. Rejects with the error of
+ * the guardrail that blocks it.
  */
-export async function screenSent(message: McpMessage, screening: Screening): Promise<McpMessage> {
+export async function screenSent(
+  message: McpMessage,
+  screening: Screening,
+  headers: readonly string[] = [],
+): Promise<McpMessage> {
   const { name, arguments: args, ...params } = paramsOf(message)
   const mapped = (visit: Visit) => ({
     ...("params" in message && { params: mapTexts(params, visit) }),
@@ -39,7 +43,7 @@ export async function screenSent(message: McpMessage, screening: Screening): Pro
   })
   const request = {
     messages: textsOf(mapped).map((content) => ({ role: "user", content })),
-    names: [name, ...namesIn(args)],
+    names: [name, ...namesIn(args), ...headers],
   }
   const screened = await screening.request(request)
   if (screened === request) return message

@@ -31,7 +31,7 @@ export function forgetRevision(server: Server): void {
 /** What a server of revision 2026-07-28 says of itself; undefined for one of an earlier revision. */
 export async function discover(server: Server, upstream: Upstream): Promise<Json | undefined> {
   const request: McpRequest = { jsonrpc: "2.0", id: crypto.randomUUID(), method: "server/discover" }
-  const probe = { ...upstream, sessionId: undefined, protocolVersion: STATELESS_VERSION }
+  const probe = { ...upstream, sessionId: undefined, protocolVersion: STATELESS_VERSION, paramHeaders: {} }
   const result = await ask(withMeta(request), probe)
   const isStateless = listOf(result?.["supportedVersions"]).includes(STATELESS_VERSION)
   if (known.size >= MAX_KNOWN) known.clear()

@@ -25,6 +25,9 @@ export function toStateless(method: string, message: McpMessage): McpMessage {
   }
   if (!isObject(result)) return message
   const { resultType = "complete", ttlMs } = result
+  if (resultType !== "complete" && resultType !== "input_required") {
+    throw new ServerFailure("The server answered with a kind of result that the gateway does not pass on.")
+  }
   const caching = CACHEABLE.has(method) && {
     ttlMs: isCount(ttlMs) ? ttlMs : 0,
     cacheScope: "private",

@@ -63,10 +63,20 @@ export function withMeta(request: McpRequest, from: Json = {}): McpRequest {
     ...withoutClientMeta(metaOf(request)),
     [META.version]: STATELESS_VERSION,
     [clientInfo]: isObject(from[clientInfo]) ? from[clientInfo] : CLIENT_INFO,
-    [capabilities]: isObject(from[capabilities]) ? from[capabilities] : {},
+    [capabilities]: withoutTasks(isObject(from[capabilities]) ? from[capabilities] : {}),
     ...(LOG_LEVELS.includes(from[logLevel]) && { [logLevel]: from[logLevel] }),
   }
   return { ...request, params: { ...paramsOf(request), _meta: meta } }
+}
+
+const TASKS = "io.modelcontextprotocol/tasks"
+
+/** Capabilities of a client or a server without tasks, whose methods the gateway does not pass on. */
+export function withoutTasks(capabilities: Json): Json {
+  const { tasks: _, extensions, ...rest } = capabilities
+  if (!isObject(extensions)) return rest
+  const { [TASKS]: __, ...others } = extensions
+  return { ...rest, extensions: others }
 }
 
 /** A request for a server with sessions. */
@@ -106,17 +116,24 @@ export function decodeValue(header: string): string | undefined {
 const PARAM_PREFIX = "mcp-param-"
 const MAX_PARAM_HEADERS = 32
 
+/** Names of the headers `Mcp-Param-*`, which the client chooses. */
+export function paramNamesOf(headers: Headers): string[] {
+  const names = [...headers.keys()].filter((name) => name.startsWith(PARAM_PREFIX))
+  return names.slice(0, MAX_PARAM_HEADERS).map((name) => name.slice(PARAM_PREFIX.length))
+}
+
 /**
  * The headers `Mcp-Param-*` of a call, which repeat arguments that the server names. Each is sent with the value that
  * its argument has after guardrails; one that repeats no argument is left out.
  */
 export function paramHeadersOf(headers: Headers, args: unknown, screened: unknown): Record<string, string> {
-  const sent = [...headers].filter(([name]) => name.startsWith(PARAM_PREFIX)).slice(0, MAX_PARAM_HEADERS)
-  if (sent.length === 0) return {}
+  const names = paramNamesOf(headers)
+  if (names.length === 0) return {}
   const passed = new Map<string, string>()
   collect(args, screened, passed)
-  const kept = sent.flatMap(([name, header]) => {
-    const value = decodeValue(header)
+  const kept = names.flatMap((param) => {
+    const name = `${PARAM_PREFIX}${param}`
+    const value = decodeValue(headers.get(name) ?? "")
     const after = value === undefined ? undefined : passed.get(value)
     return after === undefined ? [] : [[name, encodeValue(after)] as const]
   })

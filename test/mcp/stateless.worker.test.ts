@@ -238,6 +238,44 @@ describe("a server of revision 2026-07-28", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
+  test("does not run tools as tasks", async () => {
+    const tasks = { "io.modelcontextprotocol/tasks": {} }
+    const asTask = (received: Received) => {
+      const { id, method } = messageOf(received)
+      if (method === "tools/call") return Response.json(result(id, { resultType: "task", taskId: "t" }))
+      const about = { supportedVersions: [VERSION], capabilities: { tools: {}, extensions: { ...tasks, other: {} } } }
+      return Response.json(result(id, { resultType: "complete", ...about }))
+    }
+    const { as, receiver, workspace } = await newWorld(asTask, { price_per_call_usd: 1 })
+    const capabilities = { extensions: { ...tasks, other: {} }, sampling: {} }
+    const meta = { "io.modelcontextprotocol/clientCapabilities": capabilities }
+    const discovered = await lastOf(ask(as, request("server/discover")))
+    expect(discovered.result?.["capabilities"]).toEqual({ tools: {}, extensions: { other: {} } })
+    const { error: refused } = await lastOf(ask(as, request("tools/call", { name: "query" }, meta)))
+    expect(refused?.code).toBe(-32_011)
+    expect(messageOf(receiver.got.at(-1) as Received).params?.["_meta"]).toMatchObject({
+      "io.modelcontextprotocol/clientCapabilities": { extensions: { other: {} }, sampling: {} },
+    })
+    expect(receiver.got.at(-1)?.body).not.toContain("/tasks")
+    expect((await workspace.ledger.balance()).spentNano).toBe(0)
+  })
+
+  test("is called although a guardrail blocks dates", async () => {
+    const world = await newWorld(statelessServer)
+    await guard(world, { content_filters: [{ pattern: "[0-9]{4}-[0-9]{2}-[0-9]{2}", action: "block" }] })
+    expect((await lastOf(callTool(world.as, "query"))).result).toBeDefined()
+    expect((await lastOf(callTool(world.as, "query", { day: VERSION }))).error?.data?.reason).toBe("guardrail_blocked")
+  })
+
+  test("does not read names of headers that a guardrail blocks", async () => {
+    const world = await newWorld(statelessServer)
+    await guard(world, { content_filters: [{ pattern: "classified", action: "block" }] })
+    const message = request("tools/call", { name: "query", arguments: { a: "x" } })
+    const { error: refused } = await lastOf(ask(world.as, message, { "mcp-param-classified": "x" }))
+    expect(refused?.data?.reason).toBe("guardrail_blocked")
+    expect(world.receiver.got).toEqual([])
+  })
+
   test.each([
     [-32_021, 400, { requiredCapabilities: { sampling: {} } }],
     [-32_020, 400, { mismatch: {} }],

@@ -10,6 +10,7 @@ import {
 } from "../../mcp-servers/message.ts"
 import { mayCallTool, mayUseAll } from "../../mcp-servers/permission.ts"
 import { ServerFailure } from "../../mcp-servers/exchange.ts"
+import { META, metaOf, withoutTasks } from "../../mcp-servers/stateless.ts"
 import { isObject, type Json, objectsOf } from "../../support/json.ts"
 import { TOOL_NAME } from "../../support/mcp-tools.ts"
 import type { Connection } from "./connection.ts"
@@ -79,13 +80,13 @@ function denied(message: string): GatewayError {
 
 /** The request as it is sent: a revision that both sides know, and of a call only the fields that guardrails read. */
 export function outgoingOf(request: McpRequest, { isStateless }: Connection): McpRequest {
-  const params = paramsOf(request)
+  const params = isStateless ? { ...paramsOf(request), _meta: unversioned(request) } : paramsOf(request)
   if (request.method === "initialize") {
     const { protocolVersion } = params
     const version = isSessionVersion(protocolVersion) ? protocolVersion : NEWEST_SESSION_VERSION
     return { ...request, params: { ...params, protocolVersion: version } }
   }
-  if (request.method !== "tools/call") return request
+  if (request.method !== "tools/call") return isStateless ? { ...request, params } : request
   const { name, arguments: args, _meta: about, inputResponses, requestState } = params
   const sent = {
     name,
@@ -96,6 +97,12 @@ export function outgoingOf(request: McpRequest, { isStateless }: Connection): Mc
     ...(isStateless && requestState !== undefined && { requestState }),
   }
   return { jsonrpc: "2.0", id: request.id, method: request.method, params: sent }
+}
+
+/** The revision is checked and sent by the gateway: no text that a guardrail may redact. */
+function unversioned(request: McpRequest): Json {
+  const { [META.version]: _, ...rest } = metaOf(request)
+  return rest
 }
 
 /** The response as the key may see it. */
@@ -137,8 +144,8 @@ function discovered(result: Json, connection: Connection): Json {
 
 function capabilitiesOf(capabilities: Json, { incoming: { caller }, server }: Connection): Json {
   const mayAll = mayUseAll(caller, server)
-  const passed = Object.entries(capabilities).filter(
-    ([name]) => name !== "tasks" && (mayAll || !CAPABILITIES_FOR_ALL.has(name)),
+  const passed = Object.entries(withoutTasks(capabilities)).filter(
+    ([name]) => mayAll || !CAPABILITIES_FOR_ALL.has(name),
   )
   return Object.fromEntries(passed)
 }

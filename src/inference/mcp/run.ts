@@ -16,7 +16,7 @@ import {
   paramsOf,
 } from "../../mcp-servers/message.ts"
 import { priceOf } from "../../mcp-servers/server.ts"
-import { paramHeadersOf } from "../../mcp-servers/stateless.ts"
+import { paramHeadersOf, paramNamesOf } from "../../mcp-servers/stateless.ts"
 import { isObject } from "../../support/json.ts"
 import { logError } from "../../support/log.ts"
 import { recordRejection } from "../rejections.ts"
@@ -48,7 +48,8 @@ export async function runRequest(request: McpRequest, connection: Connection, si
     if (isTooDeep(request)) throw new GatewayError("invalid_request", "The message is nested too deep. Nest it less.")
     requireMethod(request, connection)
     const outgoing = outgoingOf(request, connection)
-    const screened = screening ? ((await screenSent(outgoing, screening)) as McpRequest) : outgoing
+    const names = connection.isStateless ? paramNamesOf(connection.incoming.request.headers) : []
+    const screened = screening ? ((await screenSent(outgoing, screening, names)) as McpRequest) : outgoing
     call = await holdFor(screened, connection)
     const answer = await exchange(request, screened, connection, signal)
     const messages = relayed({ request, answer, connection, call, screening, signal })
