@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 import { depthFrom } from "./support/depth.ts"
 import { markdownAsText } from "./support/markdown.ts"
+import { wasmAsModule } from "./support/wasm.ts"
 import { workerProject } from "./worker-project.ts"
 
 const root = path.join(import.meta.dirname, "..")
@@ -47,7 +48,7 @@ export default defineConfig(async () => ({
     projects: [
       {
         root,
-        plugins: [markdownAsText()],
+        plugins: [markdownAsText(), wasmAsModule("node")],
         test: {
           ...common,
           name: "unit",

@@ -4,6 +4,7 @@ import { build, type Plugin } from "vite"
 import { internMutants } from "./mutants/interns.ts"
 import { mutated } from "./mutants/mutant.ts"
 import { markdownAsText } from "./support/markdown.ts"
+import { wasmAsModule } from "./support/wasm.ts"
 
 const root = path.join(import.meta.dirname, "..")
 
@@ -49,7 +50,11 @@ async function buildBundle(tests: string[]): Promise<void> {
     root,
     logLevel: "error",
     configFile: false,
-    plugins: [...internMutants.filter(({ name }) => name === process.env["MUTANT"]).map(mutated), markdownAsText()],
+    plugins: [
+      ...internMutants.filter(({ name }) => name === process.env["MUTANT"]).map(mutated),
+      markdownAsText(),
+      wasmAsModule("runtime"),
+    ],
     resolve: { conditions: ["workerd", "worker", "module", "browser"] },
     ssr: { noExternal: true, target: "webworker" },
     build: {

@@ -5,11 +5,21 @@ import { variables } from "../config/variables.ts"
 import { PROVIDER_VARIABLES } from "../providers/table.ts"
 import { SECRETS } from "./check-config.ts"
 import { ensureConsole } from "./console-build.ts"
+import { ensurePython } from "./python-build.ts"
 import { runWrangler } from "./wrangler.ts"
 import { dist, root } from "../local/paths.ts"
 import type { Migration, WorkerSpec } from "../local/spec.ts"
 
-const SOURCES = ["README.md", "docs", "src", "durable-objects", "d1-migrations", "wrangler.toml", "package-lock.json"]
+const SOURCES = [
+  "README.md",
+  "docs",
+  "src",
+  "src/dev/metered-wasm.ts",
+  "durable-objects",
+  "d1-migrations",
+  "wrangler.toml",
+  "package-lock.json",
+]
 /** Programs that run in Node, and the console, which has a build of its own. */
 const NOT_BUNDLED = ["src/dev", "src/local", "src/console", "src/daemon"].map((folder) => path.normalize(folder))
 const MARKER = path.join(dist, "sources.sha256")
@@ -22,6 +32,7 @@ export async function ensureBuild(): Promise<void> {
   const digest = hash.digest("hex")
   if (existsSync(MARKER) && readFileSync(MARKER, "utf8") === digest) return
   mkdirSync(dist, { recursive: true })
+  ensurePython()
   rmSync(MARKER, { force: true })
   const [spec] = await Promise.all([
     readSpec(),

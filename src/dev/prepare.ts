@@ -6,6 +6,7 @@ import { requireWritable, root } from "../local/paths.ts"
 import { ancestorOf } from "../local/processes.ts"
 import { ensureConsole } from "./console-build.ts"
 import { ensureDevVars, readEnvFile, setVariables, writeEnvFile } from "./dev-vars.ts"
+import { ensurePython } from "./python-build.ts"
 import { runWrangler } from "./wrangler.ts"
 
 /**
@@ -15,6 +16,7 @@ import { runWrangler } from "./wrangler.ts"
 async function prepare(): Promise<void> {
   requireWritable([root])
   await ensureConsole()
+  ensurePython()
   if (process.env["WRANGLER_COMMAND"] !== "dev") return
   const stateDir = path.join(root, ".wrangler/state")
   const locked = await lock(stateDir, ancestorOf(process.pid, "wrangler"))

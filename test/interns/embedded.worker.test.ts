@@ -66,6 +66,17 @@ describe("the agent that every gateway brings along", () => {
     expect(text).toMatch(/\[main [0-9a-f]{7}\] First[^]*patching file a\none\ntwo/)
   })
 
+  test("has a Python in its shell, which reaches nothing and ends", async () => {
+    const { chat } = await newIntern("sim/agent")
+    const say = async (command: string) =>
+      (await (await chat.say(`$ ${command}`, { approval_mode: "self-drive" })).all()).text
+    expect(await say(`python3 -c "open('a', 'w').write(str(2**64))" && cat a`)).toContain("18446744073709551616")
+    const past = "import builtins; del builtins.__import__; import js; print(js.globalThis)"
+    expect(await say(`python3 -c "${past}" 2>&1`)).toContain("it has no JavaScript")
+    expect(await say('python3 -c "while True: pass" 2>&1')).toMatch(/stopped after \d+ steps/)
+    expect(await say("cat a")).toContain("18446744073709551616")
+  })
+
   test("asks no more in a session where it is always allowed, and in every other", async () => {
     const { chat } = await newIntern("sim/tool-call")
     const requests = await (await chat.say("echo one")).all()

@@ -3,6 +3,7 @@ import type { Disk } from "./disk.ts"
 import { gitCommand } from "./git/command.ts"
 import { HOME } from "./home.ts"
 import { patchCommand } from "./patch.ts"
+import { pythonCommands } from "./python/command.ts"
 import type { ShellFetch } from "./shell-fetch.ts"
 import { withTimeout } from "../../support/time.ts"
 
@@ -37,7 +38,12 @@ export async function runShell(disk: Disk, { command, env, signal, fetch }: Shel
   const fs = new InMemoryFs(disk.files())
   for (const folder of [HOME, "/tmp"]) await fs.mkdir(folder, { recursive: true })
   const shell = new Bash({
-    customCommands: [curlCommand(library, fetch), gitCommand(library, fetch), patchCommand(library)],
+    customCommands: [
+      curlCommand(library, fetch),
+      gitCommand(library, fetch),
+      patchCommand(library),
+      ...pythonCommands(library),
+    ],
     fs,
     cwd: HOME,
     env: { HOME, USER: "intern", TMPDIR: "/tmp", ...env },

@@ -1,0 +1,59 @@
+import type { Command, CommandContext, ExecResult } from "just-bash/browser"
+import type { Budget } from "./machine.ts"
+
+type Shell = typeof import("just-bash/browser")
+
+/** For all programs of one command of the shell. One that never ends is there after one to three seconds. */
+const MAX_STEPS = 300_000_000
+const VERSION = "MicroPython 1.27.0 (the language of Python 3.4 and parts of later versions)\n"
+
+type Program = { name: string; source: string; argv: string[]; folder: string }
+type Refusal = { stderr: string; exitCode: number }
+
+/** `python3` and `python` of the shell: MicroPython on the shell's files. Loaded with its first use. */
+export function pythonCommands({ defineCommand }: Shell): Command[] {
+  const budget: Budget = { steps: MAX_STEPS }
+  return ["python3", "python"].map((name) => defineCommand(name, (args, context) => python(args, context, budget)))
+}
+
+async function python(args: readonly string[], context: CommandContext, budget: Budget): Promise<ExecResult> {
+  if (args[0] === "--version" || args[0] === "-V") return { stdout: VERSION, stderr: "", exitCode: 0 }
+  const program = await programOf(args, context)
+  if ("exitCode" in program) return { stdout: "", ...program }
+  const { runPython } = await import("./run.ts")
+  // The standard input is the program, where it is read from there.
+  const stdin = program.name === "<stdin>" ? new Uint8Array(0) : fromPipe(context.stdin)
+  const env = context.exportedEnv ?? Object.fromEntries(context.env)
+  const { stdout, stderr, exitCode } = await runPython({ ...program, stdin, env, context, budget })
+  return { stdout: toPipe(stdout), stdoutKind: "bytes", stderr: new TextDecoder().decode(stderr), exitCode }
+}
+
+async function programOf(args: readonly string[], { fs, cwd, stdin }: CommandContext): Promise<Program | Refusal> {
+  let at = 0
+  while (/^-[uBsSEIqO]+$/.test(args[at] ?? "")) at += 1
+  const [first = "-", second] = args.slice(at)
+  if (first === "-c") {
+    if (second === undefined) return { stderr: "python3: option -c needs a program.\n", exitCode: 2 }
+    return { name: "<string>", source: second, argv: ["-c", ...args.slice(at + 2)], folder: "" }
+  }
+  const argv = [first, ...args.slice(at + 1)]
+  if (first === "-") return { name: "<stdin>", source: new TextDecoder().decode(fromPipe(stdin)), argv, folder: "" }
+  if (first.startsWith("-")) {
+    return { stderr: `python3: option ${first} is not here. It has -c, - and files.\n`, exitCode: 2 }
+  }
+  const path = fs.resolvePath(cwd, first)
+  try {
+    return { name: first, source: await fs.readFile(path), argv, folder: path.slice(0, path.lastIndexOf("/")) || "/" }
+  } catch {
+    return { stderr: `python3: can't open file '${first}': there is no such file.\n`, exitCode: 2 }
+  }
+}
+
+/** The shell's pipes carry bytes, each a character of a string, under a type that hides it. */
+function fromPipe(piped: unknown): Uint8Array {
+  return typeof piped === "string" ? Uint8Array.from(piped, (unit) => unit.charCodeAt(0)) : new Uint8Array(0)
+}
+
+function toPipe(bytes: Uint8Array): string {
+  return new TextDecoder("latin1").decode(bytes)
+}

@@ -1,0 +1,5 @@
+/** A compiled module: the rule of wrangler for the ending. */
+declare module "*.wasm" {
+  const module: WebAssembly.Module
+  export default module
+}
