@@ -1,7 +1,7 @@
-import { readdirSync } from "node:fs"
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare"
+import { modulesOf } from "./bundle-modules.ts"
 import { keepSchedule } from "./crons.ts"
 import { useDirectOutbound } from "./direct-outbound.ts"
 import { type Database, migrate, proxiedBatch } from "./migrate.ts"
@@ -123,7 +123,6 @@ function runtimePids(): number[] {
 function toMiniflareOptions(spec: WorkerSpec, options: RuntimeOptions) {
   const { compatibilityDate, compatibilityFlags } = spec.resources
   const common = {
-    modules: true as const,
     ...(compatibilityDate && { compatibilityDate }),
     ...(compatibilityFlags && { compatibilityFlags }),
   }
@@ -132,8 +131,7 @@ function toMiniflareOptions(spec: WorkerSpec, options: RuntimeOptions) {
     ...spec.resources,
     ...common,
     name: GATEWAY,
-    rootPath: dist,
-    scriptPath: path.join(dist, "gateway/index.js"),
+    ...modulesOf(path.join(dist, "gateway/index.js")),
     bindings: { ...spec.vars[options.stage], ...options.bindings },
     serviceBindings: { ASSETS: CONSOLE, ...(isDevelopment && { EMBEDDED }) },
     unsafeDirectSockets: [{ host: options.host, port: options.port }],
@@ -141,13 +139,13 @@ function toMiniflareOptions(spec: WorkerSpec, options: RuntimeOptions) {
   const embedded: V4WorkerOptions = {
     ...common,
     name: EMBEDDED,
-    modulesRoot: path.join(dist, "embedded"),
-    modules: isDevelopment ? modulesIn(path.join(dist, "embedded")) : [],
+    ...(isDevelopment ? modulesOf(path.join(dist, "embedded/index.js")) : { modules: [] }),
   }
   // A Worker of its own: Miniflare would put a router in front of every call to a Worker that has assets.
   const console: V4WorkerOptions = {
     ...common,
     name: CONSOLE,
+    modules: true,
     script: "export default { fetch: (request, env) => env.ASSETS.fetch(request) }",
     assets: { directory: path.join(dist, "console"), binding: "ASSETS" },
   }
@@ -162,15 +160,6 @@ function toMiniflareOptions(spec: WorkerSpec, options: RuntimeOptions) {
     resourcePersistencePath: persistencePath(options.stateDir),
     workers: [gateway, console, ...(isDevelopment ? [embedded] : [])],
   })
-}
-
-/** The script first, then the documentation, which the bundle has as files of its own. */
-function modulesIn(folder: string) {
-  const texts = readdirSync(folder).filter((name) => /^[0-9a-f]+-.*\.md$/.test(name))
-  return [
-    { type: "ESModule" as const, path: path.join(folder, "index.js") },
-    ...texts.map((name) => ({ type: "Text" as const, path: path.join(folder, name) })),
-  ]
 }
 
 /** Miniflare's own messages. */

@@ -4,6 +4,7 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptio
 import { unstable_getMiniflareWorkerOptions as workerOptionsOf, unstable_splitSqlQuery as splitSql } from "wrangler"
 import { ensureBuild } from "../../src/dev/build.ts"
 import { root } from "../../src/dev/options.ts"
+import { modulesOf } from "../../src/local/bundle-modules.ts"
 
 /** `node test/bench/knee.ts`: what one ledger object does in a second on this machine, by size of the batch. */
 
@@ -84,8 +85,7 @@ async function main(): Promise<void> {
         {
           ...options,
           name: "gateway",
-          modules: true,
-          scriptPath: path.join(root, "dist/gateway/index.js"),
+          ...modulesOf(path.join(root, "dist/gateway/index.js")),
           bindings: {
             MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
             BOOTSTRAP_MANAGEMENT_KEY: "sk-gw-boot-of-the-scale-run-0123456789",

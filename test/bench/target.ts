@@ -10,6 +10,7 @@ import {
   unstable_splitSqlQuery as splitSql,
 } from "wrangler"
 import { useDirectOutbound } from "../../src/local/direct-outbound.ts"
+import { modulesOf } from "../../src/local/bundle-modules.ts"
 import { findFreePort } from "../support/free-port.ts"
 import { serveParent } from "./child.ts"
 import { ownChild } from "./cpu.ts"
@@ -111,8 +112,7 @@ async function startGateway(): Promise<Target> {
     convertV4MiniflareOptions({
       ...options,
       ...DIRECT,
-      modules: true,
-      scriptPath: `${FOLDER}/bundle/index.js`,
+      ...modulesOf(`${FOLDER}/bundle/index.js`),
       bindings: {
         // Not `options.bindings`: they have whatever .dev.vars says in them.
         ...readConfig({ config: "wrangler.toml", env: "production" }).vars,

@@ -5,6 +5,7 @@ import path from "node:path"
 import { readD1Migrations } from "@cloudflare/vitest-pool-workers"
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
 import { root } from "../../src/dev/options.ts"
+import { modulesOf } from "../../src/local/bundle-modules.ts"
 import { migrate, newBatchWorker } from "../../src/local/migrate.ts"
 import { bundle } from "./bundle.ts"
 import { PRICES } from "./upstream.ts"
@@ -179,8 +180,7 @@ function toOptions(
     workers: [
       {
         name: "gateway",
-        modules: true,
-        scriptPath: script,
+        ...modulesOf(script),
         compatibilityDate: /^compatibility_date = "(.+)"$/m.exec(config)?.[1] ?? "",
         compatibilityFlags: ["enable_request_signal"],
         d1Databases: { DB: "gateway" },

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import path from "node:path"
+import { ensurePython, pythonModule } from "../../src/dev/python-build.ts"
 import { shim } from "../../src/dev/wrangler.ts"
 import { root } from "../../src/local/paths.ts"
 
@@ -48,6 +49,9 @@ export function buildPrevious({ commit }: { commit: string }): string {
   writeFileSync(config, readFileSync(config, "utf8").replace(/^\[build\]\ncommand = .*$/m, ""))
   mkdirSync(path.join(folder, "dist/console"), { recursive: true })
   writeFileSync(path.join(folder, "dist/console/index.html"), "")
+  // So is the Python of the shell.
+  ensurePython()
+  copyFileSync(pythonModule, path.join(folder, "dist/micropython.wasm"))
   const modules = path.join(folder, "node_modules")
   if (!existsSync(modules)) symlinkSync(path.join(root, "node_modules"), modules)
   const args = ["deploy", "--env", "production", "--minify", "--dry-run", "--outdir", path.dirname(built)]

@@ -12,7 +12,7 @@ type Refusal = { stderr: string; exitCode: number }
 
 /** `python3` and `python` of the shell: MicroPython on the shell's files. Loaded with its first use. */
 export function pythonCommands({ defineCommand }: Shell): Command[] {
-  const budget: Budget = { steps: MAX_STEPS }
+  const budget: Budget = { steps: MAX_STEPS, all: MAX_STEPS }
   return ["python3", "python"].map((name) => defineCommand(name, (args, context) => python(args, context, budget)))
 }
 

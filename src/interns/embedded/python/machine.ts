@@ -2,7 +2,7 @@ import { Halt, System, type Running } from "./syscalls.ts"
 import { ERRNO, type Tree } from "./tree.ts"
 
 /** What the programs of one command of the shell may still do together. */
-export type Budget = { steps: number }
+export type Budget = { steps: number; all: number }
 
 type Program = { source: string; tree: Tree; cwd: string; stdin: Uint8Array; budget: Budget }
 /** `failure`: an exception that the program did not catch, or why it was stopped. */
@@ -47,16 +47,17 @@ export function runProgram(module: WebAssembly.Module, { source, budget, ...file
     const failure = execute(exports, source)
     return failure === undefined ? output() : { ...output(), failure }
   } catch (thrown) {
-    return { ...output(), failure: reasonOf(thrown, exports?.steps.value, allowed) }
+    return { ...output(), failure: reasonOf(thrown, exports?.steps.value, budget.all) }
   } finally {
     budget.steps = Math.max(0, exports?.steps.value ?? allowed)
   }
 }
 
-function reasonOf(thrown: unknown, left: number | undefined, allowed: number): string {
-  if (left !== undefined && left < 0) return `stopped after ${allowed} steps. It is a limit of this shell.`
+function reasonOf(thrown: unknown, left: number | undefined, all: number): string {
+  if (left !== undefined && left < 0) return `stopped after ${all} steps. It is a limit of this shell.`
   if (thrown instanceof Halt) return `${thrown.message}.`
-  if (thrown instanceof RangeError) return "RecursionError: maximum recursion depth exceeded"
+  if (thrown instanceof RangeError && thrown.message.includes("call stack"))
+    return "RecursionError: maximum recursion depth exceeded"
   return `the interpreter ended: ${thrown instanceof Error ? thrown.message : String(thrown)}`
 }
 

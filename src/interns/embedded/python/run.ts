@@ -65,8 +65,10 @@ exec(compile(${program}, ${file}, "exec"), {"__name__": "__main__", "__file__": 
 /** The exit code of a program that did not end by itself, and what it says. */
 function endOf(failure: string): { text: string; exitCode: number } {
   if (!failure.startsWith("Traceback")) return { text: `python3: ${failure}\n`, exitCode: 1 }
-  // The line of what stands before the program.
-  const text = failure.replace(/\n {2}File "<stdin>", line \d+, in <module>/, "")
+  // The lines of what stands before the program.
+  const text = failure
+    .replace(/\n {2}File "<stdin>", line \d+, in <module>/, "")
+    .replaceAll(/\n {2}File "<stdin>", line \d+, in __import__/g, "")
   const [, status] = /\nSystemExit: ?([^]*)$/.exec(text) ?? []
   if (status === undefined) return { text, exitCode: 1 }
   const message = status.trimEnd()

@@ -178,7 +178,7 @@ export class Tree {
     if (this.#bytes + size - node.size > MAX_BYTES) throw new Errno(ERRNO.noSpace)
     if (!node.isChanged || size > node.body.length) {
       // The first change copies what the shell still holds.
-      const body = new Uint8Array(size > node.body.length ? size * 2 : node.body.length)
+      const body = new Uint8Array(size > node.body.length ? Math.min(size * 2, MAX_BYTES) : node.body.length)
       body.set(node.body.subarray(0, Math.min(size, node.size)))
       node.body = body
     } else node.body.fill(0, size, Math.max(size, node.size))
