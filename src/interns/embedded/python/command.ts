@@ -4,7 +4,7 @@ import type { Budget } from "./machine.ts"
 type Shell = typeof import("just-bash/browser")
 
 /** For all programs of one command of the shell. One that never ends is there after one to three seconds. */
-const MAX_STEPS = 300_000_000
+const MAX_STEPS = 200_000_000
 const VERSION = "MicroPython 1.27.0 (the language of Python 3.4 and parts of later versions)\n"
 
 type Program = { name: string; source: string; argv: string[]; folder: string }
