@@ -3,34 +3,8 @@ import * as fc from "fast-check"
 import { afterEach, beforeEach, expect, inject, test, vi } from "vitest"
 import { PacedReader } from "../../src/formats/sse/paced-reader.ts"
 
-/** The class of the runtime. */
-class IdentityStream {
-  readonly readable: ByteStream
-  readonly writable: WritableStream<Uint8Array>
-
-  constructor() {
-    let controller: ReadableByteStreamController | undefined
-    this.readable = new ByteStream({
-      type: "bytes",
-      start: (given) => {
-        controller = given
-      },
-    })
-    this.writable = new WritableStream({
-      write: (chunk) => controller?.enqueue(chunk),
-      abort: (reason) => controller?.error(reason),
-    })
-  }
-}
-
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] })
-  vi.stubGlobal("IdentityTransformStream", IdentityStream)
-})
-afterEach(() => {
-  vi.useRealTimers()
-  vi.unstubAllGlobals()
-})
+beforeEach(() => vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] }))
+afterEach(() => vi.useRealTimers())
 
 /** A response body whose chunks the test sends. */
 function newBody() {

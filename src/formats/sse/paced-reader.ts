@@ -9,14 +9,10 @@ const CALM_READS = 8
 /** A read holds its memory while it waits, so its size follows what the last one returned. */
 const LEAST_READ_BYTES = 4 * 1024
 const MOST_READ_BYTES = 64 * 1024
-/** Script runs once for so many drained bytes, and a burst keeps this memory. */
-const DRAIN_BYTES = 32 * 1024
 /** Each burst adds a tee to the stream, so their number is bounded. */
 const MAX_BURSTS = 8
 
 type Chunk = ReadableStreamReadResult<Uint8Array>
-/** The generated types of the runtime leave the option out. */
-type FillingReader = { read(view: Uint8Array, options: { min: number }): Promise<Chunk> }
 
 /**
  * Reads a response body chunk by chunk while chunks come slowly, and coalesced in a burst, where a read costs more than
@@ -110,31 +106,15 @@ export class PacedReader {
     this.#burst = { reader: seen.getReader({ mode: "byob" }), drain }
     this.#bursts += 1
     this.#streak = 0
-    // The platform copies into the buffer of the waiting read. A large read of the branch itself would be one of the
-    // source, and hold chunks back from the other branch.
-    const sink = new IdentityTransformStream()
+    // A native sink that no script reads; compressed, since it keeps its output.
+    const sink = new CompressionStream("deflate-raw")
     drained.pipeTo(sink.writable, { signal: drain.signal }).catch(() => undefined)
-    void discard(sink.readable.getReader({ mode: "byob" }))
   }
 
   #endBurst(): void {
     this.#burst?.drain.abort()
     this.#burst = undefined
     this.#streak = 0
-  }
-}
-
-/** Reads to the end, or until the stream is aborted. The platform fills the whole buffer before script runs. */
-async function discard(reader: FillingReader): Promise<void> {
-  let view: Uint8Array = new Uint8Array(DRAIN_BYTES)
-  try {
-    for (;;) {
-      const { done, value } = await reader.read(view, { min: DRAIN_BYTES })
-      if (done) return
-      view = new Uint8Array(value.buffer)
-    }
-  } catch {
-    // The other branch reports a broken connection.
   }
 }
 
