@@ -3,8 +3,8 @@ import type { Budget } from "./machine.ts"
 
 type Shell = typeof import("just-bash/browser")
 
-/** For all programs of one command of the shell. One that never ends is there after one to three seconds. */
-const MAX_STEPS = 200_000_000
+/** For all programs of one command of the shell. One that never ends is there within a second or so. */
+const MAX_STEPS = 50_000_000
 const VERSION = "MicroPython 1.27.0 (the language of Python 3.4 and parts of later versions)\n"
 
 type Program = { name: string; source: string; argv: string[]; folder: string }

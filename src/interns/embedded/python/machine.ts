@@ -1,4 +1,4 @@
-import { Halt, System, type Running } from "./syscalls.ts"
+import { Halt, STEPS_OF_A_CALL, System, type Running } from "./syscalls.ts"
 import { ERRNO, type Tree } from "./tree.ts"
 
 /** What the programs of one command of the shell may still do together. */
@@ -42,7 +42,7 @@ export function runProgram(module: WebAssembly.Module, { source, budget, ...file
   const allowed = budget.steps
   const output = () => ({ stdout: system.output(1), stderr: system.output(2) })
   try {
-    exports = new WebAssembly.Instance(module, importsOf(module, system, running)).exports as Exports
+    exports = new WebAssembly.Instance(module, importsOf(module, { system, running, charge })).exports as Exports
     exports.steps.value = allowed
     const failure = execute(exports, source)
     return failure === undefined ? output() : { ...output(), failure }
@@ -83,17 +83,23 @@ function execute(exports: Exports, source: string): string | undefined {
 
 type Import = (...args: number[]) => number | undefined
 
-function importsOf(module: WebAssembly.Module, system: System, running: () => Exports): WebAssembly.Imports {
+type Host = { system: System; running: () => Exports; charge: Running["charge"] }
+
+function importsOf(module: WebAssembly.Module, { system, running, charge }: Host): WebAssembly.Imports {
   const { env, wasi } = system.imports()
   const started = Date.now()
   let waited = 0
+  const charged = (call: () => number | undefined) => () => {
+    charge(STEPS_OF_A_CALL)
+    return call()
+  }
   const served: Record<string, Import> = {
     ...env,
     ...wasi,
-    mp_js_random_u32: () => crypto.getRandomValues(new Uint32Array(1))[0],
+    mp_js_random_u32: charged(() => crypto.getRandomValues(new Uint32Array(1))[0]),
     // Nothing waits here: a pause is over as soon as the program has asked often enough.
-    mp_js_ticks_ms: () => Date.now() - started + (waited += 1),
-    mp_js_time_ms: () => Date.now() + waited,
+    mp_js_ticks_ms: charged(() => Date.now() - started + (waited += 1)),
+    mp_js_time_ms: charged(() => Date.now() + waited),
     emscripten_resize_heap: (bytes = 0) => grown(running().memory, bytes >>> 0),
     _emscripten_throw_longjmp: () => {
       throw LONG_JUMP

@@ -19,7 +19,7 @@ type Call = {
 type Ended = { stdout: Uint8Array; stderr: Uint8Array; exitCode: number }
 
 /** What a start costs beside the program: an instance, and the files that it is given. */
-const STEPS_OF_A_START = 100_000
+const STEPS_OF_A_START = 300_000
 const STEPS_OF_A_FILE = 1_000
 const NO_STEPS = "python3: the programs of this command have used all their steps. It is a limit of this shell.\n"
 

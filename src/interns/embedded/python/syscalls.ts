@@ -19,7 +19,8 @@ const [NO_FOLLOW, REMOVE_FOLDER] = [256, 512] as const
 const FIRST_DESCRIPTOR = 3
 const MAX_DESCRIPTORS = 256
 const MAX_OUTPUT_BYTES = 1024 * 1024
-const STEPS_OF_A_CALL = 200
+/** A call of the host takes as long as so many steps. */
+export const STEPS_OF_A_CALL = 1_000
 const ENTRY_BYTES = 280
 const MAX_NAME_BYTES = 255
 

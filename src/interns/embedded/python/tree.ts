@@ -32,7 +32,8 @@ export class Errno extends Error {
 /** Of the shell alone: devices and the names of its commands. */
 const NOT_FILES = /^\/(?:dev|proc|bin|usr\/bin)(?:\/|$)/
 const MAX_BYTES = 32 * 1024 * 1024
-const MAX_NODES = 10_000
+/** More than the intern's disk takes; each that is new is written at the end. */
+const MAX_NODES = 3_000
 
 /** The shell's files for a program that cannot wait: read before it starts, and what it changed written when it has ended. */
 export class Tree {
