@@ -7,7 +7,7 @@ import { configuredProviders, reachableProviders } from "../../src/providers/con
 import type { ProviderDeps } from "./deps.ts"
 import type { Part } from "./parts.ts"
 
-/** The batches of the provider with the key of a part, or why there is none. */
+/** Batch API of the provider with the API key of a part, or the reason why that key cannot be used. */
 export type Access =
   | { isOpen: true; batches: ProviderBatches; credential: ByokCredential | undefined }
   /** `isFinal`: it cannot become usable again. `message` is for the owner of the credential. */

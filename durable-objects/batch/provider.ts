@@ -100,7 +100,7 @@ function giveUp(part: Part, note: string | null, { parts, lines }: ProviderDeps)
 }
 
 /** As in a call, the next key of the plan is tried: nothing was created with this one. */
-function passOver(part: Part, ...[credential, reason, { parts, lines }]: [string, string, ProviderDeps]): number {
+function passOver(part: Part, credential: string, reason: string, { parts, lines }: ProviderDeps): number {
   lines.passOver(credential, reason)
   parts.change(part, { state: "passed_over" })
   return Date.now()

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../src/errors/errors.ts"
 import type { ChatCall } from "../../src/interns/hosts/rpc.ts"
 import { nextRun, type Schedule } from "../../src/interns/schedule.ts"
-import { startOfDay } from "../../src/interns/run/transcript.ts"
+import { windowStart } from "../../src/money/windows.ts"
 import { parseStored } from "../../src/support/json.ts"
 import { logError } from "../../src/support/log.ts"
 import type { SessionLog } from "./session-log.ts"
@@ -88,7 +88,7 @@ export class Schedules {
 
   #overBudget({ id, dailyLimitUsd }: Schedule, now: number): string | undefined {
     if (dailyLimitUsd === null) return undefined
-    const spent = this.#deps.log.costSince(`schedule:${id}`, startOfDay(now))
+    const spent = this.#deps.log.costSince(`schedule:${id}`, windowStart("daily", now))
     return spent < dailyLimitUsd ? undefined : `Its runs of this UTC day have cost ${spent} of ${dailyLimitUsd} USD.`
   }
 

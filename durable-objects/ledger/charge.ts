@@ -5,7 +5,7 @@ import { tokensUsed } from "../../src/ledger/rates.ts"
 import { logError } from "../../src/support/log.ts"
 import type { Alerts } from "./alerts.ts"
 import type { CounterStore } from "./counters.ts"
-import { heldOfProviders, providerScope } from "../../src/ledger/provider-limits.ts"
+import { heldOfProviders, partsAtProviders, providerScope } from "../../src/ledger/provider-limits.ts"
 import { heldRates, type HoldRow, type Holds, providersOf, scopesOf } from "./holds.ts"
 import type { Outbox } from "./outbox.ts"
 import type { Overruns } from "./overruns.ts"
@@ -24,7 +24,13 @@ export type Books = {
 /** Nano-USD by which the settlements and registrations of a report change the amount of each lease. */
 export type LeaseChanges = Map<string, number>
 
-type Charge = { generation: Generation; hold: HoldRow | undefined; lease: Readonly<HoldRow> | undefined }
+/** `scopes`: those that the call counts in. */
+type Charge = {
+  generation: Generation
+  hold: HoldRow | undefined
+  lease: Readonly<HoldRow> | undefined
+  scopes: readonly string[]
+}
 
 /**
  * Charges at most what was held, within the transaction of the caller. Every settlement was preceded by a hold, so one
@@ -44,9 +50,8 @@ export function chargeAll(
   }
   const charges = [...byId.values()]
   const added = books.outbox.add(
-    charges.map(({ generation, hold, lease }) => {
-      const cover = hold ?? lease
-      const countedIn = cover ? scopesOf(generation, cover).filter(isRecorded) : []
+    charges.map(({ generation, scopes }) => {
+      const countedIn = scopes.filter(isRecorded)
       const isCounted = countedIn.length > 0 || generation.atProviders !== undefined
       return { ...generation, ...(isCounted && { countedIn }), settledAt: now }
     }),
@@ -66,7 +71,11 @@ function chargeOf({ generation: settled, leaseId }: Settlement, { holds, outbox 
   const { id } = settled
   const hold = holds.take(id)
   const lease = leaseId === null ? undefined : holds.lease(leaseId)
-  if (hold || lease) return { generation: hold ? cappedAt(settled, mostOf(hold, settled)) : settled, hold, lease }
+  const cover = hold ?? lease
+  if (cover) {
+    const generation = hold ? cappedAt(settled, mostOf(hold, settled)) : settled
+    return { generation, hold, lease, scopes: scopesOf(generation, cover) }
+  }
   if (leaseId !== null && !outbox.has(id)) {
     logError("call outlived its lease; lease charged instead", { generation: id })
   }
@@ -80,19 +89,12 @@ function mostOf(hold: HoldRow, { providerSlug }: Generation): number {
   return Math.min(hold.amount, granted ?? hold.amount)
 }
 
-function count({ generation, hold, lease }: Charge, books: Books, changes: LeaseChanges, now: number): void {
+function count({ generation, hold, lease, scopes }: Charge, books: Books, changes: LeaseChanges, now: number): void {
   const amount = { spent: generation.costNano, byok: generation.byokCostNano }
   const costs = amount.spent + amount.byok
-  const cover = hold ?? lease
-  if (costs > 0 && cover) {
-    books.counters.add(scopesOf(generation, cover), amount, now)
-    for (const [slug, nano] of Object.entries(generation.atProviders ?? {})) {
-      books.counters.add(
-        [providerScope(slug)],
-        generation.isByok ? { spent: 0, byok: nano } : { spent: nano, byok: 0 },
-        now,
-      )
-    }
+  if (costs > 0) {
+    books.counters.add(scopes, amount, now)
+    for (const [scope, part] of partsAtProviders(generation)) books.counters.add([scope], part, now)
     books.alerts.charged(generation, books.alertBooks, now)
   }
   if (generation.overrunNano) books.overruns.add(generation, generation.overrunNano, now)

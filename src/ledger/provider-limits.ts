@@ -1,4 +1,5 @@
-import { type Counters, decideHold, type Limit, type Verdict, type Wanted } from "./limits.ts"
+import type { Generation } from "./generation.ts"
+import { type Counters, decideHold, type Limit, type Spent, type Verdict, type Wanted } from "./limits.ts"
 
 /**
  * Limits of one provider. A call may have several candidates, so its hold is placed under those of each provider that
@@ -67,4 +68,15 @@ export function providerScope(provider: string): string {
 /** Undefined for any other scope. */
 export function providerOf(scope: string): string | undefined {
   return scope.startsWith(PREFIX) ? scope.slice(PREFIX.length) : undefined
+}
+
+/** What a call that nobody settled counts at each provider, by scope. */
+export function partsAtProviders({
+  atProviders = {},
+  isByok,
+}: Pick<Generation, "atProviders" | "isByok">): [scope: string, Spent][] {
+  return Object.entries(atProviders).map(([slug, nano]) => [
+    providerScope(slug),
+    isByok ? { spent: 0, byok: nano } : { spent: nano, byok: 0 },
+  ])
 }

@@ -1,4 +1,4 @@
-import { providerScope } from "../ledger/provider-limits.ts"
+import { partsAtProviders } from "../ledger/provider-limits.ts"
 import { workspaceScope } from "../ledger/scopes.ts"
 import { ACCOUNT, type Counters, keyScope, type Spent } from "../ledger/limits.ts"
 import { type ResetInterval, windowStart } from "../money/windows.ts"
@@ -59,19 +59,12 @@ export function recordedBy(
     for (const window of WINDOWS) {
       if (window !== "total" && settledAt < windowStart(window, now)) continue
       add(counted, window, costNano, byokCostNano)
-      for (const [scope, { spent, byok }] of partsOf(generation)) add([scope], window, spent, byok)
+      // Of a generation that names no scopes, the opening has them.
+      const parts = generation.countedIn ? partsAtProviders(generation) : []
+      for (const [scope, { spent, byok }] of parts) add([scope], window, spent, byok)
     }
   }
   return recorded
-}
-
-/** What a call that nobody settled counts at each provider. */
-function partsOf({ countedIn, atProviders = {}, isByok }: Settled): [scope: string, Spent][] {
-  if (!countedIn) return []
-  return Object.entries(atProviders).map(([slug, nano]) => [
-    providerScope(slug),
-    isByok ? { spent: 0, byok: nano } : { spent: nano, byok: 0 },
-  ])
 }
 
 /**

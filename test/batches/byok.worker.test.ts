@@ -36,6 +36,14 @@ const start = ({ as }: Pick<Workspace, "as">, texts: readonly string[], more: ob
 const submitted = (provider: BatchingProvider, count = 1) =>
   eventually(() => expect(provider.batches).toHaveLength(count))
 const accountsOf = (provider: BatchingProvider) => provider.batches.map(({ id }) => provider.accounts.get(id))
+/** Ends the object of a batch, and starts it with what these statements left. */
+async function restartObject({ id }: Pick<Batch, "id">, ...statements: string[]): Promise<void> {
+  const object = env.BATCH.get(env.BATCH.idFromName(id))
+  await runInDurableObject(object, (_, { storage }) => {
+    for (const statement of statements) storage.sql.exec(statement)
+  })
+  await evictDurableObject(object)
+}
 /** Requests about its first batch: batches of other tests may still run. */
 const askedAbout = ({ requests, batches: [first] }: BatchingProvider) =>
   requests.filter((one) => first && one.includes(first.id)).length
@@ -386,11 +394,7 @@ test("an object that is lost while it submits finds the batch in the account of 
   const created = await start(workspace, ["a"])
   await submitted(provider)
   await eventually(() => expect(provider.requests).toContain("GET /batches/vendor_1"))
-  const object = env.BATCH.get(env.BATCH.idFromName(created.id))
-  await runInDurableObject(object, (_, { storage }) => {
-    storage.sql.exec("UPDATE parts SET state = 'submitting', batch_id = NULL")
-  })
-  await evictDurableObject(object)
+  await restartObject(created, "UPDATE parts SET state = 'submitting', batch_id = NULL")
   answerAll(provider)
   await wakeBatch(env, created.id)
   await reaches(workspace.as, created, "completed")
@@ -404,13 +408,12 @@ test("an object that an earlier release began goes on with the gateway's key", a
   const created = await start(workspace, ["a"])
   await submitted(provider)
   await eventually(() => expect(provider.requests).toContain("GET /batches/vendor_1"))
-  const object = env.BATCH.get(env.BATCH.idFromName(created.id))
-  await runInDurableObject(object, (_, { storage }) => {
-    storage.sql.exec("ALTER TABLE requests DROP COLUMN credential")
-    storage.sql.exec("ALTER TABLE parts DROP COLUMN credential")
-    storage.sql.exec("ALTER TABLE parts DROP COLUMN note")
-  })
-  await evictDurableObject(object)
+  await restartObject(
+    created,
+    "ALTER TABLE requests DROP COLUMN credential",
+    "ALTER TABLE parts DROP COLUMN credential",
+    "ALTER TABLE parts DROP COLUMN note",
+  )
   answerAll(provider)
   await wakeBatch(env, created.id)
   await reaches(workspace.as, created, "completed")

@@ -5,14 +5,8 @@ import type { Settled } from "../../src/ledger/generation.ts"
 import { newEvent } from "../../src/observability/event.ts"
 import { operationOf, toProviderName } from "../../src/observability/send/conventions.ts"
 import { toOtlp } from "../../src/observability/send/otlp.ts"
-import { CALL } from "./generation.ts"
+import { ALL_FLAGS, CALL } from "./generation.ts"
 import { builtInProviders } from "../../src/providers/table.ts"
-
-const FLAGS = {
-  broadcast_generation_cost: 1,
-  broadcast_generation_identity: 1,
-  broadcast_generation_request_context: 1,
-}
 
 const GENERATION: Settled = {
   ...CALL,
@@ -98,7 +92,7 @@ function spansOf(exported: Exported) {
 }
 
 const exportOf = (change: Partial<Settled> = {}) =>
-  toOtlp([newEvent("d", { ...GENERATION, ...change }, "ci", CONTENT)], FLAGS)
+  toOtlp([newEvent("d", { ...GENERATION, ...change }, "ci", CONTENT)], ALL_FLAGS)
 
 const FIELDS: Record<string, string> = {
   string: "stringValue",

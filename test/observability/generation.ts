@@ -1,3 +1,4 @@
+import { NO_TOKENS } from "../../src/money/money.ts"
 import type { Settled } from "../../src/ledger/generation.ts"
 
 /** What the generations of these tests have in common. */
@@ -14,3 +15,34 @@ export const CALL = {
   streamed: true,
   sessionId: "s-1",
 } satisfies Partial<Settled>
+
+/** A call that a provider answered in full. */
+export const ANSWERED: Settled = {
+  ...CALL,
+  appUrl: null,
+  appTitle: null,
+  userAgent: null,
+  promptEstimate: 3,
+  model: "acme/chat-1",
+  provider: "Acme",
+  upstreamId: "up-1",
+  isByok: false,
+  tokens: { ...NO_TOKENS, prompt: 10, completion: 20, reasoning: 5, cached: 2 },
+  tokensFrom: "upstream",
+  costNano: 1_500_000,
+  byokCostNano: 0,
+  finishReason: "stop",
+  ending: "complete",
+  status: 200,
+  latencyMs: 300,
+  generationMs: 500,
+  serviceTier: null,
+  attempts: [],
+}
+
+/** The flags with which a destination receives every field. */
+export const ALL_FLAGS = {
+  broadcast_generation_cost: 1,
+  broadcast_generation_identity: 1,
+  broadcast_generation_request_context: 1,
+}

@@ -9,38 +9,18 @@ import type { Configured, KindName } from "../../src/observability/kinds.ts"
 import { toOutbound } from "../../src/observability/send/request.ts"
 import type { CallContent } from "../../src/observability/call-content.ts"
 import { CONFIGS } from "./configs.ts"
-import { CALL } from "./generation.ts"
+import { ALL_FLAGS, ANSWERED } from "./generation.ts"
 import { runs } from "../support/runs.ts"
 
 const GENERATION: Settled = {
-  ...CALL,
+  ...ANSWERED,
   appUrl: "https://shop.example",
   appTitle: "Shop",
   userAgent: "shop/1",
-  promptEstimate: 3,
   broadcast: { region: "global", user: "ada", trace: { release: "1.2" }, hasContent: true },
-  model: "acme/chat-1",
-  provider: "Acme",
-  upstreamId: "up-1",
-  isByok: false,
-  tokens: { prompt: 10, completion: 20, reasoning: 5, cached: 2, cacheWrite: 0, images: 0 } as Settled["tokens"],
-  tokensFrom: "upstream",
-  costNano: 1_500_000,
-  byokCostNano: 0,
-  finishReason: "stop",
-  ending: "complete",
-  status: 200,
-  latencyMs: 300,
-  generationMs: 500,
-  serviceTier: null,
-  attempts: [],
 }
 const CONTENT: CallContent = { input: [{ role: "user", content: "Hello" }], output: { content: "Hi", reasoning: "" } }
-const ALL = {
-  broadcast_generation_cost: 1,
-  broadcast_generation_identity: 1,
-  broadcast_generation_request_context: 1,
-}
+const ALL = ALL_FLAGS
 const NOW = Date.UTC(2026, 10, 21, 17, 5, 9)
 const DELIVERY_ID = "01a1fed6-f156-81f0-8e2f-d3a472f3d414"
 

@@ -9,45 +9,23 @@ import { newEvent } from "../../src/observability/event.ts"
 import type { Configured, KindName } from "../../src/observability/kinds.ts"
 import { toOutbound } from "../../src/observability/send/request.ts"
 import { CONFIGS } from "./configs.ts"
-import { CALL } from "./generation.ts"
+import { ALL_FLAGS, ANSWERED } from "./generation.ts"
 
 /** What the vendors' own packages say of the attributes that their OTLP endpoints read. */
 
 const BROADCAST = { region: "global", user: "ada", trace: { trace_name: "Checkout", release: "1.2" }, hasContent: true }
-const GENERATION: Settled = {
-  ...CALL,
-  appUrl: null,
-  appTitle: null,
-  userAgent: null,
-  promptEstimate: 3,
-  broadcast: BROADCAST,
-  model: "acme/chat-1",
-  provider: "Acme",
-  upstreamId: "up-1",
-  isByok: false,
-  tokens: { prompt: 10, completion: 20, reasoning: 5, cached: 2, cacheWrite: 1, images: 0 } as Settled["tokens"],
-  tokensFrom: "upstream",
-  costNano: 1_500_000,
-  byokCostNano: 0,
-  finishReason: "stop",
-  ending: "complete",
-  status: 200,
-  latencyMs: 300,
-  generationMs: 500,
-  serviceTier: null,
-  attempts: [],
-}
-const FLAGS = {
-  broadcast_generation_cost: 1,
-  broadcast_generation_identity: 1,
-  broadcast_generation_request_context: 1,
-}
+const GENERATION: Settled = { ...ANSWERED, broadcast: BROADCAST, tokens: { ...ANSWERED.tokens, cacheWrite: 1 } }
 
 async function attributesOf(type: KindName, change: Partial<Settled> = {}): Promise<Map<string, unknown>> {
   const content = { input: [{ role: "user", content: "Hello" }], output: { content: "Hi", reasoning: "" } }
   const event = newEvent("destination", { ...GENERATION, ...change }, "ci", content)
   const config = readConfig(type, { ...CONFIGS[type]?.config }, new Set())
-  const { body } = await toOutbound({ type, config } as Configured, { id: "d", events: [event], flags: FLAGS, now: 0 })
+  const { body } = await toOutbound({ type, config } as Configured, {
+    id: "d",
+    events: [event],
+    flags: ALL_FLAGS,
+    now: 0,
+  })
   type Span = { attributes: { key: string; value: Record<string, unknown> }[] }
   const { resourceSpans } = JSON.parse(body as string) as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] }
   const attributes = resourceSpans[0]?.scopeSpans[0]?.spans[0]?.attributes ?? []

@@ -25,7 +25,7 @@ export type Connection = {
   isStateless: boolean
   upstream: Omit<Upstream, "signal">
   newScreening: () => Screening | undefined
-  /** Told what guardrails found in a call, and whether one blocks it, which the client reads as an error of JSON-RPC. */
+  /** Called with the guardrail findings of a tool call; `refusal` is set if a guardrail blocks it. */
   onScreened?: (stages: readonly PipelineStage[], refusal?: GatewayError) => void
   deps: () => Promise<Deps>
 }

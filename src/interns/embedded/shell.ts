@@ -64,7 +64,7 @@ export async function runShell(disk: Disk, { command, env, signal, fetch }: Shel
   )
 }
 
-/** The library tells its developers what to change. Whoever reads this cannot. */
+/** Replaces messages of the library that address the developer who embeds it. */
 function withoutLibrary(text: string): string {
   return text
     .replaceAll(

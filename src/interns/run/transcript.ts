@@ -1,3 +1,4 @@
+import { windowStart } from "../../money/windows.ts"
 import type { ModelUsage, TurnUsage } from "./acp.ts"
 import type { PermissionDetails } from "./permission-details.ts"
 
@@ -36,11 +37,8 @@ export type SessionRecord = {
 /** `start`: of a UTC day. */
 export type DayCost = { start: number; cost: number }
 
-const DAY_MS = 86_400_000
-export const startOfDay = (at: number): number => at - (at % DAY_MS)
-
 export function addToDay(day: DayCost | undefined, turn: TurnUsage | null, now: number): DayCost {
-  const start = startOfDay(now)
+  const start = windowStart("daily", now)
   return { start, cost: (day?.start === start ? day.cost : 0) + (turn?.cost ?? 0) }
 }
 

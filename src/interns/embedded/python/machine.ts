@@ -120,7 +120,7 @@ function importsOf(module: WebAssembly.Module, { system, running, charge }: Host
 
 const LONG_JUMP = Number.POSITIVE_INFINITY
 
-/** Calls a function of the module, and tells the module if that jumped out of it, which is how it raises exceptions. */
+/** Calls a function of the module through its table, and catches a `longjmp`, with which the module raises exceptions. */
 function invoke(running: () => Exports): Import {
   return (index = 0, ...args) => {
     const exports = running()

@@ -1,3 +1,4 @@
+import { concat } from "../../../support/bytes.ts"
 import { Errno, ERRNO, type FileNode, type Tree, type TreeNode } from "./tree.ts"
 
 /** Ends a program that asks for more than it may have. No code in the module can catch it. */
@@ -19,7 +20,7 @@ const [NO_FOLLOW, REMOVE_FOLDER] = [256, 512] as const
 const FIRST_DESCRIPTOR = 3
 const MAX_DESCRIPTORS = 256
 const MAX_OUTPUT_BYTES = 1024 * 1024
-/** A call of the host takes as long as so many steps. */
+/** The price of a call of the host in steps. */
 export const STEPS_OF_A_CALL = 1_000
 const ENTRY_BYTES = 280
 const MAX_NAME_BYTES = 255
@@ -249,14 +250,4 @@ export class System {
 function fileOf({ node }: Descriptor): FileNode {
   if (node.is === "folder") throw new Errno(ERRNO.isFolder)
   return node
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }
