@@ -3,8 +3,26 @@ import * as fc from "fast-check"
 import { afterEach, beforeEach, expect, inject, test, vi } from "vitest"
 import { PacedReader } from "../../src/formats/sse/paced-reader.ts"
 
-beforeEach(() => vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] }))
-afterEach(() => vi.useRealTimers())
+/** How many streams a burst was drained into. */
+let drains = 0
+
+/** The one of the runtime is native; for the reader it is this. */
+class IdentityStream extends TransformStream {
+  constructor() {
+    super()
+    drains += 1
+  }
+}
+
+beforeEach(() => {
+  drains = 0
+  vi.stubGlobal("IdentityTransformStream", IdentityStream)
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] })
+})
+afterEach(() => {
+  vi.unstubAllGlobals()
+  vi.useRealTimers()
+})
 
 /** A response body whose chunks the test sends. */
 function newBody() {
@@ -51,6 +69,44 @@ test("a burst is read with few reads, and nothing of it is lost", async () => {
   body.end()
   expect(await readText(body)).toBe("end")
   expect(await readText(body)).toBeNull()
+})
+
+test("what a burst drains is not kept to its end: at a limit it goes into another stream", async () => {
+  const body = newBody()
+  await burst(body)
+  expect(drains).toBe(1)
+  const piece = "0123456789abcdef".repeat(1_024)
+  let received = ""
+  for (let at = 0; at < 64; at += 1) {
+    body.send(piece)
+    received += await readText(body)
+  }
+  body.end()
+  for (let text = await readText(body); text !== null; text = await readText(body)) received += text
+  expect(received).toBe(piece.repeat(64))
+  expect(drains).toBeGreaterThanOrEqual(4)
+  expect(drains).toBeLessThanOrEqual(6)
+})
+
+test("a body that cannot be drained is read chunk by chunk, and nothing of it is lost", async () => {
+  class Unusable extends IdentityStream {
+    constructor() {
+      super()
+      void this.writable.abort()
+    }
+  }
+  vi.stubGlobal("IdentityTransformStream", Unusable)
+  const body = newBody()
+  let sent = ""
+  let received = ""
+  for (let at = 0; at < 100; at += 1) {
+    body.send(`${at},`)
+    sent += `${at},`
+  }
+  body.end()
+  for (let text = await readText(body); text !== null; text = await readText(body)) received += text
+  expect(received).toBe(sent)
+  expect(drains).toBe(1)
 })
 
 test("a stream that slows down after a burst is read chunk by chunk again, without a timer for each", async () => {

@@ -11,8 +11,11 @@ const LEAST_READ_BYTES = 4 * 1024
 const MOST_READ_BYTES = 64 * 1024
 /** Each burst adds a tee to the stream, so their number is bounded. */
 const MAX_BURSTS = 8
+/** What a drain has taken is kept until it is replaced by another. */
+const MOST_DRAINED_BYTES = 256 * 1024
 
 type Chunk = ReadableStreamReadResult<Uint8Array>
+type Burst = { reader: ReadableStreamBYOBReader; drain: Drain }
 
 /**
  * Reads a response body chunk by chunk while chunks come slowly, and coalesced in a burst, where a read costs more than
@@ -25,7 +28,7 @@ type Chunk = ReadableStreamReadResult<Uint8Array>
 export class PacedReader {
   #stream: ReadableStream<Uint8Array>
   #reader: ReadableStreamDefaultReader<Uint8Array>
-  #burst: { reader: ReadableStreamBYOBReader; drain: AbortController } | undefined
+  #burst: Burst | undefined
   #bursts = 0
   #streak = 0
   #isFull = false
@@ -45,7 +48,7 @@ export class PacedReader {
       this.#unread = undefined
       return { done: false, value }
     }
-    return this.#burst ? this.#readBurst(this.#burst.reader) : this.#readChunk()
+    return this.#burst ? this.#readBurst(this.#burst) : this.#readChunk()
   }
 
   /** Returns a chunk, which the next `read` returns again. */
@@ -63,7 +66,7 @@ export class PacedReader {
 
   /** Closes the connection. */
   cancel(): void {
-    this.#burst?.drain.abort()
+    this.#burst?.drain.stop()
     const cancelled = this.#burst ? this.#burst.reader.cancel() : this.#reader.cancel()
     void cancelled.catch(() => undefined)
   }
@@ -77,13 +80,19 @@ export class PacedReader {
     return chunk
   }
 
-  async #readBurst(reader: ReadableStreamBYOBReader): Promise<Chunk> {
+  async #readBurst({ reader, drain }: Burst): Promise<Chunk> {
+    if (drain.hasFailed) {
+      this.#bursts = MAX_BURSTS
+      this.pause()
+      return this.#readChunk()
+    }
     const rest = PACE_MS - (Date.now() - this.#lastReadAt)
     if (rest > 0 && !this.#isFull) await wait(rest)
     const startedAt = Date.now()
     const chunk = await reader.read(new Uint8Array(this.#readBytes))
     this.#lastReadAt = Date.now()
     const size = chunk.value?.byteLength ?? 0
+    drain.seen(size)
     this.#isFull = size === this.#readBytes
     this.#readBytes = Math.min(MOST_READ_BYTES, Math.max(LEAST_READ_BYTES, 4 * size))
     this.#streak = this.#lastReadAt > startedAt ? this.#streak + 1 : 0
@@ -100,21 +109,69 @@ export class PacedReader {
       return
     }
     const [drained, seen] = this.#stream.tee()
-    const drain = new AbortController()
     this.#stream = seen
     this.#readBytes = MOST_READ_BYTES
-    this.#burst = { reader: seen.getReader({ mode: "byob" }), drain }
+    this.#burst = { reader: seen.getReader({ mode: "byob" }), drain: new Drain(drained) }
     this.#bursts += 1
     this.#streak = 0
-    // A native sink that no script reads; compressed, since it keeps its output.
-    const sink = new CompressionStream("deflate-raw")
-    drained.pipeTo(sink.writable, { signal: drain.signal }).catch(() => undefined)
   }
 
   #endBurst(): void {
-    this.#burst?.drain.abort()
+    this.#burst?.drain.stop()
     this.#burst = undefined
     this.#streak = 0
+  }
+}
+
+/**
+ * Reads a branch of a tee to its end without a call of script for each chunk. The platform has no sink that forgets
+ * what it is given, so the bytes are collected as a response body, and dropped for the next one at a limit.
+ */
+class Drain {
+  readonly #branch: ReadableStream<Uint8Array>
+  #pipe: AbortController | undefined
+  #isStopped = false
+  #bytes = 0
+  hasFailed = false
+
+  constructor(branch: ReadableStream<Uint8Array>) {
+    this.#branch = branch
+    void this.#run()
+  }
+
+  /** Counts what the other branch has returned, which is about as much as has been drained. */
+  seen(bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes >= MOST_DRAINED_BYTES) this.#pipe?.abort()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#pipe?.abort()
+  }
+
+  /** Ends with the branch, or when it is stopped. A body that comes from a transform of script cannot be piped. */
+  async #run(): Promise<void> {
+    try {
+      while (!this.#isStopped) await this.#collect()
+      await this.#branch.cancel()
+    } catch {
+      this.hasFailed = true
+    }
+  }
+
+  async #collect(): Promise<void> {
+    const { readable, writable } = new IdentityTransformStream()
+    new Response(readable).arrayBuffer().catch(() => undefined)
+    const pipe = new AbortController()
+    this.#pipe = pipe
+    this.#bytes = 0
+    try {
+      await this.#branch.pipeTo(writable, { signal: pipe.signal, preventCancel: true })
+      this.#isStopped = true
+    } catch (cause) {
+      if (!pipe.signal.aborted) throw cause
+    }
   }
 }
 
