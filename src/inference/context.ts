@@ -126,7 +126,6 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
   const byok = received ? [received.byok ?? []].flat().map(unrestricted) : caller.byok
   const current = byok.length > 0 ? byokRoutesOf({ ...caller, byok }, env) : undefined
   return {
-    ...(deferral && { deferral }),
     // The hold of a deferred call is one of its own, which outlives this isolate.
     ledger: openLedger(env, caller.organizationId, deferral ? undefined : later),
     catalogue: await (current ? loadReachableCatalogue(env) : loadCatalogue(env)),
@@ -142,6 +141,11 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
     tools: () => toolDepsOf(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: request.signal }),
     moderation: () => configuredModeration(env),
     presetOf: (slug) => loadPreset(env.DB, caller, slug, Date.now()),
+    logCall: (generation) => logCall(LOG_CALLS, generation, caller.label),
+    pseudonymOf: (user) => userPseudonym(env.MASTER_KEY ?? "", caller.organizationId, user),
+    waitUntil: later,
+    signal: request.signal,
+    ...(deferral && { deferral }),
     ...(defaults.contentLogging && {
       contents: {
         keeps: (id: string) => keepsContent(defaults, keyHash, id),
@@ -152,11 +156,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
       saveCallContent: (id: string, text: CallText) => saveCallContent(env.FILES, id, toCallContent(text)),
     }),
     ...(usesCache({ request, executionCtx, caller }) && { responses: new ResponseStore(env.FILES) }),
-    logCall: (generation) => logCall(LOG_CALLS, generation, caller.label),
     ...(metrics && { recordMetric: (generation: Generation) => metrics.writeDataPoint(toDataPoint(generation)) }),
-    pseudonymOf: (user) => userPseudonym(env.MASTER_KEY ?? "", caller.organizationId, user),
-    waitUntil: later,
-    signal: request.signal,
   }
 }
 
@@ -202,8 +202,6 @@ export function requestMetaOf({ request, executionCtx, requestId, caller, region
     ? cacheRequestOf(headers.get(CACHE_HEADER), responseCacheSeconds, caller.guardrails)
     : undefined
   return {
-    ...(cache && { cache }),
-    ...(generationId !== undefined && { generationId }),
     requestId,
     sessionId,
     appUrl: header("http-referer", "referer"),
@@ -212,6 +210,8 @@ export function requestMetaOf({ request, executionCtx, requestId, caller, region
     region,
     wantsTiming: isEnabled(headers.get(TIMING_HEADER)),
     wantsMetadata: METADATA_HEADERS.some((name) => isEnabled(headers.get(name))),
+    ...(cache && { cache }),
+    ...(generationId !== undefined && { generationId }),
   }
 }
 

@@ -161,15 +161,15 @@ async function send(
       return content
     }
     return {
-      ...(key && { cache: stored ? "hit" : "miss" }),
-      ...(pending && { pending }),
-      ...content,
       target,
       provider,
       reader: request.reader,
       upstreamBody: request.body,
       answeredAt: Date.now(),
       counted: request.counted,
+      ...(key && { cache: stored ? "hit" : "miss" }),
+      ...(pending && { pending }),
+      ...content,
     }
   } catch (cause) {
     if (cause instanceof CredentialError) return asCredentialRejection(provider, cause)

@@ -21,20 +21,20 @@ export function newDraft(fields: DraftFields, meta: RequestMeta, caller: Caller)
   const context = { user, trace, hasMessages, exported, isToolRun, ...meta.round }
   const broadcast = caller.destinations.length > 0 ? exportContextOf(caller.destinations, call, context) : undefined
   return {
-    ...facts,
-    ...(broadcast && { broadcast }),
-    ...(meta.presetId !== undefined && { presetId: meta.presetId }),
-    ...(externalUser !== null && { externalUser }),
     id,
     organizationId: caller.organizationId,
     workspaceId: caller.workspaceId,
     keyHash,
-    ...(caller.ancestors.length > 0 && { ancestorKeys: caller.ancestors.map((ancestor) => ancestor.keyHash) }),
     createdAt: Date.now(),
     requestId: meta.requestId,
     appUrl: meta.appUrl,
     appTitle: meta.appTitle,
     userAgent: meta.userAgent,
+    ...facts,
+    ...(broadcast && { broadcast }),
+    ...(meta.presetId !== undefined && { presetId: meta.presetId }),
+    ...(externalUser !== null && { externalUser }),
+    ...(caller.ancestors.length > 0 && { ancestorKeys: caller.ancestors.map((ancestor) => ancestor.keyHash) }),
   }
 }
 

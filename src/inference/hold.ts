@@ -136,7 +136,6 @@ function draftFieldsOf({ request, meta }: PlannedCall) {
   const { bounds, preparation, apiType, upstream, sessionId, user, trace = null, messages, exported } = request
   return {
     apiType,
-    ...(preparation?.strategy === "auto" && { router: preparation.requestedModel }),
     requestedModel: requestedModelOf(request, meta),
     streamed: upstream.streamed,
     sessionId: sessionId ?? meta.sessionId,
@@ -145,6 +144,7 @@ function draftFieldsOf({ request, meta }: PlannedCall) {
     trace,
     hasMessages: messages !== undefined,
     exported,
+    ...(preparation?.strategy === "auto" && { router: preparation.requestedModel }),
   }
 }
 
@@ -156,11 +156,15 @@ function newContext(facts: Omit<CallContext, "meter" | "servingTarget" | "dispat
     dispatchAbort: new DispatchAbort(),
     metadata: (attempts) => routingMetadata(context, attempts),
   }
-  const { signal } = facts.deps
   if (facts.request.messages && storesContent(facts)) context.meter.transcript = { content: "", reasoning: "" }
-  if (signal.aborted) context.dispatchAbort.abort()
-  else signal.addEventListener("abort", () => context.dispatchAbort.abort(), { once: true })
+  abortOnDisconnect(facts.deps.signal, context.dispatchAbort)
   return context
+}
+
+/** The signal lives until the settlement is recorded: its listener must not keep the call in memory. */
+function abortOnDisconnect(signal: AbortSignal, dispatchAbort: DispatchAbort): void {
+  if (signal.aborted) dispatchAbort.abort()
+  else signal.addEventListener("abort", () => dispatchAbort.abort(), { once: true })
 }
 
 /** Whether content logging or a destination needs the text of the call. */

@@ -7,6 +7,7 @@ import { logError } from "../support/log.ts"
 import { type HeldCall, logFieldsOf, type RelayResult } from "./call.ts"
 import { storeCached } from "./cached-response.ts"
 import { chargeFor, NO_CHARGE } from "./charge.ts"
+import type { Deps } from "./deps.ts"
 import { toFindings } from "./stages.ts"
 
 /** `charge` is known at once, for the last frame; `recorded` resolves when the ledger has the generation. */
@@ -57,26 +58,26 @@ function toGeneration(call: HeldCall, result: RelayResult, charge: Charge): Gene
   const { accepted, ending, status, attempts } = result
   const target = chargedTarget(call, result)
   return {
-    ...draft,
     model: accepted?.target.model.id ?? draft.requestedModel,
     provider: accepted?.target.provider.name ?? attempts.at(-1)?.provider ?? null,
-    ...(target && { providerSlug: target.provider.slug }),
     // A stored response has the id of the call that it was stored for.
     upstreamId: accepted && accepted.cache !== "hit" ? meter.id : null,
-    isByok: charge.byok !== null,
     tokens: charge.tokens,
     tokensFrom: charge.tokensFrom,
     costNano: charge.costNano,
     byokCostNano: charge.byok?.costNano ?? 0,
-    ...(charge.overrunNano > 0 && { overrunNano: charge.overrunNano }),
     finishReason: !accepted || ending === "cancelled" ? null : ending === "complete" ? meter.finishReason : "error",
-    ...(meter.nativeFinishReason !== null && { nativeFinishReason: meter.nativeFinishReason }),
     ending,
     status,
     latencyMs: accepted ? accepted.answeredAt - draft.createdAt : null,
     generationMs: accepted ? Date.now() - accepted.answeredAt : null,
     serviceTier: accepted ? meter.serviceTier : null,
     attempts,
+    ...draft,
+    isByok: charge.byok !== null,
+    ...(target && { providerSlug: target.provider.slug }),
+    ...(charge.overrunNano > 0 && { overrunNano: charge.overrunNano }),
+    ...(meter.nativeFinishReason !== null && { nativeFinishReason: meter.nativeFinishReason }),
     ...storyOf(call, result),
   }
 }
@@ -116,14 +117,21 @@ function updateEndpointHealth(
   if (meter.signature !== null) deps.health.signed(meter.signature, key)
 }
 
-/** If the ledger cannot be reached, its alarm settles the hold at its estimate: nothing is lost or retried here. */
-async function record(call: HeldCall, generation: Generation): Promise<void> {
+function record(call: HeldCall, generation: Generation): Promise<void> {
   call.heartbeat.stop()
   saveContent(call)
   call.deps.logCall(generation)
   call.deps.recordMetric?.(generation)
+  return recordInLedger(call.deps.ledger, generation)
+}
+
+/**
+ * If the ledger cannot be reached, its alarm settles the hold at its estimate: nothing is lost or retried here. While it
+ * waits it refers to nothing else of the call, whose memory is free by then.
+ */
+async function recordInLedger(ledger: Deps["ledger"], generation: Generation): Promise<void> {
   try {
-    await call.deps.ledger.settle(generation)
+    await ledger.settle(generation)
   } catch (cause) {
     logError("settlement failed; the ledger alarm will settle the hold", logFieldsOf(generation), cause)
   }

@@ -60,11 +60,11 @@ export function upstreamInit(
   signal: AbortSignal,
 ): Omit<RequestInit, "headers"> & { headers: Record<string, string>; body: string | FormData } {
   const headers = {
-    // A form sets its own content type, with the boundary of its parts.
-    ...(!requested.form && { "content-type": "application/json" }),
     accept: isStreamed ? "text/event-stream" : "application/json",
     "accept-encoding": "identity",
     "user-agent": "edge-model-gateway",
+    // A form sets its own content type, with the boundary of its parts.
+    ...(!requested.form && { "content-type": "application/json" }),
     ...requested.headers,
     ...credentialHeader(provider),
   }

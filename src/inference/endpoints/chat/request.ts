@@ -18,7 +18,6 @@ export function chatRequest(request: ChatRequest, bodyBytes: number): InferenceR
     output: "text",
     routing: request,
     sessionId: request.session_id ?? null,
-    ...sessionAffinityOf(request),
     user: request.user ?? null,
     trace: request.trace ?? null,
     bounds: costBoundsOf(request, bodyBytes),
@@ -26,6 +25,7 @@ export function chatRequest(request: ChatRequest, bodyBytes: number): InferenceR
     messages: request.messages,
     exported: () => exportedRequestOf(request),
     encoderFor: (call) => chatEncoder(request, call),
+    ...sessionAffinityOf(request),
   }
 }
 
