@@ -3,18 +3,31 @@ import type { Env } from "../../src/config/env.ts"
 import { EmbeddedHost } from "../../src/interns/embedded/host.ts"
 import type { HostEvents } from "../../src/interns/hosts/host.ts"
 import type { InternIdentity } from "../../src/interns/hosts/rpc.ts"
+import type { Limit } from "../../src/ledger/limits.ts"
+import { requestOfRun } from "../../src/policy/run-limits.ts"
 import { executionContextOf } from "../../src/app/execution-context.ts"
 import { ContainerHost } from "./container.ts"
 import { DaemonLink } from "./daemon.ts"
 import type { RunStore } from "./run-store.ts"
 
-type HostDeps = { ctx: DurableObjectState; env: Env; runs: RunStore }
+type HostDeps = {
+  ctx: DurableObjectState
+  env: Env
+  runs: RunStore
+  /** What calls of an embedded agent's session are held against besides. */
+  limitsOf: (acp: string) => readonly Limit[]
+}
 
 /** The host of an intern's agent. A host that was open before the object slept is found as it was. */
-export function openHost(identity: InternIdentity | undefined, { ctx, env, runs }: HostDeps, events: HostEvents) {
+export function openHost(
+  identity: InternIdentity | undefined,
+  { ctx, env, runs, limitsOf }: HostDeps,
+  events: HostEvents,
+) {
   if (!identity || identity.host === "embedded") {
-    const callGateway = async (request: Request) => app.fetch(request, env, executionContextOf(ctx))
-    return new EmbeddedHost(ctx, env, { runs, events, callGateway })
+    const gatewayFor = (acp: string | null) => async (request: Request) =>
+      app.fetch(requestOfRun(request, acp === null ? [] : limitsOf(acp)), env, executionContextOf(ctx))
+    return new EmbeddedHost(ctx, env, { runs, events, gatewayFor })
   }
   const link = new DaemonLink(ctx, env, runs, events)
   return identity.host === "daemon" ? link : new ContainerHost(identity.id, env, link)

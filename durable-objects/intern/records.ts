@@ -7,6 +7,9 @@ import type * as rpc from "../../src/interns/hosts/rpc.ts"
 import { toQuestionText } from "../../src/interns/run/answer.ts"
 import type { TurnUsage } from "../../src/interns/run/acp.ts"
 import type { Run } from "../../src/interns/run/run.ts"
+import { openLedger } from "../../src/ledger/client.ts"
+import { nanoToUsd } from "../../src/money/money.ts"
+import type { Limit } from "../../src/ledger/limits.ts"
 import { MAX_SCHEDULES, type Schedule } from "../../src/interns/schedule.ts"
 import type { InternWebhook } from "../../src/interns/webhook.ts"
 import { Meter } from "./meter.ts"
@@ -39,7 +42,12 @@ export abstract class InternRecords extends DurableObject<Env> {
     this.log = new SessionLog(sql, now)
     this.meter = new Meter(sql, env, this.runs)
     this.standing = new StandingAnswers(sql, () => (this.runs.fact("identity")?.host ?? "embedded") === "embedded")
-    this.#schedules = new Schedules(sql, { log: this.log, now, start: (call) => this.startTurn(call) })
+    this.#schedules = new Schedules(sql, {
+      log: this.log,
+      now,
+      spentToday: (limit) => this.#spent(limit),
+      start: (call) => this.startTurn(call),
+    })
     this.#notices = new Notices(sql, env, now)
     this.#disk = new Disk(sql)
   }
@@ -161,6 +169,26 @@ export abstract class InternRecords extends DurableObject<Env> {
   async runSchedule(id: string): Promise<Schedule | undefined> {
     const schedule = this.#schedules.get(id)
     return this.#rescheduled(schedule && (await this.#schedules.run(schedule)))
+  }
+
+  /** Of the turns in progress, each once: a call of an agent on a machine does not say to which it belongs. */
+  runLimits(): Limit[] {
+    const limits = this.runs.open.flatMap((run) => this.#schedules.limitsOf(run.session, run))
+    return [...new Map(limits.map((limit) => [limit.scope, limit])).values()]
+  }
+
+  async #spent(limit: Limit): Promise<number> {
+    const { organizationId } = this.runs.fact("identity") ?? {}
+    if (organizationId === undefined) return 0
+    const [, standing] = await openLedger(this.env, organizationId).standings([limit])
+    return nanoToUsd(standing?.spentNano ?? 0)
+  }
+
+  /** Of the turn in a session of the agent. */
+  protected limitsOfTurn(acp: string): Limit[] {
+    const run = this.runs.ofAcp(acp)
+    const session = run?.session ?? this.runs.find(acp)?.id
+    return session === undefined ? [] : this.#schedules.limitsOf(session, run)
   }
 
   /** Files of the embedded agent. */

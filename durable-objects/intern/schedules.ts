@@ -1,14 +1,22 @@
 import { GatewayError } from "../../src/errors/errors.ts"
 import type { ChatCall } from "../../src/interns/hosts/rpc.ts"
 import { nextRun, type Schedule } from "../../src/interns/schedule.ts"
+import type { Run, StartedBy } from "../../src/interns/run/run.ts"
+import { type Limit, UNLIMITED_NANO } from "../../src/ledger/limits.ts"
+import { scheduleScope } from "../../src/ledger/scopes.ts"
+import { usdToNano } from "../../src/money/money.ts"
 import { windowStart } from "../../src/money/windows.ts"
 import { parseStored } from "../../src/support/json.ts"
 import { logError } from "../../src/support/log.ts"
 import type { SessionLog } from "./session-log.ts"
 
+const ORIGIN = "schedule:"
+
 type SchedulesDeps = {
   log: SessionLog
   now: () => number
+  /** USD that were spent under a limit, by the ledger. */
+  spentToday: (limit: Limit) => Promise<number>
   /** Starts a background turn. */
   start: (call: ChatCall) => Promise<Response>
 }
@@ -78,7 +86,7 @@ export class Schedules {
     const { id, prompt: text, session: rule } = schedule
     const now = this.#deps.now()
     const session = rule === "same" ? `schedule-${id}` : `schedule-${id}-${new Date(now).toISOString()}`
-    const error = this.#overBudget(schedule, now) ?? (await this.#start(id, session, text))
+    const error = await this.#start(schedule, session, text)
     const current = this.get(id)
     const after = { ...(current ?? schedule), lastAt: now, lastError: error ?? null }
     const stored = error === undefined ? { ...after, lastSession: session } : after
@@ -86,17 +94,35 @@ export class Schedules {
     return stored
   }
 
-  #overBudget({ id, dailyLimitUsd }: Schedule, now: number): string | undefined {
+  /**
+   * What the calls of a turn are held against besides, where a schedule started it or its session: `run` is absent where
+   * the turn has ended, and the agent still works.
+   */
+  limitsOf(session: string, run: Run | undefined): Limit[] {
+    const origin = this.#deps.log.get(session)?.origin ?? ""
+    const ofSession = origin.startsWith(ORIGIN) ? { id: origin.slice(ORIGIN.length), dailyLimitUsd: null } : undefined
+    const started = run?.schedule ?? ofSession
+    if (!started) return []
+    const { dailyLimitUsd } = this.get(started.id) ?? started
+    return [limitOf(started.id, dailyLimitUsd)]
+  }
+
+  /** Turns that an earlier release ran today are in the log only. */
+  async #overBudget({ id, dailyLimitUsd }: StartedBy): Promise<string | undefined> {
     if (dailyLimitUsd === null) return undefined
-    const spent = this.#deps.log.costSince(`schedule:${id}`, windowStart("daily", now))
+    const logged = this.#deps.log.costSince(`schedule:${id}`, windowStart("daily", this.#deps.now()))
+    const spent = Math.max(logged, await this.#deps.spentToday(limitOf(id, dailyLimitUsd)))
     return spent < dailyLimitUsd ? undefined : `Its runs of this UTC day have cost ${spent} of ${dailyLimitUsd} USD.`
   }
 
   /** Why it did not start, or undefined. */
-  async #start(id: string, session: string, text: string): Promise<string | undefined> {
-    const origin = `schedule:${id}` as const
+  async #start({ id, dailyLimitUsd }: Schedule, session: string, text: string): Promise<string | undefined> {
+    const turn = { mode: "self-drive", text, isBackground: true } as const
+    const schedule = { id, dailyLimitUsd }
     try {
-      await this.#deps.start({ is: "prompt", session, mode: "self-drive", text, isBackground: true, origin })
+      const spent = await this.#overBudget(schedule)
+      if (spent !== undefined) return spent
+      await this.#deps.start({ is: "prompt", session, ...turn, origin: `schedule:${id}`, schedule })
       return undefined
     } catch (thrown) {
       if (thrown instanceof GatewayError) return thrown.message
@@ -113,4 +139,9 @@ export class Schedules {
       JSON.stringify(schedule),
     )
   }
+}
+
+function limitOf(id: string, dailyLimitUsd: number | null): Limit {
+  const limitNano = dailyLimitUsd === null ? UNLIMITED_NANO : usdToNano(dailyLimitUsd)
+  return { scope: scheduleScope(id), limitNano, interval: "daily", includeByok: false }
 }

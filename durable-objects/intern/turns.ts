@@ -190,13 +190,12 @@ export class InternTurns {
     const { log, host, now } = this.#deps
     const rpc = this.#nextRpc()
     const id = crypto.randomUUID()
-    const { session, mode, text: prompt, isBackground = false, origin = "chat" } = call
+    const { session, mode, text: prompt, isBackground = false, origin = "chat", schedule } = call
+    const opening = { id, session, mode, prompt, isBackground, ...(schedule && { schedule }) }
     const stream = isBackground ? undefined : this.#attach(id, signal)
     const isLive = known?.epoch === host().epoch
     log.prompt(session, prompt, origin)
-    this.#apply(
-      machine.startRun({ id, session, mode, prompt, isBackground }, known && { ...known, isLive }, now(), rpc),
-    )
+    this.#apply(machine.startRun(opening, known && { ...known, isLive }, now(), rpc))
     return stream?.response ?? Response.json({ session_id: session, status: "started" }, { status: 202 })
   }
 

@@ -2,6 +2,7 @@ import { cappedAt, type Generation } from "../../src/ledger/generation.ts"
 import type { Counters } from "../../src/ledger/limits.ts"
 import type { Settlement } from "../../src/ledger/protocol.ts"
 import { tokensUsed } from "../../src/ledger/rates.ts"
+import { parseScope } from "../../src/ledger/scopes.ts"
 import { logError } from "../../src/support/log.ts"
 import type { Alerts } from "./alerts.ts"
 import type { CounterStore } from "./counters.ts"
@@ -64,7 +65,7 @@ export function chargeAll(
 }
 
 /** Account, keys and workspace follow from the record anyway. */
-const isRecorded = (scope: string) => scope.startsWith("guardrail:") || scope.startsWith("provider:")
+const isRecorded = (scope: string) => ["guardrail", "provider", "schedule"].includes(parseScope(scope).kind)
 
 /** Ends the hold of a call; undefined where neither a hold nor a lease covers it. */
 function chargeOf({ generation: settled, leaseId }: Settlement, { holds, outbox }: Books): Charge | undefined {

@@ -10,6 +10,7 @@ const SUBJECTS = {
   budget: "Workspace",
   guardrail: "Guardrail",
   provider: "Provider",
+  schedule: "Schedule",
 } as const
 const LIMIT_NAMES = {
   balance: "what the last credit left",
@@ -17,9 +18,10 @@ const LIMIT_NAMES = {
   budget: "budget",
   guardrail: "limit",
   provider: "budget",
+  schedule: "limit",
 } as const
 
-/** `name`: of the key, workspace, guardrail or provider; null where it was deleted or for the balance. */
+/** `name`: of the key, workspace, guardrail or provider; null where it was deleted, and for the balance and schedules. */
 export function toLimitAlert(alert: LimitAlert, name: string | null): Alert {
   const { scope, interval, threshold, limitNano, spentNano, neededNano, windowStart } = alert
   const { kind, id } = parseScope(scope)

@@ -120,7 +120,7 @@ export const AlertRecord = z
     message: z.string(),
     data: z.record(z.string(), z.unknown()).meta({
       description:
-        "Of a limit: `scope` (`balance`, `key`, `budget`, `guardrail`), `id`, `name`, `interval`, `limit_usd`, `spent_usd` and " +
+        "Of a limit: `scope` (`balance`, `key`, `budget`, `guardrail`, `provider`, `schedule`), `id`, `name`, `interval`, `limit_usd`, `spent_usd` and " +
         "`threshold` in percent, or `needed_usd` of the refused call. Otherwise what was measured.",
     }),
     created_at: z.iso.datetime(),

@@ -4,9 +4,10 @@ const usd = (description: string) => z.number().meta({ description })
 
 export const LimitInForce = z
   .object({
-    kind: z.enum(["balance", "key", "budget", "guardrail", "provider"]),
+    kind: z.enum(["balance", "key", "budget", "guardrail", "provider", "schedule"]),
     id: z.string().meta({
-      description: "Of the organization, key, workspace or guardrail whose limit it is; the slug of a provider.",
+      description:
+        "Of the organization, key, workspace, guardrail or schedule whose limit it is; the slug of a provider.",
     }),
     name: z.string().nullable(),
     limit: usd("USD. For the balance, everything that was credited."),

@@ -1,7 +1,7 @@
 import type * as z from "zod"
 import { allProviderLimits } from "../budgets/provider-budget.ts"
 import type { LedgerClient } from "../ledger/client.ts"
-import type { Standing } from "../ledger/limits.ts"
+import { isLimited, type Standing } from "../ledger/limits.ts"
 import { providerOf } from "../ledger/provider-limits.ts"
 import { parseScope } from "../ledger/scopes.ts"
 import { nanoToUsd } from "../money/money.ts"
@@ -23,7 +23,8 @@ export async function limitsInForce(
   caller: Caller,
 ): Promise<z.infer<typeof LimitInForce>[]> {
   const { organizationId } = caller
-  const standings = await ledger.standings([...limitsOf(caller), ...allProviderLimits(caller.providerBudgets)])
+  const limits = limitsOf(caller).filter(isLimited)
+  const standings = await ledger.standings([...limits, ...allProviderLimits(caller.providerBudgets)])
   const ids = standings.map(({ scope }) => parseScope(scope).id)
   const names = await findNames(db, organizationId, [...ids, organizationId])
   // A budget of a provider refuses only calls that no other provider can take.

@@ -167,7 +167,7 @@ export const CallStory = Call.extend({
       amount: exact,
       limits: z.array(
         z.object({
-          kind: z.enum(["key", "budget", "guardrail", "provider"]),
+          kind: z.enum(["key", "budget", "guardrail", "provider", "schedule"]),
           id: z.string(),
           name: text,
           limit: usd,

@@ -1,5 +1,6 @@
 import type * as z from "zod"
 import type { Generation } from "../ledger/generation.ts"
+import { isLimited } from "../ledger/limits.ts"
 import { parseScope } from "../ledger/scopes.ts"
 import { costLines, formatPico } from "../money/cost-lines.ts"
 import { nanoToUsd } from "../money/money.ts"
@@ -55,14 +56,14 @@ export function timesOf(generation: Generation, settledAt: number): Story["times
 
 /** Ids of the records whose limits a call was held against. */
 export function limitIdsOf({ limits = [] }: Generation): string[] {
-  return limits.map(({ scope }) => parseScope(scope).id)
+  return limits.filter(isLimited).map(({ scope }) => parseScope(scope).id)
 }
 
 export function heldOf({ heldNano, limits = [] }: Generation, names: ReadonlyMap<string, string>): Story["held"] {
   if (heldNano === undefined) return null
   return {
     amount: formatPico(toPico(heldNano)),
-    limits: limits.flatMap(({ scope, limitNano, interval }) => {
+    limits: limits.filter(isLimited).flatMap(({ scope, limitNano, interval }) => {
       const { kind, id } = parseScope(scope)
       if (kind === "balance") return []
       return [

@@ -126,8 +126,9 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
   const byok = received ? [received.byok ?? []].flat().map(unrestricted) : caller.byok
   const current = byok.length > 0 ? byokRoutesOf({ ...caller, byok }, env) : undefined
   return {
-    // The hold of a deferred call is one of its own, which outlives this isolate.
-    ledger: openLedger(env, caller.organizationId, deferral ? undefined : later),
+    // A deferred call has a hold of its own, which outlives this isolate, and so has one of an intern's schedule, whose
+    // limit would else be taken up by leases.
+    ledger: openLedger(env, caller.organizationId, deferral || caller.runLimits.length > 0 ? undefined : later),
     catalogue: await (current ? loadReachableCatalogue(env) : loadCatalogue(env)),
     providers,
     byok: current,

@@ -1,7 +1,7 @@
 import { GatewayError } from "../errors/errors.ts"
 import { keyScope, type Verdict } from "../ledger/limits.ts"
 import { providerOf } from "../ledger/provider-limits.ts"
-import { workspaceScope } from "../ledger/scopes.ts"
+import { parseScope, workspaceScope } from "../ledger/scopes.ts"
 import { formatUsd } from "../money/money.ts"
 import { windowEnd } from "../money/windows.ts"
 import type { Caller } from "../policy/call-policy.ts"
@@ -26,6 +26,7 @@ export function limitError(verdict: Refused, caller: Caller, takesMaxTokens = tr
       { metadata: { reason: "key_limit" } },
     )
   }
+  if (parseScope(verdict.scope).kind === "schedule") return scheduleError(verdict, caller, { needs, orLess })
   const ancestor = caller.ancestors.find(({ keyHash }) => verdict.scope === keyScope(keyHash))
   if (ancestor) {
     const waiting = verdict.interval === null ? "" : ` or wait for its ${verdict.interval} reset`
@@ -65,6 +66,22 @@ export function limitError(verdict: Refused, caller: Caller, takesMaxTokens = tr
     "payment_required",
     `${needs} in the account, running requests included. Add credit${orLess}.`,
     { metadata: { reason: "insufficient_credits" } },
+  )
+}
+
+/** Names the schedule with its limit and its reset. */
+function scheduleError(
+  { scope, interval }: Refused,
+  { runLimits }: Caller,
+  { needs, orLess }: { needs: string; orLess: string },
+): GatewayError {
+  const limit = runLimits.find((one) => one.scope === scope)
+  const amount = limit ? ` of ${formatUsd(limit.limitNano)} USD` : ""
+  const reset = interval === null ? "" : ` or wait for its reset at ${toTimestamp(windowEnd(interval, Date.now()))}`
+  return new GatewayError(
+    "payment_required",
+    `${needs} under the daily limit${amount} of the schedule ${parseScope(scope).id}, running requests included. Raise daily_limit_usd of the schedule${reset}${orLess}.`,
+    { metadata: { reason: "schedule_limit" } },
   )
 }
 

@@ -9,6 +9,7 @@ import { planTargets } from "./plan.ts"
 /** Reasons of refusals that a cheaper model may avoid. */
 const MONEY_REASONS: readonly (string | undefined)[] = [
   "key_limit",
+  "schedule_limit",
   "workspace_budget",
   "guardrail_budget",
   "provider_budget",

@@ -10,7 +10,7 @@ export type Schedule = {
   /** Each run in a session of its own, or all in one. */
   session: "new" | "same"
   enabled: boolean
-  /** USD a UTC day, by what the runs reported; null for no limit of its own. */
+  /** USD that the runs may cost in a UTC day; null for no limit of its own. */
   dailyLimitUsd: number | null
   nextAt: number | null
   lastAt: number | null

@@ -113,6 +113,8 @@ const cron = z
   .meta({ description: "Five fields, such as `0 8 * * 1-5`. At least 5 minutes apart." })
 const prompt = z.string().min(1, "must not be empty").max(32_000, "must be at most 32000 characters")
 const dailyLimit = z.number().positive("must be above 0").nullable()
+const DAILY_LIMIT =
+  "USD that its runs may cost in a UTC day. Every call of a run is held against it: a run ends where the next call does not fit, and none starts once it is spent."
 
 export const NewSchedule = z
   .strictObject({
@@ -124,7 +126,7 @@ export const NewSchedule = z
       .default("new")
       .meta({ description: "Each run in a session of its own, or all runs in one session." }),
     enabled: z.boolean().default(true),
-    daily_limit_usd: dailyLimit.default(null).meta({ description: "No run starts after this was spent in a UTC day." }),
+    daily_limit_usd: dailyLimit.default(null).meta({ description: DAILY_LIMIT }),
   })
   .meta({ id: "NewInternSchedule", description: `An intern has at most ${MAX_SCHEDULES} schedules.` })
 export type NewSchedule = z.infer<typeof NewSchedule>
@@ -136,7 +138,7 @@ export const ScheduleChange = z
     prompt: prompt.optional(),
     session: z.enum(["new", "same"]).optional(),
     enabled: z.boolean().optional(),
-    daily_limit_usd: dailyLimit.optional(),
+    daily_limit_usd: dailyLimit.optional().meta({ description: DAILY_LIMIT }),
   })
   .meta({ id: "InternScheduleChange" })
 

@@ -72,6 +72,13 @@ export type Limit = {
   includeByok: boolean
 }
 
+/** The limit of what has none now, but may get one today: what its calls cost is counted under its scope. */
+export const UNLIMITED_NANO = Number.MAX_SAFE_INTEGER
+
+export function isLimited({ limitNano }: Limit): boolean {
+  return limitNano < UNLIMITED_NANO
+}
+
 /** A limit with what counts against it now, in nano-USD. `heldNano` includes leases. */
 export type Standing = Limit & { spentNano: number; heldNano: number }
 

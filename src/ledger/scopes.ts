@@ -2,13 +2,21 @@ export function workspaceScope(workspaceId: string): string {
   return `workspace:${workspaceId}`
 }
 
-export type ScopeKind = "balance" | "key" | "budget" | "guardrail" | "provider"
+/** Of the runs of a schedule of an intern. */
+export function scheduleScope(scheduleId: string): string {
+  return `schedule:${scheduleId}`
+}
 
-/** What a scope of the ledger counts, and the id of the record whose limit it is: a key, a workspace, a guardrail or a provider. */
+export type ScopeKind = "balance" | "key" | "budget" | "guardrail" | "provider" | "schedule"
+
+/**
+ * What a scope of the ledger counts, and the id of the record whose limit it is: a key, a workspace, a
+ * guardrail, a provider or a schedule.
+ */
 export function parseScope(scope: string): { kind: ScopeKind; id: string } {
   const [name, id = ""] = scope.split(":")
   if (name === "key") return { kind: "key", id }
   if (name === "workspace") return { kind: "budget", id }
-  if (name === "provider") return { kind: "provider", id }
-  return name === "guardrail" ? { kind: "guardrail", id } : { kind: "balance", id }
+  if (name === "provider" || name === "guardrail" || name === "schedule") return { kind: name, id }
+  return { kind: "balance", id }
 }

@@ -9,6 +9,7 @@ import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { requireJurisdiction } from "../organizations/jurisdiction.ts"
 import { ExpiringMap } from "../support/expiring-map.ts"
+import { withRunLimits } from "./run-limits.ts"
 import { loadAccess, loadOperator } from "./store.ts"
 
 const BEARER = /^Bearer +(\S+) *$/i
@@ -25,17 +26,21 @@ export function authenticateWith(readSession: ReadSession): MiddlewareHandler<Ap
     const credential = credentialOf(c.req.raw.headers)
     const session = credential === undefined ? await readSession(c.req.raw, c.env) : undefined
     const ip = c.req.header("cf-connecting-ip")
-    c.set("principal", session ?? (await principalOf(credential, ip, c.env, Date.now())))
+    const principal = session ?? (await principalOf(credential, ip, c.env, Date.now()))
+    c.set("principal", await withRunLimits(principal, c.env, c.req.raw))
     return next()
   }
 }
 
-/** The principal of a request whose key is in the cache; undefined where the key must be looked up, or is not valid. */
+/**
+ * The principal of a request whose key is in the cache; undefined where more must be looked up, as the runs of an
+ * intern, or where the key is not valid.
+ */
 export function cachedPrincipal(headers: Headers, now: number): Principal | undefined {
   const credential = credentialOf(headers)
   const hash = credential === undefined ? undefined : cachedHash(credential, now)
   const principal = hash === undefined ? undefined : cachedKey(hash, now)?.value
-  return principal && !isExpired(principal, now) ? principal : undefined
+  return principal?.internId === null && !isExpired(principal, now) ? principal : undefined
 }
 
 const MAX_CACHED_HASHES = 10_000

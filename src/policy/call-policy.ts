@@ -23,6 +23,8 @@ export type CallPolicy = {
   byok: readonly ByokCredential[]
   /** Destinations that calls of the workspace are exported to. */
   destinations: readonly DestinationFilter[]
+  /** Of the runs of an intern's schedules that a call belongs to; empty for any other call. */
+  runLimits: readonly Limit[]
 }
 
 /** A principal with the policy of its calls, as the inference pipeline takes it. */
@@ -48,6 +50,7 @@ const NO_POLICY: CallPolicy = {
   guardrails: null,
   byok: [],
   destinations: [],
+  runLimits: [],
 }
 
 /** A caller is cached between requests; its limits are those it was read with. */
@@ -77,6 +80,7 @@ function collectLimits(caller: Caller): Limit[] {
     ...[caller, ...caller.ancestors].flatMap(limitsOfKey),
     ...budgetLimits(caller.workspaceId, caller.budgets),
     ...(caller.guardrails?.limits ?? []),
+    ...caller.runLimits,
   ]
 }
 

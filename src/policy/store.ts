@@ -53,6 +53,7 @@ export async function loadAccess(
     guardrails: toCallerGuardrails((guardrails?.results ?? []).map(toAppliedRow)),
     byok: (byok?.results ?? []).map(readByokCredential),
     destinations: ((filters?.results ?? []) as HeadRow[]).map(toHead),
+    runLimits: [],
   }
   return setPolicy(
     {
@@ -154,5 +155,6 @@ export async function loadOperator(db: D1Database, keyHash: string): Promise<Pri
     guardrails: toCallerGuardrails(await findCallerGuardrails(db, keyHash, { ...workspace, userId: ownerId })),
     byok: await findOwnKeys(db, workspace),
     destinations: await listActiveDestinations(db, workspace),
+    runLimits: [],
   })
 }

@@ -24,7 +24,7 @@ const Reconciliation = z
       z.object({
         scope: z.string().meta({
           description:
-            "account, key:<hash>, workspace:<id>, provider:<slug>, guardrail:<id>:key:<hash> or guardrail:<id>:user:<id>",
+            "account, key:<hash>, workspace:<id>, provider:<slug>, guardrail:<id>:key:<hash>, guardrail:<id>:user:<id> or schedule:<id>",
         }),
         window: z.enum(["total", "monthly", "weekly", "daily"]),
         measure: z.enum(["spent", "byok"]),

@@ -1,5 +1,5 @@
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
 import { Intern } from "../../durable-objects/intern/intern.ts"
 import { webhookHeaders } from "../../src/outbound/standard-webhook.ts"
 import { newReceiver, playReceivers } from "../observability/receiver.ts"
@@ -347,6 +347,9 @@ describe("a schedule", () => {
   })
 
   test("has its limit anew each day, also where all runs are in one session", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2031, 0, 6, 12) })
+    onTestFinished(() => void vi.useRealTimers())
+    Intern.clock = () => Date.now()
     const { workspace, id, becomes } = await newIntern()
     const { id: schedule } = await create(workspace.as, id, { session: "same" })
     const path = `/interns/${id}/schedules/${schedule}`
@@ -357,24 +360,26 @@ describe("a schedule", () => {
     }
     const { cost } = await run()
     expect(cost).toBeGreaterThan(0)
-    const nextDay = clock() + 86_400_000
-    Intern.clock = () => nextDay
+    await workspace.ledger.balance()
+    vi.setSystemTime(Date.now() + 86_400_000)
     const first = await run()
     expect(first).toMatchObject({ error: null })
     const ofDay = first.cost - cost
-    await expectJson(200, workspace.as.patch(path, { daily_limit_usd: ofDay + cost / 2 }))
+    await expectJson(200, workspace.as.patch(path, { daily_limit_usd: ofDay + 1 }))
     expect(await run()).toMatchObject({ error: null })
+    await expectJson(200, workspace.as.patch(path, { daily_limit_usd: ofDay + cost / 2 }))
     expect((await run()).error).toMatch(/^Its runs of this UTC day have cost/)
   })
 
   test("stops at its daily limit, says why, and can be paused, run by hand and deleted", async () => {
     const { workspace, id, becomes } = await newIntern()
-    const { id: schedule } = await create(workspace.as, id, { daily_limit_usd: 0.000001 })
+    const { id: schedule } = await create(workspace.as, id)
     const path = `/interns/${id}/schedules/${schedule}`
     const first = await expectJson<Schedule>(202, workspace.as.post(`${path}/run`, undefined))
-    await becomes(first.last_session_id ?? "", "idle")
+    const { session } = await becomes(first.last_session_id ?? "", "idle")
+    await expectJson(200, workspace.as.patch(path, { daily_limit_usd: session.usage?.cost }))
     const second = await expectJson<Schedule>(202, workspace.as.post(`${path}/run`, undefined))
-    expect(second.last_error).toContain("0.000001 USD")
+    expect(second.last_error).toMatch(/^Its runs of this UTC day have cost/)
     expect(second.last_session_id).toBe(first.last_session_id)
     expect(await expectJson(200, workspace.as.patch(path, { enabled: false }))).toMatchObject({ next_run_at: null })
     await expectJson(200, workspace.as.delete(path))

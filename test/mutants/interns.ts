@@ -5,6 +5,7 @@ const TURNS = "durable-objects/intern/turns.ts"
 const SCHEDULES = "durable-objects/intern/schedules.ts"
 const CLIENTS = "durable-objects/intern/clients.ts"
 const DOOR = "durable-objects/intern/client-door.ts"
+const LIMIT = "test/interns/schedule-limit.worker.test.ts"
 
 /** Faults in the runs of interns that their model test must find: one invariant each. */
 export const internMutants: readonly Mutant[] = [
@@ -233,5 +234,61 @@ export const internMutants: readonly Mutant[] = [
     from: `this.#runs.bind(this.#runs.find(acp)?.id ?? name, acp,`,
     to: `this.#runs.bind("elsewhere", acp,`,
     test: MODEL,
+  },
+  {
+    name: "a run passes the limit of its schedule",
+    file: "src/policy/call-policy.ts",
+    from: `...caller.runLimits,`,
+    to: "",
+    test: LIMIT,
+  },
+  {
+    name: "a run is held under the limits of all runs",
+    file: "durable-objects/intern/intern.ts",
+    from: `this.limitsOfTurn(acp)`,
+    to: `(this.limitsOfTurn(acp), this.runLimits())`,
+    test: LIMIT,
+  },
+  {
+    name: "what a schedule without a limit cost is not counted",
+    file: SCHEDULES,
+    from: `return [limitOf(started.id, dailyLimitUsd)]`,
+    to: `return dailyLimitUsd === null ? [] : [limitOf(started.id, dailyLimitUsd)]`,
+    test: LIMIT,
+  },
+  {
+    name: "the limit of a schedule does not begin anew",
+    file: SCHEDULES,
+    from: `interval: "daily", includeByok: false`,
+    to: `interval: null, includeByok: false`,
+    test: LIMIT,
+  },
+  {
+    name: "a run starts although the limit of its schedule is spent",
+    file: SCHEDULES,
+    from: `if (spent !== undefined) return spent`,
+    to: "",
+    test: LIMIT,
+  },
+  {
+    name: "a run that failed has cost its schedule nothing",
+    file: SCHEDULES,
+    from: `Math.max(logged, await this.#deps.spentToday(limitOf(id, dailyLimitUsd)))`,
+    to: `Math.max(logged, 0)`,
+    test: LIMIT,
+  },
+  {
+    name: "runs of a schedule lease parts of its limit",
+    file: "src/inference/context.ts",
+    from: `deferral || caller.runLimits.length > 0 ? undefined : later`,
+    to: `deferral ? undefined : later`,
+    test: LIMIT,
+  },
+  {
+    name: "records of calls do not say in which schedule they count",
+    file: "durable-objects/ledger/charge.ts",
+    from: `["guardrail", "provider", "schedule"]`,
+    to: `["guardrail", "provider"]`,
+    test: LIMIT,
   },
 ]

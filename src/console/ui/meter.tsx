@@ -65,6 +65,7 @@ function describe({ kind, name, interval }: Limit): string {
     key: "key limit",
     guardrail: `guardrail ${name ?? ""}`,
     provider: `all calls at ${name ?? "a provider"}`,
+    schedule: "runs of a schedule",
   }
   return interval === null ? subject[kind] : `${subject[kind]} · ${interval}`
 }

@@ -55,7 +55,7 @@ export const RECORD_FIELDS: Descriptions = {
   creator_user_id: "Id of the member who created it.",
   cron: "When it runs: minute, hour, day of the month, month, day of the week.",
   crv: "Curve of the key.",
-  daily_limit_usd: "USD that its runs may cost in a day; null for no limit.",
+  daily_limit_usd: "USD that its runs may cost in a UTC day, running calls included; null for no limit.",
   data: "The result.",
   declared_zdr: "Whether the organization says that the provider retains nothing for this credential.",
   default_guardrail_id: "Guardrail of every call of the workspace.",

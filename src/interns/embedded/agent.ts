@@ -15,8 +15,8 @@ const NO_USAGE = { prompt: 0, cached: 0, completion: 0, cost: 0 }
 
 export type AgentDeps = {
   emit: (message: AcpMessage) => void
-  ask: (messages: ModelMessage[], signal: AbortSignal, say: EmitText) => Promise<ModelAnswer>
-  resolve: (call: ToolCall, signal: AbortSignal) => Promise<ResolvedCall>
+  ask: (session: string, messages: ModelMessage[], way: { signal: AbortSignal; say: EmitText }) => Promise<ModelAnswer>
+  resolve: (session: string, call: ToolCall, signal: AbortSignal) => Promise<ResolvedCall>
 }
 export type EmitText = (kind: "agent_message_chunk" | "agent_thought_chunk", text: string, model: string | null) => void
 
@@ -165,7 +165,7 @@ export class EmbeddedAgent {
   }
 
   async #call(session: string, call: ToolCall, signal: AbortSignal): Promise<boolean> {
-    const { consent, run } = await this.#deps.resolve(call, signal)
+    const { consent, run } = await this.#deps.resolve(session, call, signal)
     const turn = this.#memory.turn(session)
     if (!turn || turn.isCancelled) return turn !== undefined
     const rule = consent ? this.#memory.ruleOf(session, consent.operation) : "always"
@@ -212,7 +212,7 @@ export class EmbeddedAgent {
     const say: EmitText = (sessionUpdate, text, model) => {
       this.#update(session, { sessionUpdate, content: { type: "text", text }, _meta: { model } })
     }
-    const answer = await this.#deps.ask(history, signal, say).catch((cause: unknown): ModelAnswer => {
+    const answer = await this.#deps.ask(session, history, { signal, say }).catch((cause: unknown): ModelAnswer => {
       if (!signal.aborted) throw cause
       return { is: "failure", status: 499, message: "cancelled" }
     })

@@ -23,9 +23,14 @@ import { asks, isBuiltIn, runTool, TOOL_DEFINITIONS, type ToolCall } from "./too
 type EmbeddedHostDeps = {
   runs: ConfigStore
   events: HostEvents
-  /** Sends a request to the gateway itself, without leaving the isolate. */
-  callGateway: CallGateway
+  /**
+   * Sends requests to the gateway itself, without leaving the isolate, as calls of a session of the agent; null for
+   * requests that cost nothing.
+   */
+  gatewayFor: (session: string | null) => CallGateway
 }
+
+type Resolving = { signal: AbortSignal; callGateway: CallGateway }
 
 /** The agent that every gateway brings along: a loop in the intern's own object, over the gateway's own chat. */
 export class EmbeddedHost implements InternHost {
@@ -40,14 +45,14 @@ export class EmbeddedHost implements InternHost {
   readonly #toolbox: McpToolbox
   #key: string | undefined
 
-  constructor(ctx: DurableObjectState, env: Env, { runs, events, callGateway }: EmbeddedHostDeps) {
+  constructor(ctx: DurableObjectState, env: Env, { runs, events, gatewayFor }: EmbeddedHostDeps) {
     this.#ctx = ctx
     this.#env = env
     this.#runs = runs
     this.#disk = new Disk(ctx.storage.sql)
     this.#agent = new EmbeddedAgent(new Memory(ctx.storage.sql), {
       emit: events.message,
-      ask: async (messages, signal, say) => {
+      ask: async (session, messages, { signal, say }) => {
         const key = await this.#ownKey()
         const config = this.#config
         const { byName, unavailable } = await this.#toolbox.tools(signal)
@@ -56,7 +61,7 @@ export class EmbeddedHost implements InternHost {
           messages: [{ role: "system", content: systemPrompt(config, this.#disk, unavailable) }, ...messages],
           tools: [...TOOL_DEFINITIONS, ...[...byName.values()].map(({ definition }) => definition)],
         }
-        return callModel(callGateway, {
+        return callModel(gatewayFor(session), {
           key,
           request,
           signal,
@@ -66,20 +71,23 @@ export class EmbeddedHost implements InternHost {
           },
         })
       },
-      resolve: (call, signal) => this.#resolve(call, signal),
+      resolve: (session, call, signal) => this.#resolve(call, { signal, callGateway: gatewayFor(session) }),
     })
-    const client = new McpClient({ callGateway, key: () => this.#ownKey() })
-    const costOf = async (id: string) => readCost(callGateway, await this.#ownKey(), id)
+    const client = new McpClient({ callGateway: gatewayFor(null), key: () => this.#ownKey() })
+    const costOf = async (id: string) => readCost(gatewayFor(null), await this.#ownKey(), id)
     this.#toolbox = new McpToolbox({ client, permitted: () => this.#permittedTools(), costOf, now: Date.now })
   }
 
-  async #resolve(call: ToolCall, signal: AbortSignal): Promise<ResolvedCall> {
+  async #resolve(call: ToolCall, { signal, callGateway }: Resolving): Promise<ResolvedCall> {
     if (isBuiltIn(call)) {
       const run = async (stopped: AbortSignal) => ({ text: await this.#runBuiltIn(call, stopped), cost: 0 })
       return { consent: asks(call) ? shellConsent(call) : null, run }
     }
     const tool = await this.#toolbox.find(call, signal)
-    if (tool) return { consent: mcpConsent(tool, call), run: (stopped) => this.#toolbox.run(tool, call, stopped) }
+    if (tool) {
+      const run = async (stopped: AbortSignal) => this.#toolbox.run(tool, call, { signal: stopped, callGateway })
+      return { consent: mcpConsent(tool, call), run }
+    }
     return { consent: null, run: async () => ({ text: `There is no tool ${call.function.name}.`, cost: 0 }) }
   }
 

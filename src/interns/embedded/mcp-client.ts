@@ -11,7 +11,11 @@ export type ListedTool = { name: string; description: string; parameters: Json }
 /** `generation`: the record of the call. */
 export type CallOutcome = { result: Json; generation: string | null }
 
+/** `callGateway`: for the session of the agent that calls. */
+export type CallOptions = { signal: AbortSignal; callGateway: CallGateway }
+
 type McpClientDeps = {
+  /** For requests that cost nothing. */
   callGateway: CallGateway
   /** The intern's own key. */
   key: () => Promise<string>
@@ -29,11 +33,12 @@ export class McpClient {
 
   /** The tools of a server that the key may call. */
   async list(server: string, signal: AbortSignal): Promise<ListedTool[]> {
+    const { callGateway } = this.#deps
     const listed: ListedTool[] = []
     let cursor: unknown
     for (let page = 0; page < MAX_PAGES; page++) {
       const params = cursor === undefined ? {} : { cursor }
-      const { result } = await this.#request(server, { method: "tools/list", params }, signal)
+      const { result } = await this.#request(server, { method: "tools/list", params }, { signal, callGateway })
       for (const { name, description, inputSchema } of objectsOf(result["tools"])) {
         if (typeof name !== "string") continue
         const parameters = isObject(inputSchema) ? inputSchema : { type: "object", properties: {} }
@@ -46,34 +51,35 @@ export class McpClient {
   }
 
   /** Throws with the reason if the server or the gateway answered with an error. */
-  call(server: string, tool: string, args: Json, signal: AbortSignal): Promise<CallOutcome> {
-    return this.#request(server, { method: "tools/call", params: { name: tool, arguments: args } }, signal)
+  call(server: string, tool: string, args: Json, options: CallOptions): Promise<CallOutcome> {
+    return this.#request(server, { method: "tools/call", params: { name: tool, arguments: args } }, options)
   }
 
-  async #request(server: string, message: Message, signal: AbortSignal): Promise<CallOutcome> {
-    if (!this.#sessions.has(server)) await this.#initialize(server, signal)
-    const response = await this.#post(server, { ...message, id: crypto.randomUUID() }, signal)
+  async #request(server: string, message: Message, options: CallOptions): Promise<CallOutcome> {
+    if (!this.#sessions.has(server)) await this.#initialize(server, options)
+    const response = await this.#post(server, { ...message, id: crypto.randomUUID() }, options)
     if (response.status !== NOT_FOUND || this.#sessions.get(server) === null) return outcomeOf(response)
     // The session is over: the server has not read the message.
     await response.body?.cancel()
-    await this.#initialize(server, signal)
-    return outcomeOf(await this.#post(server, { ...message, id: crypto.randomUUID() }, signal))
+    await this.#initialize(server, options)
+    return outcomeOf(await this.#post(server, { ...message, id: crypto.randomUUID() }, options))
   }
 
-  async #initialize(server: string, signal: AbortSignal): Promise<void> {
+  async #initialize(server: string, options: CallOptions): Promise<void> {
     this.#sessions.delete(server)
     const params = { protocolVersion: NEWEST_SESSION_VERSION, capabilities: {}, clientInfo: CLIENT }
-    const response = await this.#post(server, { method: "initialize", params, id: crypto.randomUUID() }, signal)
+    const response = await this.#post(server, { method: "initialize", params, id: crypto.randomUUID() }, options)
     const session = response.headers.get("mcp-session-id")
     await outcomeOf(response)
     this.#sessions.set(server, session)
-    const accepted = await this.#post(server, { method: "notifications/initialized" }, signal)
+    const accepted = await this.#post(server, { method: "notifications/initialized" }, options)
     await accepted.body?.cancel()
   }
 
-  async #post(server: string, message: Message & { id?: string }, signal: AbortSignal): Promise<Response> {
+  async #post(server: string, message: Message & { id?: string }, options: CallOptions): Promise<Response> {
+    const { signal, callGateway } = options
     const session = this.#sessions.get(server)
-    return this.#deps.callGateway(
+    return callGateway(
       new Request(`https://gateway.internal${BASE_PATH}/mcp/${server}`, {
         method: "POST",
         headers: {

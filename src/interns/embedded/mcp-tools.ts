@@ -2,7 +2,7 @@ import { newFunctionName, textOfResult } from "../../mcp-servers/functions.ts"
 import { isObject, type Json, parseJson } from "../../support/json.ts"
 import { logWarning } from "../../support/log.ts"
 import { serverOf } from "../../support/mcp-tools.ts"
-import type { McpClient } from "./mcp-client.ts"
+import type { CallOptions, McpClient } from "./mcp-client.ts"
 import { cut } from "./shell.ts"
 import type { ToolCall } from "./tools.ts"
 import { withTimeout } from "../../support/time.ts"
@@ -78,11 +78,11 @@ export class McpToolbox {
   }
 
   /** Failures are returned as text to the model. */
-  async run({ server, tool }: McpTool, call: ToolCall, signal: AbortSignal): Promise<{ text: string; cost: number }> {
+  async run({ server, tool }: McpTool, call: ToolCall, by: CallOptions): Promise<{ text: string; cost: number }> {
     const args = argumentsOf(call)
     if (!args) return { text: "The tool failed: its arguments must be a JSON object.", cost: 0 }
     try {
-      const { result, generation } = await this.#deps.client.call(server, tool, args, signal)
+      const { result, generation } = await this.#deps.client.call(server, tool, args, by)
       const cost = generation === null ? 0 : await this.#deps.costOf(generation)
       const text = textOfResult(result)
       return { text: cut(result["isError"] === true ? `The tool failed: ${text}` : text), cost }

@@ -1,7 +1,8 @@
 import { type ErrorMetadata, type ErrorName, GatewayError } from "../../errors/errors.ts"
 import type { HomeFile, HomePage } from "../embedded/home.ts"
+import type { Limit } from "../../ledger/limits.ts"
 import type { InternHostKind } from "../kinds.ts"
-import type { ApprovalMode } from "../run/run.ts"
+import type { ApprovalMode, StartedBy } from "../run/run.ts"
 import type { SessionOrigin, SessionRecord, StoredEntry } from "../run/transcript.ts"
 import type { InternWebhook } from "../webhook.ts"
 import type { Schedule } from "../schedule.ts"
@@ -29,6 +30,7 @@ export type ChatCall = {
   isBackground?: boolean
   /** Of a session that this call begins. */
   origin?: SessionOrigin
+  schedule?: StartedBy
 } & ({ is: "prompt"; text: string } | { is: "answer"; question: string; content: string })
 
 type RpcRejection = { code: ErrorName; message: string; metadata: ErrorMetadata; headers: Record<string, string> }
@@ -84,6 +86,7 @@ export interface InternRpc extends Rpc.DurableObjectBranded {
   putSchedule(identity: InternIdentity, schedule: Schedule): Schedule | "too many"
   deleteSchedule(id: string): boolean
   runSchedule(id: string): Promise<Schedule | undefined>
+  runLimits(): readonly Limit[]
   webhook(): InternWebhook | undefined
   setWebhook(identity: InternIdentity, target: Pick<InternWebhook, "url" | "sealedSecret"> | null): void
   files(): { path: string; bytes: number }[]

@@ -1,9 +1,10 @@
 import { LIMITS, type Run } from "./run.ts"
 
-export type Opening = Pick<Run, "id" | "session" | "mode" | "isBackground" | "client">
+export type Opening = Pick<Run, "id" | "session" | "mode" | "isBackground" | "client" | "schedule">
 
 /** A turn of which the agent knows nothing yet. `now`: epoch milliseconds. */
-export function newRun({ id, session, mode, isBackground = false, client = null }: Opening, now: number): Run {
+export function newRun(opening: Opening, now: number): Run {
+  const { id, session, mode, isBackground = false, client = null, schedule } = opening
   return {
     id,
     session,
@@ -12,6 +13,7 @@ export function newRun({ id, session, mode, isBackground = false, client = null 
     mode,
     isBackground,
     client,
+    ...(schedule && { schedule }),
     startedAt: now,
     ending: null,
     openRpc: null,

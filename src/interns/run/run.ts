@@ -1,4 +1,5 @@
 import type { Reason } from "../reasons.ts"
+import type { Schedule } from "../schedule.ts"
 import type { PermissionOption, RpcId, TurnUsage } from "./acp.ts"
 import type { FieldDescriptor } from "./form.ts"
 import type { PermissionDetails } from "./permission-details.ts"
@@ -34,6 +35,9 @@ export type Question = { id: string; rpc: RpcId; deadline: number } &
     | { kind: "elicitation"; message: string; fields: FieldDescriptor[] }
   )
 
+/** A schedule that starts a run. */
+export type StartedBy = Pick<Schedule, "id" | "dailyLimitUsd">
+
 /** Why a run is being cancelled. */
 export type Ending = "deadline" | "client_closed_request" | "timeout" | "answered_cancel" | "stopped" | "not_opened"
 
@@ -53,6 +57,8 @@ export type Run = {
   isBackground?: boolean
   /** The ACP client whose prompt this is, and its id of the request. Null for a turn of a chat. */
   client?: { id: string; request: RpcId } | null
+  /** What started it, with its limit then, which counts where the schedule is deleted meanwhile. Absent for none. */
+  schedule?: StartedBy
   /** Absent in runs of older versions. */
   startedAt?: number
   ending: Ending | null
