@@ -156,6 +156,7 @@ const UNAUDITED = [
   "src/reconciliation/store.ts",
   "src/observability/delivery/store.ts",
   "src/observability/metrics-store.ts",
+  "src/observability/turn-store.ts",
   // Statements for the batches of other stores, which write the entry.
   "src/scim/apply-store.ts",
 ]

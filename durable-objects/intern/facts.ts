@@ -1,4 +1,5 @@
 import type { InternIdentity } from "../../src/interns/hosts/rpc.ts"
+import type { TurnRecord } from "../../src/observability/turn.ts"
 import type { InternConfig } from "../../src/interns/hosts/host.ts"
 
 /** State of the daemon link: its epoch, the last frame received from it, and the number of the next frame to send. */
@@ -30,6 +31,8 @@ export type Facts = {
   peer: Peer
   /** It has the files and schedules that it was created with. */
   isFurnished: boolean
+  /** Turns that have ended and are not on their way to destinations. */
+  turnExports: TurnRecord[]
   /** The last request id that was used. */
   rpc: number
   /** When prompts of the last minute came, epoch milliseconds. */

@@ -3,8 +3,7 @@ import type { Env } from "../../src/config/env.ts"
 import { EmbeddedHost } from "../../src/interns/embedded/host.ts"
 import type { HostEvents } from "../../src/interns/hosts/host.ts"
 import type { InternIdentity } from "../../src/interns/hosts/rpc.ts"
-import type { Limit } from "../../src/ledger/limits.ts"
-import { requestOfRun } from "../../src/policy/run-limits.ts"
+import { requestOfRun, type RunContext } from "../../src/policy/run-context.ts"
 import { executionContextOf } from "../../src/app/execution-context.ts"
 import { ContainerHost } from "./container.ts"
 import { DaemonLink } from "./daemon.ts"
@@ -14,19 +13,21 @@ type HostDeps = {
   ctx: DurableObjectState
   env: Env
   runs: RunStore
-  /** What calls of an embedded agent's session are held against besides. */
-  limitsOf: (acp: string) => readonly Limit[]
+  /** Of calls in a session of an embedded agent. */
+  contextOf: (acp: string) => RunContext
 }
+
+const NO_RUN: RunContext = { limits: [], turn: null }
 
 /** The host of an intern's agent. A host that was open before the object slept is found as it was. */
 export function openHost(
   identity: InternIdentity | undefined,
-  { ctx, env, runs, limitsOf }: HostDeps,
+  { ctx, env, runs, contextOf }: HostDeps,
   events: HostEvents,
 ) {
   if (!identity || identity.host === "embedded") {
     const gatewayFor = (acp: string | null) => async (request: Request) =>
-      app.fetch(requestOfRun(request, acp === null ? [] : limitsOf(acp)), env, executionContextOf(ctx))
+      app.fetch(requestOfRun(request, acp === null ? NO_RUN : contextOf(acp)), env, executionContextOf(ctx))
     return new EmbeddedHost(ctx, env, { runs, events, gatewayFor })
   }
   const link = new DaemonLink(ctx, env, runs, events)

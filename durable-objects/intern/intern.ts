@@ -177,8 +177,8 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
   }
 
   #currentHost(): Host {
-    const limitsOf = (acp: string) => this.limitsOfTurn(acp)
-    const deps = { ctx: this.ctx, env: this.env, runs: this.runs, limitsOf }
+    const contextOf = (acp: string) => this.contextOfSession(acp)
+    const deps = { ctx: this.ctx, env: this.env, runs: this.runs, contextOf }
     this.#host ??= openHost(this.#lifecycle.identity, deps, {
       message: (message) => this.#onAgentMessage(message),
       up: () => this.#hostIsUp(),

@@ -10,6 +10,8 @@ import type { Run } from "../../src/interns/run/run.ts"
 import { openLedger } from "../../src/ledger/client.ts"
 import { nanoToUsd } from "../../src/money/money.ts"
 import type { Limit } from "../../src/ledger/limits.ts"
+import { traceOfTurn } from "../../src/observability/turn.ts"
+import type { RunContext } from "../../src/policy/run-context.ts"
 import { MAX_SCHEDULES, type Schedule } from "../../src/interns/schedule.ts"
 import type { InternWebhook } from "../../src/interns/webhook.ts"
 import { Meter } from "./meter.ts"
@@ -17,6 +19,7 @@ import { Notices } from "./notices.ts"
 import { listQuestions, type QuestionChange } from "./question-list.ts"
 import { RunStore } from "./run-store.ts"
 import { Schedules } from "./schedules.ts"
+import { TurnExports, turnRecordOf } from "./turn-exports.ts"
 import { StandingAnswers } from "./standing-answers.ts"
 import { SessionLog, stateOf } from "./session-log.ts"
 
@@ -28,6 +31,7 @@ export abstract class InternRecords extends DurableObject<Env> {
   protected readonly standing: StandingAnswers
   readonly #schedules: Schedules
   readonly #notices: Notices
+  readonly #turnExports: TurnExports
   readonly #disk: Disk
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -49,6 +53,12 @@ export abstract class InternRecords extends DurableObject<Env> {
       start: (call) => this.startTurn(call),
     })
     this.#notices = new Notices(sql, env, now)
+    this.#turnExports = new TurnExports(env, {
+      runs: this.runs,
+      now,
+      waitUntil: (work) => ctx.waitUntil(work),
+      schedule: () => this.schedule(),
+    })
     this.#disk = new Disk(sql)
   }
 
@@ -60,11 +70,12 @@ export abstract class InternRecords extends DurableObject<Env> {
 
   /** When something of these is due. */
   protected get recordsDue(): (number | null)[] {
-    return [this.#schedules.nextAt, this.#notices.dueAt]
+    return [this.#schedules.nextAt, this.#notices.dueAt, this.#turnExports.dueAt]
   }
 
   protected async runRecords(): Promise<void> {
     await this.#schedules.runDue()
+    await this.#turnExports.deliverDue()
     await this.#notices.deliverDue(this.runs.fact("identity"))
   }
 
@@ -74,6 +85,7 @@ export abstract class InternRecords extends DurableObject<Env> {
     this.meter.reset()
     this.#schedules.reset()
     this.#notices.reset()
+    this.#turnExports.reset()
   }
 
   #questionChanged({ run, before, identity }: QuestionChange): void {
@@ -91,16 +103,20 @@ export abstract class InternRecords extends DurableObject<Env> {
 
   /** Unless `isCounted`, the webhook waits until the returned function is called with the charged usage. */
   protected turnEnded(
-    { session, usage }: Run,
+    run: Run,
     error: { reason: string; message: string } | null,
     isCounted: boolean,
   ): (usage: TurnUsage | null) => void {
+    const { session, usage } = run
     const identity = this.runs.fact("identity")
     const common = { intern_id: identity?.id, workspace_id: identity?.workspaceId, session_id: session }
     const isHeld = !isCounted
     const notice = this.#notices.add("turn.ended", { ...common, usage, error }, { isHeld })
+    const exported = identity && this.#turnExports.add(identity, turnRecordOf(run, error, this.log, this.now()))
+    if (isCounted) exported?.(usage)
     return (counted) => {
       if (notice !== undefined) this.#notices.release(notice, { ...common, usage: counted, error })
+      exported?.(counted)
       this.schedule()
     }
   }
@@ -171,10 +187,14 @@ export abstract class InternRecords extends DurableObject<Env> {
     return this.#rescheduled(schedule && (await this.#schedules.run(schedule)))
   }
 
-  /** Of the turns in progress, each once: a call of an agent on a machine does not say to which it belongs. */
-  runLimits(): Limit[] {
-    const limits = this.runs.open.flatMap((run) => this.#schedules.limitsOf(run.session, run))
-    return [...new Map(limits.map((limit) => [limit.scope, limit])).values()]
+  /** Of all turns in progress: a call of an agent on a machine does not say to which it belongs. */
+  runContext(): RunContext {
+    const [run, ...others] = this.runs.open
+    const limits = this.runs.open.flatMap((one) => this.#schedules.limitsOf(one.session, one))
+    return {
+      limits: [...new Map(limits.map((limit) => [limit.scope, limit])).values()],
+      turn: run && others.length === 0 ? traceOfTurn(run) : null,
+    }
   }
 
   async #spent(limit: Limit): Promise<number> {
@@ -185,10 +205,11 @@ export abstract class InternRecords extends DurableObject<Env> {
   }
 
   /** Of the turn in a session of the agent. */
-  protected limitsOfTurn(acp: string): Limit[] {
+  protected contextOfSession(acp: string): RunContext {
     const run = this.runs.ofAcp(acp)
     const session = run?.session ?? this.runs.find(acp)?.id
-    return session === undefined ? [] : this.#schedules.limitsOf(session, run)
+    const limits = session === undefined ? [] : this.#schedules.limitsOf(session, run)
+    return { limits, turn: run ? traceOfTurn(run) : null }
   }
 
   /** Files of the embedded agent. */

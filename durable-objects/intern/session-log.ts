@@ -19,6 +19,8 @@ const MAX_PROMPT_LENGTH = 32_000
 export const MAX_ENTRIES = 5_000
 const MAX_SESSIONS = 1_000
 const PRUNE_EVERY = 256
+/** Questions and answers of a turn that destinations are told. */
+const MAX_OF_TURN = 200
 const TITLE_LENGTH = 80
 
 type Text = { kind: "text" | "reasoning"; text: string }
@@ -146,6 +148,18 @@ export class SessionLog {
       session,
       after,
       limit,
+    )
+    return rows.toArray()
+  }
+
+  /** Questions and answers of the turn that ended last. */
+  lastTurn(session: string): StoredEntry[] {
+    const rows = this.#sql.exec<StoredEntry>(
+      `SELECT n, at, body FROM transcript WHERE session = ?1 AND json_extract(body, '$.kind') IN ('question', 'answer')
+         AND n > coalesce((SELECT n FROM transcript WHERE session = ?1 AND json_extract(body, '$.kind') = 'end'
+           ORDER BY n DESC LIMIT 1 OFFSET 1), 0) ORDER BY n LIMIT ?2`,
+      session,
+      MAX_OF_TURN,
     )
     return rows.toArray()
   }

@@ -6,7 +6,7 @@ import { BASE_PATH } from "../http/paths.ts"
 import { newRequestId } from "../support/ids.ts"
 import { inference } from "../inference/routes.ts"
 import { principalByHash } from "../policy/authenticate.ts"
-import { withRunLimits } from "../policy/run-limits.ts"
+import { withRunContext } from "../policy/run-context.ts"
 import { recordingRejections } from "./rejections.ts"
 
 const keys = new WeakMap<Request, string>()
@@ -24,7 +24,7 @@ const calls = new Hono<App>()
     const hash = keys.get(c.req.raw)
     const principal = hash === undefined ? undefined : await principalByHash(hash, c.env, Date.now())
     if (!principal) throw new GatewayError("unauthenticated", "The API key of this request is no longer valid.")
-    c.set("principal", await withRunLimits(principal, c.env))
+    c.set("principal", await withRunContext(principal, c.env))
     await next()
   })
   .route(BASE_PATH, inference)

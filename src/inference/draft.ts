@@ -13,10 +13,13 @@ export type DraftFields = Pick<
 
 /** The facts of a call that are known before it is sent. Its generation starts with them. */
 export function newDraft(fields: DraftFields, meta: RequestMeta, caller: Caller): GenerationDraft {
-  const { user = null, trace = null, hasMessages = false, exported, isToolRun = false, ...facts } = fields
+  const { user = null, trace: given, hasMessages = false, exported, isToolRun = false, ...rest } = fields
+  const { turn } = caller
+  const trace = given ?? (turn && { trace_id: turn.traceId, parent_span_id: turn.spanId })
+  const facts = { ...rest, sessionId: rest.sessionId ?? turn?.sessionId ?? null }
   const id = meta.generationId ?? newGenerationId()
   const { keyHash } = caller
-  const call = { id, keyHash, sessionId: fields.sessionId, region: meta.region }
+  const call = { id, keyHash, sessionId: facts.sessionId, region: meta.region }
   const externalUser = user ?? caller.externalUser
   const context = { user, trace, hasMessages, exported, isToolRun, ...meta.round }
   const broadcast = caller.destinations.length > 0 ? exportContextOf(caller.destinations, call, context) : undefined

@@ -6,6 +6,7 @@ import { toTimestamp } from "../support/time.ts"
 import type { DestinationRow } from "./destination.ts"
 import type { Facts } from "./filter.ts"
 import type { CallContent } from "./call-content.ts"
+import { toTurnRow, type TurnEvent } from "./turn.ts"
 import { errorTypeOf, operationOf } from "./send/conventions.ts"
 import { toAnswerText, toDefinitions, toToolCalls } from "./send/messages.ts"
 
@@ -17,6 +18,18 @@ export type CallEvent = {
   keyName: string | null
   /** Content of the call; null if it was not kept or may not be exported. */
   content: CallContent | null
+}
+
+/** What a delivery has. */
+export type ExportEvent = CallEvent | TurnEvent
+
+export function isTurn(event: ExportEvent): event is TurnEvent {
+  return "turn" in event
+}
+
+/** The id of the record that an event is of. */
+export function recordIdOf(event: ExportEvent): string {
+  return isTurn(event) ? event.turn.id : event.generation.id
 }
 
 export function newEvent(
@@ -118,8 +131,12 @@ export function flaggedOf({ generation, keyName }: CallEvent, flags: Flags) {
   }
 }
 
-/** A call as one flat row, for destinations that keep rows. */
-export function toRow(event: CallEvent, flags: Flags): Record<string, unknown> {
+/** A call or a turn as one flat row, for destinations that keep rows. */
+export function toRow(event: ExportEvent, flags: Flags): Record<string, unknown> {
+  return isTurn(event) ? toTurnRow(event, flags) : toCallRow(event, flags)
+}
+
+function toCallRow(event: CallEvent, flags: Flags): Record<string, unknown> {
   const { generation, content } = event
   const { tokens } = generation
   const { startedAt, endedAt } = timesOf(event)

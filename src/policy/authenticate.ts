@@ -9,7 +9,7 @@ import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { requireJurisdiction } from "../organizations/jurisdiction.ts"
 import { ExpiringMap } from "../support/expiring-map.ts"
-import { withRunLimits } from "./run-limits.ts"
+import { withRunContext } from "./run-context.ts"
 import { loadAccess, loadOperator } from "./store.ts"
 
 const BEARER = /^Bearer +(\S+) *$/i
@@ -27,7 +27,7 @@ export function authenticateWith(readSession: ReadSession): MiddlewareHandler<Ap
     const session = credential === undefined ? await readSession(c.req.raw, c.env) : undefined
     const ip = c.req.header("cf-connecting-ip")
     const principal = session ?? (await principalOf(credential, ip, c.env, Date.now()))
-    c.set("principal", await withRunLimits(principal, c.env, c.req.raw))
+    c.set("principal", await withRunContext(principal, c.env, c.req.raw))
     return next()
   }
 }

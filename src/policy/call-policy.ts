@@ -25,7 +25,12 @@ export type CallPolicy = {
   destinations: readonly DestinationFilter[]
   /** Of the runs of an intern's schedules that a call belongs to; empty for any other call. */
   runLimits: readonly Limit[]
+  /** The turn of an intern that a call is part of; null for any other call. */
+  turn: TurnTrace | null
 }
+
+/** How destinations know a turn of an intern: ids of its trace and its span, in hex. */
+export type TurnTrace = { sessionId: string; traceId: string; spanId: string }
 
 /** A principal with the policy of its calls, as the inference pipeline takes it. */
 export type Caller = Principal & CallPolicy
@@ -43,6 +48,9 @@ export function callerOf(principal: Principal): Caller {
   return callers.get(principal) ?? { ...principal, ...NO_POLICY }
 }
 
+/** Of a call that is none of an intern. */
+export const NO_RUN = { runLimits: [], turn: null } satisfies Partial<CallPolicy>
+
 const NO_POLICY: CallPolicy = {
   defaults: toCallDefaults(null),
   budgets: NO_BUDGETS,
@@ -50,7 +58,7 @@ const NO_POLICY: CallPolicy = {
   guardrails: null,
   byok: [],
   destinations: [],
-  runLimits: [],
+  ...NO_RUN,
 }
 
 /** A caller is cached between requests; its limits are those it was read with. */

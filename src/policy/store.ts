@@ -16,7 +16,7 @@ import { openDb, readColumns } from "../support/db.ts"
 import { commonTools } from "../support/mcp-tools.ts"
 import { workspaces } from "../workspaces/table.ts"
 import { toCallDefaults } from "../workspaces/settings.ts"
-import { type CallPolicy, setPolicy } from "./call-policy.ts"
+import { type CallPolicy, NO_RUN, setPolicy } from "./call-policy.ts"
 
 /**
  * The principal of the live key with this hash, none of whose ancestors that spend is revoked, with the policy of its
@@ -53,7 +53,7 @@ export async function loadAccess(
     guardrails: toCallerGuardrails((guardrails?.results ?? []).map(toAppliedRow)),
     byok: (byok?.results ?? []).map(readByokCredential),
     destinations: ((filters?.results ?? []) as HeadRow[]).map(toHead),
-    runLimits: [],
+    ...NO_RUN,
   }
   return setPolicy(
     {
@@ -155,6 +155,6 @@ export async function loadOperator(db: D1Database, keyHash: string): Promise<Pri
     guardrails: toCallerGuardrails(await findCallerGuardrails(db, keyHash, { ...workspace, userId: ownerId })),
     byok: await findOwnKeys(db, workspace),
     destinations: await listActiveDestinations(db, workspace),
-    runLimits: [],
+    ...NO_RUN,
   })
 }

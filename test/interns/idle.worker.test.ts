@@ -24,7 +24,7 @@ const AT_ONCE = 20
 const SAMPLE = Math.min(20, INTERNS)
 
 /** What docs/interns.md says. */
-const DOCUMENTED = { objectBytes: 140 * 1024, databaseBytes: 8_000, alarms: 2, rowsWritten: 85 }
+const DOCUMENTED = { objectBytes: 140 * 1024, databaseBytes: 8_000, alarms: 2, rowsWritten: 90 }
 
 async function idleIntern(workspace: Workspace, name: string): Promise<string> {
   const { as } = workspace

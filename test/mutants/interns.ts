@@ -96,8 +96,8 @@ export const internMutants: readonly Mutant[] = [
   {
     name: "no alarm is set for a schedule",
     file: "durable-objects/intern/records.ts",
-    from: `return [this.#schedules.nextAt, this.#notices.dueAt]`,
-    to: `return [this.#notices.dueAt]`,
+    from: `return [this.#schedules.nextAt, this.#notices.dueAt`,
+    to: `return [this.#notices.dueAt`,
     test: MODEL,
   },
   {
@@ -245,8 +245,8 @@ export const internMutants: readonly Mutant[] = [
   {
     name: "a run is held under the limits of all runs",
     file: "durable-objects/intern/intern.ts",
-    from: `this.limitsOfTurn(acp)`,
-    to: `(this.limitsOfTurn(acp), this.runLimits())`,
+    from: `this.contextOfSession(acp)`,
+    to: `(this.contextOfSession(acp), this.runContext())`,
     test: LIMIT,
   },
   {

@@ -3,6 +3,7 @@ import registry from "../fixtures/gen-ai-conventions.json" with { type: "json" }
 import { NO_TOKENS } from "../../src/money/money.ts"
 import type { Settled } from "../../src/ledger/generation.ts"
 import { newEvent } from "../../src/observability/event.ts"
+import { newTurnEvent, type StoredTurn, traceOfTurn } from "../../src/observability/turn.ts"
 import { operationOf, toProviderName } from "../../src/observability/send/conventions.ts"
 import { toOtlp } from "../../src/observability/send/otlp.ts"
 import { ALL_FLAGS, CALL } from "./generation.ts"
@@ -110,6 +111,7 @@ test("every gen_ai attribute is in the registry, with its type", () => {
   const attributes = [
     exportOf(),
     exportOf({ broadcast: { region: "global", user: null, trace: null, hasContent: true, isToolRun: true } }),
+    exportOfTurn(),
   ]
     .flatMap(spansOf)
     .flatMap(({ at }) => [...at])
@@ -120,6 +122,56 @@ test("every gen_ai attribute is in the registry, with its type", () => {
   })
   expect(wrong).toEqual([])
   expect(attributes.filter(([key]) => registry.deprecated.includes(key))).toEqual([])
+})
+
+const TURN: StoredTurn = {
+  id: "turn-01a1fed6-f156-81f0-8e2f-d3a472f3d414",
+  runId: "5b0cf0a2-6a6f-4f7e-9d55-0f5f3f3f8f10",
+  organizationId: "o",
+  workspaceId: "w",
+  internId: "i",
+  internName: "ada",
+  host: "embedded",
+  keyHash: "k",
+  session: "s-1",
+  origin: "chat",
+  mode: "manual",
+  model: "acme/chat",
+  startedAt: 1_763_000_000_000,
+  endedAt: 1_763_000_009_000,
+  error: { reason: "turn_failed", message: "The turn failed." },
+  usage: { calls: 2, totalTokens: 30, costUsd: 1 },
+  questions: [
+    {
+      id: "q-1",
+      kind: "permission",
+      operation: "shell",
+      options: ["allow_once"],
+      openedAt: 1_763_000_001_000,
+      closedAt: 1_763_000_004_000,
+      state: "answered",
+      decision: "allow_once",
+      details: { command: "date" },
+    },
+  ],
+}
+const exportOfTurn = () => toOtlp([newTurnEvent("d", { turn: TURN, keyName: "ci" }, true)], ALL_FLAGS)
+
+test("a turn of an intern has what the conventions ask of an agent's span, and its calls name it as their parent", () => {
+  const [turn, question] = spansOf(exportOfTurn())
+  const required = ["gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.agent.id", "gen_ai.agent.name"]
+  const recommended = ["gen_ai.conversation.id", "gen_ai.request.model", "error.type"]
+  expect([...required, ...recommended].filter((key) => !turn?.at.has(key))).toEqual([])
+  expect(registry.operations).toContain(Object.values(turn?.at.get("gen_ai.operation.name") ?? {})[0])
+  expect(turn?.name).toBe("invoke_agent ada")
+  // 1 is SPAN_KIND_INTERNAL: the agent runs in this process.
+  expect([turn?.kind, question?.kind]).toEqual([1, 1])
+  expect(turn?.at.get("gateway.turn.cost")).toEqual({ doubleValue: 1 })
+  expect(question).toMatchObject({ traceId: turn?.traceId, parentSpanId: turn?.spanId, name: "question shell" })
+  const { traceId, spanId } = traceOfTurn({ id: TURN.runId, session: TURN.session })
+  const trace = { trace_id: traceId, parent_span_id: spanId }
+  const [call] = spansOf(exportOf({ broadcast: { region: "global", user: null, trace, hasContent: false } }))
+  expect(call).toMatchObject({ traceId: turn?.traceId, parentSpanId: turn?.spanId })
 })
 
 const EXPECTED: [string, Value][] = [

@@ -5,7 +5,7 @@ import { asGatewayError, type ErrorName, GatewayError } from "../../errors/error
 import { openLedger } from "../../ledger/client.ts"
 import { principalByHash } from "../../policy/authenticate.ts"
 import { callerOf } from "../../policy/call-policy.ts"
-import { withRunLimits } from "../../policy/run-limits.ts"
+import { withRunContext } from "../../policy/run-context.ts"
 import { type Json, parseStored } from "../../support/json.ts"
 import { logError } from "../../support/log.ts"
 import { createDeps } from "../context.ts"
@@ -63,7 +63,7 @@ async function accept(client: SessionClient, { request, env, executionCtx }: Ins
   const currentPolicy = async (): Promise<CurrentPolicy | undefined> => {
     const principal = await principalByHash(keyHash, env, Date.now())
     if (!principal) return undefined
-    const caller = callerOf(await withRunLimits(principal, env))
+    const caller = callerOf(await withRunContext(principal, env))
     const deps = await createDeps({ request, env, executionCtx, requestId: meta.requestId, caller })
     // Each response has a hold of its own: a lease is for many short calls.
     return { caller, deps: { ...deps, ledger: openLedger(env, caller.organizationId) } }

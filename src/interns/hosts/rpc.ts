@@ -1,6 +1,6 @@
 import { type ErrorMetadata, type ErrorName, GatewayError } from "../../errors/errors.ts"
 import type { HomeFile, HomePage } from "../embedded/home.ts"
-import type { Limit } from "../../ledger/limits.ts"
+import type { RunContext } from "../../policy/run-context.ts"
 import type { InternHostKind } from "../kinds.ts"
 import type { ApprovalMode, StartedBy } from "../run/run.ts"
 import type { SessionOrigin, SessionRecord, StoredEntry } from "../run/transcript.ts"
@@ -86,7 +86,7 @@ export interface InternRpc extends Rpc.DurableObjectBranded {
   putSchedule(identity: InternIdentity, schedule: Schedule): Schedule | "too many"
   deleteSchedule(id: string): boolean
   runSchedule(id: string): Promise<Schedule | undefined>
-  runLimits(): readonly Limit[]
+  runContext(): RunContext
   webhook(): InternWebhook | undefined
   setWebhook(identity: InternIdentity, target: Pick<InternWebhook, "url" | "sealedSecret"> | null): void
   files(): { path: string; bytes: number }[]

@@ -2,12 +2,14 @@ import type { Env } from "../../config/env.ts"
 import { logWarning } from "../../support/log.ts"
 import { parseStored } from "../../support/json.ts"
 import { DAY_MS } from "../../support/time.ts"
-import { deleteCallContent, findCallContentBatch } from "../call-content.ts"
+import { CALL_CONTENT_DAYS, deleteCallContent, findCallContentBatch } from "../call-content.ts"
 import { newEvent } from "../event.ts"
+import { isTurnId, newTurnEvent, turnIdBefore } from "../turn.ts"
+import { listTurns, listUnsorted, pruneTurns, toMessage } from "../turn-store.ts"
 import { deliver, type Outcome } from "./deliver.ts"
 import { type BacklogPorts, drain, rest } from "./drain.ts"
 import { DEAD_LETTER_DAYS } from "./retry.ts"
-import { eventsFor, idOf, inParts, isOnItsWay, receive } from "./sort.ts"
+import { eventsFor, idOf, inParts, isOnItsWay, receive, turnEventsFor } from "./sort.ts"
 import {
   type BatchRow,
   expireBatches,
@@ -65,18 +67,21 @@ export function contentIdsOf({ id, generation_ids: ids, is_sorted: isSorted }: B
 }
 
 async function attempt(row: BatchRow, receiver: Receiver, env: Env, now: number): Promise<Outcome | undefined> {
-  const called = await listCalled(env.DB, row.organization_id, parseStored(row.generation_ids))
+  const ids = parseStored<string[]>(row.generation_ids)
+  const called = await listCalled(env.DB, row.organization_id, ids)
+  const turns = await listTurns(env.DB, row.organization_id, ids.filter(isTurnId))
   if (row.is_sorted === 1) {
     const content = receiver.privacy_mode === 1 ? {} : await findCallContentBatch(env.FILES, row.id)
-    const events = called.map(({ generation, keyName }) =>
+    const calls = called.map(({ generation, keyName }) =>
       newEvent(receiver.id, generation, keyName, content[generation.id] ?? null),
     )
-    // The generations are past their retention: nothing is left to deliver.
+    const events = [...calls, ...turns.map((turn) => newTurnEvent(receiver.id, turn, receiver.privacy_mode === 0))]
+    // The records are past their retention: nothing is left to deliver.
     return events.length === 0 ? TAKEN : deliver(receiver, { id: row.id, events, env, now })
   }
   const received = await Promise.all(called.map((call) => receive(call, env)))
   if (received.some((call) => isOnItsWay(call, now))) return undefined
-  const parts = inParts(eventsFor(receiver, received))
+  const parts = inParts([...eventsFor(receiver, received), ...turnEventsFor(receiver, turns)])
   for (const events of parts) {
     const outcome = await deliver(receiver, { id: idOf(receiver, events), events, env, now })
     if (!outcome.isTaken) return outcome
@@ -95,10 +100,17 @@ async function removeBacklog(destination: DeliveryIdentity, env: Env, now: numbe
 const LOST_AFTER_MS = 2 * 3_600_000
 const MOST_A_RUN = 500
 
-/** Wakes destinations whose backlog is overdue, and deletes expired dead letters. */
+/** The queue has lost the message of a turn that is older and was not sorted. */
+const UNSORTED_AFTER_MS = 15 * 60_000
+
+/** Wakes destinations whose backlog is overdue, queues lost turns again, and deletes what is past its retention. */
 export async function sweepBatches(env: Env, now: number): Promise<void> {
   for (const destination of await listOverdue(env.DB, now - LOST_AFTER_MS, MOST_A_RUN)) {
     await wakeDelivery(env, destination, now)
   }
+  for (const { id, ...workspace } of await listUnsorted(env.DB, turnIdBefore(now - UNSORTED_AFTER_MS), MOST_A_RUN)) {
+    await env.BROADCAST.send(toMessage(workspace, id, now))
+  }
   await pruneBatches(env.DB, now - DEAD_LETTER_DAYS * DAY_MS)
+  await pruneTurns(env.DB, turnIdBefore(now - CALL_CONTENT_DAYS * DAY_MS))
 }

@@ -5,7 +5,7 @@ import { mastersOf } from "../../secrets/master-key.ts"
 import { openSealed } from "../../secrets/workspace-key.ts"
 import { logError } from "../../support/log.ts"
 import { aboutSecrets, toConfigured, withoutSecrets } from "../destination.ts"
-import type { CallEvent } from "../event.ts"
+import type { ExportEvent } from "../event.ts"
 import type { Configured } from "../kinds.ts"
 import { toOutbound } from "../send/request.ts"
 import { dataKeyOf, type KeyedRow } from "../store.ts"
@@ -24,7 +24,7 @@ export type Outcome = {
 
 type DeliveryRequest = {
   id: string
-  events: readonly CallEvent[]
+  events: readonly ExportEvent[]
   env: Env
   now: number
 }

@@ -3,7 +3,9 @@ import { logWarning } from "../../support/log.ts"
 import { derivedIdAt, timeOf } from "../../support/ids.ts"
 import { matches, toHead } from "../coverage.ts"
 import { toLists } from "../destination.ts"
-import { type CallEvent, factsOf, newEvent } from "../event.ts"
+import { type ExportEvent, factsOf, isTurn, newEvent, recordIdOf } from "../event.ts"
+import { factsOfTurn, isTurnId, type NamedTurn, newTurnEvent } from "../turn.ts"
+import { listTurns, noteSorted } from "../turn-store.ts"
 import { passes } from "../filter.ts"
 import { findCallContent, saveCallContentBatch, deleteCallContent, type CallContent } from "../call-content.ts"
 import { deliver, type Outcome } from "./deliver.ts"
@@ -40,16 +42,23 @@ export async function sortCalls({ organizationId, workspaceId, generationIds }: 
   const [only] = receivers
   if (receivers.length === 1 && only && only.failures > 0 && only.filter_rules === null) {
     await keepUnsorted(only, generationIds, env, now)
+    await noteSorted(env.DB, organizationId, generationIds.filter(isTurnId), now)
     await confirmBroadcasts(env, organizationId, generationIds)
     return DONE
   }
   const called = receivers.length === 0 ? [] : await listCalled(env.DB, organizationId, generationIds)
+  const turnIds = generationIds.filter(isTurnId)
+  const turns = receivers.length === 0 ? [] : await listTurns(env.DB, organizationId, turnIds)
   const received = await Promise.all(called.map((call) => receive(call, env)))
   if (received.some((call) => isOnItsWay(call, now))) return { waitMs: LOOK_AGAIN_MS }
-  if (receivers.length > 0 && called.length < generationIds.length) {
-    logWarning("calls are not in the database", { missing: generationIds.length - called.length, organizationId })
+  if (receivers.length > 0 && called.length + turns.length < generationIds.length) {
+    logWarning("calls are not in the database", {
+      missing: generationIds.length - called.length - turns.length,
+      organizationId,
+    })
   }
-  await Promise.all(receivers.map((receiver) => broadcast(receiver, received, env, now)))
+  await Promise.all(receivers.map((receiver) => broadcast(receiver, { received, turns, env, now })))
+  await noteSorted(env.DB, organizationId, turnIds, now)
   await confirmBroadcasts(env, organizationId, generationIds)
   // After that: calls that are published again are sorted with their content.
   await deleteCallContent(env.FILES, generationIds)
@@ -67,8 +76,10 @@ export function isOnItsWay({ generation, content }: ReceivedCall, now: number): 
   return content === null && broadcast?.hasContent === true && ending !== "unsettled" && now - settledAt < ON_ITS_WAY_MS
 }
 
-async function broadcast(receiver: Receiver, received: readonly ReceivedCall[], env: Env, now: number): Promise<void> {
-  const wanted = eventsFor(receiver, received)
+type Sorted = { received: readonly ReceivedCall[]; turns: readonly NamedTurn[]; env: Env; now: number }
+
+async function broadcast(receiver: Receiver, { received, turns, env, now }: Sorted): Promise<void> {
+  const wanted = [...eventsFor(receiver, received), ...turnEventsFor(receiver, turns)]
   // The object of a destination that fails delivers to it alone.
   let isAway = receiver.failures > 0
   for (const events of inParts(wanted)) {
@@ -82,7 +93,7 @@ async function broadcast(receiver: Receiver, received: readonly ReceivedCall[], 
 }
 
 /** Events of these calls for a destination, with the content that it may get. Pure. */
-export function eventsFor(receiver: Receiver, received: readonly ReceivedCall[]): CallEvent[] {
+export function eventsFor(receiver: Receiver, received: readonly ReceivedCall[]): ExportEvent[] {
   const head = toHead(receiver)
   const { filter_rules: rules } = toLists(receiver)
   return received.flatMap(({ generation, keyName, content }) => {
@@ -92,17 +103,30 @@ export function eventsFor(receiver: Receiver, received: readonly ReceivedCall[])
   })
 }
 
+/** Turns for a destination. Ramp, which adds up what is spent, gets none: their calls have the cost. Pure. */
+export function turnEventsFor(receiver: Receiver, turns: readonly NamedTurn[]): ExportEvent[] {
+  if (receiver.type === "ramp") return []
+  const head = toHead(receiver)
+  const { filter_rules: rules } = toLists(receiver)
+  return turns.flatMap((named) => {
+    const { id, keyHash, session: sessionId } = named.turn
+    if (!matches(head, { id, keyHash, sessionId, region: "global" }) || !passes(rules, factsOfTurn(named))) return []
+    return [newTurnEvent(receiver.id, named, receiver.privacy_mode === 0)]
+  })
+}
+
 /** Deterministic, in case the same calls are sorted twice. */
-export function idOf({ id }: Receiver, events: readonly CallEvent[]): string {
-  const ids = events.map(({ generation }) => generation.id)
+export function idOf({ id }: Receiver, events: readonly ExportEvent[]): string {
+  const ids = events.map(recordIdOf)
   return derivedIdAt(timeOf(ids[0] ?? ""), "delivery", id, ...ids)
 }
 
-export function inParts(events: readonly CallEvent[]): CallEvent[][] {
-  const parts: CallEvent[][] = []
+export function inParts(events: readonly ExportEvent[]): ExportEvent[][] {
+  const parts: ExportEvent[][] = []
   let text = 0
   for (const event of events) {
-    const size = event.content ? JSON.stringify(event.content).length : 0
+    const content = isTurn(event) ? event.turn.questions : event.content
+    const size = content ? JSON.stringify(content).length : 0
     const part = parts.at(-1)
     if (!part || text + size > MAX_CONTENT) {
       parts.push([event])
@@ -131,7 +155,7 @@ async function note(receiver: Receiver, outcome: Outcome, env: Env, now: number)
 
 type KeptBatch = {
   id: string
-  events: readonly CallEvent[]
+  events: readonly ExportEvent[]
   outcome: Outcome | undefined
   env: Env
   now: number
@@ -139,9 +163,11 @@ type KeptBatch = {
 
 /** Saves a batch that was not accepted. The content is saved first, since a batch without it would lose it. */
 async function keep(receiver: Receiver, { id, events, outcome, env, now }: KeptBatch): Promise<void> {
-  const text = events.flatMap(({ generation, content }) => (content ? [[generation.id, content] as const] : []))
+  const text = events.flatMap((event) =>
+    !isTurn(event) && event.content ? [[event.generation.id, event.content] as const] : [],
+  )
   await saveCallContentBatch(env.FILES, id, Object.fromEntries(text))
-  const ids = events.map(({ generation }) => generation.id)
+  const ids = events.map(recordIdOf)
   await addToBacklog(receiver, { id, ids, outcome, isSorted: true }, env, now)
 }
 

@@ -1,6 +1,6 @@
-import type { CallEvent, Flags } from "../event.ts"
+import type { ExportEvent, Flags } from "../event.ts"
 
 /** One delivery. `id` is the same in every attempt; `now` in epoch milliseconds. */
-export type Delivery = { id: string; events: readonly CallEvent[]; flags: Flags; now: number }
+export type Delivery = { id: string; events: readonly ExportEvent[]; flags: Flags; now: number }
 
 export const USER_AGENT = "edge-model-gateway"

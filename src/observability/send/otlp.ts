@@ -1,11 +1,13 @@
-import { type CallEvent, type Flags, timesOf, traceOf } from "../event.ts"
+import { type CallEvent, type ExportEvent, type Flags, isTurn, timesOf, traceOf } from "../event.ts"
+import type { TurnEvent } from "../turn.ts"
 import { type Attributes, attributesOf } from "./attributes.ts"
 import { isDouble, SCHEMA_URL } from "./conventions.ts"
 import { type Step, stepsOf } from "./steps.ts"
+import { type TurnSpan, turnSpansOf } from "./turns.ts"
 
 /**
- * Calls as OTLP/JSON: an ExportTraceServiceRequest with a span per call, with `gen_ai.*` attributes, and child spans for
- * its steps. Pure.
+ * Calls and turns as OTLP/JSON: an ExportTraceServiceRequest with a span for each, with `gen_ai.*` attributes, and child
+ * spans for steps and questions. Pure.
  */
 
 type Value =
@@ -15,6 +17,17 @@ type Value =
   | { doubleValue: number }
   | { arrayValue: { values: Value[] } }
 type Attribute = { key: string; value: Value }
+type Span = {
+  traceId: string
+  spanId: string
+  parentSpanId?: string
+  name: string
+  kind: number
+  startTimeUnixNano: string
+  endTimeUnixNano: string
+  attributes: Attribute[]
+  status: { code: number; message?: string }
+}
 
 export const SERVICE = "edge-model-gateway"
 const SPAN_KIND_INTERNAL = 1
@@ -23,9 +36,13 @@ const STATUS_UNSET = 0
 const STATUS_ERROR = 2
 
 /** Attributes that a kind of destination reads besides the conventions, for the resource and for each span. */
-export type Extras = { resource?: Attributes; span?: (event: CallEvent, flags: Flags) => Attributes }
+export type Extras = {
+  resource?: Attributes
+  span?: (event: CallEvent, flags: Flags) => Attributes
+  turn?: (event: TurnEvent) => Attributes
+}
 
-export function toOtlp(events: readonly CallEvent[], flags: Flags, more: Extras = {}) {
+export function toOtlp(events: readonly ExportEvent[], flags: Flags, more: Extras = {}) {
   return {
     resourceSpans: [
       {
@@ -33,7 +50,7 @@ export function toOtlp(events: readonly CallEvent[], flags: Flags, more: Extras 
         scopeSpans: [
           {
             scope: { name: SERVICE },
-            spans: events.flatMap((event) => [toSpan(event, flags, more), ...stepsOf(event).map(toStepSpan)]),
+            spans: events.flatMap((event) => toSpansOf(event, flags, more)),
             schemaUrl: SCHEMA_URL,
           },
         ],
@@ -43,7 +60,12 @@ export function toOtlp(events: readonly CallEvent[], flags: Flags, more: Extras 
   }
 }
 
-function toSpan(event: CallEvent, flags: Flags, { span }: Extras) {
+function toSpansOf(event: ExportEvent, flags: Flags, more: Extras): Span[] {
+  if (isTurn(event)) return turnSpansOf(event, flags, more.turn?.(event)).map((span) => toStepSpan(span))
+  return [toSpan(event, flags, more), ...stepsOf(event).map(toStepSpan)]
+}
+
+function toSpan(event: CallEvent, flags: Flags, { span }: Extras): Span {
   const { startedAt, endedAt } = timesOf(event)
   const { traceId, spanId, parentSpanId, name } = traceOf(event)
   const { ending, status } = event.generation
@@ -63,7 +85,8 @@ function toSpan(event: CallEvent, flags: Flags, { span }: Extras) {
   }
 }
 
-function toStepSpan({ isUpstream, startedAt, endedAt, attributes, error, ...ids }: Step) {
+function toStepSpan(step: Step | TurnSpan): Span {
+  const { isUpstream, startedAt, endedAt, attributes, error, ...ids } = { isUpstream: false, ...step }
   return {
     ...ids,
     kind: isUpstream ? SPAN_KIND_CLIENT : SPAN_KIND_INTERNAL,

@@ -14,6 +14,11 @@ import { USER_AGENT, type Delivery } from "./delivery.ts"
 
 type Spans = Exclude<KindName, "webhook" | "s3" | "clickhouse" | "snowflake" | "ramp">
 type Way = { url: string; headers: Record<string, string>; extras?: Extras }
+const OPEN_INFERENCE: Extras = {
+  span: (event, flags) => openInferenceAttributes(event, flags),
+  turn: () => ({ "openinference.span.kind": "AGENT" }),
+}
+
 type Ways = { [Name in Spans]: (config: ConfigOf<Name>) => Way }
 
 const WAYS: Ways = {
@@ -22,7 +27,10 @@ const WAYS: Ways = {
   langfuse: ({ baseUrl, publicKey, secretKey }) => ({
     url: under(baseUrl, "/api/public/otel/v1/traces"),
     headers: { authorization: basic(publicKey, secretKey), "x-langfuse-ingestion-version": "4" },
-    extras: { span: langfuseAttributes },
+    extras: {
+      span: langfuseAttributes,
+      turn: ({ turn }) => ({ "langfuse.observation.type": "agent", "langfuse.session.id": turn.session }),
+    },
   }),
   // https://grafana.com/docs/grafana-cloud/send-data/otlp/send-data-otlp/
   grafana: ({ baseUrl, instanceId, apiKey }) => ({
@@ -44,7 +52,7 @@ const WAYS: Ways = {
   arize: ({ apiKey, baseUrl, modelId, spaceKey }) => ({
     url: under(baseUrl, "/v1/traces"),
     headers: { authorization: apiKey, api_key: apiKey, space_id: spaceKey, "arize-space-id": spaceKey },
-    extras: { resource: { model_id: modelId, "openinference.project.name": modelId }, span: openInferenceAttributes },
+    extras: { resource: { model_id: modelId, "openinference.project.name": modelId }, ...OPEN_INFERENCE },
   }),
   // https://www.braintrust.dev/docs/integrations/sdk-integrations/opentelemetry
   braintrust: ({ apiKey, baseUrl, projectId }) => ({
@@ -64,7 +72,7 @@ const WAYS: Ways = {
       "wandb-api-key": apiKey,
       project_id: `${entity}/${project}`,
     },
-    extras: { resource: { "wandb.entity": entity, "wandb.project": project }, span: openInferenceAttributes },
+    extras: { resource: { "wandb.entity": entity, "wandb.project": project }, ...OPEN_INFERENCE },
   }),
   // https://docs.langchain.com/langsmith/trace-with-opentelemetry
   langsmith: ({ apiKey, endpoint, project, workspaceId }) => ({

@@ -1,0 +1,75 @@
+import type { BroadcastMessage } from "../config/messages.ts"
+import { parseStored } from "../support/json.ts"
+import type { NamedTurn, StoredTurn, TurnRecord } from "./turn.ts"
+
+/**
+ * Stores a turn with the name, the host and the key of its intern, where a destination of the workspace listens. False
+ * where none does, or where it is stored already.
+ */
+export async function insertTurn(db: D1Database, turn: TurnRecord): Promise<boolean> {
+  const { meta } = await db
+    .prepare(
+      `INSERT INTO intern_turns (id, organization_id, workspace_id, record)
+       SELECT ?1, i.organization_id, i.workspace_id,
+         json_set(?2, '$.keyHash', i.key_hash, '$.internName', i.name, '$.host', i.host)
+       FROM interns i WHERE i.id = ?3 AND i.organization_id = ?4 AND i.workspace_id = ?5 AND EXISTS (
+         SELECT 1 FROM destinations d JOIN workspaces w ON w.id = d.workspace_id
+           AND json_extract(w.settings, '$.is_observability_broadcast_enabled') = 1
+         WHERE d.enabled = 1 AND d.deleted_at IS NULL AND d.organization_id = ?4 AND d.workspace_id = ?5)
+       ON CONFLICT DO NOTHING`,
+    )
+    .bind(turn.id, JSON.stringify(turn), turn.internId, turn.organizationId, turn.workspaceId)
+    .run()
+  return meta.changes > 0
+}
+
+/** Those of these turns that are stored, by time. */
+export async function listTurns(db: D1Database, organizationId: string, ids: readonly string[]): Promise<NamedTurn[]> {
+  if (ids.length === 0) return []
+  const { results } = await db
+    .prepare(
+      `SELECT t.record, k.name FROM intern_turns t LEFT JOIN api_keys k ON k.hash = t.record ->> 'keyHash'
+       WHERE t.organization_id = ? AND t.id IN (SELECT value FROM json_each(?)) ORDER BY t.id`,
+    )
+    .bind(organizationId, JSON.stringify(ids))
+    .all<{ record: string; name: string | null }>()
+  return results.map(({ record, name }) => ({ turn: parseStored<StoredTurn>(record), keyName: name }))
+}
+
+export async function noteSorted(
+  db: D1Database,
+  organizationId: string,
+  ids: readonly string[],
+  now: number,
+): Promise<void> {
+  if (ids.length === 0) return
+  await db
+    .prepare(
+      "UPDATE intern_turns SET sorted_at = ? WHERE organization_id = ? AND id IN (SELECT value FROM json_each(?))",
+    )
+    .bind(now, organizationId, JSON.stringify(ids))
+    .run()
+}
+
+type Place = { organizationId: string; workspaceId: string }
+
+export function toMessage({ organizationId, workspaceId }: Place, id: string, since: number): BroadcastMessage {
+  return { kind: "calls", organizationId, workspaceId, generationIds: [id], since }
+}
+
+/** Turns of all organizations that ended before then, and whose message the queue has lost. */
+export async function listUnsorted(db: D1Database, before: string, limit: number): Promise<(Place & { id: string })[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT id, organization_id AS organizationId, workspace_id AS workspaceId FROM intern_turns
+       WHERE sorted_at IS NULL AND id < ? ORDER BY id LIMIT ?`,
+    )
+    .bind(before, limit)
+    .all<Place & { id: string }>()
+  return results
+}
+
+/** Deletes turns of all organizations that ended before then. */
+export async function pruneTurns(db: D1Database, before: string): Promise<void> {
+  await db.prepare("DELETE FROM intern_turns WHERE id < ?").bind(before).run()
+}
