@@ -271,13 +271,6 @@ export const internMutants: readonly Mutant[] = [
     test: LIMIT,
   },
   {
-    name: "a run that failed has cost its schedule nothing",
-    file: SCHEDULES,
-    from: `Math.max(logged, await this.#deps.spentToday(limitOf(id, dailyLimitUsd)))`,
-    to: `Math.max(logged, 0)`,
-    test: LIMIT,
-  },
-  {
     name: "runs of a schedule lease parts of its limit",
     file: "src/inference/context.ts",
     from: `deferral || caller.runLimits.length > 0 ? undefined : later`,

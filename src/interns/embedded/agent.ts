@@ -234,9 +234,8 @@ export class EmbeddedAgent {
     this.#memory.say(session, { role: "tool", tool_call_id: call.id, content: spoken })
   }
 
-  #end(session: string, turn: Turn, how: string | { code: number; message: string; data?: unknown }): void {
+  #end(session: string, turn: Turn, how: string | { code: number; message: string; data?: object }): void {
     this.#memory.setTurn(session, undefined)
-    if (typeof how !== "string") return this.#deps.emit({ jsonrpc: "2.0", id: turn.rpc, error: how })
     const { prompt, cached, completion, cost } = turn.usage
     const usage = {
       inputTokens: prompt - cached,
@@ -245,7 +244,8 @@ export class EmbeddedAgent {
       cachedReadTokens: cached,
     }
     const counted = turn.rounds > 0 && { usage, _meta: { cost, by_model: turn.models } }
-    this.#reply(turn.rpc, { stopReason: how, ...counted })
+    if (typeof how === "string") return this.#reply(turn.rpc, { stopReason: how, ...counted })
+    this.#deps.emit({ jsonrpc: "2.0", id: turn.rpc, error: { ...how, data: { ...how.data, ...counted } } })
   }
 
   #update(session: string, update: Record<string, unknown>): void {

@@ -70,7 +70,7 @@ export type AcpEvent =
     }
   | { is: "elicitation"; acp: string; rpc: RpcId; message: string; fields: FieldDescriptor[] }
   | { is: "result"; rpc: RpcId; result: Json }
-  | { is: "failure"; rpc: RpcId; code: number; message: string; status: number | null }
+  | { is: "failure"; rpc: RpcId; code: number; message: string; status: number | null; usage: TurnUsage | null }
   | { is: "request"; rpc: RpcId; method: string }
   | { is: "silent" }
 
@@ -99,6 +99,7 @@ function parseAnswer(rpc: RpcId, { result, error }: AcpMessage): AcpEvent {
     code: error.code,
     message: spoken.join(": "),
     status: isFailureStatus(status) ? status : null,
+    usage: usageOf(data),
   }
 }
 

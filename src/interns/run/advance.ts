@@ -211,10 +211,11 @@ function turnEnded(run: Run, result: Record<string, unknown>): Step {
 
 type Failure = AcpEvent & { is: "failure" }
 
-function turnFailed(run: Run, { message, status, code }: Failure): Step {
+function turnFailed(run: Run, { message, status, code, usage }: Failure): Step {
+  const counted = { ...run, usage: usage ?? run.usage }
   // Some agents report a cancellation as an error.
-  if (run.state === "cancelling") return end(run, finishOf(run.ending))
-  return end(run, turnFailure(message, status, code))
+  if (run.state === "cancelling") return end(counted, finishOf(run.ending))
+  return end(counted, turnFailure(message, status, code))
 }
 
 function end(run: Run, finish: Finish): Step {
