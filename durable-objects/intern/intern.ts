@@ -66,6 +66,7 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
       await this.#alarm.load()
       this.#turns.recover()
       this.#clients.recover()
+      this.recoverRecords()
       if (this.runs.open.length > 0 && this.#currentHost().isUp) this.#turns.forAll(machine.onHostBack)
     })
   }

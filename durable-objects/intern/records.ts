@@ -79,6 +79,11 @@ export abstract class InternRecords extends DurableObject<Env> {
     await this.#notices.deliverDue(this.runs.fact("identity"))
   }
 
+  /** After the end of another isolate. */
+  protected recoverRecords(): void {
+    this.#turnExports.recover()
+  }
+
   /** For a storage that was emptied. */
   protected resetRecords(): void {
     this.log.reset()

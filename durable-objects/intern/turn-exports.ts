@@ -58,7 +58,7 @@ export class TurnExports {
   readonly #waitUntil: (work: Promise<unknown>) => void
   readonly #schedule: () => void
   /** When those that are left are sent again; null for none. */
-  #retryAt: number | null
+  #retryAt: number | null = null
 
   constructor(env: Env, { runs, now, waitUntil, schedule }: TurnExportsDeps) {
     this.#runs = runs
@@ -66,7 +66,11 @@ export class TurnExports {
     this.#now = now
     this.#waitUntil = waitUntil
     this.#schedule = schedule
-    this.#retryAt = this.#waiting.length > 0 ? 0 : null
+  }
+
+  /** Sends what another isolate left. Not by an alarm: the object is awake, and an alarm that runs hides the next one. */
+  recover(): void {
+    for (const turn of this.#waiting) this.#waitUntil(this.#send(turn))
   }
 
   /** For a storage that was emptied. */
