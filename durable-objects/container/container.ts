@@ -12,7 +12,7 @@ const NO_INSTANCE = "there is no container instance"
 
 /**
  * The container of one intern: the image of src/daemon, whose daemon dials in to the object of the intern. Starting it,
- * and watching it while it runs, is the class's; an end that nobody asked for is reported to the intern.
+ * and watching it while it runs, is the class's; an unrequested end is reported to the intern.
  *
  * Not the intern's own object: the runtime refuses to open an object with a container where no engine runs, and one whose
  * container runs never sleeps.

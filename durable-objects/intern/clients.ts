@@ -163,7 +163,7 @@ export class InternClients {
 
   /** The agent has ended: fails pending requests. Clients must load their sessions again. */
   gone(): void {
-    const error = { code: RPC_ERRORS.away, message: "The agent was started anew. Load the session again." }
+    const error = { code: RPC_ERRORS.away, message: "The agent was restarted. Load the session again." }
     for (const { client, id } of this.#store.takeRequests()) this.#refuse(client, id, error)
     this.#store.forgetSessions()
   }

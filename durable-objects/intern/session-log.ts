@@ -19,7 +19,7 @@ const MAX_PROMPT_LENGTH = 32_000
 export const MAX_ENTRIES = 5_000
 const MAX_SESSIONS = 1_000
 const PRUNE_EVERY = 256
-/** Questions and answers of a turn that destinations are told. */
+/** Questions and answers of a turn that destinations receive. */
 const MAX_OF_TURN = 200
 const TITLE_LENGTH = 80
 

@@ -34,7 +34,7 @@ export async function reconcileCounters(
     const sums = { keys, scopes, opening: counters.opening(now), onTheirWay }
     const recorded = recordedBy(sums, ancestors, now)
     const drifts = driftsOf(charged, recorded, now)
-    // A window that has begun anew meanwhile is compared the next time.
+    // A window that was reset meanwhile is compared the next time.
     const report = { organizationId, at: now, restored, drifts, overruns: overruns.list() }
     if (dayOf(Date.now()) !== dayOf(now)) return report
     for (const drift of drifts) {

@@ -52,7 +52,7 @@ function configFaults(env: Env): string[] {
   return [...secretFaults(env), ...parseConfig(env).faults, ...CHECKS.flatMap((check) => faultOf(() => check(env)))]
 }
 
-/** Variables that other rooms parse: JSON, hosts and what belongs together. */
+/** Variables that other modules parse: JSON, hosts and groups. */
 const CHECKS: readonly ((env: Env) => unknown)[] = [
   configuredProviders,
   regionalHosts,

@@ -14,7 +14,7 @@ const key = z
   .trim()
   .regex(/^[\x20-\x7e]+$/, "must be printable ASCII on one line: it travels in a header")
   .max(MAX_KEY_LENGTH, `must be at most ${MAX_KEY_LENGTH} characters`)
-  .meta({ description: "The provider's key. Write-only: kept sealed, and never told again." })
+  .meta({ description: "The provider's key. Write-only: stored encrypted, never returned." })
 const flag = z.boolean()
 
 function list(entry: z.ZodType<string>, rule: string) {

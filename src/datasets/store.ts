@@ -9,7 +9,7 @@ import { LEAST_SESSIONS, WINDOW_DAYS, windowBefore } from "./session-cost.ts"
 const NAME = "session-cost"
 
 /**
- * Computes the cells anew: what a session of an app cost with a model, in the middle, by how many turns it took. A turn
+ * Recomputes the cells: what a session of an app cost with a model, in the middle, by how many turns it took. A turn
  * is a call that an app made in a session and that was answered. No session and no user is kept.
  */
 export async function refreshSessionCost(db: D1Database, now: number): Promise<void> {

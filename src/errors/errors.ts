@@ -48,14 +48,14 @@ type Details = {
   /** The rules about route, budget or rate that refused a call. */
   refusedBy?: readonly GuardrailRule[]
   headers?: Record<string, string>
-  /** Told beside `error`, at the top level of the body. */
+  /** Fields beside `error`, at the top level of the body. */
   extraFields?: Record<string, unknown>
   /** The key lacks the right to do this: the audit log records it. */
   isDenial?: true
   cause?: unknown
 }
 
-/** A refusal with words for the caller (`message`) and, apart from them, a cause for the log. */
+/** An error with a `message` for the caller and, separately, a cause for the log. */
 export class GatewayError extends Error {
   override readonly name = "GatewayError"
   readonly code: ErrorName
@@ -112,7 +112,7 @@ export function isUnavailable(thrown: unknown): boolean {
 
 const UNAVAILABLE_MESSAGE = "A part of the gateway is not available at the moment. Retry in a few seconds."
 
-/** Anything else than a GatewayError is a bug: it is logged, and the client receives no detail. */
+/** Any other error than a GatewayError is a bug: it is logged, and the client receives no detail. */
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   if (isSchemaError(thrown)) return new GatewayError("misconfigured", SCHEMA_MESSAGE, { cause: thrown })

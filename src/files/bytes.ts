@@ -16,7 +16,7 @@ export async function writeBytes(bucket: R2Bucket, key: string, content: AsyncIt
   let [waitingBytes, size] = [0, 0]
   try {
     for await (const chunk of content) {
-      // Whoever gave the chunk may use its memory again.
+      // The producer of the chunk may reuse its memory.
       waiting.push(chunk.slice())
       waitingBytes += chunk.byteLength
       size += chunk.byteLength

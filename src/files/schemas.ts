@@ -6,7 +6,7 @@ export const FileRecord = z
     id: z.string(),
     type: z.literal("file"),
     filename: z.string(),
-    mime_type: z.string().meta({ description: "Told from the bytes." }),
+    mime_type: z.string().meta({ description: "Detected from the bytes." }),
     size_bytes: z.int(),
     downloadable: z
       .boolean()

@@ -78,7 +78,7 @@ export async function readJson(provider: Provider, response: Response): Promise<
     const result: unknown = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array()))
     if (isObject(result)) return result
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new GatewayError("provider_failed", `${provider.name} returned a body that is not JSON.`)
 }

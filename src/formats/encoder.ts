@@ -19,7 +19,7 @@ export type ServingInfo = {
  * made for each call, and may keep state.
  */
 export type ResponseEncoder = {
-  /** `chunk` depends on nothing but the chunk, so that frames of one shape are rewritten alike. */
+  /** `chunk` depends on nothing but the chunk, so that frames of one shape are rewritten in the same way. */
   isStateless: boolean
   /** A complete JSON document. `earlier`: messages of the turns before the result's own. */
   document: (result: Json, answering: ServingInfo, charge: Charge, earlier?: readonly Json[]) => Json

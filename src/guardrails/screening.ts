@@ -24,9 +24,9 @@ import { unchecked } from "./content/unchecked.ts"
 export type Screening = {
   /** The filtered request. Rejects with an error if something is blocked or could not be checked. */
   request: <T extends object>(request: T) => Promise<T>
-  /** The filtered result of a tool that the gateway ran: the model and the client read it alike. Rejects like `request`. */
+  /** The filtered result of a tool that the gateway ran: the model and the client receive the same. Rejects like `request`. */
   toolResult: <T extends Json>(result: T) => Promise<T>
-  /** Whether answers are read, or else pass by. */
+  /** Whether responses are screened or passed through. */
   readsAnswers: boolean
   /** Filter for a response that streams as chat. */
   answerFilter: () => AnswerFilter

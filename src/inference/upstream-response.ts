@@ -26,7 +26,7 @@ export async function readResponse(response: Response, expected: Expected): Prom
     const contentType = type === "application/octet-stream" ? (request.bytesType ?? type) : type
     return { kind: "bytes", contentType, body: response.body }
   }
-  // Servers label their streams in many ways: the first byte tells a stream from a document.
+  // Servers label their streams in many ways: the first byte distinguishes a stream from a document.
   if (isStreamed && type !== "text/html") {
     const { decode } = request
     const body = new PacedReader(decode?.type === type ? decode.body(response.body) : response.body)

@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm"
 import { apiKeys, type KeyRow } from "../keys/table.ts"
 import { openDb } from "../support/db.ts"
 
-/** What whoever controls an intern gives to its key: limits, and tools of MCP servers. */
+/** What the owner of an intern grants to its key: limits, and tools of MCP servers. */
 export type KeyTerms = Pick<KeyRow, "limitNano" | "limitReset" | "dailyLimitNano" | "mcpTools">
 /** `spentBeforeNano`: what former keys of the intern have spent. */
 export type InternKey = KeyTerms & Pick<KeyRow, "hash" | "includeByokInLimit" | "spentBeforeNano" | "createdAt">

@@ -27,7 +27,7 @@ const terms = {
     description:
       "USD that the intern may spend in all, or until `limit_reset`. Limits of the key that made it apply besides. Null: none of its own.",
   }),
-  limit_reset: LimitReset.nullish().meta({ description: "When `limit` starts anew, UTC. Null: never." }),
+  limit_reset: LimitReset.nullish().meta({ description: "When `limit` resets, UTC. Null: never." }),
   daily_limit: limitInput.nullish().meta({ description: "USD a UTC day, beside `limit`. Null: none." }),
   mcp_tools: mcpToolsInput.meta({
     description:

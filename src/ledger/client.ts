@@ -37,7 +37,7 @@ const MAX_SILENT_REPORTS = 6
 const UNREPORTED_MS = 30_000
 /** The return of a lease is tried so often; after that, the lease costs what was declared of it. */
 const RETURN_TRIES = 3
-/** When the ledger lets go of a hold that failed for its isolate. */
+/** When the ledger releases a hold whose response did not reach its isolate. */
 const RELEASED_MS = 1_000
 
 /**

@@ -19,7 +19,7 @@ export type FreeLimits = {
 
 export type FreeCount = { minute: number; minuteStart: number; day: number; dayStart: number }
 
-/** `resetAt`: epoch milliseconds at which the window that is full begins anew. */
+/** `resetAt`: epoch milliseconds at which the full window resets. */
 export type FreeLimitExceeded = { limit: number; resetAt: number; window: "minute" | "day" }
 
 const MINUTE_MS = 60_000

@@ -33,7 +33,7 @@ export type RequestParameters = {
   output?: "text" | "json"
 }
 
-/** What only those who listen to a call are told of it. */
+/** Details of a call that only destinations receive. */
 export type BroadcastContext = {
   /** Of the hostname it came to, or `global`. */
   region: string
@@ -82,7 +82,7 @@ export type GenerationDraft = {
   router?: string
   /** The end user: `user` of the request, or whom the key was created for. */
   externalUser?: string
-  /** What destinations are told beside the record; absent where nobody listens. */
+  /** What destinations receive beside the record; absent where the workspace has none. */
   broadcast?: BroadcastContext
   /** Only keys of the organization's own can be asked with: whatever comes of it is not the account's. */
   isByok?: true

@@ -19,7 +19,7 @@ export type HoldVerdict =
 
 /**
  * What became of a report. `charged`: the generations that were charged by it; one that is missing was charged before,
- * or its lease is over. `alive`: of the leases it tells of, those that the ledger still holds.
+ * or its lease is over. `alive`: of the leases in the report, those that the ledger still holds.
  */
 export type FlushResult = { charged: string[]; alive: string[] }
 

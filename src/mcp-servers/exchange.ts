@@ -71,7 +71,7 @@ export async function sendRequest(request: McpRequest, upstream: Upstream): Prom
   const isStream = type === "text/event-stream"
   if (!body || (!isStream && type !== "application/json")) {
     await discard(response)
-    throw new ServerFailure("The server answered with something else than JSON or an event stream.")
+    throw new ServerFailure("The server answered with neither JSON nor an event stream.")
   }
   const { signal } = upstream
   const messages = isStream ? readEvents(body, request, signal) : readDocument(body, request, signal)
@@ -227,6 +227,6 @@ function messagesIn(text: string): McpMessage[] {
   const value = parseJson(text)
   if (isTooDeep(value)) throw new ServerFailure("A message of the server is nested too deep.")
   const messages = (isArray(value) ? value : [value]).filter(isMessage)
-  if (messages.length === 0) throw new ServerFailure("The server answered with something else than JSON-RPC 2.0.")
+  if (messages.length === 0) throw new ServerFailure("The server did not answer with JSON-RPC 2.0.")
   return messages
 }

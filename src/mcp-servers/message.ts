@@ -55,7 +55,7 @@ export const ERROR_CODES = {
   refused: -32_010,
   /** The server failed before it answered. */
   serverFailed: -32_011,
-  /** A header of revision 2026-07-28 is missing or says something else than the body. */
+  /** A header of revision 2026-07-28 is missing or differs from the body. */
   headerMismatch: -32_020,
   /** The server needs a capability that the client did not declare. */
   missingCapability: -32_021,

@@ -77,7 +77,7 @@ function alert(message: string): Html {
 }
 
 const NO_CHALLENGE =
-  "This app sent no code challenge (PKCE): whoever sees the address that it returns to can take the key. Allow it only if you trust the app and this device."
+  "This app sent no code challenge (PKCE): anyone who sees its return address can take the key. Allow it only if you trust the app and this device."
 
 type Approval = { app: string; query: string; token: string; nonce: string }
 

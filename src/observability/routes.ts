@@ -75,7 +75,7 @@ const create = createRoute({
   summary: "Create a destination",
   description:
     "Calls of the workspace are sent to it from now on. Turns `is_observability_broadcast_enabled` of the workspace on, unless it was set before. A webhook's " +
-    "`signingSecret` that is not given is made, and told in this answer alone; null in a change asks for a new one.",
+    "`signingSecret` that is not given is generated and returned in this response only; null in a change generates a new one.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(NewDestination) },
   responses: {

@@ -71,7 +71,7 @@ export function traceOfTurn({ id, session }: { id: string; session: string }) {
   return { sessionId: session, traceId: uuidOf(id), spanId: spanIdOf(`turn ${id}`) }
 }
 
-/** One turn as it is exported to a destination. `hasContent`: what was asked may be told. */
+/** One turn as it is exported to a destination. `hasContent`: the text of questions may be sent. */
 export type TurnEvent = { id: string; turn: StoredTurn; keyName: string | null; hasContent: boolean }
 
 export function newTurnEvent(destinationId: string, turn: NamedTurn, hasContent: boolean): TurnEvent {

@@ -22,7 +22,7 @@ export function inOrder(
   if (targets.length < 2) return [...targets]
   const order = preferences.order ?? []
   const sort = sortOf(preferences) ?? variantSort
-  // Made anew of up to a hundred samples each time, so only for who goes by them.
+  // Computed from up to a hundred samples each time, so only for requests that sort by them.
   const statisticsOf = goesByStatistics(sort, preferences) ? deps.statisticsOf : undefined
   const rank = ({ endpoint, provider }: Target) => {
     const scope = order.findIndex((name) => isNamed(name, endpoint, provider))

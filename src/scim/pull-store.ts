@@ -109,7 +109,7 @@ const READ_AS = `p.job_id = ?3 AND p.kind = 'users' AND p.remote_id = scim_users
 
 /** In this order: names that change hands are free in between. */
 const USERS = [
-  // Who was deleted there and made anew has the same name, and is the same person here.
+  // A user who was deleted and created again has the same name, and is the same person here.
   `UPDATE scim_users SET remote_id = p.remote_id FROM scim_pulled p WHERE ${MINE} AND p.job_id = ?3 AND p.kind = 'users'
      AND lower(p.name) = lower(scim_users.user_name) AND scim_users.remote_id NOT IN (${READ_USERS})
      AND p.remote_id NOT IN (SELECT remote_id FROM scim_users WHERE ${MINE}) AND ${GUARD}`,

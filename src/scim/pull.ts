@@ -16,7 +16,7 @@ export type Cursor = {
   total: number | null
   /** The last missing user that was requested. */
   after: string
-  /** How often a list was begun anew, and how often in a row the service did not answer. */
+  /** How often a list was restarted, and how often in a row the service did not respond. */
   restarts: number
   failures: number
 }

@@ -16,8 +16,8 @@ export type UserFields = Pick<
 const string = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null)
 
 /**
- * A user as a body tells it. Nobody is inactive who was not said to be, nor active again who was: what is said of it
- * last holds, even where it is taken away (`isGiven` false) and told no more.
+ * A user as read from a body. `active` keeps its last explicit value: a user who was not set to inactive is active, even
+ * where the attribute is removed (`isGiven` false).
  */
 export function readUser(
   body: Record<string, unknown>,

@@ -14,7 +14,7 @@ const Arguments = z.object({ timezone: z.string().nullish() })
 export const datetime: ServerTool<DatetimeConfig> = {
   kind: "datetime",
   definition: ({ timezone }) => ({
-    description: "Tells the current date, time and weekday.",
+    description: "Returns the current date, time and weekday.",
     parameters: {
       type: "object",
       properties: {

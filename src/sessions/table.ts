@@ -1,6 +1,6 @@
 import { primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
 
-/** The key of a person's sessions. Nobody knows its secret: only a session acts with it. */
+/** The key of a person's sessions. Its secret is known to no one: only a session uses it. */
 export const consolePeople = sqliteTable(
   "console_people",
   {

@@ -121,7 +121,7 @@ export function toRow<T extends SQLiteTable>(table: T, stored: StoredRow): T["$i
   return readColumns(columnsOf(table), stored)
 }
 
-/** SQLite knows the case of ASCII letters only; both sides are treated alike. */
+/** SQLite knows the case of ASCII letters only; both sides are folded in the same way. */
 const inLowerCase = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 /** Rows with this text in one of the columns, in any case of ASCII letters. Nothing in it is a pattern. */

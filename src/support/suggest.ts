@@ -1,7 +1,7 @@
 const MAX_SUGGESTIONS = 3
 /** Of the pairs of letters in two names, the share that both have. */
 const LEAST_SIMILARITY = 0.5
-/** A name that is much less alike than the best one is no suggestion beside it. */
+/** A name that is much less similar than the best one is not suggested beside it. */
 const LEAST_OF_BEST = 0.8
 
 /** The ids that are most like a name that none of them is. */

@@ -44,7 +44,7 @@ export const NewSecret = z
       .max(MAX_VALUE_LENGTH, `must be at most ${MAX_VALUE_LENGTH} characters`)
       // Ill-formed Unicode has no UTF-8 encoding: different values would be stored as the same bytes.
       .refine((value) => value.isWellFormed(), "must be well-formed Unicode, without halves of surrogate pairs")
-      .meta({ description: "Write-only: kept sealed, and never told again." }),
+      .meta({ description: "Write-only: stored encrypted, never returned." }),
   })
   .meta({ id: "NewVaultSecret" })
 

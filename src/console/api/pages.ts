@@ -69,7 +69,7 @@ export type Searched<T> = Query<List<T>> & {
 
 const TYPING_MS = 150
 
-/** The text once nobody types it any more. */
+/** The text once typing has paused. */
 export function useTyped(text: string): string {
   const [typed, setTyped] = useState(text)
   useEffect(() => {

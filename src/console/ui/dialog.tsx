@@ -80,7 +80,7 @@ type ConfirmProps = {
   onClose: () => void
   /** Nothing is lost by it. */
   isHarmless?: boolean
-  /** Where cancelling does something else than closing after the action. */
+  /** What cancelling does instead of closing, after the action. */
   onCancel?: () => void
 }
 

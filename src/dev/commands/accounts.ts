@@ -54,7 +54,7 @@ export const keysCreate: Command = {
   takes: ["NAME"],
   options: {
     limit: { type: "string", description: "USD that it may spend" },
-    reset: { type: "string", description: "daily, weekly or monthly: when the limit begins anew (default: never)" },
+    reset: { type: "string", description: "daily, weekly or monthly: when the limit resets (default: never)" },
     rpm: { type: "string", description: "requests that may start per minute" },
     tpm: { type: "string", description: "tokens per minute, prompt and completion" },
     concurrent: { type: "string", description: "requests that may run at the same time" },

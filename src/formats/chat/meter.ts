@@ -230,7 +230,7 @@ export function toTokens(usage: unknown): Tokens | null {
 }
 
 /**
- * Reasoning that is counted beside the completion, which the total tells: xAI names it, Google's compatible wire does
+ * Reasoning that is counted beside the completion, as the total shows: xAI names it, Google's compatible wire does
  * not. What makes up the difference by the prompt's own parts is none.
  */
 function besideOf(completion: number, reasoning: number, rest: number | undefined, ofPrompt: number[]): number {

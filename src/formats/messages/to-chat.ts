@@ -65,7 +65,7 @@ export function isCustomTool(tool: Tool): tool is CustomTool {
   return tool.type == null || tool.type === "custom"
 }
 
-/** A tool that its type describes stays as it is, for the road to run or refuse. */
+/** A tool that its type describes stays as it is, for the pipeline to run or refuse. */
 function toTool(tool: Tool): Json {
   if (!isCustomTool(tool)) return tool
   const { name, description, input_schema: parameters, strict, cache_control: mark } = tool

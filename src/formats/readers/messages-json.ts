@@ -63,7 +63,7 @@ function toInput(encoded: string): Json {
     const input: unknown = JSON.parse(encoded)
     if (isObject(input)) return input
   } catch {
-    // Told below.
+    // Reported below.
   }
   return { unparsed: encoded }
 }

@@ -87,7 +87,7 @@ function takeReasoning(conversation: Conversation, item: ReasoningItem): void {
       if (call) addFields(call, fields)
       continue
     }
-    // After a tool of the gateway has run, the model speaks anew, unless calls of the same turn await the caller.
+    // After a tool of the gateway has run, the model continues, unless calls of the same turn await the caller.
     if (isRun(detail) && !conversation.assistant?.tool_calls) conversation.assistant = undefined
     conversation.details.push(detail)
   }

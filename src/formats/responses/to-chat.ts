@@ -74,7 +74,7 @@ export function isFunctionTool(tool: Tool): tool is FunctionTool {
 /** How the Responses wire runs a tool; the chat wire knows none of these. */
 const TOOL_MODES = ["async", "defer_loading"]
 
-/** A namespace is its tools; what runs elsewhere stays as it is, for the road to run or refuse. */
+/** A namespace is its tools; what runs elsewhere stays as it is, for the pipeline to run or refuse. */
 function toTools(tool: Tool, namespace?: string): Json[] {
   if (tool.type === "custom") return [toFunction(tool, namespace)]
   if (tool.type === "namespace" && Array.isArray(tool["tools"])) {

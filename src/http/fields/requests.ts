@@ -16,7 +16,7 @@ export const REQUEST_FIELDS: Descriptions = {
   conversation: "Only null: conversations are not stored.",
   creativity: "Accepted values of creativity.",
   data_collection: "`deny`: only endpoints that do not collect prompts. `allow`: all.",
-  debug: "What the response tells about its upstream request.",
+  debug: "What the response includes about its upstream request.",
   detail: "Resolution in which an image is read.",
   dimensions: "Length of the vectors, for models that can shorten them.",
   disable_parallel_tool_use: "At most one tool call in a response.",

@@ -84,7 +84,7 @@ export class Agent {
     return this.job.prepared.tools.map(({ definition }) => definition.name)
   }
 
-  /** The next round, on the road. */
+  /** The upstream call of the next round. */
   async ask(signal: AbortSignal): Promise<Response> {
     const { prepared, screening, meta, caller } = this.job
     const chat = await applyGuardrails(this.#request(), screening, meta)

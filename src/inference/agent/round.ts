@@ -8,7 +8,7 @@ import { renumber } from "./details.ts"
 
 /** What one turn of the model came to. */
 export type Round = {
-  /** Of its answer: id, model, created and whatever else stands beside the choices. */
+  /** Of its response: id, model, created and the other fields beside the choices. */
   head: Json
   message: Json
   finishReason: string | null

@@ -1,6 +1,6 @@
 import { isObject, type Json } from "../../support/json.ts"
 
-/** The sum of two usages, key by key: counts and costs add up, anything else is the later one's. */
+/** The sum of two usages, key by key: counts and costs add up, other fields are the later one's. */
 export function addUsage(total: Json | undefined, usage: Json | undefined): Json | undefined {
   if (!total || !usage) return total ?? usage
   const sum: Json = { ...total }

@@ -11,7 +11,7 @@ const embeddingsReader = plainReader(
   ({ data }) => Array.isArray(data) && data.length > 0 && data.every((one) => isObject(one) && "embedding" in one),
 )
 
-/** An embeddings request as the road takes it: all prompt, no completion. */
+/** An embeddings request normalized for the pipeline: all prompt, no completion. */
 export function embeddingsRequest(request: EmbeddingsRequest, bodyBytes: number): InferenceRequest {
   return {
     apiType: "embeddings",

@@ -73,7 +73,7 @@ function errorOfHeaders(message: McpMessage, headers: Headers): McpError | undef
 }
 
 function mismatch(header: string, field: string): McpError {
-  const message = `${header}: is missing or says something else than ${field} of the body.`
+  const message = `${header}: is missing or differs from ${field} of the body.`
   return errorOf(ERROR_CODES.headerMismatch, message, { header })
 }
 

@@ -35,7 +35,7 @@ export type Kind = {
   complete?: (answer: Json, charge: Charge) => Json
 }
 
-/** A request that is answered in one piece, as the road takes it. */
+/** A request whose response is one document, normalized for the pipeline. */
 export function plainRequest(request: Shared, kind: Kind): InferenceRequest {
   return {
     apiType: kind.apiType,

@@ -112,7 +112,7 @@ function withImageModel(request: z.infer<typeof ImageRequest>, { defaults }: Cal
   return { ...request, model: modelOr(request.model, defaults.imageModel) }
 }
 
-/** What answers in one piece, in words of its own; its status and body are made by the road. */
+/** Runs the call. The cast: a route's type describes JSON that the handler builds, not a response of the pipeline. */
 async function answer<Request extends object>(
   c: Context<App>,
   request: Request,

@@ -51,7 +51,7 @@ export const RerankResult = z
   })
   .meta({ id: "RerankResult" })
 
-const notStreamed = z.literal(false, { error: "accepts false: pictures are told whole on this gateway" }).nullish()
+const notStreamed = z.literal(false, { error: "accepts false: this gateway returns images whole" }).nullish()
 
 export const ImageRequest = z
   .looseObject({
@@ -103,7 +103,7 @@ export const TranscriptionRequest = z
     timestamp_granularities: z
       .array(z.enum(["word", "segment"], { error: GRANULARITY_RULE }), { error: GRANULARITY_RULE })
       .nullish(),
-    stream: z.literal(false, { error: "accepts false: transcriptions are told whole on this gateway" }).nullish(),
+    stream: z.literal(false, { error: "accepts false: this gateway returns transcriptions whole" }).nullish(),
   })
   .meta({ id: "TranscriptionRequest" })
 export type TranscriptionRequest = z.infer<typeof TranscriptionRequest>

@@ -30,7 +30,7 @@ export type Prepared = {
   preparation: PreparationReport
   /** Run by the gateway when the model calls them. */
   tools: readonly RequestedTool[]
-  /** Told with the answer: where what was put into the prompt came from. */
+  /** Returned with the response: the sources of what was added to the prompt. */
   annotations: readonly Json[]
   heals: boolean
   /** Ends what the tools have open. Called when the agent loop is over. */

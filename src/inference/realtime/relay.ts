@@ -51,7 +51,7 @@ export class EventRelay {
       if (refusal) return this.#emit(errorEvent(refusal, event["event_id"]))
     } else if (ADDS_INPUT.has(type)) await this.#responses.admitInput()
     this.#text.add(checked.event)
-    // Parsed and written anew: a provider that reads a repeated name in another way reads what was checked.
+    // Parsed and serialized again: a provider that reads a repeated name in another way reads what was checked.
     sendText(this.#context.opened.socket, JSON.stringify(checked.event))
   }
 

@@ -1,4 +1,4 @@
-/** A socket that has closed tells so by its event: sending to it and closing it again do nothing. */
+/** A closed socket fires its close event: sending to it or closing it again does nothing. */
 
 export function sendText(socket: WebSocket, text: string): void {
   try {

@@ -1,7 +1,7 @@
 import { isCount, isObject, type Json } from "../../support/json.ts"
 import { NO_TOKENS, type Tokens } from "../../money/money.ts"
 
-/** Usage of a `response.done`; undefined where the provider tells none. */
+/** Usage of a `response.done`; undefined where the provider reports none. */
 export function tokensOf(usage: unknown): Tokens | undefined {
   if (!isObject(usage) || !isCount(usage["input_tokens"]) || !isCount(usage["output_tokens"])) return undefined
   const input = detailsOf(usage["input_token_details"] ?? usage["input_tokens_details"])

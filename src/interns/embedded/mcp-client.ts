@@ -85,7 +85,7 @@ export class McpClient {
         headers: {
           authorization: `Bearer ${await this.#deps.key()}`,
           "content-type": "application/json",
-          // One document: nobody reads along.
+          // One document: no client reads a stream.
           accept: "application/json",
           ...(session != null && { "mcp-session-id": session }),
         },

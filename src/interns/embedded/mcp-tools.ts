@@ -13,7 +13,7 @@ const LIST_TIMEOUT_MS = 20_000
 const MAX_REASON = 500
 
 export type McpTool = { server: string; tool: string; definition: Json }
-/** `unavailable`: what the model is told of servers whose tools are missing. */
+/** `unavailable`: the note for the model on servers whose tools are missing. */
 export type McpTools = { byName: ReadonlyMap<string, McpTool>; unavailable: string[] }
 
 type McpToolboxDeps = {
@@ -101,7 +101,7 @@ function aborted(signal: AbortSignal): Promise<McpTools> {
   return promise
 }
 
-/** Undefined where the model sent something else than an object. */
+/** Undefined where the model did not send an object. */
 export function argumentsOf({ function: { arguments: json } }: ToolCall): Json | undefined {
   const parsed = parseJson(json === "" ? "{}" : json)
   return isObject(parsed) ? parsed : undefined

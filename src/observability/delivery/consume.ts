@@ -5,7 +5,7 @@ import { findBatch } from "./store.ts"
 import { type Verdict, sortCalls } from "./sort.ts"
 import { wakeDelivery } from "./wake.ts"
 
-/** Dead-letter queues: their names end alike in every environment. */
+/** Dead-letter queues: their names have the same ending in every environment. */
 const DEAD = /-dead$/
 const AFTER_A_BUG_MS = 30_000
 const AFTER_DEATH_MS = 3_600_000

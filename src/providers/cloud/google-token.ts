@@ -16,7 +16,7 @@ export const GOOGLE_TOKEN_URL = "https://oauth2.googleapis.com/token"
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 const ASSERTION_SECONDS = 3_600
-/** A token that ends within this is exchanged anew. */
+/** A token that ends within this is exchanged again. */
 const MARGIN_MS = 300_000
 const TIMEOUT_MS = 10_000
 /** How long a call waits for the exchange of another: the runtime may have ended the call that began it. */

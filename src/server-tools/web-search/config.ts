@@ -124,7 +124,7 @@ export function webSearchConfig(settings: SearchSettings) {
   })
 }
 
-/** The settings. Throws an error that tells the operator what to configure. */
+/** The settings. Throws an error that says what to configure. */
 export function requireSearch(settings: SearchSettings | undefined, path: string, name: string): SearchSettings {
   if (settings) return settings
   throw refuseAt(path, `${name} needs a search engine, and none is configured here: set ${SEARCH_VARIABLES}`)

@@ -115,7 +115,7 @@ async function fetchJson<T>(request: Request, schema: z.ZodType<T>): Promise<T> 
   const json = bytes && parseJson(new TextDecoder().decode(bytes))
   if (status !== 200) throw new ProviderError(`${address} answered ${status}${errorIn(json)}.`)
   const parsed = schema.safeParse(json)
-  if (!parsed.success) throw new ProviderError(`${address} answered with something else than was expected.`)
+  if (!parsed.success) throw new ProviderError(`${address} answered with an unexpected document.`)
   return parsed.data
 }
 

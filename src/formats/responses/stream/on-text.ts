@@ -20,7 +20,7 @@ export function takeRefusal(turn: Turn, text: string): void {
   growPart(turn, text, [])
 }
 
-/** Where the words of a message came from. Tells nothing of a message that has no words. */
+/** Citations of a message. A message without text has none. */
 export function takeAnnotations(turn: Turn, annotations: readonly unknown[]): void {
   for (const reported of annotations) {
     const annotation = toAnnotation(reported)

@@ -58,7 +58,7 @@ function countOf(widths: readonly Value[], objects: PdfObjects): number {
   return count
 }
 
-/** The table of what codes mean, written anew: a few bytes of one can stand for millions of characters. */
+/** The character map, written again: a few bytes of one can stand for millions of characters. */
 async function copyTable(font: Dict, copy: Dict, objects: PdfObjects, add: Add): Promise<void> {
   const value = font.get("ToUnicode")
   const named = objects.get(value)
