@@ -225,7 +225,7 @@ describe("a call of a tool", () => {
   })
 
   test.each<[string, () => Response | Promise<Response>, RegExp]>([
-    ["is not JSON", () => new Response("<html>", { headers: { "content-type": "text/html" } }), /something else/],
+    ["is not JSON", () => new Response("<html>", { headers: { "content-type": "text/html" } }), /neither JSON nor/],
     ["is no JSON-RPC", () => Response.json({ ok: true }), /JSON-RPC/],
     ["has another id", () => Response.json(result("other", {})), /no response has its id/],
     ["has the id as text", () => Response.json(result("7", {})), /no response has its id/],
