@@ -23,7 +23,7 @@ describe.runIf(hasChromium)("keys", () => {
 
       await page.getByRole("link", { name: "ci", exact: true }).click()
       const ladder = page.getByRole("list", { name: "Limits" })
-      await expect.poll(() => ladder.textContent()).toMatch(/key limit · daily.*stops it first/)
+      await expect.poll(() => ladder.textContent()).toMatch(/key limit · daily.*reached first/)
 
       await page.getByText("What would a call hold?").click()
       await page.getByTitle("Model of the call").click()

@@ -137,7 +137,7 @@ function WorkspaceSwitch() {
 }
 
 const THEMES: readonly { value: Theme; label: string }[] = [
-  { value: "system", label: "Theme of the system" },
+  { value: "system", label: "System theme" },
   { value: "light", label: "Light" },
   { value: "dark", label: "Dark" },
 ]

@@ -34,7 +34,7 @@ function Rung({ limit }: { limit: Limit }) {
   const { limit: max, spent, held, left, binds, resets_at: resetsAt } = limit
   const isClose = spent + held >= max * WARN_SHARE
   const notes = [
-    binds ? "← stops it first" : "",
+    binds ? "← reached first" : "",
     resetsAt === null ? "" : `resets ${relative(Date.parse(resetsAt), now.value)}`,
     held > 0 ? `${usd(held)} held` : "",
   ]

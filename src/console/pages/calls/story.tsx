@@ -130,7 +130,7 @@ export function Held({ story }: { story: CallStory }) {
                 {kind} {name ?? id.slice(0, 12)}
               </span>
               <span class="num">
-                <Money value={limit} /> {interval ?? "in all"}
+                <Money value={limit} /> {interval ?? "total"}
               </span>
             </li>
           ))}

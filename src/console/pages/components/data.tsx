@@ -104,7 +104,7 @@ export function Data() {
       </Example>
       <Example title="Status: shape and color">
         <div class="row">
-          <Status tone="good">works</Status>
+          <Status tone="good">active</Status>
           <Status tone="warn">83 % spent</Status>
           <Status tone="bad">failed</Status>
           <Status tone="busy">running</Status>

@@ -161,7 +161,7 @@ function NewGuardrail({ onClose }: { onClose: () => void }) {
         <footer>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" busy={busy} disabled={name.trim() === ""}>
-            Make and edit
+            Create and edit
           </Button>
         </footer>
       </form>

@@ -41,7 +41,7 @@ function Facts({ intern }: { intern: Intern }) {
         <>
           <dt>Spent</dt>
           <dd>
-            <Money value={intern.usage} /> in all, <Money value={intern.usage_daily ?? 0} /> today
+            <Money value={intern.usage} /> total, <Money value={intern.usage_daily ?? 0} /> today
           </dd>
         </>
       )}
@@ -49,7 +49,7 @@ function Facts({ intern }: { intern: Intern }) {
         <>
           <dt>Budget</dt>
           <dd>
-            <Budget limit={intern.limit} remaining={intern.limit_remaining} period={intern.limit_reset ?? "in all"} />
+            <Budget limit={intern.limit} remaining={intern.limit_remaining} period={intern.limit_reset ?? "total"} />
           </dd>
           <dt>Budget a day</dt>
           <dd>

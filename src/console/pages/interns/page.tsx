@@ -177,7 +177,7 @@ function NewIntern({ onClose }: { onClose: () => void }) {
         <TextField label="Model" placeholder="workspace default" value={model} onChange={setModel} />
         <TextArea label="Instructions" value={instructions} onChange={setInstructions} />
         <FileField onChange={setFiles} />
-        <FormEnd fault={fault} action="Make and start" busy={busy} disabled={name === ""} onClose={onClose} />
+        <FormEnd fault={fault} action="Create and start" busy={busy} disabled={name === ""} onClose={onClose} />
       </form>
     </Dialog>
   )

@@ -40,7 +40,7 @@ export function Setup({ intern }: { intern: Intern }) {
           onChange={setAgent}
         />
         <Button kind="primary" onClick={() => void mint(false)}>
-          Make a join token
+          Create a join token
         </Button>
         {isTaken && (
           <Button kind="danger" onClick={() => void mint(true)}>

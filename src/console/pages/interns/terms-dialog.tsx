@@ -7,7 +7,7 @@ import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { Select, TextArea, TextField } from "../../ui/field.tsx"
 
 const RESETS = [
-  { value: "", label: "never: a limit in all" },
+  { value: "", label: "never: one limit in total" },
   { value: "daily", label: "every day, 00:00 UTC" },
   { value: "weekly", label: "every Monday, 00:00 UTC" },
   { value: "monthly", label: "on the 1st, 00:00 UTC" },

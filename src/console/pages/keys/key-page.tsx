@@ -94,7 +94,7 @@ function Summary({ apiKey }: { apiKey: ApiKey }) {
       <dt>Spent</dt>
       <dd class="num">
         {usd(apiKey.usage_daily)} today, {usd(apiKey.usage_weekly)} this week, {usd(apiKey.usage_monthly)} this month,{" "}
-        {usd(apiKey.usage)} in all
+        {usd(apiKey.usage)} total
       </dd>
       {apiKey.parent_hash !== null && (
         <>
@@ -120,7 +120,7 @@ function Limits({ apiKey }: { apiKey: ApiKey }) {
   const limits = useGet<{ data: Limit[] }>(`/keys/${apiKey.hash}/limits`)
   return (
     <section class="stack tight">
-      <h2>What stops it</h2>
+      <h2>Limits</h2>
       <Loaded query={limits} lines={3}>
         {({ data }) => <Ladder limits={data} />}
       </Loaded>

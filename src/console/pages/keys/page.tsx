@@ -57,7 +57,7 @@ const columns: readonly Column<ApiKey>[] = [
   },
   {
     id: "limit",
-    label: "Spent of the limit",
+    label: "Spent / limit",
     width: "minmax(260px, 2fr)",
     narrow: "hide",
     cell: (key) => <Spent apiKey={key} />,

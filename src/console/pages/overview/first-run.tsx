@@ -38,7 +38,7 @@ export function FirstRun() {
       text: "Paste a key of OpenAI, Anthropic or another provider; it is tried at once.",
     },
     {
-      title: "Make a key",
+      title: "Create a key",
       isDone: keys.data.data.length > 2,
       href: "/keys?new=1",
       action: "Create a key",

@@ -43,7 +43,7 @@ export default function OverviewPage() {
         <div class="split">
           <Failing />
           <section class="stack tight">
-            <h2>{isManagement ? "What stops calls of this session's key" : "What stops this key"}</h2>
+            <h2>{isManagement ? "Limits of this session's key" : "Limits of this key"}</h2>
             <Loaded query={limits} lines={3}>
               {({ data }) => <Ladder limits={data} />}
             </Loaded>

@@ -67,7 +67,7 @@ export function VersionDialog({ slug: known, from, onClose }: Props) {
         <TextArea label="Instructions" rows={5} value={prompt} onChange={setPrompt} />
         <FormEnd
           fault={fault}
-          action={known === undefined ? "Make preset" : "Make version"}
+          action={known === undefined ? "Create preset" : "Create version"}
           busy={busy}
           disabled={!parsed || slug === ""}
           onClose={onClose}

@@ -55,7 +55,7 @@ export function Audit() {
         }
       </Loaded>
       <div class="row between">
-        <span class="quiet">{count(total)} entries in all</span>
+        <span class="quiet">{count(total)} entries</span>
         <span class="row">
           {offset > 0 && <Button href={withQuery({ offset: String(Math.max(0, offset - PAGE)) })}>Newer</Button>}
           {offset + PAGE < total && <Button href={withQuery({ offset: String(offset + PAGE) })}>Older</Button>}

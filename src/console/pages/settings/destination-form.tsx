@@ -73,7 +73,7 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
         await api(PATH, { method: "POST", body: { type: kind, ...shared, ...workspace } })
       }
       invalidate("/observability")
-      toast("good", `${name} is ${destination ? "changed" : "made"}. Send a test call to see whether it works.`)
+      toast("good", `${name} is ${destination ? "changed" : "created"}. Send a test call to see whether it works.`)
       onClose()
     } catch (thrown) {
       setFault(ApiError.of(thrown).message)
@@ -134,7 +134,7 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
         <Check label="Do not send prompts and completions" checked={isPrivate} onChange={setPrivate} />
         <FormEnd
           fault={fault}
-          action={destination ? "Save" : "Make destination"}
+          action={destination ? "Save" : "Create destination"}
           busy={busy}
           disabled={!isComplete}
           onClose={onClose}

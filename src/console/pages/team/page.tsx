@@ -87,7 +87,7 @@ function NewWorkspace({ onClose }: { onClose: () => void }) {
         <footer>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" disabled={toSlug(name) === ""}>
-            Make workspace
+            Create workspace
           </Button>
         </footer>
       </form>
