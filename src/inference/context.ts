@@ -142,6 +142,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
     tools: () => toolDepsOf(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: request.signal }),
     moderation: () => configuredModeration(env),
     presetOf: (slug) => loadPreset(env.DB, caller, slug, Date.now()),
+    presetCache: (seconds) => cacheRequestOf(request.headers.get(CACHE_HEADER), seconds, caller.guardrails),
     logCall: (generation) => logCall(LOG_CALLS, generation, caller.label),
     pseudonymOf: (user) => userPseudonym(env.MASTER_KEY ?? "", caller.organizationId, user),
     waitUntil: later,
@@ -156,15 +157,10 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
     ...(caller.destinations.length > 0 && {
       saveCallContent: (id: string, text: CallText) => saveCallContent(env.FILES, id, toCallContent(text)),
     }),
-    ...(usesCache({ request, executionCtx, caller }) && { responses: new ResponseStore(env.FILES) }),
+    // A response in a batch of a provider is paid for, whatever is stored.
+    ...(!deferral && { responses: new ResponseStore(env.FILES) }),
     ...(metrics && { recordMetric: (generation: Generation) => metrics.writeDataPoint(toDataPoint(generation)) }),
   }
-}
-
-/** A response in a batch of a provider is paid for, whatever is stored. */
-function usesCache({ request, executionCtx, caller }: Omit<IncomingCall, "region" | "env" | "requestId">): boolean {
-  const isPossible = caller.defaults.responseCacheSeconds !== null || request.headers.has(CACHE_HEADER)
-  return isPossible && deferralOf(executionCtx) === undefined
 }
 
 function send(url: string, init: RequestInit, { embedded }: Provider, { EMBEDDED }: Env): Promise<Response> {
@@ -199,9 +195,7 @@ export function requestMetaOf({ request, executionCtx, requestId, caller, region
   }
   const { responseCacheSeconds } = caller.defaults
   const generationId = deferralOf(executionCtx)?.generationId
-  const cache = usesCache({ request, executionCtx, caller })
-    ? cacheRequestOf(headers.get(CACHE_HEADER), responseCacheSeconds, caller.guardrails)
-    : undefined
+  const cache = cacheRequestOf(headers.get(CACHE_HEADER), responseCacheSeconds, caller.guardrails)
   return {
     requestId,
     sessionId,

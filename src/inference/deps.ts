@@ -62,6 +62,8 @@ export type Deps = {
   openMcp?: OpenMcp
   /** Loads a preset of the workspace. */
   presetOf: (slug: string) => Promise<ActivePreset | undefined>
+  /** How a call uses the response cache whose preset has responses cached for so many seconds. */
+  presetCache: (seconds: number) => CacheRequest | undefined
   /** Content logging; absent where the workspace has it off. */
   contents?: {
     keeps: (id: string) => boolean
@@ -69,7 +71,7 @@ export type Deps = {
   }
   /** Saves the content of a call for its destinations; absent where the workspace has none. */
   saveCallContent?: (id: string, text: CallText) => Promise<void>
-  /** Stored responses; absent where the call uses none. */
+  /** Stored responses; absent for a call in a batch of a provider. */
   responses?: ResponseStore
   /** Pseudonym of an end user's id, which no provider receives. */
   pseudonymOf: (user: string) => Promise<string>

@@ -5,6 +5,7 @@ import { toChatRequest as fromMessages } from "../formats/messages/to-chat.ts"
 import { ResponsesRequest } from "../formats/responses/schemas.ts"
 import { toChatRequest as fromResponses } from "../formats/responses/to-chat.ts"
 import { ChatRequest } from "../formats/schemas.ts"
+import { cacheSeconds } from "../workspaces/schemas.ts"
 
 /**
  * A preset stores its config in the field names of chat, whichever API format created it. Fields about the content of a
@@ -35,7 +36,10 @@ export const PRESET_FIELDS = [
   "service_tier",
 ] as const
 
-export type PresetConfig = Partial<Pick<ChatRequest, (typeof PRESET_FIELDS)[number]>>
+export type PresetConfig = Partial<Pick<ChatRequest, (typeof PRESET_FIELDS)[number]>> & {
+  /** How long responses are cached. Not part of any request. */
+  response_cache_seconds?: number
+}
 export type PresetContent = { config: PresetConfig; systemPrompt: string | null }
 
 type Shape = Record<string, z.ZodType>
@@ -43,6 +47,12 @@ type Shape = Record<string, z.ZodType>
 function bodyOf<T extends Shape, K extends keyof T & string>(shape: T, names: readonly K[]) {
   const picked = Object.fromEntries(names.map((name) => [name, shape[name]])) as Pick<T, K>
   return z.object(picked).partial()
+}
+
+const settings = {
+  response_cache_seconds: cacheSeconds.meta({
+    description: "How long responses are cached; no request has this field. null: as the workspace has it.",
+  }),
 }
 
 const SHARED = [
@@ -76,6 +86,7 @@ export const ChatPreset = bodyOf(ChatRequest.shape, [
   "parallel_tool_calls",
 ])
   .extend({
+    ...settings,
     system_prompt: z
       .string({ error: "must be a string" })
       .nullish()
@@ -91,7 +102,9 @@ export const ResponsesPreset = bodyOf(ResponsesRequest.shape, [
   "reasoning_effort",
   "parallel_tool_calls",
   "text",
-]).meta({ id: "ResponsesPreset" })
+])
+  .extend(settings)
+  .meta({ id: "ResponsesPreset" })
 
 export const MessagesPreset = bodyOf(MessagesRequest.shape, [
   ...SHARED,
@@ -100,30 +113,35 @@ export const MessagesPreset = bodyOf(MessagesRequest.shape, [
   "stop_sequences",
   "thinking",
   "output_config",
-]).meta({ id: "MessagesPreset" })
+])
+  .extend(settings)
+  .meta({ id: "MessagesPreset" })
 
 export function chatContent({ system_prompt: prompt, ...body }: z.infer<typeof ChatPreset>): PresetContent {
   return { config: toConfig(body), systemPrompt: prompt || null }
 }
 
 export function responsesContent(body: z.infer<typeof ResponsesPreset>): PresetContent {
-  const { instructions, ...message } = body
+  const { instructions, response_cache_seconds: cached, ...message } = body
+  const chat = fromResponses({ ...message, input: "", stream: false })
   return {
-    config: toConfig(fromResponses({ ...message, input: "", stream: false })),
+    config: toConfig({ ...chat, response_cache_seconds: cached }),
     systemPrompt: instructions || null,
   }
 }
 
 export function messagesContent(body: z.infer<typeof MessagesPreset>): PresetContent {
-  const { system, max_tokens: maxTokens, ...message } = body
+  const { system, max_tokens: maxTokens, response_cache_seconds: cached, ...message } = body
   const chat = fromMessages({ ...message, max_tokens: 1, messages: [{ role: "user", content: "" }], stream: false })
   const prompt = typeof system === "string" ? system : (system ?? []).map(({ text }) => text).join("\n\n")
-  const config = toConfig({ ...chat, max_completion_tokens: maxTokens })
+  const config = toConfig({ ...chat, max_completion_tokens: maxTokens, response_cache_seconds: cached })
   return { config, systemPrompt: prompt || null }
 }
 
-type Fields = Omit<PresetConfig, "model"> &
-  Partial<Pick<ChatRequest, "model" | "max_completion_tokens" | "reasoning_effort">>
+type Fields = Omit<PresetConfig, "model" | "response_cache_seconds"> &
+  Partial<Pick<ChatRequest, "model" | "max_completion_tokens" | "reasoning_effort">> & {
+    response_cache_seconds?: number | null | undefined
+  }
 
 /** Merges fields with two names into one, and drops fields without effect. */
 function toConfig(message: Fields): PresetConfig {
@@ -141,6 +159,8 @@ function toConfig(message: Fields): PresetConfig {
     // Clients send it with everything; it is what happens anyway.
     service_tier: message.service_tier === "auto" ? undefined : message.service_tier,
   }
-  const kept = PRESET_FIELDS.filter((name) => all[name] != null).map((name) => [name, all[name]] as const)
+  const kept = [...PRESET_FIELDS, "response_cache_seconds" as const]
+    .filter((name) => all[name] != null)
+    .map((name) => [name, all[name]] as const)
   return Object.fromEntries(kept)
 }

@@ -17,16 +17,16 @@ export type CacheRequest = {
 const RULE = `${CACHE_HEADER}: accepts on, off, refresh, tools and ttl=<seconds, 1 to ${MAX_TTL_SECONDS}>, separated by commas.`
 
 /**
- * What the header asks for, or else the workspace, whose setting is a number of seconds; undefined for no caching. No
- * call under a guardrail that enforces zero data retention is cached.
+ * What the header asks for, or else the preset or the workspace, whose setting is a number of seconds; undefined for no
+ * caching. No call under a guardrail that enforces zero data retention is cached.
  */
 export function cacheRequestOf(
   header: string | null,
-  workspaceSeconds: number | null,
+  settingSeconds: number | null,
   guardrails: CallerGuardrails | null,
 ): CacheRequest | undefined {
-  if (header === null && workspaceSeconds === null) return undefined
-  const request = parse(header ?? "on", workspaceSeconds ?? DEFAULT_TTL_SECONDS)
+  if (header === null && settingSeconds === null) return undefined
+  const request = parse(header ?? "on", settingSeconds ?? DEFAULT_TTL_SECONDS)
   return request && !enforcesZeroRetention(guardrails) ? request : undefined
 }
 

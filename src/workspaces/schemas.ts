@@ -28,6 +28,7 @@ const serverTool = z
   })
 
 const cacheRule = "must be a whole number of seconds from 1 to 604800, or null"
+export const cacheSeconds = z.int({ error: cacheRule }).min(1, cacheRule).max(604_800, cacheRule).nullish()
 const rateRule = "must be a number from 0.0001 to 1"
 const settings = {
   description: text("must be a string or null").max(2_000, "must be at most 2000 characters").nullish(),
@@ -52,12 +53,9 @@ const settings = {
   is_observability_io_logging_enabled: flag.optional(),
   ...rateInput,
   over_budget_models: overBudgetInput,
-  response_cache_seconds: z
-    .int({ error: cacheRule })
-    .min(1, cacheRule)
-    .max(604_800, cacheRule)
-    .nullish()
-    .meta({ description: "How long responses are cached; null: only where a request has X-Response-Cache." }),
+  response_cache_seconds: cacheSeconds.meta({
+    description: "How long responses are cached; null: only where a request or its preset asks for it.",
+  }),
 }
 
 export const NewWorkspace = z.strictObject({ name, slug, ...settings }).meta({ id: "NewWorkspace" })

@@ -43,6 +43,55 @@ async function newCached() {
   return { workspace, as, hash }
 }
 
+describe("a preset", () => {
+  test.each(["chat/completions", "responses", "messages"])("of %s has responses cached", async (path) => {
+    const workspace = await newWorkspace()
+    const { as } = await newKey(workspace)
+    const preset = { model: "sim/echo", max_tokens: 20, response_cache_seconds: 60 }
+    const created = await expectJson<{ data: { designated_version: { config: unknown } } }>(
+      200,
+      workspace.manage.post(`/presets/cached/${path}`, preset),
+    )
+    expect(created.data.designated_version.config).toMatchObject({ response_cache_seconds: 60 })
+    const call = (headers = {}) => ask(as, {}, headers, "@preset/cached")
+    expect(await cacheOf(call())).toBe("miss")
+    await untilStored(workspace, 1)
+    expect(await cacheOf(call())).toBe("hit")
+    expect(await cacheOf(call({ "x-response-cache": "off" }))).toBeNull()
+    expect(await cacheOf(ask(as, {}, {}))).toBeNull()
+    vi.setSystemTime(Date.now() + 61_000)
+    expect(await cacheOf(call())).toBe("miss")
+  })
+
+  test("has its own time, before that of the workspace", async () => {
+    const workspace = await newWorkspace()
+    const { as } = await newKey(workspace)
+    await workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, { response_cache_seconds: 600 })
+    const preset = { model: "sim/echo", response_cache_seconds: 60 }
+    await expectJson(200, workspace.manage.post("/presets/brief/chat/completions", preset))
+    expect(await cacheOf(ask(as, {}, {}, "@preset/brief"))).toBe("miss")
+    await untilStored(workspace, 1)
+    vi.setSystemTime(Date.now() + 61_000)
+    expect(await cacheOf(ask(as, {}, {}, "@preset/brief"))).toBe("miss")
+  })
+
+  test("does not have responses cached under a guardrail of zero retention, nor for a wrong time", async () => {
+    const workspace = await newWorkspace()
+    const { as, hash } = await newKey(workspace)
+    const preset = { model: "sim/echo", response_cache_seconds: 60 }
+    await expectJson(200, workspace.manage.post("/presets/cached/chat/completions", preset))
+    const rules = { name: "zdr", enforce_zdr: true }
+    const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rules))
+    await workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] })
+    expect(await cacheOf(ask(as, {}, {}, "@preset/cached"))).toBeNull()
+    for (const seconds of [0, 1.5, 604_801, "x"]) {
+      const wrong = { model: "sim/echo", response_cache_seconds: seconds }
+      const answer = await expectJson<Failure>(400, workspace.manage.post("/presets/wrong/chat/completions", wrong))
+      expect(answer.error.message).toContain("response_cache_seconds: must be a whole number of seconds")
+    }
+  })
+})
+
 describe("a stored response", () => {
   test("answers the same request, costs nothing, and is recorded as a call", async () => {
     const workspace = await newWorkspace()

@@ -39,18 +39,20 @@ export function presetOf<Request extends Preparable>(request: Request): { slug: 
 /** Step 1: aliases of models, the fields of the preset that the request names, then the defaults of the workspace. */
 export async function applyPreset<Body extends Preparable>(
   call: InferenceCall<Body>,
-  deps: Pick<Deps, "presetOf">,
+  deps: Pick<Deps, "presetOf" | "presetCache">,
 ): Promise<InferenceCall<Body>> {
   const resolved = resolveAliases<Body, InferenceCall<Body>>(call)
   const { format, body, bodyBytes, caller, meta } = resolved
   const reference = presetOf(body)
   const preset = reference && requireActive(reference.slug, await deps.presetOf(reference.slug))
   if (!preset) return { ...resolved, body: withDefaults(body, caller.defaults) }
+  const { response_cache_seconds: cacheSeconds } = preset.config
+  const cache = cacheSeconds === undefined ? undefined : deps.presetCache(cacheSeconds)
   return {
     ...resolved,
     body: withDefaults(withPreset(format, reference.request, preset), caller.defaults),
     bodyBytes: bodyBytes + preset.bytes,
-    meta: { ...meta, presetId: preset.id },
+    meta: { ...meta, presetId: preset.id, ...(cache && { cache }) },
   }
 }
 
@@ -60,7 +62,8 @@ export function withPreset<Request extends Preparable>(
   request: Request,
   { config, systemPrompt }: ActivePreset,
 ): Request {
-  const merged = merge(request, presetFields(config)) as Request
+  const { response_cache_seconds: _, ...fields } = config
+  const merged = merge(request, presetFields(fields)) as Request
   return systemPrompt === null ? merged : prependInstructions(merged, systemPrompt)
 }
 
