@@ -8,6 +8,7 @@ export type Filter = { included: readonly string[]; excluded: readonly string[] 
 
 export const FIELDS = [
   "model",
+  "requested_model",
   "provider",
   "key",
   "app",

@@ -30,6 +30,7 @@ export const CallsQuery = z.object({
   from: instant("Calls that ended at this time or later."),
   to: instant("Calls that ended before this time."),
   model: filter("Model that answered, or that was requested where none did."),
+  requested_model: filter("Model or alias that was requested."),
   provider: filter("Name of the provider. Empty: no provider was tried."),
   key: filter("Hash of the API key."),
   app: filter("Title of the app, or its URL where it sent no title."),

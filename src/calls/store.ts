@@ -137,6 +137,7 @@ const OUTCOME = sql`CASE WHEN id LIKE 'rej-%' THEN 'refused' WHEN record ->> 'en
 
 const COLUMNS: Record<Exclude<Field, "status" | "workspace" | "guardrail">, SQL> = {
   model: sql`model`,
+  requested_model: sql`coalesce(record ->> 'requestedModel', model)`,
   provider: sql`coalesce(record ->> 'provider', '')`,
   key: sql`key_hash`,
   app: APP,

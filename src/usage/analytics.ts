@@ -11,6 +11,7 @@ export type Granularity = (typeof GRANULARITIES)[number]
 
 const DIMENSIONS = {
   model: "Model",
+  requested_model: "Requested model or alias",
   provider: "Provider",
   workspace_id: "Workspace",
   api_key_hash: "API key",

@@ -10,7 +10,7 @@ import { generationRetentionDays } from "./retention.ts"
 import { Activity, ActivityQuery, activityWindow, DATE_RULE, toActivityItem } from "./activity.ts"
 import { answerQuestion, describeAnalytics, type Question } from "./analytics.ts"
 import { AnalyticsAnswer, AnalyticsMeta, AnalyticsQuery } from "./schemas.ts"
-import { MAX_USAGE_ROWS, readBuckets, readDays, type UsageRow, type UsageScope } from "./rows-store.ts"
+import { CALL_DIMENSIONS, MAX_USAGE_ROWS, readBuckets, readDays, type UsageRow, type UsageScope } from "./rows-store.ts"
 import { readActivity, sumDays } from "./store.ts"
 
 const tags = ["Analytics"]
@@ -51,7 +51,7 @@ const query = createRoute({
   tags,
   summary: "Query analytics",
   description: `Without time_range the last 30 days. By minute at most a day, by hour at most 31 days. The range is exact; \
-a day whose calls are no longer kept is counted whole.`,
+a day whose calls are no longer kept is counted whole. By requested_model only calls that are kept are counted.`,
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { body: jsonBody(AnalyticsQuery) },
   responses: {
@@ -131,8 +131,12 @@ async function activityOf(db: D1Database, organizationId: string, requested: Act
 async function answer(env: Env, scope: UsageScope, requested: AnalyticsQuery) {
   const now = Date.now()
   const keptDays = generationRetentionDays(env)
-  const range = rangeOf(requested, now, keptDays)
   const question = toQuestion(requested)
+  const range = rangeOf(requested, now, keptDays)
+  const byCall = CALL_DIMENSIONS.find((name) => dimensionsOf(question).has(name))
+  if (byCall !== undefined && range.from < now - keptDays * DAY_MS) {
+    throw new GatewayError("invalid_request", `time_range: by ${byCall}, the last ${keptDays} days at most.`)
+  }
   const rows = await read(env.DB, { scope, question, range }, { now, keptDays })
   const result = answerQuestion(rows, question)
   const metadata = {
@@ -180,15 +184,20 @@ function rangeOf(
   return { from: Math.max(from, to - LONGEST[granularity]), to, bucketMs: BUCKETS[granularity] }
 }
 
+/** What the question groups or filters by. */
+function dimensionsOf({ dimensions, filters }: Question): Set<string> {
+  return new Set<string>([...dimensions, ...filters.map(({ field }) => field)])
+}
+
 /** Rows by day, or in finer buckets, with the dimensions that the question groups or filters by. */
 async function read(
   db: D1Database,
   { scope, question, range: { from, to, bucketMs } }: { scope: UsageScope; question: Question; range: Range },
   kept: { now: number; keptDays: number },
 ): Promise<UsageRow[]> {
-  const dimensions = new Set<string>([...question.dimensions, ...question.filters.map(({ field }) => field)])
+  const dimensions = dimensionsOf(question)
   const query = { scope, dimensions, from, to }
-  if (bucketMs < DAY_MS) return readBuckets(db, query, bucketMs)
+  if (bucketMs < DAY_MS || CALL_DIMENSIONS.some((name) => dimensions.has(name))) return readBuckets(db, query, bucketMs)
   await sumDays(db, kept.now, scope.organizationId)
   return readDays(db, query, kept)
 }

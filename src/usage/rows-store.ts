@@ -11,6 +11,9 @@ export type UsageRow = {
 export type UsageDimension = keyof typeof DIMENSIONS
 type UsageSum = keyof typeof SUMS
 
+/** Dimensions that daily sums do not have: only generations tell them apart. */
+export const CALL_DIMENSIONS = ["requested_model"] as const satisfies readonly UsageDimension[]
+
 /** The most rows that one question is answered from. */
 export const MAX_USAGE_ROWS = 50_000
 
@@ -24,6 +27,7 @@ const DIMENSIONS = {
   api_key_hash: { day: "u.key_hash", call: "g.key_hash" },
   user_id: { day: CREATOR, call: CREATOR },
   model: { day: "model", call: "model" },
+  requested_model: { day: "''", call: "coalesce(record ->> 'requestedModel', model)" },
   provider: { day: "provider", call: "coalesce(record ->> 'provider', '')" },
   app: {
     day: "app",

@@ -51,7 +51,14 @@ const story = async (as: TestClient, id: string) =>
   (await expectJson<{ data: Story }>(200, as.get(`/calls/${id}`))).data
 
 type Stored = { at: number; model?: string; provider?: string; key?: string; status?: number; ending?: string }
-type More = { cost?: number; session?: string; app?: string; user?: string; workspaceId?: string }
+type More = {
+  requestedModel?: string
+  cost?: number
+  session?: string
+  app?: string
+  user?: string
+  workspaceId?: string
+}
 
 /** Calls as the ledger delivers them. */
 async function store({ organizationId, workspaceId }: Workspace, calls: (Stored & More)[]): Promise<string[]> {
@@ -64,7 +71,7 @@ async function store({ organizationId, workspaceId }: Workspace, calls: (Stored 
     settledAt: at,
     requestId: `req-${at}`,
     apiType: "completions",
-    requestedModel: model,
+    requestedModel: more.requestedModel ?? model,
     streamed: false,
     model,
     provider,
@@ -168,13 +175,15 @@ describe("GET /calls", () => {
     await store(workspace, [
       { at: now - 1, model: "a/one", status: 200, app: "Studio", session: "s1", user: "ada" },
       { at: now - 2, model: "a/two", status: 429, ending: "refused", provider: "Q", session: "s1" },
-      { at: now - 3, model: "b/one", status: 502, ending: "error", key: "other" },
+      { at: now - 3, model: "b/one", requestedModel: "team/fast", status: 502, ending: "error", key: "other" },
       { at: now - 4, model: "b/one", status: 499, ending: "cancelled", workspaceId: "elsewhere" },
     ])
     const count = async (query: string) => (await list(workspace.manage, query)).data.length
     expect(await count("?model=a/one")).toBe(1)
     expect(await count("?model=a/one&model=b/one")).toBe(3)
     expect(await count("?model=!b/one")).toBe(2)
+    expect(await count("?requested_model=team/fast")).toBe(1)
+    expect(await count("?requested_model=!team/fast")).toBe(3)
     expect(await count("?provider=Q")).toBe(1)
     expect(await count("?status=429")).toBe(1)
     expect(await count("?status=4xx")).toBe(2)

@@ -99,6 +99,29 @@ describe("POST /analytics/query", () => {
     expect(data.metadata).toMatchObject({ row_count: 1, truncated: true })
   })
 
+  test("compares the arms of an alias, on days that are summed and today, while calls are kept", async () => {
+    const workspace = await newWorkspace()
+    const alias = { requestedModel: "team/fast" }
+    const two = { ...alias, model: "a/two", costNano: 3_000_000 }
+    await play(workspace, [alias, { ...alias, settledAt: now }, two, { requestedModel: "a/one" }, {}])
+    const dimensions = ["requested_model", "model"]
+    const ofAlias = [{ field: "requested_model", operator: "eq", value: "team/fast" }]
+    const metrics = ["requests", "usage"]
+    expect(await ask(workspace, { metrics, dimensions, filters: ofAlias })).toEqual([
+      { requested_model: "team/fast", model: "a/one", requests: 2, usage: 0.002 },
+      { requested_model: "team/fast", model: "a/two", requests: 1, usage: 0.003 },
+    ])
+    expect(await ask(workspace, { metrics: ["requests"], dimensions: ["requested_model"] })).toEqual([
+      { requested_model: "team/fast", requests: 3 },
+      { requested_model: "a/one", requests: 2 },
+    ])
+    const start = new Date(now - 100 * DAY_MS).toISOString()
+    const question = { metrics, dimensions, time_range: { start, end: new Date(now).toISOString() } }
+    expect(await expectJson(400, workspace.manage.post("/analytics/query", question))).toMatchObject({
+      error: { message: "time_range: by requested_model, the last 90 days at most." },
+    })
+  })
+
   test.each([
     ["minute", (at: number) => at - (at % 60_000)],
     ["hour", (at: number) => at - (at % 3_600_000)],

@@ -5,6 +5,7 @@ import { currentRange } from "../../ui/range.tsx"
 /** Filters that the API takes, by their name in the URL. Each may repeat; a leading `!` excludes. */
 export const FILTERS = [
   "model",
+  "requested_model",
   "provider",
   "key",
   "app",
@@ -18,7 +19,11 @@ export const FILTERS = [
 export type FilterName = (typeof FILTERS)[number]
 
 /** Labels of those whose name in the URL is not a word. */
-const LABELS: Partial<Record<FilterName, string>> = { creator_user_id: "member", session_id: "session" }
+const LABELS: Partial<Record<FilterName, string>> = {
+  creator_user_id: "member",
+  requested_model: "requested",
+  session_id: "session",
+}
 
 /** Filters whose values are ids, and where their names are. */
 const NAMED = { key: "keys", workspace: "workspaces", creator_user_id: "members" } as const

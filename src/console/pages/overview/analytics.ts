@@ -4,7 +4,15 @@ import { session, workspaceId } from "../../state/session.ts"
 import type { Range } from "../../ui/range.tsx"
 import type { Metric, Row } from "./series.ts"
 
-export type Dimension = "model" | "provider" | "workspace_id" | "api_key_hash" | "user_id" | "app" | "api_type"
+export type Dimension =
+  | "model"
+  | "requested_model"
+  | "provider"
+  | "workspace_id"
+  | "api_key_hash"
+  | "user_id"
+  | "app"
+  | "api_type"
 export type AnalyticsQuery = {
   metrics: readonly Metric[]
   dimensions?: readonly Dimension[]

@@ -20,6 +20,7 @@ import { numberIn, textIn, toSeries, type Metric, type Row } from "./series.ts"
 
 const DIMENSIONS: readonly { value: Dimension; label: string }[] = [
   { value: "model", label: "Model" },
+  { value: "requested_model", label: "Requested" },
   { value: "provider", label: "Provider" },
   { value: "api_key_hash", label: "Key" },
   { value: "app", label: "App" },
@@ -125,6 +126,7 @@ type View = { dimension: Dimension; metric: UsageMetric; name: (id: string) => s
 /** The chip of a dimension, which is also its filter in the list of calls. */
 const CHIP_OF = {
   model: "model",
+  requested_model: "model",
   provider: "provider",
   api_key_hash: "key",
   app: "app",
@@ -134,6 +136,7 @@ const CHIP_OF = {
 /** Filters of the list of calls, by dimension. */
 const FILTER_OF: Partial<Record<Dimension, FilterName>> = {
   model: "model",
+  requested_model: "requested_model",
   provider: "provider",
   api_key_hash: "key",
   app: "app",
