@@ -36,6 +36,20 @@ const arm = z
   })
   .meta({ id: "AliasArm" })
 
+type Lengths = { min_prompt_tokens?: number | undefined; max_prompt_tokens?: number | undefined }
+
+/** For a list of arms: each must have a length of prompts that it takes. */
+export function checkLengths(arms: readonly Lengths[], context: z.RefinementCtx): void {
+  for (const [at, { min_prompt_tokens: least = 0, max_prompt_tokens: most = Infinity }] of arms.entries()) {
+    if (least <= most) continue
+    context.addIssue({
+      code: "custom",
+      path: [at, "max_prompt_tokens"],
+      message: "must be at least min_prompt_tokens",
+    })
+  }
+}
+
 /** Conditions that a stored arm may name; those of a later release are left out. */
 export function isRegion(name: string): name is (typeof REGIONS)[number] {
   return REGIONS.some((region) => region === name)
@@ -60,7 +74,8 @@ export const AliasInput = z
     arms: z
       .array(arm, { error: "must be an array of arms" })
       .min(1, "must have at least one arm")
-      .max(MAX_ARMS, `must be at most ${MAX_ARMS} arms`),
+      .max(MAX_ARMS, `must be at most ${MAX_ARMS} arms`)
+      .superRefine(checkLengths),
   })
   .meta({ id: "AliasInput" })
 

@@ -52,6 +52,12 @@ describe("aliases of a workspace", () => {
     ["no arms", "a", { arms: [] }, "arms"],
     ["a weight of 0", "a", { arms: [{ model: "sim/echo", weight: 0 }] }, "weight"],
     ["an unknown field", "a", { arms: [{ model: "sim/echo" }], extra: 1 }, "extra"],
+    [
+      "lengths that no prompt has",
+      "a",
+      { arms: [{ model: "sim/echo", min_prompt_tokens: 9, max_prompt_tokens: 3 }] },
+      "arms[0].max_prompt_tokens: must be at least min_prompt_tokens",
+    ],
     ["a name with a space", "a b", { arms: [{ model: "sim/echo" }] }, "name"],
     ["a name with two slashes", "a/b/c", { arms: [{ model: "sim/echo" }] }, "name"],
   ])("with %s are refused", async (_, name, body, field) => {

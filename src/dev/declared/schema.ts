@@ -10,7 +10,7 @@ import { NewMcpServer } from "../../mcp-servers/schemas.ts"
 import { NewService } from "../../passthrough/schemas.ts"
 import { PresetPath } from "../../presets/schemas.ts"
 import { NewDestination } from "../../observability/schemas.ts"
-import { AliasInput, AliasPath } from "../../workspaces/alias-schemas.ts"
+import { AliasInput, AliasPath, checkLengths } from "../../workspaces/alias-schemas.ts"
 import { NewWorkspace, WorkspaceChange } from "../../workspaces/schemas.ts"
 import { Failure } from "../api.ts"
 import type { Json } from "../../support/json.ts"
@@ -40,7 +40,10 @@ const Arm = AliasInput.shape.arms.element
   .omit({ key_hashes: true })
   .extend({ keys: keyNames.min(1, "must not be empty").optional() })
 const Alias = AliasInput.omit({ arms: true }).extend({
-  arms: z.array(Arm, { error: "must be an array of arms" }).min(1, "must have at least one arm"),
+  arms: z
+    .array(Arm, { error: "must be an array of arms" })
+    .min(1, "must have at least one arm")
+    .superRefine(checkLengths),
 })
 const Guardrail = NewGuardrail.omit({ name: true, workspace_id: true, enforce_zdr: true, allow_unknown: true }).extend({
   keys: keyNames.optional(),
