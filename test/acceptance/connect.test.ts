@@ -46,7 +46,7 @@ test("opencode calls the gateway after one command, doctor finds it, and undo re
   expect(answer.out, answer.errors).toContain("marmalade")
   expect(await usageOf(organization)).toBeGreaterThan(0)
 
-  const checked = await gateway("doctor", "--stream", "sim/echo")
+  const checked = await gateway("doctor", "--stream", "sim/paced")
   expect(checked.code, checked.out + checked.errors).toBe(0)
   expect(checked.out).toMatch(/ok +opencode +uses this gateway/)
   expect(checked.out).toMatch(/ok +key/)

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { checkClients, checkClock } from "../../src/dev/connect/check.ts"
+import { checkClients, checkClock, judgeStream } from "../../src/dev/connect/check.ts"
 import { type ClientName, setupOf } from "../../src/dev/connect/clients.ts"
 import { diffLines } from "../../src/dev/connect/diff.ts"
 import { readText, undo, writeFiles } from "../../src/dev/connect/files.ts"
@@ -149,4 +149,12 @@ test("a clock that is off by minutes is a fault", () => {
 test("a diff shows what is added and removed", () => {
   expect(diffLines("a\nb\nc\n", "a\nc\nd\n")).toEqual(["  a", "- b", "  c", "+ d"])
   expect(diffLines("", "a\n")).toEqual(["+ a"])
+})
+
+test("a stream in one piece is a fault where a model was slow enough to send several", () => {
+  const one = { pieces: 1, hasLength: false }
+  expect(judgeStream({ ...one, ms: 5_000 })).toMatchObject({ is: "broken", message: expect.stringContaining("proxy") })
+  expect(judgeStream({ ...one, ms: 20 })).toMatchObject({ is: "absent", message: expect.stringContaining("slower") })
+  expect(judgeStream({ ...one, hasLength: true, ms: 20 }).is).toBe("broken")
+  expect(judgeStream({ pieces: 4, hasLength: false, ms: 20 }).is).toBe("good")
 })

@@ -61,9 +61,9 @@ async function attempt<T>(run: () => Promise<T>): Promise<T | Failure> {
   }
 }
 
-/** A proxy that buffers passes a stream on in one piece, or with a length. */
 async function checkStream(base: string, key: string, model: string): Promise<Check> {
   const messages = [{ role: "user", content: "Count from one to twenty in words." }]
+  const startedAt = performance.now()
   const response = await fetch(`${base}/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -75,10 +75,22 @@ async function checkStream(base: string, key: string, model: string): Promise<Ch
   }
   let pieces = 0
   for await (const _ of response.body) pieces++
-  if (response.headers.has("content-length") || pieces < 2) {
-    return broken("stream", "arrived in one piece. Turn off response buffering in the proxy before the gateway.")
+  return judgeStream({ pieces, hasLength: response.headers.has("content-length"), ms: performance.now() - startedAt })
+}
+
+/** A model that is faster can have its whole answer in one piece of the network, whatever is between. */
+const SLOW_ENOUGH_MS = 1_000
+
+/** A proxy that buffers passes a stream on in one piece, or with a length. */
+export function judgeStream({ pieces, hasLength, ms }: { pieces: number; hasLength: boolean; ms: number }): Check {
+  if (!hasLength && pieces > 1) return good("stream", `arrived in ${pieces} pieces`)
+  if (!hasLength && ms < SLOW_ENOUGH_MS) {
+    return absent(
+      "stream",
+      `arrived in one piece after ${Math.round(ms)} ms: the model is too fast to tell. Try a slower one`,
+    )
   }
-  return good("stream", `arrived in ${pieces} pieces`)
+  return broken("stream", "arrived in one piece. Turn off response buffering in the proxy before the gateway.")
 }
 
 /** The address that a client's configuration has; undefined if it has none. */
