@@ -165,10 +165,13 @@ export function offer(models: readonly Model[], providers: ReadonlySet<string>):
     const endpoints = [...(known?.endpoints ?? []), ...added].sort(byPrice)
     if (endpoints.length > 0) offered.set(model.id, { ...(known ?? model), endpoints })
   }
-  const missing = models.filter(({ id }) => !offered.has(id))
-  const unconfigured = new Map(
-    missing.map(({ id, endpoints }) => [id.toLowerCase(), endpoints.map(({ provider }) => provider)]),
-  )
+  const unconfigured = new Map<string, string[]>()
+  for (const { id, endpoints } of models) {
+    if (offered.has(id)) continue
+    const name = id.toLowerCase()
+    const slugs = [...(unconfigured.get(name) ?? []), ...endpoints.map(({ provider }) => provider)]
+    unconfigured.set(name, [...new Set(slugs)])
+  }
   return { models: offered, unconfigured }
 }
 

@@ -127,3 +127,9 @@ describe("the catalogue", () => {
     expect(compile([{ id, source: "seed", facts: about, updatedAt: 0, endpoints: stored.slice(1) }])).toEqual([])
   })
 })
+
+test("a model without a usable provider names those of all its rows", () => {
+  const rows = [newModel("a/Own", [endpoint("pool", null)]), newModel("a/Own", [endpoint("spare", null)])]
+  expect(offer(rows, new Set(["groq"])).unconfigured?.get("a/own")).toEqual(["pool", "spare"])
+  expect(offer(rows, new Set(["spare"])).unconfigured?.size).toBe(0)
+})
