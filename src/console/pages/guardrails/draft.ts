@@ -14,6 +14,7 @@ export type Draft = {
   ignoredModels: string
   allowedProviders: string
   ignoredProviders: string
+  mcpTools: string
   limit: string
   interval: string
   includesByok: boolean
@@ -35,6 +36,9 @@ export const DETECTORS: readonly { slug: string; name: string }[] = [
   { slug: "regex-prompt-injection", name: "Prompt injection" },
 ]
 
+/** What stands for an empty list, which allows no tool. */
+export const NO_TOOL = "none"
+
 const toLines = (list: readonly string[] | null) => (list ?? []).join("\n")
 const fromLines = (text: string) => {
   const lines = text
@@ -54,6 +58,7 @@ export function toDraft(guardrail: Guardrail): Draft {
     ignoredModels: toLines(guardrail.ignored_models),
     allowedProviders: toLines(guardrail.allowed_providers),
     ignoredProviders: toLines(guardrail.ignored_providers),
+    mcpTools: guardrail.allowed_mcp_tools?.length === 0 ? NO_TOOL : toLines(guardrail.allowed_mcp_tools),
     limit: guardrail.limit_usd === null ? "" : String(guardrail.limit_usd),
     interval: guardrail.reset_interval ?? "monthly",
     includesByok: guardrail.include_byok_in_budgets,
@@ -83,6 +88,7 @@ export function toChange(draft: Draft): Record<string, unknown> {
     ignored_models: fromLines(draft.ignoredModels),
     allowed_providers: fromLines(draft.allowedProviders),
     ignored_providers: fromLines(draft.ignoredProviders),
+    allowed_mcp_tools: draft.mcpTools.trim() === NO_TOOL ? [] : fromLines(draft.mcpTools),
     limit_usd: limit,
     reset_interval: limit === null ? null : draft.interval,
     include_byok_in_budgets: draft.includesByok,

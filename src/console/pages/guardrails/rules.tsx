@@ -1,6 +1,6 @@
 import { Button } from "../../ui/button.tsx"
 import { Check, Select, TextArea, TextField } from "../../ui/field.tsx"
-import { DETECTORS, type Draft, type Filter } from "./draft.ts"
+import { DETECTORS, type Draft, type Filter, NO_TOOL } from "./draft.ts"
 
 type Props = { draft: Draft; onChange: (draft: Draft) => void }
 
@@ -51,6 +51,14 @@ export function Rules({ draft, onChange }: Props) {
             code
             value={draft.ignoredProviders}
             onChange={(ignoredProviders) => set({ ignoredProviders })}
+          />
+          <TextArea
+            label="Only these tools of MCP servers"
+            hint={`One a line; server/tool, or server/* for all of a server. Empty: any. ${NO_TOOL}: no tool.`}
+            rows={2}
+            code
+            value={draft.mcpTools}
+            onChange={(mcpTools) => set({ mcpTools })}
           />
         </div>
       </section>

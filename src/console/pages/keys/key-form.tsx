@@ -9,6 +9,7 @@ import { Code } from "../../ui/code.tsx"
 import { Dialog } from "../../ui/dialog.tsx"
 import { Check, Select, TextField } from "../../ui/field.tsx"
 import { ErrorPanel } from "../../ui/states.tsx"
+import { NO_MODEL, toModels, toModelText } from "./over-budget.ts"
 
 const RESETS = [
   { value: "", label: "never: a limit for the key's lifetime" },
@@ -24,7 +25,7 @@ const RATES = [
 ] as const
 type Rates = Record<(typeof RATES)[number]["name"], string>
 
-export type KeyInput = { name: string; limit: string; reset: string; byok: boolean; rates: Rates }
+export type KeyInput = { name: string; limit: string; reset: string; byok: boolean; rates: Rates; cheaper: string }
 
 export function inputOf(key: ApiKey | undefined): KeyInput {
   return {
@@ -33,6 +34,7 @@ export function inputOf(key: ApiKey | undefined): KeyInput {
     reset: key?.limit_reset ?? "",
     byok: key?.include_byok_in_limit ?? false,
     rates: ratesOf((name) => String(key?.[name] ?? "")),
+    cheaper: toModelText(key?.over_budget_models ?? null),
   }
 }
 
@@ -57,12 +59,13 @@ function faultsOf({ name, limit, rates }: KeyInput): { name?: string; limit?: st
   }
 }
 
-function toBody({ name, limit, reset, byok, rates }: KeyInput) {
+function toBody({ name, limit, reset, byok, rates, cheaper }: KeyInput) {
   return {
     name: name.trim(),
     limit: limit === "" ? null : Number(limit),
     limit_reset: limit === "" || reset === "" ? null : reset,
     include_byok_in_limit: byok,
+    over_budget_models: toModels(cheaper),
     ...ratesOf((rate) => (rates[rate] === "" ? null : Number(rates[rate]))),
   }
 }
@@ -106,6 +109,13 @@ function Fields({ input, onChange }: { input: KeyInput; onChange: (input: KeyInp
           />
         </>
       )}
+      <TextField
+        label="Over budget, use"
+        placeholder="author/slug, author/slug"
+        hint={`Models to try where a limit refuses the requested one. Empty: those of the workspace. ${NO_MODEL}: no other model`}
+        value={input.cheaper}
+        onChange={(cheaper) => onChange({ ...input, cheaper })}
+      />
       <details class="fold" open={RATES.some((rate) => input.rates[rate.name] !== "")}>
         <summary>Rate limits</summary>
         <div class="stack">
