@@ -1,4 +1,4 @@
-import { FREE, isNamed, type Filter } from "../models/endpoint-filter.ts"
+import { FREE, isNamed, type Filter, type JudgedAliases } from "../models/endpoint-filter.ts"
 import type { Endpoint } from "../models/catalogue.ts"
 import { matcher } from "../support/wildcard.ts"
 import type { Applied } from "./applied.ts"
@@ -16,14 +16,22 @@ export function routeFilters({ id, name, rules }: Pick<Applied, "id" | "name" | 
   const { allowed_models: models, ignored_models: ignoredModels } = rules
   const { allowed_providers: providers, ignored_providers: ignoredProviders, allowed_data_regions: regions } = rules
   if (models) {
-    const isAllowed = named(models)
-    add("allowed_models", "does not allow the model", (endpoint, _provider, _region, alias) =>
-      isAllowed(endpoint, alias),
+    const isMatch = matcher(models)
+    const isAllowed = (aliases: JudgedAliases) => aliases.standForAll && aliases.names.every(isMatch)
+    add(
+      "allowed_models",
+      "does not allow the model",
+      ({ model }, _provider, _region, aliases) =>
+        isNamedModel(model, isMatch) || (aliases ? isAllowed(aliases) : false),
     )
   }
   if (ignoredModels) {
-    const isIgnored = named(ignoredModels)
-    add("ignored_models", "excludes the model", (endpoint, _provider, _region, alias) => !isIgnored(endpoint, alias))
+    const isMatch = matcher(ignoredModels)
+    add(
+      "ignored_models",
+      "excludes the model",
+      ({ model }, _provider, _region, aliases) => !isNamedModel(model, isMatch) && !aliases?.names.some(isMatch),
+    )
   }
   if (providers) {
     add("allowed_providers", "does not allow them", (endpoint, provider) =>
@@ -78,13 +86,9 @@ function addDataFilters(add: Add, rules: Applied["rules"]): void {
   }
 }
 
-/** Whether rules name a model or the alias that stands for it. A model name includes its variants. */
-function named(patterns: readonly string[]): (endpoint: Endpoint, alias: string | undefined) => boolean {
-  const isMatch = matcher(patterns)
-  return ({ model }, alias) =>
-    (alias !== undefined && isMatch(alias)) ||
-    isMatch(model) ||
-    (model.includes(":") && isMatch(model.slice(0, model.lastIndexOf(":"))))
+/** A model name includes its variants. */
+function isNamedModel(model: string, isMatch: (name: string) => boolean): boolean {
+  return isMatch(model) || (model.includes(":") && isMatch(model.slice(0, model.lastIndexOf(":"))))
 }
 
 const FAMILIES: Readonly<Record<string, (typeof ZDR_FAMILIES)[number]>> = {

@@ -5,6 +5,7 @@ import type { ActivePreset } from "../presets/preset.ts"
 import type { Content } from "../generations/content.ts"
 import type { CallText } from "../observability/call-content.ts"
 import type { BroadcastContext, Generation } from "../ledger/generation.ts"
+import type { JudgedAliases } from "../models/endpoint-filter.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ModerationSettings } from "../plugins/moderation.ts"
 import type { OpenMcp } from "../server-tools/mcp.ts"
@@ -31,6 +32,8 @@ export type RequestMeta = {
   presetId?: string
   /** Name of the alias that the request names. */
   alias?: string
+  /** All aliases that the request names, for rules about models. */
+  aliases?: JudgedAliases
   /** Id of the generation where it is known before, as that of a call in a batch of its provider. */
   generationId?: string
   /** Absent where the response cache is not used. */

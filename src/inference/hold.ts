@@ -115,7 +115,11 @@ export async function hold(
   if (verdict.ok) return verdict
   if ("free" in verdict) throw freeLimitError(verdict.free)
   if ("rate" in verdict) throw rateLimitError(verdict.rate, caller)
-  throw limitError(verdict, caller, draft.apiType === "completions" && !draft.requestedModel.startsWith("mcp/"))
+  throw limitError(
+    verdict,
+    caller,
+    draft.apiType === "completions" && !/^(?:mcp|passthrough)\//.test(draft.requestedModel),
+  )
 }
 
 /** Nano-USD that a target may use of a grant: a BYOK credential is bound by it only where a limit includes BYOK. */

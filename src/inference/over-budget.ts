@@ -46,8 +46,11 @@ function withModels(prepared: PreparedCall, models: readonly string[], refusal: 
   }
   const before = request.preparation ?? { requestedModel: requestedModelOf(request, prepared.meta), stages: [] }
   const [model, ...others] = models
+  const { aliases } = prepared.meta
   return {
     ...prepared,
+    // What allows an alias does not allow the models of this list.
+    ...(aliases && { meta: { ...prepared.meta, aliases: { ...aliases, standForAll: false } } }),
     request: {
       ...request,
       routing: { ...request.routing, model, models: others },

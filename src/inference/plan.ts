@@ -42,7 +42,7 @@ function planInputOf({ request, meta, caller }: PlannableCall, deps: PlanDeps): 
     providers,
     byok,
     region: meta.region,
-    alias: meta.alias,
+    aliases: meta.aliases,
     defaultSort: caller.defaults.providerSort ?? undefined,
     guardrails: caller.guardrails?.routeFilters() ?? [],
     isCooling: (target) => health.isCooling(target, now),

@@ -3,11 +3,14 @@ import { priceToPico } from "../money/money.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { Endpoint } from "./catalogue.ts"
 
+/** The aliases that a call names. `standForAll`: it names no model beside them, so that what allows them allows it. */
+export type JudgedAliases = { names: readonly string[]; standForAll: boolean }
+
 /** What takes an endpoint out of the running. `name` completes "No endpoint can take this request: …". */
 export type Filter = {
   name: string
-  /** `region`: the one that the call must stay in, or null. `alias`: the name by which the caller reached the model. */
-  keeps: (endpoint: Endpoint, provider: Provider, region: string | null, alias?: string) => boolean
+  /** `region`: the one that the call must stay in, or null. */
+  keeps: (endpoint: Endpoint, provider: Provider, region: string | null, aliases?: JudgedAliases) => boolean
   /** The rule that sets it for the caller; undefined for what the request itself asks for. */
   rule?: GuardrailRule
   /** With which the operator lets the endpoint take requests. */

@@ -41,10 +41,10 @@ function within(
   providers: ReadonlyMap<string, Provider>,
   region: string | null,
 ): Model {
-  const alias = found.aliasOf === undefined ? undefined : found.id
+  const aliases = found.aliasOf === undefined ? undefined : { names: [found.id], standForAll: true }
   const endpoints = found.endpoints.filter((endpoint) => {
     const provider = providers.get(endpoint.provider)
-    return provider !== undefined && filters.every((filter) => filter.keeps(endpoint, provider, region, alias))
+    return provider !== undefined && filters.every((filter) => filter.keeps(endpoint, provider, region, aliases))
   })
   return { ...found, endpoints }
 }

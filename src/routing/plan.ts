@@ -6,7 +6,7 @@ import { findBuiltInProvider } from "../providers/table.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ProviderPreferences } from "../formats/schemas.ts"
 import { filtersOf } from "./filters.ts"
-import { FREE, isNamed, type Filter } from "../models/endpoint-filter.ts"
+import { FREE, isNamed, type Filter, type JudgedAliases } from "../models/endpoint-filter.ts"
 import type { Statistics } from "./health.ts"
 import { anyOf, suggestNames } from "../support/suggest.ts"
 import { findModel, type Named, type Sort } from "./names.ts"
@@ -41,8 +41,8 @@ export type PlanInput = {
   byok?: ByokRoutes | undefined
   /** The region that the call must stay in, or null. */
   region?: string | null
-  /** The alias that the request names in place of the model: rules about models judge it as well. */
-  alias?: string | undefined
+  /** The aliases that the request names in place of models: rules about models judge them as well. */
+  aliases?: JudgedAliases | undefined
   /** Used where neither the request nor the model name selects a sort. */
   defaultSort?: Sort | undefined
   /** Applied last, so that an exclusion by the request itself is reported as the request's. */
@@ -167,10 +167,10 @@ export function makes({ outputModalities }: Pick<Model, "outputModalities">, out
 function narrow(
   model: Model,
   filters: readonly Filter[],
-  deps: Pick<PlanInput, "providers" | "byok" | "region" | "alias">,
+  deps: Pick<PlanInput, "providers" | "byok" | "region" | "aliases">,
   removed: Removal[],
 ): Target[] {
-  const { region = null, alias } = deps
+  const { region = null, aliases } = deps
   let offers = model.endpoints.flatMap((endpoint) => offersAt(endpoint, model, deps))
   if (offers.length === 0) {
     const isKept = model.endpoints.some(({ provider }) => deps.providers.has(provider))
@@ -178,7 +178,7 @@ function narrow(
   }
   for (const filter of filters) {
     const before = offers
-    offers = offers.filter(({ endpoint, provider }) => filter.keeps(endpoint, provider, region, alias))
+    offers = offers.filter(({ endpoint, provider }) => filter.keeps(endpoint, provider, region, aliases))
     if (before.length > 0 && offers.length === 0) {
       const names = new Set(before.map(({ endpoint }) => endpoint.provider))
       const reason = `${filter.name} (${[...names].join(", ")})`

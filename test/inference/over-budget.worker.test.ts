@@ -81,6 +81,20 @@ describe("over_budget_models", () => {
     expect(other.error.metadata?.reason).toBe("key_limit")
   })
 
+  test("are judged by their own names where a guardrail allows an alias alone", async () => {
+    const workspace = await newWorkspace()
+    const { as, hash } = await newKey(workspace, { limit: 0, ...CHEAPER })
+    const arms = { arms: [{ model: "sim/echo" }] }
+    await expectJson(200, workspace.manage.put(`/workspaces/${workspace.workspaceId}/aliases/team%2Ffast`, arms))
+    const { data } = await expectJson<{ data: { id: string } }>(
+      201,
+      workspace.manage.post("/guardrails", { name: "aliases", allowed_models: ["team/fast"] }),
+    )
+    await workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] })
+    const { error } = await expectJson<Failure>(402, as.chat("team/fast", "Hello."))
+    expect(error.metadata?.reason).toBe("key_limit")
+  })
+
   test("keep the requested model in the record of the call", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace, { limit: 0, ...CHEAPER })

@@ -160,6 +160,13 @@ describe("a request to a registered service", () => {
     expect(receiver.got).toHaveLength(1)
   })
 
+  test("is refused over a limit with advice that fits it", async () => {
+    const { as } = await newWorld(() => new Response("x"), { rules: [{ path: "/a", price_usd: 1 }] }, { limit: 0.5 })
+    const { message } = await errorOf(402, as.get("/passthrough/search/a"))
+    expect(message).toContain("Raise the limit")
+    expect(message).not.toContain("max_tokens")
+  })
+
   test("costs exactly what was answered, within the limit of the key", async () => {
     const step = fc.record({ rule: fc.constantFrom("a", "b"), status: fc.constantFrom(200, 204, 302, 400, 404, 500) })
     const price = fc.integer({ min: 0, max: 2 * NANO })

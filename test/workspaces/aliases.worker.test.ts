@@ -214,6 +214,21 @@ describe("a call to an alias", () => {
     await expectJson(403, ask(await under({ allowed_models: ["other/*"], allow_unknown: true }), "team/fast"))
     await expectJson(403, ask(await under({ ignored_models: ["team/fast"] }), "team/fast"))
     await expectJson(403, ask(await under({ ignored_models: ["sim/echo"] }), "team/fast"))
+    // What allows the alias allows no model that is named beside it, in either place.
+    await set(workspace, "other/slow", { model: "sim/long" })
+    const messages = [{ role: "user", content: "Hi" }]
+    for (const models of [
+      ["sim/long", "team/fast"],
+      ["team/none", "sim/long", "team/fast"],
+      ["other/slow", "team/fast"],
+    ]) {
+      const answer = await expectJson<{ model?: string }>(403, allowed.post("/chat/completions", { models, messages }))
+      expect(answer.model).toBeUndefined()
+    }
+    await set(workspace, "team/both", { model: "sim/long" })
+    await expectJson(200, allowed.post("/chat/completions", { models: ["team/both", "team/fast"], messages }))
+    const ignoring = await under({ ignored_models: ["team/both"] })
+    await expectJson(403, ignoring.post("/chat/completions", { models: ["team/fast", "team/both"], messages }))
   })
 
   test("of another workspace is an unknown model", async () => {

@@ -21,7 +21,8 @@ export function resolveAliases<Body extends NamedModels, Call extends Named<Body
   if (aliases === null) return call
   const { model, models } = body
   const names = [...(model === undefined ? [] : [model]), ...(models ?? [])]
-  const named = names.find((name) => findAlias(aliases, name))
+  const found = names.filter((name) => findAlias(aliases, name))
+  const [named] = found
   if (named === undefined) return call
   const resolve = (name: string) => armOf(name, call)
   return {
@@ -31,7 +32,7 @@ export function resolveAliases<Body extends NamedModels, Call extends Named<Body
       ...(model !== undefined && { model: resolve(model) }),
       ...(models && { models: models.map(resolve) }),
     },
-    meta: { ...call.meta, alias: named },
+    meta: { ...call.meta, alias: named, aliases: { names: found, standForAll: found.length === names.length } },
   }
 }
 
