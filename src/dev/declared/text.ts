@@ -32,7 +32,7 @@ function toText(value: unknown): string {
 }
 
 export function describeOutcome({ done, failed, pending }: Outcome): string {
-  if (!failed) return done.length === 0 ? "" : `Applied ${done.length} changes.`
+  if (!failed) return done.length === 0 ? "" : `Applied ${done.length} ${done.length === 1 ? "change" : "changes"}.`
   const list = (changes: readonly Change[]) => changes.map(({ action, address }) => `  ${SIGNS[action]} ${address}`)
   return [
     `Failed: ${failed.change.address}: ${failed.message}`,
