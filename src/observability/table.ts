@@ -1,5 +1,6 @@
 import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import type { KindName } from "./kinds.ts"
+import type { StoredTurn } from "./turn.ts"
 
 export const destinations = sqliteTable("destinations", {
   id: text("id").primaryKey(),
@@ -70,4 +71,13 @@ export const metricSeries = sqliteTable(
 export const metricWatermarks = sqliteTable("metric_watermarks", {
   organizationId: text("organization_id").primaryKey(),
   at: integer("at").notNull(),
+})
+
+/** Turns of interns on their way to destinations. `id` sorts by the end of the turn. */
+export const internTurns = sqliteTable("intern_turns", {
+  id: text("id").primaryKey(),
+  organizationId: text("organization_id").notNull(),
+  workspaceId: text("workspace_id").notNull(),
+  record: text("record", { mode: "json" }).$type<StoredTurn>().notNull(),
+  sortedAt: integer("sorted_at"),
 })

@@ -1,5 +1,8 @@
+import { and, eq, isNull, lt, sql } from "drizzle-orm"
 import type { BroadcastMessage } from "../config/messages.ts"
+import { openDb } from "../support/db.ts"
 import { parseStored } from "../support/json.ts"
+import { internTurns } from "./table.ts"
 import type { NamedTurn, StoredTurn, TurnRecord } from "./turn.ts"
 
 /**
@@ -43,12 +46,15 @@ export async function noteSorted(
   now: number,
 ): Promise<void> {
   if (ids.length === 0) return
-  await db
-    .prepare(
-      "UPDATE intern_turns SET sorted_at = ? WHERE organization_id = ? AND id IN (SELECT value FROM json_each(?))",
+  await openDb(db)
+    .update(internTurns)
+    .set({ sortedAt: now })
+    .where(
+      and(
+        eq(internTurns.organizationId, organizationId),
+        sql`${internTurns.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`,
+      ),
     )
-    .bind(now, organizationId, JSON.stringify(ids))
-    .run()
 }
 
 type Place = { organizationId: string; workspaceId: string }
@@ -59,17 +65,16 @@ export function toMessage({ organizationId, workspaceId }: Place, id: string, si
 
 /** Turns of all organizations that ended before then, and whose message the queue has lost. */
 export async function listUnsorted(db: D1Database, before: string, limit: number): Promise<(Place & { id: string })[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT id, organization_id AS organizationId, workspace_id AS workspaceId FROM intern_turns
-       WHERE sorted_at IS NULL AND id < ? ORDER BY id LIMIT ?`,
-    )
-    .bind(before, limit)
-    .all<Place & { id: string }>()
-  return results
+  const { id, organizationId, workspaceId } = internTurns
+  return openDb(db)
+    .select({ id, organizationId, workspaceId })
+    .from(internTurns)
+    .where(and(isNull(internTurns.sortedAt), lt(id, before)))
+    .orderBy(id)
+    .limit(limit)
 }
 
 /** Deletes turns of all organizations that ended before then. */
 export async function pruneTurns(db: D1Database, before: string): Promise<void> {
-  await db.prepare("DELETE FROM intern_turns WHERE id < ?").bind(before).run()
+  await openDb(db).delete(internTurns).where(lt(internTurns.id, before))
 }
