@@ -159,11 +159,14 @@ describe("a batch with the workspace's own key", () => {
     // The catalogue that objects know may be some seconds old.
     const created = await eventually(async () => {
       const batch = await createBatch(workspace.as, lines, { provider: "openai" })
-      await eventually(async () => {
-        const { request_counts: counts } = await expectJson<Batch>(200, workspace.as.get(`/batches/${batch.id}`))
+      const failed = await eventually(async () => {
+        const current = await expectJson<Batch>(200, workspace.as.get(`/batches/${batch.id}`))
+        const { request_counts: counts } = current
         expect(provider.batches.length + counts.failed).toBe(1)
+        return counts.failed === 0 ? undefined : (await reaches(workspace.as, batch, "completed")).error_file_id
       })
-      expect(provider.batches).toHaveLength(1)
+      // Shows why, should it fail to the end.
+      expect(failed && (await readLines(workspace.as, failed))).toBeUndefined()
       return batch
     })
     answerAll(provider)
