@@ -65,7 +65,7 @@ export type Deps = {
   openMcp?: OpenMcp
   /** Loads a preset of the workspace. */
   presetOf: (slug: string) => Promise<ActivePreset | undefined>
-  /** How a call uses the response cache whose preset has responses cached for so many seconds. */
+  /** Response cache settings of a call whose preset has `response_cache_seconds`; the header of the request wins. */
   presetCache: (seconds: number) => CacheRequest | undefined
   /** Content logging; absent where the workspace has it off. */
   contents?: {

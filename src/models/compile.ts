@@ -75,7 +75,7 @@ async function readCompiled(env: Env, known?: string): Promise<string> {
   if (kept !== null) warn("compiled catalogue in KV is not valid; compiling it again", kept)
   const rows = await compileRows(env.DB)
   const compiled = JSON.stringify(rows)
-  // An empty catalogue is not kept: the rows may be on their way by a way that publishes nothing.
+  // An empty catalogue is not kept: rows may be written directly to D1, which publishes nothing.
   if (rows.models.length === 0 && rows.disabledProviders.length === 0) return compiled
   // KV takes one write a second for a key, and many isolates may start at once.
   await env.CATALOG.put(CATALOGUE_KEY, compiled, { expirationTtl: COMPILED_TTL_SECONDS }).catch((error: unknown) => {

@@ -48,7 +48,7 @@ export function callerOf(principal: Principal): Caller {
   return callers.get(principal) ?? { ...principal, ...NO_POLICY }
 }
 
-/** Of a call that is none of an intern. */
+/** For a call outside the runs of an intern. */
 export const NO_RUN = { runLimits: [], turn: null } satisfies Partial<CallPolicy>
 
 const NO_POLICY: CallPolicy = {

@@ -125,26 +125,16 @@ function toInteger(value: unknown): number | undefined {
 /** A whole answer as the contract has it. */
 export function normalizeResult(result: Json, defaults: ChunkDefaults): Json {
   const choices = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
-  const {
-    id,
-    created,
-    error,
-    system_fingerprint: fingerprint,
-    usage: _usage,
-    object: _object,
-    model: _model,
-    choices: _choices,
-    ...rest
-  } = result
+  const { usage: _, error, ...rest } = result
   return {
-    id: typeof id === "string" ? id : defaults.id,
-    object: "chat.completion",
-    created: toInteger(created) ?? defaults.created,
-    model: defaults.model,
-    choices: choices.map((choice, index) => normalizeWholeChoice(choice, index)),
-    system_fingerprint: typeof fingerprint === "string" ? fingerprint : null,
     ...rest,
     ...(error != null && { error }),
+    id: typeof result["id"] === "string" ? result["id"] : defaults.id,
+    object: "chat.completion",
+    created: toInteger(result["created"]) ?? defaults.created,
+    model: defaults.model,
+    choices: choices.map((choice, index) => normalizeWholeChoice(choice, index)),
+    system_fingerprint: typeof result["system_fingerprint"] === "string" ? result["system_fingerprint"] : null,
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { type Draft, NO_TOOL, toChange } from "../../../src/console/pages/guardrails/draft.ts"
-import { toModels, toModelText } from "../../../src/console/pages/keys/over-budget.ts"
+import { EMPTY_LIST, readList, toListText } from "../../../src/console/format/list.ts"
+import { type Draft, toChange } from "../../../src/console/pages/guardrails/draft.ts"
 
 const draft: Draft = {
   name: "Tools",
@@ -22,7 +22,7 @@ const draft: Draft = {
 
 test.each([
   ["", null],
-  [NO_TOOL, []],
+  [EMPTY_LIST, []],
   ["search/*\nfiles/read", ["search/*", "files/read"]],
 ])("a guardrail with %j as MCP tools allows %j", (mcpTools, allowed) => {
   expect(toChange({ ...draft, mcpTools })).toMatchObject({ allowed_mcp_tools: allowed })
@@ -31,6 +31,6 @@ test.each([
 test.each([[null], [[]], [["a/b", "c/d"]]])(
   "saving a key without a change keeps its models over budget, %j",
   (models) => {
-    expect(toModels(toModelText(models))).toEqual(models)
+    expect(readList(toListText(models))).toEqual(models)
   },
 )

@@ -1,4 +1,5 @@
 import type { Guardrail } from "../../api/account-types.ts"
+import { readList, toListText } from "../../format/list.ts"
 
 type Action = "block" | "redact" | "flag"
 export type Filter = { action: Action; label: string | null; pattern: string }
@@ -36,17 +37,7 @@ export const DETECTORS: readonly { slug: string; name: string }[] = [
   { slug: "regex-prompt-injection", name: "Prompt injection" },
 ]
 
-/** What stands for an empty list, which allows no tool. */
-export const NO_TOOL = "none"
-
 const toLines = (list: readonly string[] | null) => (list ?? []).join("\n")
-const fromLines = (text: string) => {
-  const lines = text
-    .split(/[\n,]/)
-    .map((line) => line.trim())
-    .filter((line) => line !== "")
-  return lines.length === 0 ? null : lines
-}
 
 export function toDraft(guardrail: Guardrail): Draft {
   return {
@@ -58,7 +49,7 @@ export function toDraft(guardrail: Guardrail): Draft {
     ignoredModels: toLines(guardrail.ignored_models),
     allowedProviders: toLines(guardrail.allowed_providers),
     ignoredProviders: toLines(guardrail.ignored_providers),
-    mcpTools: guardrail.allowed_mcp_tools?.length === 0 ? NO_TOOL : toLines(guardrail.allowed_mcp_tools),
+    mcpTools: toListText(guardrail.allowed_mcp_tools, "\n"),
     limit: guardrail.limit_usd === null ? "" : String(guardrail.limit_usd),
     interval: guardrail.reset_interval ?? "monthly",
     includesByok: guardrail.include_byok_in_budgets,
@@ -84,11 +75,11 @@ export function toChange(draft: Draft): Record<string, unknown> {
     name: draft.name,
     description: draft.description.trim() === "" ? null : draft.description,
     ...rulesOf(draft),
-    allowed_models: fromLines(draft.allowedModels),
-    ignored_models: fromLines(draft.ignoredModels),
-    allowed_providers: fromLines(draft.allowedProviders),
-    ignored_providers: fromLines(draft.ignoredProviders),
-    allowed_mcp_tools: draft.mcpTools.trim() === NO_TOOL ? [] : fromLines(draft.mcpTools),
+    allowed_models: readList(draft.allowedModels),
+    ignored_models: readList(draft.ignoredModels),
+    allowed_providers: readList(draft.allowedProviders),
+    ignored_providers: readList(draft.ignoredProviders),
+    allowed_mcp_tools: readList(draft.mcpTools),
     limit_usd: limit,
     reset_interval: limit === null ? null : draft.interval,
     include_byok_in_budgets: draft.includesByok,

@@ -1,6 +1,7 @@
 import { Button } from "../../ui/button.tsx"
 import { Check, Select, TextArea, TextField } from "../../ui/field.tsx"
-import { DETECTORS, type Draft, type Filter, NO_TOOL } from "./draft.ts"
+import { EMPTY_LIST } from "../../format/list.ts"
+import { DETECTORS, type Draft, type Filter } from "./draft.ts"
 
 type Props = { draft: Draft; onChange: (draft: Draft) => void }
 
@@ -54,7 +55,7 @@ export function Rules({ draft, onChange }: Props) {
           />
           <TextArea
             label="Only these tools of MCP servers"
-            hint={`One a line; server/tool, or server/* for all of a server. Empty: any. ${NO_TOOL}: no tool.`}
+            hint={`One a line; server/tool, or server/* for all of a server. Empty: any. ${EMPTY_LIST}: no tool.`}
             rows={2}
             code
             value={draft.mcpTools}

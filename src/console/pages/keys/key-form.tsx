@@ -9,7 +9,7 @@ import { Code } from "../../ui/code.tsx"
 import { Dialog } from "../../ui/dialog.tsx"
 import { Check, Select, TextField } from "../../ui/field.tsx"
 import { ErrorPanel } from "../../ui/states.tsx"
-import { NO_MODEL, toModels, toModelText } from "./over-budget.ts"
+import { EMPTY_LIST, readList, toListText } from "../../format/list.ts"
 
 const RESETS = [
   { value: "", label: "never: a limit for the key's lifetime" },
@@ -34,7 +34,7 @@ export function inputOf(key: ApiKey | undefined): KeyInput {
     reset: key?.limit_reset ?? "",
     byok: key?.include_byok_in_limit ?? false,
     rates: ratesOf((name) => String(key?.[name] ?? "")),
-    cheaper: toModelText(key?.over_budget_models ?? null),
+    cheaper: toListText(key?.over_budget_models ?? null),
   }
 }
 
@@ -65,7 +65,7 @@ function toBody({ name, limit, reset, byok, rates, cheaper }: KeyInput) {
     limit: limit === "" ? null : Number(limit),
     limit_reset: limit === "" || reset === "" ? null : reset,
     include_byok_in_limit: byok,
-    over_budget_models: toModels(cheaper),
+    over_budget_models: readList(cheaper),
     ...ratesOf((rate) => (rates[rate] === "" ? null : Number(rates[rate]))),
   }
 }
@@ -112,7 +112,7 @@ function Fields({ input, onChange }: { input: KeyInput; onChange: (input: KeyInp
       <TextField
         label="Over budget, use"
         placeholder="author/slug, author/slug"
-        hint={`Models to try where a limit refuses the requested one. Empty: those of the workspace. ${NO_MODEL}: no other model`}
+        hint={`Models to try where a limit refuses the requested one. Empty: those of the workspace. ${EMPTY_LIST}: no other model`}
         value={input.cheaper}
         onChange={(cheaper) => onChange({ ...input, cheaper })}
       />

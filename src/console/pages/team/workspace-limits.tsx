@@ -3,6 +3,7 @@ import { api } from "../../api/client.ts"
 import { invalidate } from "../../api/query.ts"
 import type { Workspace } from "../../api/types.ts"
 import { attempt } from "../../state/toasts.ts"
+import { readList, toListText } from "../../format/list.ts"
 import { Button } from "../../ui/button.tsx"
 import { TextField } from "../../ui/field.tsx"
 
@@ -21,7 +22,7 @@ const inputOf = (workspace: Workspace): Input => ({
   tokens_per_minute: String(workspace.tokens_per_minute ?? ""),
   concurrent_requests: String(workspace.concurrent_requests ?? ""),
   response_cache_seconds: String(workspace.response_cache_seconds ?? ""),
-  models: (workspace.over_budget_models ?? []).join(", "),
+  models: toListText(workspace.over_budget_models ?? null),
 })
 
 function faultOf(value: string, max: number): string | undefined {
@@ -30,12 +31,8 @@ function faultOf(value: string, max: number): string | undefined {
 }
 
 function toBody({ models, ...numbers }: Input) {
-  const names = models
-    .split(",")
-    .map((model) => model.trim())
-    .filter((model) => model !== "")
   const entries = NUMBERS.map(({ name }) => [name, numbers[name] === "" ? null : Number(numbers[name])])
-  return { ...Object.fromEntries(entries), over_budget_models: names.length > 0 ? names : null }
+  return { ...Object.fromEntries(entries), over_budget_models: readList(models) }
 }
 
 /** Rate limits, the response cache and the models to try over budget, of all keys of a workspace together. */
