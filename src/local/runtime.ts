@@ -158,7 +158,7 @@ function toMiniflareOptions(spec: WorkerSpec, options: RuntimeOptions) {
     log: new RuntimeLog(options),
     handleStructuredLogs: ({ level, message }) => options.onLog({ level, message }),
     resourcePersistencePath: persistencePath(options.stateDir),
-    workers: [gateway, console, ...(isDevelopment ? [embedded] : [])],
+    workers: [console, ...(isDevelopment ? [embedded] : []), gateway],
   })
 }
 

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process"
+import { type ChildProcess, execFile, fork } from "node:child_process"
 import path from "node:path"
 import { inject } from "vitest"
 import { root } from "../../src/dev/options.ts"
@@ -17,13 +17,55 @@ export function run(file: string, args: readonly string[], { env, cwd = root }: 
   })
 }
 
+export type CommandRequest = { id: number; args: readonly string[]; env: Record<string, string>; cwd: string }
+
 /**
  * The gateway's command line as a user of another computer has it: what it knows comes from `env`. It runs in HOME where
  * there is one.
  */
 export function gatewayCommand(args: readonly string[], env: Record<string, string>): Promise<Ended> {
+  return run(process.execPath, [path.join(root, "src/dev/gateway.ts"), ...args], {
+    env: environmentOf(env),
+    cwd: env["HOME"],
+  })
+}
+
+/** The same in a process that runs one command after the other, for tests with many of them. */
+export function quickGatewayCommand(args: readonly string[], env: Record<string, string>): Promise<Ended> {
+  commands ??= startCommands()
+  const { child, waiting } = commands
+  const request: CommandRequest = { id: waiting.size, args, env: environmentOf(env), cwd: env["HOME"] ?? root }
+  return new Promise((resolve, reject) => {
+    waiting.set(request.id, { resolve, reject })
+    child.send(request)
+  })
+}
+
+type Commands = {
+  child: ChildProcess
+  /** By the request, which keeps its place when it has ended. */
+  waiting: Map<number, { resolve: (ended: Ended) => void; reject: (reason: Error) => void }>
+}
+
+let commands: Commands | undefined
+
+/** Ends with this process. */
+function startCommands(): Commands {
+  const child = fork(path.join(import.meta.dirname, "command-process.ts"), {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  })
+  const waiting: Commands["waiting"] = new Map()
+  child.on("message", ({ id, ended }: { id: number; ended: Ended }) => waiting.get(id)?.resolve(ended))
+  child.on("exit", (code) => {
+    for (const { reject } of waiting.values()) reject(new Error(`The process of the commands ended with ${code}.`))
+  })
+  child.unref()
+  child.channel?.unref()
+  return { child, waiting }
+}
+
+function environmentOf(env: Record<string, string>): Record<string, string> {
   const { PATH = "", NODE_COMPILE_CACHE } = process.env
   const cache = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
-  const known = { PATH, ...cache, GATEWAY_URL: inject("gateway").url, ...env }
-  return run(process.execPath, [path.join(root, "src/dev/gateway.ts"), ...args], { env: known, cwd: env["HOME"] })
+  return { PATH, ...cache, GATEWAY_URL: inject("gateway").url, ...env }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { beforeEach, describe, expect, inject, onTestFinished, test } from "vitest"
 import { root } from "../../src/dev/options.ts"
-import { gatewayCommand } from "./command.ts"
+import { quickGatewayCommand } from "./command.ts"
 import { gatewayUrl, newOrganization, openai, type Organization } from "./world.ts"
 
 let organization: Organization
@@ -20,7 +20,7 @@ beforeEach(async () => {
 })
 
 const gateway = (...args: readonly string[]) =>
-  gatewayCommand(args, { GATEWAY_MANAGEMENT_KEY: organization.managementKey, ...more })
+  quickGatewayCommand(args, { GATEWAY_MANAGEMENT_KEY: organization.managementKey, ...more })
 
 async function succeed(...args: readonly string[]): Promise<string> {
   const { code, out, errors } = await gateway(...args)

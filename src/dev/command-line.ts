@@ -1,0 +1,81 @@
+import { Failure, openApi } from "./api.ts"
+import { creditsAdd, keysCreate, keysList, keysRevoke } from "./commands/accounts.ts"
+import { type Command, readArguments, usageOf } from "./commands/command.ts"
+import { connect } from "./commands/connect.ts"
+import { apply, plan } from "./commands/declared.ts"
+import { doctor, models, providerSwitches, providerTest } from "./commands/models.ts"
+import { tail } from "./commands/tail.ts"
+import { catalogueUpdate, cataloguePrice, init, providers } from "./commands/setup.ts"
+import { exportCalls, reconcile, rotateMasterKey } from "./commands/upkeep.ts"
+
+/** `npm run gateway -- …`: what an operator does with a gateway, here or deployed, by its public API alone. */
+const COMMANDS: readonly Command[] = [
+  init,
+  keysList,
+  keysCreate,
+  keysRevoke,
+  creditsAdd,
+  plan,
+  apply,
+  connect,
+  doctor,
+  providers,
+  providerTest,
+  ...providerSwitches,
+  models,
+  catalogueUpdate,
+  cataloguePrice,
+  rotateMasterKey,
+  exportCalls,
+  reconcile,
+  tail,
+]
+
+function help(): string {
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length))
+  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary.split(/\.\s|:?\n/)[0]}`)
+  return `npm run gateway -- COMMAND [options]
+
+${lines.join("\n")}
+
+Which gateway is said by GATEWAY_URL or --url; without them it is the one that npm start runs here. Keys are read from
+BOOTSTRAP_MANAGEMENT_KEY and GATEWAY_MANAGEMENT_KEY, for that one from its own files. COMMAND --help says more.`
+}
+
+/** Runs a command and prints what it says. Returns the exit code; throws what is a fault of the program. */
+export async function runCommandLine(argv: readonly string[]): Promise<number> {
+  try {
+    return await dispatch(argv)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    console.error(error.message)
+    return error.exitCode
+  }
+}
+
+async function dispatch(argv: readonly string[]): Promise<number> {
+  const [first = "", second = ""] = argv
+  if (first === "" || first === "--help" || first === "help") {
+    console.log(help())
+    return first === "" ? 2 : 0
+  }
+  const command =
+    COMMANDS.find(({ name }) => name === `${first} ${second}`) ?? COMMANDS.find(({ name }) => name === first)
+  if (!command) throw new Failure(`There is no command ${first}.\n\n${help()}`, 2)
+  try {
+    return await run(command, argv.slice(command.name.split(" ").length))
+  } catch (error) {
+    if (!(error instanceof Failure) || command.failureCode === undefined) throw error
+    throw new Failure(error.message, command.failureCode)
+  }
+}
+
+async function run(command: Command, argv: readonly string[]): Promise<number> {
+  const given = readArguments(command, argv)
+  if (given.values["help"] === true) {
+    console.log(usageOf(command))
+    return 0
+  }
+  const url = given.values["url"]
+  return (await command.run({ ...given, api: openApi(typeof url === "string" ? url : undefined) })) ?? 0
+}
