@@ -69,6 +69,8 @@ describe("the lock file", () => {
     // Each works without its script: npm installs the binary as a package of its own, or nothing needs it.
     expect(names).toEqual(["@mongodb-js/zstd", "@openrouter/sdk", "esbuild", "node-liblzma", "workerd"])
     expect(Object.values(manifest.allowScripts).filter(Boolean)).toEqual([])
+    // For npm before 12, which does not read allowScripts.
+    expect(readFileSync(path.join(root, ".npmrc"), "utf8")).toContain("ignore-scripts=true\n")
   })
 })
 

@@ -1,28 +1,11 @@
 import { once } from "node:events"
 import { createHash, randomBytes } from "node:crypto"
-import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
-import { createRequire } from "node:module"
 import type { AddressInfo } from "node:net"
-import type { AxeResults } from "axe-core"
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { violationsOf } from "./axe.ts"
 import { api, chat, closeBrowser, newOrganization, newVisit, type Organization, origin, signedIn } from "./browser.ts"
-
-declare const axe: { run: (context: unknown, options: unknown) => Promise<AxeResults> }
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-
-/** What axe-core finds on the page as it is. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
-  const { violations: found } = await page.evaluate(
-    (tags) => axe.run(document, { runOnly: { type: "tag", values: tags } }),
-    RULES,
-  )
-  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`)
-}
 
 let acme: Organization
 beforeAll(async () => {
@@ -118,7 +101,7 @@ test("an intern asks before it runs a command, shows it exactly, is allowed, and
   await question.getByText("left to answer").waitFor()
   await expect.poll(() => question.getByRole("region", { name: "What would run" }).textContent()).toMatch(/^echo hello/)
   expect(await question.getByRole("button").allTextContents()).toHaveLength(4)
-  expect(await violations(page)).toEqual([])
+  expect(await violationsOf(page)).toEqual([])
   // The first answer has the key 1.
   await page.keyboard.press("1")
   const said = page.getByRole("log", { name: "Conversation" })
@@ -161,7 +144,7 @@ test("an intern's budget and tools are changed on its page, and it is cloned wit
   await page.getByLabel("Budget starts again").selectOption("monthly")
   await page.getByLabel("Budget a day, USD").fill("2")
   await page.getByLabel("MCP tools").fill("search/query, docs/*")
-  expect(await violations(page)).toEqual([])
+  expect(await violationsOf(page)).toEqual([])
   await page.getByRole("button", { name: "Save" }).click()
   await page.getByText("left of $20.00, monthly").waitFor()
   await page.getByText("search/query, docs/*").waitFor()
@@ -198,7 +181,7 @@ test("an intern is made with files that are in its folder from the start", async
   await page.getByLabel("Name").fill("pirate")
   const agents = { name: "AGENTS.md", mimeType: "text/markdown", buffer: Buffer.from("Speak like a pirate.") }
   await page.getByLabel("Files").setInputFiles([agents])
-  expect(await violations(page)).toEqual([])
+  expect(await violationsOf(page)).toEqual([])
   await page.getByRole("button", { name: "Create and start" }).click()
   await page.getByRole("heading", { level: 1, name: "pirate" }).waitFor()
   type Interns = { data: { id: string; name: string }[] }
@@ -297,11 +280,11 @@ test("a person approves an app on the consent page, and the app gets a key that 
   })
   const { page } = await newVisit()
   await page.goto(`${origin}/auth?${query}`)
-  expect(await violations(page)).toEqual([])
+  expect(await violationsOf(page)).toEqual([])
   await page.getByLabel("Your API key").fill(acme.apiKey)
   await page.getByRole("button", { name: "Sign in" }).click()
   await page.getByRole("heading", { name: /^Give .* a key\?$/ }).waitFor()
-  expect(await violations(page)).toEqual([])
+  expect(await violationsOf(page)).toEqual([])
   await page.getByRole("button", { name: "Allow" }).click()
   await page.waitForURL((url) => url.searchParams.has("code"))
   const code = new URL(page.url()).searchParams.get("code")
@@ -353,7 +336,7 @@ describe.each([
       await page.goto(`${origin}${path}`)
       await page.getByRole("heading", { level: 1 }).waitFor()
       await loaded(page)
-      expect(await violations(page), path).toEqual([])
+      expect(await violationsOf(page), path).toEqual([])
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       expect(overflow, path).toBeLessThanOrEqual(0)
     }

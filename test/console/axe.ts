@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import type { AxeResults } from "axe-core"
+import type { AxeResults, RunOnly } from "axe-core"
 import type { Page } from "playwright-core"
 
 declare const axe: { run: (context: unknown, options: unknown) => Promise<AxeResults> }
@@ -8,13 +8,25 @@ declare const axe: { run: (context: unknown, options: unknown) => Promise<AxeRes
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
+/** Rules of WCAG 2.2 AA that a change of the theme can break. */
+const COLOR_RULES = ["color-contrast", "link-in-text-block"]
+
 /** What the page breaks of WCAG 2.2 AA, as it is now. */
-export async function violationsOf(page: Page): Promise<string[]> {
+export function violationsOf(page: Page): Promise<string[]> {
+  return runAxe(page, { type: "tag", values: RULES })
+}
+
+/** The same where only colors can have changed. */
+export function colorViolationsOf(page: Page): Promise<string[]> {
+  return runAxe(page, { type: "rule", values: COLOR_RULES })
+}
+
+async function runAxe(page: Page, runOnly: RunOnly): Promise<string[]> {
   // The policy of the page forbids a script element; the debugger's evaluation is not one.
   await page.evaluate(AXE)
   const { violations } = await page.evaluate(
-    (tags) => axe.run(document, { runOnly: { type: "tag", values: tags } }),
-    RULES,
+    (only) => axe.run(document, { runOnly: only, resultTypes: ["violations"] }),
+    runOnly,
   )
   return violations.flatMap(({ id, nodes }) =>
     nodes.slice(0, 3).map(({ target, failureSummary }) => `${id}: ${target.join(" ")} ${failureSummary ?? ""}`),
