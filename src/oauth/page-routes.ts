@@ -1,11 +1,11 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { getCookie, setCookie } from "hono/cookie"
-import type { ContentfulStatusCode } from "hono/utils/http-status"
 import { principalByHash } from "../policy/authenticate.ts"
 import type { Principal } from "../access/principal.ts"
 import { hashKey } from "../access/key.ts"
 import { asGatewayError, GatewayError } from "../errors/errors.ts"
 import { hostCookieName, isSecure } from "../http/host-cookie.ts"
+import { showPage } from "../http/page.ts"
 import { validate } from "../http/validate.ts"
 import type { App } from "../access/app.ts"
 import { logError } from "../support/log.ts"
@@ -13,7 +13,7 @@ import { readAtMost } from "../support/bytes.ts"
 import { findWorkspaceRow } from "../workspaces/store.ts"
 import { withParameters } from "./callback.ts"
 import { approverFault, describeKey } from "./code.ts"
-import { consentPage, faultPage, type Html, signInPage } from "./page.ts"
+import { consentPage, faultPage, signInPage } from "./page.ts"
 import { approve } from "./routes.ts"
 import { AuthForm, AuthQuery, type CodeRequest } from "./schemas.ts"
 import { formToken, isFormToken, newSession, readCookie, type Session, toCookie } from "./session.ts"
@@ -70,7 +70,7 @@ authPage.post("/", validate("query", AuthQuery), acceptForm, validForm, async (c
 authPage.onError((thrown, c) => {
   const error = asGatewayError(thrown)
   if (error.code === "internal") logError(error.message, { requestId: c.var.requestId }, error.cause)
-  return show(c, error.status, (nonce) => faultPage(nonce, error.message))
+  return showPage(c, error.status, (nonce) => faultPage(nonce, error.message))
 })
 
 type AppRequest = { request: CodeRequest; query: string }
@@ -116,7 +116,7 @@ async function showSignIn(c: Context<App>, { request, query }: AppRequest, sessi
   await keepSession(c, session)
   const token = await formToken({ session, purpose: "sign_in", query }, masterOf(c))
   const app = new URL(request.callback_url).host
-  return show(c, fault === undefined ? 200 : 401, (nonce) => signInPage({ app, query, token, nonce }, fault))
+  return showPage(c, fault === undefined ? 200 : 401, (nonce) => signInPage({ app, query, token, nonce }, fault))
 }
 
 async function showConsent(c: Context<App>, { request, query }: AppRequest, session: Session, principal: Principal) {
@@ -139,21 +139,7 @@ async function showConsent(c: Context<App>, { request, query }: AppRequest, sess
     facts,
     hasChallenge,
   }
-  return show(c, 200, (nonce) => consentPage({ app, query, token, nonce, ...consent }), "http: https:")
-}
-
-/**
- * Allows no script, no frame, and forms that post to this page only. `targets`: further origins that the response to a
- * form may redirect to. Browsers apply them to every redirect of the app as well, and a policy cannot name `[::1]`.
- */
-function show(c: Context<App>, status: ContentfulStatusCode, page: (nonce: string) => Html, targets = "") {
-  const nonce = crypto.randomUUID().replaceAll("-", "")
-  const policy = `default-src 'none'; style-src 'nonce-${nonce}'; form-action 'self' ${targets}; frame-ancestors 'none'; base-uri 'none'`
-  return c.html(page(nonce), status, {
-    "content-security-policy": policy,
-    "x-frame-options": "DENY",
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "same-origin",
-    "cache-control": "no-store",
+  return showPage(c, 200, (nonce) => consentPage({ app, query, token, nonce, ...consent }), {
+    formTargets: "http: https:",
   })
 }
