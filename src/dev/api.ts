@@ -1,18 +1,8 @@
 import path from "node:path"
 import { readEnvFile } from "./dev-vars.ts"
+import { Failure } from "./failure.ts"
 import { root } from "./options.ts"
 import { isObject } from "../support/json.ts"
-
-/** An error that ends a command, with its message and exit code. */
-export class Failure extends Error {
-  readonly exitCode: number
-
-  /** 1: the gateway refused. 2: the command was given wrongly, or there is no gateway. */
-  constructor(message: string, exitCode = 1) {
-    super(message)
-    this.exitCode = exitCode
-  }
-}
 
 type Keys = Readonly<Record<"operator" | "manager" | "caller", string | undefined>>
 

@@ -1,4 +1,5 @@
-import { Failure, openApi } from "./api.ts"
+import { openApi } from "./api.ts"
+import { Failure } from "./failure.ts"
 import { creditsAdd, keysCreate, keysList, keysRevoke } from "./commands/accounts.ts"
 import { type Command, readArguments, usageOf } from "./commands/command.ts"
 import { connect } from "./commands/connect.ts"
@@ -77,5 +78,14 @@ async function run(command: Command, argv: readonly string[]): Promise<number> {
     return 0
   }
   const url = given.values["url"]
-  return (await command.run({ ...given, api: openApi(typeof url === "string" ? url : undefined) })) ?? 0
+  const { values, positionals } = given
+  const asked = {
+    values,
+    positionals,
+    // Not before it is needed: a link brings its own gateway.
+    get api() {
+      return openApi(typeof url === "string" ? url : undefined)
+    },
+  }
+  return (await command.run(asked)) ?? 0
 }

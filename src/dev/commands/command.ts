@@ -1,6 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from "node:util"
 import { printableLine } from "../../support/printable.ts"
-import { type Api, Failure } from "../api.ts"
+import type { Api } from "../api.ts"
+import { Failure } from "../failure.ts"
 
 type Options = NonNullable<ParseArgsConfig["options"]>
 export type Given = { values: Readonly<Record<string, unknown>>; positionals: string[]; api: Api }

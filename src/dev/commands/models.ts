@@ -1,5 +1,5 @@
 import { homedir } from "node:os"
-import { Failure } from "../api.ts"
+import { Failure } from "../failure.ts"
 import { checkClients, checkClock, checkKey } from "../connect/check.ts"
 import { type Command, print, table, text } from "./command.ts"
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import path from "node:path"
-import { Failure } from "../api.ts"
+import { Failure } from "../failure.ts"
 import { root } from "../options.ts"
 import { type Command, number, print, text } from "./command.ts"
 

@@ -2,7 +2,7 @@ import { createWriteStream } from "node:fs"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import type { ReadableStream as NodeStream } from "node:stream/web"
-import { Failure } from "../api.ts"
+import { Failure } from "../failure.ts"
 import { type Command, given as withGiven, print, text } from "./command.ts"
 
 type Rotation = { rewrapped: number; remaining: number; unreadable: number }

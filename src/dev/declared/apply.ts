@@ -1,5 +1,6 @@
 import { type Json, listOf, objectsOf } from "../../support/json.ts"
-import { type Api, Failure } from "../api.ts"
+import type { Api } from "../api.ts"
+import { Failure } from "../failure.ts"
 import { writePrice, writeProvider } from "./catalogue.ts"
 import type { KeysOut } from "./keys-out.ts"
 import type { Live } from "./live.ts"

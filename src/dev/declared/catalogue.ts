@@ -1,7 +1,8 @@
 import * as z from "zod"
 import { PricingOrNull } from "../../money/pricing.ts"
 import { isObject, type Json, objectsOf } from "../../support/json.ts"
-import { type Api, Failure } from "../api.ts"
+import type { Api } from "../api.ts"
+import { Failure } from "../failure.ts"
 import { addressOf, type Change, type LiveResource, normalizeFields, type Resource } from "./resource.ts"
 
 /** What the operator declares for all organizations: prices of endpoints, and providers that are stopped. */

@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from "node:fs"
-import { Failure } from "../api.ts"
+import { Failure } from "../failure.ts"
 
 export type NewSecret = { workspace: string; name: string; hash: string; key: string }
 

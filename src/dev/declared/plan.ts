@@ -1,5 +1,5 @@
 import { isArray, type Json } from "../../support/json.ts"
-import { Failure } from "../api.ts"
+import { Failure } from "../failure.ts"
 import {
   addressOf,
   canonicalJson,

@@ -11,7 +11,8 @@ import {
 } from "../../presets/config.ts"
 import { PresetChange } from "../../presets/schemas.ts"
 import { isObject, type Json } from "../../support/json.ts"
-import { type Api, Failure } from "../api.ts"
+import type { Api } from "../api.ts"
+import { Failure } from "../failure.ts"
 import { addressOf, type Change, normalizeFields, type Resource } from "./resource.ts"
 
 const ONE_FORM = "must have one of chat, responses or messages: a request in that format, without its messages"

@@ -1,5 +1,5 @@
 import { listOf, objectsOf } from "../../support/json.ts"
-import { Failure } from "../api.ts"
+import { Failure } from "../failure.ts"
 import type { KeyNames } from "./live.ts"
 import { addressOf, type Resource } from "./resource.ts"
 import { type Declaration, sectionOf } from "./schema.ts"

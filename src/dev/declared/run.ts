@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { Failure } from "../api.ts"
+import { Failure } from "../failure.ts"
 import { printable } from "../../support/printable.ts"
 import { type Given, print, text } from "../commands/command.ts"
 import { applyChanges } from "./apply.ts"

@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { explain } from "../../http/schema.ts"
 import { isObject, type Json } from "../../support/json.ts"
-import { Failure } from "../api.ts"
+import { Failure } from "../failure.ts"
 import { addressOf, normalizeFields, type Resource } from "./resource.ts"
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g

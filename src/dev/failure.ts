@@ -1,0 +1,10 @@
+/** An error that ends a command, with its message and exit code. */
+export class Failure extends Error {
+  readonly exitCode: number
+
+  /** 1: the gateway refused. 2: the command was given wrongly, or there is no gateway. */
+  constructor(message: string, exitCode = 1) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
