@@ -37,7 +37,7 @@ test("each Durable Object class of wrangler.toml is exported by the Worker, and 
 const ROOMS = `
   support errors money formats config access http audit secrets outbound providers models ledger
   generations usage workspaces members keys organizations reconciliation budgets byok guardrails
-  presets observability alerts policy sessions calls routing mcp-servers passthrough server-tools plugins files response-cache inference batches datasets scim oauth vault
+  presets observability alerts policy sessions calls routing mcp-servers passthrough server-tools plugins files response-cache inference batches datasets scim oauth connect vault
   interns events app durable-objects/ledger durable-objects/intern
   durable-objects/container durable-objects/delivery durable-objects/batch durable-objects/realtime index
 `

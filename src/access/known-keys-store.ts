@@ -29,3 +29,12 @@ export async function findKnownDirectories(db: D1Database, hashes: readonly stri
     .all<{ hash: string }>()
   return new Set(results.map(({ hash }) => hash))
 }
+
+/** Of these hashes those that the token of an unused link has. */
+export async function findKnownConnectLinks(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
+  const { results } = await db
+    .prepare("SELECT hash FROM connect_links WHERE hash IN (SELECT value FROM json_each(?))")
+    .bind(JSON.stringify(hashes))
+    .all<{ hash: string }>()
+  return new Set(results.map(({ hash }) => hash))
+}

@@ -13,6 +13,8 @@ import { aliases } from "../workspaces/alias-routes.ts"
 import { byok } from "../byok/routes.ts"
 import { keyLimits } from "../calls/ladder-routes.ts"
 import { calls } from "../calls/routes.ts"
+import { connectLinks, connectRedemption } from "../connect/routes.ts"
+import { connectPage } from "../connect/page-routes.ts"
 import { credits, removedCredits } from "../organizations/credits-routes.ts"
 import { datasets } from "../datasets/routes.ts"
 import { onError, onNotFound } from "../http/error-response.ts"
@@ -97,6 +99,7 @@ for (const router of [
   removedCredits,
   oauthKeys,
   oauthTokens,
+  connectRedemption,
   daemonSecrets,
   daemonFiles,
   internDaemonSocket,
@@ -115,6 +118,7 @@ for (const router of [
   estimates,
   currentKey,
   keys,
+  connectLinks,
   credits,
   budgets,
   providerBudgetRoutes,
@@ -223,6 +227,8 @@ app.route("/", sessions)
 app.route("/", oidcSignIn)
 app.use("/auth", requireConfiguration)
 app.route("/auth", authPage)
+app.use("/connect/*", requireConfiguration, keepJurisdiction)
+app.route("/connect", connectPage)
 app.use(`${SERVICE_PATH}/*`, requireConfiguration, keepJurisdiction)
 app.route(SERVICE_PATH, scimService)
 app.onError(recordingRejections)

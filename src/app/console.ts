@@ -34,15 +34,26 @@ const PAGES = new Set(
    settings docs console`.split(/\s+/),
 )
 /** Paths of the API: the console never answers for them. */
-const API_PATHS = [BASE_PATH, SERVICE_PATH, "/auth", "/health", "/ready", "/console/session", "/console/sign-in"]
+const API_PATHS = [
+  BASE_PATH,
+  SERVICE_PATH,
+  "/auth",
+  "/connect",
+  "/health",
+  "/ready",
+  "/console/session",
+  "/console/sign-in",
+]
 const HASHED = "/assets/"
+/** The program that redeems a link to connect an agent (src/dev/connect/script.ts). */
+const SCRIPT = "/connect.js"
 
 /** The console's response to a request that no route of the API takes; undefined if it is not for the console. */
 export async function serveConsole(request: Request, { ASSETS: assets }: Env): Promise<Response | undefined> {
   if (request.method !== "GET" && request.method !== "HEAD") return undefined
   const { pathname, origin } = new URL(request.url)
   if (API_PATHS.some((path) => pathname === path || pathname.startsWith(`${path}/`))) return undefined
-  const isAsset = pathname.startsWith(HASHED)
+  const isAsset = pathname.startsWith(HASHED) || pathname === SCRIPT
   if (!isAsset && !isPage(pathname)) return undefined
   if (!assets) return isAsset ? undefined : missingBuild(request.method)
   const { method, headers } = request

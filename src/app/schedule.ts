@@ -5,6 +5,7 @@ import { auditRetentionDays } from "../audit/retention.ts"
 import { pruneAudit } from "../audit/store.ts"
 import { pruneRejectedCalls } from "../calls/rejected-store.ts"
 import { wakeStalledBatches } from "../batches/open-batch.ts"
+import { pruneLinks } from "../connect/store.ts"
 import { refreshSessionCost } from "../datasets/store.ts"
 import type { Env } from "../config/env.ts"
 import { pruneContents } from "../generations/content.ts"
@@ -59,6 +60,8 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
     { name: "watch-providers", run: (env, now) => watchProviders(env, now) },
     { name: "watch-destinations", run: (env, now) => watchDestinations(env, now) },
     { name: "requeue-alerts", run: (env, now) => requeueAlerts(env, now) },
+    // They have sealed secrets, which no longer serve anything.
+    { name: "prune-connect-links", run: (env, now) => pruneLinks(env.DB, now) },
   ],
   "0 4 * * *": [{ name: "reconcile", run: (env) => reconcileStalest(env) }],
   "0 3 * * 1": [{ name: "session-cost", run: (env, now) => refreshSessionCost(env.DB, now) }],

@@ -1,6 +1,9 @@
-import path from "node:path"
-import { Failure } from "../api.ts"
-import { isObject, type Json, parseJson } from "../../support/json.ts"
+import { isObject, type Json, parseJson } from "../support/json.ts"
+
+/** The configuration of clients. Runs in Node, where it is written, and in the Worker, which shows it. */
+
+/** A file that is there and cannot be edited safely. */
+export class NotEditable extends Error {}
 
 /** What a client's configuration is made of. `base` ends in /api/v1. */
 export type Connection = { home: string; base: string; key: string; model: string; models: readonly string[] }
@@ -13,6 +16,18 @@ export type ClientSetup = { files: FileEdit[]; steps: string[] }
 export const CLIENTS = ["codex", "claude", "opencode", "qwen", "cursor"] as const
 export type ClientName = (typeof CLIENTS)[number]
 
+/** Most models that a configuration lists. */
+export const MOST_MODELS = 200
+
+/** The family that a client is made for, if the gateway has it. */
+const PREFERRED: Partial<Record<ClientName, string>> = { codex: "openai/", claude: "anthropic/", qwen: "qwen/" }
+
+/** The model of a client that none was chosen for; undefined where the key may call none. */
+export function defaultModel(client: ClientName, models: readonly string[]): string | undefined {
+  const family = PREFERRED[client]
+  return models.find((id) => family !== undefined && id.startsWith(family)) ?? models[0]
+}
+
 const PROVIDER = "gateway"
 const KEY_NAME = "GATEWAY_API_KEY"
 
@@ -24,7 +39,7 @@ const SETUPS: Record<ClientName, (connection: Connection) => ClientSetup> = { co
 
 /** Codex reads ~/.codex/.env at its start; `wire_api` has no other value any more. */
 function codex({ home, base, key, model }: Connection): ClientSetup {
-  const folder = path.join(home, ".codex")
+  const folder = `${home}/.codex`
   const root = { model: JSON.stringify(model), model_provider: JSON.stringify(PROVIDER) }
   const table = [
     `[model_providers.${PROVIDER}]`,
@@ -35,8 +50,8 @@ function codex({ home, base, key, model }: Connection): ClientSetup {
   ]
   return {
     files: [
-      { path: path.join(folder, "config.toml"), edit: (before = "") => editToml(before, root, table) },
-      { path: path.join(folder, ".env"), edit: (before = "") => editEnv(before, { [KEY_NAME]: key }) },
+      { path: `${folder}/config.toml`, edit: (before = "") => editToml(before, root, table) },
+      { path: `${folder}/.env`, edit: (before = "") => editEnv(before, { [KEY_NAME]: key }) },
     ],
     steps: ["Run: codex"],
   }
@@ -52,7 +67,7 @@ function claude({ home, base, key, model }: Connection): ClientSetup {
     ANTHROPIC_DEFAULT_SONNET_MODEL: model,
     ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
   }
-  const file = path.join(home, ".claude/settings.json")
+  const file = `${home}/.claude/settings.json`
   return {
     files: [{ path: file, edit: (before) => editJson(file, before, { env }) }],
     steps: ["Unset ANTHROPIC_API_KEY: it is sent beside the gateway's key.", "Run: claude"],
@@ -60,9 +75,9 @@ function claude({ home, base, key, model }: Connection): ClientSetup {
 }
 
 function opencode({ home, base, key, model, models }: Connection): ClientSetup {
-  const folder = path.join(home, ".config/opencode")
-  const file = path.join(folder, "opencode.json")
-  const keyFile = path.join(folder, "gateway-key")
+  const folder = `${home}/.config/opencode`
+  const file = `${folder}/opencode.json`
+  const keyFile = `${folder}/gateway-key`
   const names = [...new Set([model, ...models])]
   const provider = {
     npm: "@ai-sdk/openai-compatible",
@@ -83,14 +98,14 @@ function opencode({ home, base, key, model, models }: Connection): ClientSetup {
 }
 
 function qwen({ home, base, key, model }: Connection): ClientSetup {
-  const folder = path.join(home, ".qwen")
-  const file = path.join(folder, "settings.json")
+  const folder = `${home}/.qwen`
+  const file = `${folder}/settings.json`
   const settings = { security: { auth: { selectedType: "openai" } }, model: { name: model } }
   const env = { OPENAI_API_KEY: key, OPENAI_BASE_URL: base, OPENAI_MODEL: model }
   return {
     files: [
       { path: file, edit: (before) => editJson(file, before, settings) },
-      { path: path.join(folder, ".env"), edit: (before = "") => editEnv(before, env) },
+      { path: `${folder}/.env`, edit: (before = "") => editEnv(before, env) },
     ],
     steps: ["Run: qwen"],
   }
@@ -113,7 +128,7 @@ function cursor({ base, model }: Connection): ClientSetup {
 /** Sets root keys and replaces one table; every other line stays. */
 function editToml(before: string, root: Readonly<Record<string, string>>, table: readonly string[]): string {
   if (/"""|'''/.test(before)) {
-    throw new Failure("config.toml has strings of several lines. Add the lines of --print by hand.")
+    throw new NotEditable("config.toml has strings of several lines.")
   }
   const lines = before.split(/\r?\n/)
   const first = lines.findIndex((line) => /^\s*\[/.test(line))
@@ -147,7 +162,7 @@ function editEnv(before: string, values: Readonly<Record<string, string>>): stri
 function editJson(file: string, before: string | undefined, settings: Json): string {
   const present = before === undefined || before.trim() === "" ? {} : parseJson(before)
   if (!isObject(present)) {
-    throw new Failure(`${file} is not plain JSON, perhaps for its comments. Add the lines of --print by hand.`)
+    throw new NotEditable(`${file} is not plain JSON, perhaps for its comments.`)
   }
   return `${JSON.stringify(merge(present, settings), null, 2)}\n`
 }

@@ -5,7 +5,7 @@ import { defineConfig, type Plugin } from "vite"
  * Paths that the dev server passes on to the gateway, under its own host: sessions are of one origin. `/api/v1` and not
  * `/api`, which is also a folder of the console.
  */
-const API_PATHS = ["/api/v1", "/console/session", "/console/sign-in", "/auth", "/health", "/ready"]
+const API_PATHS = ["/api/v1", "/console/session", "/console/sign-in", "/auth", "/connect", "/health", "/ready"]
 const gateway = process.env["GATEWAY_ORIGIN"] ?? "http://127.0.0.1:8787"
 
 const SHARED = /\/src\/console\/(?:(?:api|format|state|ui|shell)\/|(?:app|start)\.tsx)/

@@ -79,7 +79,7 @@ async function run(command: Command, argv: readonly string[]): Promise<number> {
   }
   const url = given.values["url"]
   const { values, positionals } = given
-  const asked = {
+  const input = {
     values,
     positionals,
     // Not before it is needed: a link brings its own gateway.
@@ -87,5 +87,5 @@ async function run(command: Command, argv: readonly string[]): Promise<number> {
       return openApi(typeof url === "string" ? url : undefined)
     },
   }
-  return (await command.run(asked)) ?? 0
+  return (await command.run(input)) ?? 0
 }

@@ -1,12 +1,17 @@
 import { createHash } from "node:crypto"
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
+import type { InlineConfig } from "vite"
 import { root } from "./options.ts"
 
 const source = path.join(root, "src/console")
 const output = path.join(root, "dist/console")
 /** Outside of the output: everything in there is public. */
 const marker = path.join(root, "dist/console.digest")
+
+/** What developers without this repository run to redeem a link (src/app/console.ts serves it), and what it is made of. */
+const script = "src/dev/connect/script.ts"
+const SCRIPT_SOURCES = ["src/connect", "src/dev/connect", "src/dev/failure.ts", "src/support/json.ts"]
 
 /** Builds the console into `dist/console`, unless the build there is of the same sources. True if it was built. */
 export async function ensureConsole(): Promise<boolean> {
@@ -16,19 +21,43 @@ export async function ensureConsole(): Promise<boolean> {
   // Loaded here because Vite takes longer to load than an up-to-date build takes to recognize.
   const { build } = await import("vite")
   await build({ configFile: path.join(source, "vite.config.ts"), logLevel: "warn" })
+  await build(SCRIPT_BUILD)
   writeFileSync(marker, digest)
   return true
+}
+
+/** One file for Node that runs from standard input. */
+const SCRIPT_BUILD: InlineConfig = {
+  root,
+  configFile: false,
+  logLevel: "warn",
+  ssr: { noExternal: true },
+  build: {
+    ssr: script,
+    outDir: output,
+    emptyOutDir: false,
+    copyPublicDir: false,
+    target: "node20",
+    rolldownOptions: { output: { format: "cjs", entryFileNames: "connect.js" } },
+  },
 }
 
 /** Names and contents of the sources, the versions of the libraries included. */
 function digestOfSources(): string {
   const digest = createHash("sha256")
-  const files = readdirSync(source, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.join(entry.parentPath, entry.name))
-  for (const file of [...files.sort(), path.join(root, "package-lock.json")])
+  const files = [source, ...SCRIPT_SOURCES.map((name) => path.join(root, name))].flatMap(filesIn)
+  for (const file of [...files, path.join(root, "package-lock.json")])
     digest.update(path.relative(root, file)).update("\0").update(readFileSync(file)).update("\0")
   return digest.digest("hex")
+}
+
+function filesIn(name: string): string[] {
+  if (statSync(name).isFile()) return [name]
+  const entries = readdirSync(name, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .sort()
 }
 
 if (import.meta.main) {

@@ -4,12 +4,11 @@ import type { App } from "../access/app.ts"
 import { regionOf } from "../http/region.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
-import type { Catalogue } from "../models/catalogue.ts"
 import { listModels } from "../models/list.ts"
 import { ModelList } from "../models/schemas.ts"
 import { OutputModalities, Page } from "../models/search.ts"
 import { callerOf } from "../policy/call-policy.ts"
-import { aliasModels } from "./alias-models.ts"
+import { type Asker, modelsOf } from "./offered-models.ts"
 
 const listForUser = createRoute({
   method: "get",
@@ -35,12 +34,7 @@ const listEmbeddings = createRoute({
 /** What the caller's key can call. */
 export const keyedModels = newRouter()
   .openapi(listForUser, async (c) => {
-    const { defaults, keyHash, guardrails } = callerOf(c.var.principal)
-    const aliases = (catalogue: Catalogue) => aliasModels(defaults.aliases, keyHash, catalogue)
-    return c.json(
-      await listModels(askerOf(c), c.req.valid("query"), { filters: guardrails?.routeFilters(), aliases }),
-      200,
-    )
+    return c.json(await modelsOf(askerOf(c), c.var.principal, c.req.valid("query")), 200)
   })
   .openapi(listEmbeddings, async (c) => {
     const query = { ...c.req.valid("query"), output_modalities: ["embeddings"] }
@@ -48,6 +42,6 @@ export const keyedModels = newRouter()
     return c.json(await listModels(askerOf(c), query, { filters }), 200)
   })
 
-function askerOf(c: Context<App>) {
+function askerOf(c: Context<App>): Asker {
   return { env: c.env, url: c.req.url, region: regionOf(c.req.raw, c.env) }
 }

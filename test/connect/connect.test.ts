@@ -3,8 +3,9 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { checkClients, checkClock, judgeStream } from "../../src/dev/connect/check.ts"
-import { type ClientName, setupOf } from "../../src/dev/connect/clients.ts"
+import type { ClientName } from "../../src/connect/clients.ts"
 import { diffLines } from "../../src/dev/connect/diff.ts"
+import { editFiles } from "../../src/dev/connect/edits.ts"
 import { readText, undo, writeFiles } from "../../src/dev/connect/files.ts"
 
 const KEY = "sk-gw-v1-test-0123456789"
@@ -24,12 +25,8 @@ function put(home: string, file: string, text: string): string {
 }
 
 function connect(home: string, client: ClientName, model = "acme/chat-1") {
-  const { files } = setupOf(client, { home, base: BASE, key: KEY, model, models: [model, "acme/chat-2"] })
-  return writeFiles(
-    home,
-    client,
-    files.map(({ path: file, edit }) => ({ path: file, text: edit(readText(file)) })),
-  )
+  const connection = { home, base: BASE, key: KEY, model, models: [model, "acme/chat-2"] }
+  return writeFiles(home, client, editFiles(client, connection))
 }
 
 const stateOf = (home: string, client: ClientName) => checkClients(home, BASE).find(({ about }) => about === client)?.is

@@ -1,23 +1,22 @@
 import { homedir } from "node:os"
 import { readFileSync } from "node:fs"
-import { Failure } from "../api.ts"
-import { type ClientName, CLIENTS, setupOf } from "../connect/clients.ts"
+import { Failure } from "../failure.ts"
+import { type ClientName, CLIENTS, defaultModel, MOST_MODELS, setupOf } from "../../connect/clients.ts"
 import { modelsOf } from "../connect/check.ts"
 import { diffLines } from "../connect/diff.ts"
-import { readText, undo, writeFiles } from "../connect/files.ts"
+import { editFiles } from "../connect/edits.ts"
+import { undo, writeFiles } from "../connect/files.ts"
+import { connectByLink, describeFiles, readLink } from "../connect/link.ts"
 import { type Command, type Given, print, text } from "./command.ts"
-
-const MOST_MODELS = 200
-/** The family that a client is made for, if the gateway has it. */
-const PREFERRED: Partial<Record<ClientName, string>> = { codex: "openai/", claude: "anthropic/", qwen: "qwen/" }
 
 export const connect: Command = {
   name: "connect",
   summary:
-    "Points a coding tool at the gateway: writes its configuration, with a backup.\nThe key is GATEWAY_API_KEY, or that of --key-file.",
+    "Points a coding tool at the gateway: writes its configuration, with a backup.\nThe key is GATEWAY_API_KEY, that of --key-file, or what --link stands for.",
   takes: [CLIENTS.join("|")],
   options: {
     model: { type: "string", description: "the model to use (default: one that the key may call)" },
+    link: { type: "string", description: "a link of the console, which brings the key; - reads standard input" },
     "key-file": { type: "string", description: "a file with the API key; - reads standard input" },
     key: { type: "string", description: "the API key itself, with --insecure-key: other users see arguments" },
     "insecure-key": { type: "boolean", description: "accept --key" },
@@ -29,32 +28,35 @@ export const connect: Command = {
   async run(given) {
     const client = CLIENTS.find((name) => name === given.positionals[0])
     if (!client) throw new Failure(`connect takes ${CLIENTS.join(", ")}.`, 2)
-    const home = homedir()
     if (given.values["undo"] === true) {
-      const restored = undo(home, client, given.values["force"] === true)
+      const restored = undo(homedir(), client, given.values["force"] === true)
       return print(given, restored, restored.map(({ path }) => `restored  ${path}`).join("\n"))
     }
-    const key = keyOf(given)
-    const models = await modelsOf(given.api, key)
-    const model = text(given, "model") ?? defaultModel(client, models)
-    if (!models.includes(model)) throw new Failure(`${model} is not among the ${models.length} models of this key.`)
-    const connection = { home, base: given.api.url, key, model, models: models.slice(0, MOST_MODELS) }
-    const { files, steps } = setupOf(client, connection)
-    const edits = files.map(({ path, edit }) => ({ path, before: readText(path), edit }))
-    const hidden = (value: string) => value.replaceAll(key, "<GATEWAY_API_KEY>")
-    if (given.values["print"] === true) {
-      const blocks = edits.map(({ path, edit }) => `# ${path}\n${edit(undefined).trimEnd()}`)
-      return console.log(hidden([...blocks, ...steps].join("\n\n")))
-    }
-    const texts = edits.map(({ path, before, edit }) => ({ path, before, text: edit(before) }))
-    if (given.values["dry-run"] === true) {
-      const blocks = texts.map((one) => `# ${one.path}\n${diffLines(one.before ?? "", one.text).join("\n")}`)
-      return console.log(hidden([...blocks, ...steps].join("\n\n")))
-    }
-    const written = writeFiles(home, client, texts)
-    const lines = written.map(({ path, backup }) => `wrote  ${path}${backup === null ? "" : `, backup: ${backup}`}`)
-    print(given, { client, model, files: written }, [...lines, `model  ${model}`, ...steps].join("\n"))
+    const link = text(given, "link")
+    return link === undefined ? connectByKey(given, client) : redeem(given, client, link)
   },
+}
+
+async function connectByKey(given: Given, client: ClientName): Promise<void> {
+  const home = homedir()
+  const key = keyOf(given)
+  const models = await modelsOf(given.api, key)
+  const model = text(given, "model") ?? firstModel(client, models)
+  if (!models.includes(model)) throw new Failure(`${model} is not among the ${models.length} models of this key.`)
+  const connection = { home, base: given.api.url, key, model, models: models.slice(0, MOST_MODELS) }
+  const { files, steps } = setupOf(client, connection)
+  const hidden = (value: string) => value.replaceAll(key, "<GATEWAY_API_KEY>")
+  if (given.values["print"] === true) {
+    const blocks = files.map(({ path, edit }) => `# ${path}\n${edit(undefined).trimEnd()}`)
+    return console.log(hidden([...blocks, ...steps].join("\n\n")))
+  }
+  const edited = editFiles(client, connection)
+  if (given.values["dry-run"] === true) {
+    const blocks = edited.map((one) => `# ${one.path}\n${diffLines(one.before ?? "", one.text).join("\n")}`)
+    return console.log(hidden([...blocks, ...steps].join("\n\n")))
+  }
+  const written = writeFiles(home, client, edited)
+  print(given, { client, model, files: written }, [...describeFiles(written), `model  ${model}`, ...steps].join("\n"))
 }
 
 function keyOf(given: Given): string {
@@ -77,9 +79,17 @@ function readKey(file: string): string {
   }
 }
 
-function defaultModel(client: ClientName, models: readonly string[]): string {
-  const family = PREFERRED[client]
-  const model = models.find((id) => family !== undefined && id.startsWith(family)) ?? models[0]
+function firstModel(client: ClientName, models: readonly string[]): string {
+  const model = defaultModel(client, models)
   if (model === undefined) throw new Failure("This key may call no model. Set a provider's key, or check guardrails.")
   return model
+}
+
+/** With a link of the console, which brings its own key and gateway. */
+async function redeem(given: Given, client: ClientName, argument: string): Promise<void> {
+  const link = readLink(argument === "-" ? readKey("-") : argument)
+  if (link.client !== client) throw new Failure(`This link is for ${link.client}. Run: connect ${link.client}`, 2)
+  const { model, files, steps, key } = await connectByLink(homedir(), link)
+  const keyLine = files.length === 0 ? [`key    ${key}`] : []
+  print(given, { client, model, files }, [...describeFiles(files), ...keyLine, `model  ${model}`, ...steps].join("\n"))
 }

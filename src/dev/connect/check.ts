@@ -1,7 +1,8 @@
 import path from "node:path"
-import { type Api, Failure } from "../api.ts"
+import type { Api } from "../api.ts"
+import { Failure } from "../failure.ts"
+import { CLIENTS, type ClientName } from "../../connect/clients.ts"
 import { isObject, parseJson } from "../../support/json.ts"
-import { CLIENTS, type ClientName } from "./clients.ts"
 import { readText, writtenFor } from "./files.ts"
 
 /** `absent`: there is nothing to check, which is no fault. */

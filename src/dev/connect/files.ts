@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { Failure } from "../api.ts"
+import { Failure } from "../failure.ts"
 import { parseStored } from "../../support/json.ts"
 
 /** A file that `connect` wrote: its backup, or null if it did not exist, and the hash of what was written. */

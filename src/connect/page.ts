@@ -1,0 +1,87 @@
+import { html, raw } from "hono/html"
+import { alert, document, type Html } from "../http/page.ts"
+import { type ClientName, type ClientSetup } from "./clients.ts"
+
+/** The pages behind a link. To open one does not use the link: only its form does. */
+
+const NAMES: Record<ClientName, string> = {
+  codex: "Codex",
+  claude: "Claude Code",
+  opencode: "opencode",
+  qwen: "Qwen Code",
+  cursor: "Cursor",
+}
+
+/** What follows # reaches no server: the script puts it into the command and the form. */
+const SCRIPT = raw(`
+  const token = /^#([\\w-]{43})$/.exec(location.hash)?.[1]
+  const at = (id) => document.getElementById(id)
+  if (token === undefined) at("incomplete").hidden = false
+  else {
+    const command = at("command")
+    const { origin, pathname } = location
+    command.textContent = "curl -fsS " + origin + "/connect.js | GATEWAY_LINK='" + origin + pathname + "#" + token + "' node"
+    at("token").value = token
+    at("ready").hidden = false
+    const copy = at("copy")
+    copy.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(command.textContent)
+      copy.textContent = "Copied"
+    })
+  }`)
+
+const INCOMPLETE = "The address is not complete: the part after # is missing. Copy the whole link from the console."
+
+export function linkPage(nonce: string, client: ClientName): Html {
+  const name = NAMES[client]
+  const content = html`<noscript
+      >${alert("This page needs JavaScript. Run the command that the console shows.")}</noscript
+    >
+    <div id="incomplete" hidden>${alert(INCOMPLETE)}</div>
+    <div id="ready" class="part" hidden>
+      ${client === "cursor" ? "" : commandPart(name)}
+      <form method="post" action="/connect/${client}">
+        <input type="hidden" name="token" id="token" />
+        <p>
+          ${client === "cursor" ? "Its settings are made in its window." : html`Without Node, or on Windows, write the settings by hand.`}
+          To show them uses the link.
+        </p>
+        <div class="buttons">
+          <button ${client === "cursor" ? raw('value="approve"') : ""}>Show the settings</button>
+        </div>
+      </form>
+      <p class="note">The link works once, for 15 minutes after it was made. To open this page does not use it.</p>
+    </div>
+    <script nonce="${nonce}">
+      ${SCRIPT}
+    </script>`
+  return document(`Connect ${name}`, nonce, content)
+}
+
+function commandPart(name: string): Html {
+  return html`<p>
+      Run this where you use ${name}. It needs Node 20 or newer, and keeps a backup of the settings that it changes.
+    </p>
+    <pre id="command" tabindex="0" role="region" aria-label="Command"></pre>
+    <div class="buttons"><button type="button" id="copy" value="approve">Copy</button></div>`
+}
+
+export function settingsPage(nonce: string, client: ClientName, { files, steps }: ClientSetup): Html {
+  const content = html`<p>The API key is in it and is shown only now. The link is used.</p>
+    ${files.map(
+      ({ path, edit }) =>
+        html`<div class="part">
+          <h2><code>${path}</code></h2>
+          <pre tabindex="0" role="region" aria-label="${path}">${edit(undefined)}</pre>
+        </div>`,
+    )}
+    <ul>
+      ${steps.map((step) => html`<li>${step}</li>`)}
+    </ul>
+    ${files.length === 0 ? "" : html`<p class="note">Where a file exists, add these lines to it.</p>`}`
+  return document(`Settings of ${NAMES[client]}`, nonce, content)
+}
+
+export function refusalPage(nonce: string, message: string): Html {
+  return document("This link does not work", nonce, alert(message))
+}

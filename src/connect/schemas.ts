@@ -1,0 +1,53 @@
+import * as z from "zod"
+import { oneOf } from "../http/schema.ts"
+import { CLIENTS } from "./clients.ts"
+
+const TOKEN_RULE = "must be the part of the link after #: 43 letters, digits, _ and -"
+
+export const ConnectToken = z.string({ error: TOKEN_RULE }).regex(/^[\w-]{43}$/, TOKEN_RULE)
+
+export const NewConnectLink = z
+  .strictObject({
+    client: oneOf(CLIENTS).meta({ description: "The coding tool that the link configures." }),
+    key: z
+      .string()
+      .min(1, "must not be empty")
+      .max(8_192, "must be at most 8192 characters")
+      .meta({ description: "The secret of the API key that the link hands over, which the gateway does not keep." }),
+    model: z
+      .string()
+      .min(1, "must not be empty")
+      .max(256, "must be at most 256 characters")
+      .nullish()
+      .meta({ description: "One that the key may call. Null for the first one of the client's own vendor." }),
+  })
+  .meta({ id: "NewConnectLink" })
+
+export const ConnectLink = z
+  .object({
+    id: z.uuid().meta({ description: "What the audit log calls the link." }),
+    client: z.enum(CLIENTS),
+    model: z.string().nullable(),
+    key_hash: z.string().meta({ description: "Hash of the API key that the link hands over." }),
+    url: z.string().meta({
+      description: "The link, at the origin of this request. What follows # is the token: it is in no other response.",
+    }),
+    command: z.string().meta({ description: "Redeems the link and writes the configuration, on macOS and Linux." }),
+    expires_at: z.string(),
+  })
+  .meta({ id: "ConnectLink" })
+
+export const Redemption = z
+  .strictObject({ token: ConnectToken.meta({ description: "The part of the link after #." }) })
+  .meta({ id: "ConnectLinkRedemption" })
+
+export const RedeemedLink = z
+  .object({
+    client: z.enum(CLIENTS),
+    api_key: z.string().meta({ description: "The secret of the API key." }),
+    base_url: z.string().meta({ description: "Of the API, at the origin of this request. Ends in /api/v1." }),
+    model: z.string().meta({ description: "The model to configure." }),
+    models: z.array(z.string()).meta({ description: "Text models that the key may call, `model` first, at most 200." }),
+  })
+  .meta({ id: "RedeemedConnectLink" })
+export type RedeemedLink = z.infer<typeof RedeemedLink>

@@ -1,0 +1,56 @@
+import { type ClientName, CLIENTS, MOST_MODELS, setupOf } from "../../connect/clients.ts"
+import { isObject, parseJson } from "../../support/json.ts"
+import { Failure } from "../failure.ts"
+import { editFiles } from "./edits.ts"
+import { type Written, writeFiles } from "./files.ts"
+
+/** A link of the console: whom it connects with which gateway, and the token that stands for the key. */
+export type Link = { origin: string; client: ClientName; token: string }
+
+export function readLink(text: string): Link {
+  // URL.parse is not in Node 20.
+  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined
+  const [, name, token = ""] = /^\/connect\/(\w+)#([\w-]{43})$/.exec(`${url?.pathname}${url?.hash}`) ?? []
+  const client = CLIENTS.find((one) => one === name)
+  if (!url || !client) {
+    throw new Failure("This is no link of the gateway's console: https://gateway.example.com/connect/codex#…", 2)
+  }
+  return { origin: url.origin, client, token }
+}
+
+type Redeemed = { api_key: string; model: string; models: string[] }
+export type Connected = { client: ClientName; model: string; files: Written[]; steps: string[]; key: string }
+
+/** Redeems a link and writes the configuration of its client. A file that cannot be edited leaves the link unused. */
+export async function connectByLink(home: string, { origin, client, token }: Link): Promise<Connected> {
+  const base = `${origin}/api/v1`
+  editFiles(client, { home, base, key: "", model: "", models: [] })
+  const { api_key: key, model, models } = await redeem(base, token)
+  const connection = { home, base, key, model, models: models.slice(0, MOST_MODELS) }
+  const files = writeFiles(home, client, editFiles(client, connection))
+  return { client, model, files, steps: setupOf(client, connection).steps, key }
+}
+
+async function redeem(base: string, token: string): Promise<Redeemed> {
+  const answer = await fetch(`${base}/connect-links/redeem`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ token }),
+    // The token would be sent on to wherever a redirect points.
+    redirect: "error",
+  }).catch(() => undefined)
+  if (!answer) throw new Failure(`There is no gateway at ${base}, or it redirects elsewhere. The link is not used.`)
+  const result: unknown = parseJson(await answer.text())
+  const data = isObject(result) && isObject(result["data"]) ? result["data"] : {}
+  if (answer.ok && isRedeemed(data)) return data
+  const error = isObject(result) && isObject(result["error"]) ? result["error"] : {}
+  throw new Failure(String(error["message"] ?? `The gateway answered ${answer.status}.`))
+}
+
+function isRedeemed(data: object): data is Redeemed {
+  return "api_key" in data && "model" in data && "models" in data && Array.isArray(data.models)
+}
+
+export function describeFiles(files: readonly Written[]): string[] {
+  return files.map(({ path, backup }) => `wrote  ${path}${backup === null ? "" : `, backup: ${backup}`}`)
+}

@@ -1,0 +1,28 @@
+import { homedir } from "node:os"
+import { Failure } from "../failure.ts"
+import { undo } from "./files.ts"
+import { connectByLink, describeFiles, readLink } from "./link.ts"
+
+/**
+ * What a developer without this repository runs: the console serves it as /connect.js. The link is in GATEWAY_LINK;
+ * `--undo CLIENT` restores what was there before.
+ */
+async function main([option, client = ""]: readonly string[]): Promise<string[]> {
+  if (option === "--undo") return undo(homedir(), client, false).map(({ path }) => `restored  ${path}`)
+  const text = process.env["GATEWAY_LINK"]
+  if (option !== undefined || !text) throw new Failure("Set GATEWAY_LINK to the link, or pass --undo CLIENT.", 2)
+  const link = readLink(text)
+  const { model, files, steps, key } = await connectByLink(homedir(), link)
+  if (files.length === 0) return [`key    ${key}`, `model  ${model}`, ...steps]
+  const remedy = `undo   curl -fsS ${link.origin}/connect.js | node - --undo ${link.client}`
+  return [...describeFiles(files), `model  ${model}`, remedy, ...steps]
+}
+
+main(process.argv.slice(2)).then(
+  (lines) => console.log(lines.join("\n")),
+  (error: unknown) => {
+    if (!(error instanceof Failure)) throw error
+    console.error(error.message)
+    process.exitCode = error.exitCode
+  },
+)
