@@ -16,19 +16,21 @@ const NAMES: Record<ClientName, string> = {
 const SCRIPT = raw(`
   const token = /^#([\\w-]{43})$/.exec(location.hash)?.[1]
   const at = (id) => document.getElementById(id)
-  if (token === undefined) at("incomplete").hidden = false
-  else {
-    const command = at("command")
-    const { origin, pathname } = location
+  const { origin, pathname } = location
+  const [command, copy] = [at("command"), at("copy")]
+  at(token === undefined ? "incomplete" : "ready").hidden = false
+  at("token").value = token ?? ""
+  if (command) {
     command.textContent = "curl -fsS " + origin + "/connect.js | GATEWAY_LINK='" + origin + pathname + "#" + token + "' node"
-    at("token").value = token
-    at("ready").hidden = false
-    const copy = at("copy")
+    // Browsers have it on https and localhost only.
+    copy.hidden = !navigator.clipboard
     copy.addEventListener("click", async () => {
       await navigator.clipboard.writeText(command.textContent)
       copy.textContent = "Copied"
     })
-  }`)
+  }
+  // The same page with another link.
+  addEventListener("hashchange", () => location.reload())`)
 
 const INCOMPLETE = "The address is not complete: the part after # is missing. Copy the whole link from the console."
 
@@ -44,13 +46,13 @@ export function linkPage(nonce: string, client: ClientName): Html {
         <input type="hidden" name="token" id="token" />
         <p>
           ${client === "cursor" ? "Its settings are made in its window." : html`Without Node, or on Windows, write the settings by hand.`}
-          To show them uses the link.
+          Showing them uses the link.
         </p>
         <div class="buttons">
           <button ${client === "cursor" ? raw('value="approve"') : ""}>Show the settings</button>
         </div>
       </form>
-      <p class="note">The link works once, for 15 minutes after it was made. To open this page does not use it.</p>
+      <p class="note">The link works once, for 15 minutes after it was created. Opening this page does not use it.</p>
     </div>
     <script nonce="${nonce}">
       ${SCRIPT}

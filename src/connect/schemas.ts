@@ -4,11 +4,13 @@ import { CLIENTS } from "./clients.ts"
 
 const TOKEN_RULE = "must be the part of the link after #: 43 letters, digits, _ and -"
 
+const CLIENT = "The coding tool that the link configures."
+
 export const ConnectToken = z.string({ error: TOKEN_RULE }).regex(/^[\w-]{43}$/, TOKEN_RULE)
 
 export const NewConnectLink = z
   .strictObject({
-    client: oneOf(CLIENTS).meta({ description: "The coding tool that the link configures." }),
+    client: oneOf(CLIENTS).meta({ description: CLIENT }),
     key: z
       .string()
       .min(1, "must not be empty")
@@ -26,7 +28,7 @@ export const NewConnectLink = z
 export const ConnectLink = z
   .object({
     id: z.uuid().meta({ description: "What the audit log calls the link." }),
-    client: z.enum(CLIENTS),
+    client: z.enum(CLIENTS).meta({ description: CLIENT }),
     model: z.string().nullable(),
     key_hash: z.string().meta({ description: "Hash of the API key that the link hands over." }),
     url: z.string().meta({
@@ -43,7 +45,7 @@ export const Redemption = z
 
 export const RedeemedLink = z
   .object({
-    client: z.enum(CLIENTS),
+    client: z.enum(CLIENTS).meta({ description: CLIENT }),
     api_key: z.string().meta({ description: "The secret of the API key." }),
     base_url: z.string().meta({ description: "Of the API, at the origin of this request. Ends in /api/v1." }),
     model: z.string().meta({ description: "The model to configure." }),

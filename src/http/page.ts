@@ -32,7 +32,7 @@ const STYLE = raw(`
   button[value=approve], button[value=sign_in] { background: var(--accent); color: var(--on-accent); border-color: var(--accent) }
   button[value=sign_out] { margin-inline-start: auto; border-color: transparent; color: var(--accent); background: none }
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
-  [hidden] { display: none } .part { display: grid; gap: 16px } .part .part { gap: 6px } h2 { font-size: 13px; font-weight: 500; margin: 0 }
+  [hidden] { display: none !important } .part { display: grid; gap: 16px } .part .part { gap: 6px } h2 { font-size: 13px; font-weight: 500; margin: 0 }
   pre { margin: 0; padding: 10px 12px; border: 1px solid var(--line); border-radius: 6px; background: var(--bg); white-space: pre-wrap;
     font: 400 12px/1.5 ui-monospace, Menlo, Consolas, monospace }
   .fault { color: var(--bad); background: var(--bad-soft); padding: 10px 12px; border-radius: 6px }`)

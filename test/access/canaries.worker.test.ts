@@ -4,7 +4,15 @@ import { afterEach, expect, test, vi } from "vitest"
 import { insertIntern } from "../support/interns.ts"
 import { mockProvider } from "../support/played.ts"
 import { sortCalls } from "../../src/observability/delivery/sort.ts"
-import { client, newKey, newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
+import {
+  client,
+  newKey,
+  newWorkspace,
+  operatorClient,
+  expectJson,
+  type TestClient,
+  type Workspace,
+} from "../support/world.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -120,6 +128,19 @@ async function brokenDeliveries(
   return JSON.stringify([calls, ...sent])
 }
 
+/** Tokens of a link that was redeemed and of one that was not. */
+async function linkTokens(as: TestClient, key: string): Promise<string[]> {
+  type Link = { data: { url: string } }
+  const input = { client: "codex", key, model: "sim/echo" }
+  const [used, open] = [
+    await expectJson<Link>(201, as.post("/connect-links", input)),
+    await expectJson<Link>(201, as.post("/connect-links", input)),
+  ]
+  const tokens = [used, open].map(({ data }) => new URL(data.url).hash.slice(1))
+  await expectJson(200, client().post("/connect-links/redeem", { token: tokens[0] }))
+  return tokens
+}
+
 test("no secret that was ever given is stored, logged or returned again", async () => {
   const lines: string[] = []
   for (const level of ["log", "info", "warn", "error", "debug"] as const) {
@@ -155,6 +176,7 @@ test("no secret that was ever given is stored, logged or returned again", async 
   const code = await expectJson<Data>(200, workspace.as.post("/auth/keys/code", challenge))
   const proof = { code: code.data.id, code_verifier: verifier, code_challenge_method: "plain" }
   const exchanged = await expectJson<{ key: string }>(200, client().post("/auth/keys", proof))
+  const linked = await linkTokens(workspace.as, workspace.key)
 
   const answers: Response[] = []
   const ask = async (answer: Promise<Response>) => void answers.push(await answer)
@@ -236,7 +258,7 @@ test("no secret that was ever given is stored, logged or returned again", async 
   const secrets = [key, workspace.key, workspace.managementKey, exchanged.key, scoped, rotated, external, mistyped]
   const ofInterns = [vaulted, replaced, intern.key, intern.joinToken]
   const bound = [env.MASTER_KEY ?? "", env.BOOTSTRAP_MANAGEMENT_KEY ?? ""]
-  for (const secret of [...secrets, ...ofInterns, ...bound, code.data.id, ...destined]) {
+  for (const secret of [...secrets, ...ofInterns, ...bound, ...linked, code.data.id, ...destined]) {
     expect(secret.length).toBeGreaterThan(20)
     for (const form of formsOf(secret)) {
       for (const [position, text] of Object.entries(places))

@@ -207,7 +207,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant("expire"), link }),
   fc.record({ do: fc.constantFrom("disable", "enable", "delete"), key }),
   fc.record({ do: fc.constant("prune") }),
-) as fc.Arbitrary<Step>
+)
 
 type ModelKey = { key: string; hash: string; as: TestClient; state: "works" | "disabled" | "deleted" }
 type ModelLink = { token: string; key: ModelKey; isOpen: boolean }

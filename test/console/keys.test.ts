@@ -43,6 +43,58 @@ describe.runIf(hasChromium)("keys", () => {
     })
   })
 
+  test("a new key is handed to an agent by a link, which its page shows once", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(`${origin}/keys?new=1`)
+      await page.getByLabel("Name").fill("laptop")
+      await page.getByRole("button", { name: "Create the key" }).click()
+      const secret = (await page.getByRole("region", { name: "The new key" }).textContent()) ?? ""
+      await page.getByLabel("Agent", { exact: true }).selectOption("claude")
+      await page.getByTitle("Model of the agent").click()
+      await page.getByRole("combobox", { name: "Search models" }).fill("sim/echo")
+      await page.keyboard.press("Enter")
+      await page.getByRole("button", { name: "Create a link" }).click()
+      const link = (await page.getByRole("region", { name: "Link" }).textContent()) ?? ""
+      expect(link).toMatch(new RegExp(`^${origin}/connect/claude#[\\w-]{43}$`))
+      const line = `curl -fsS ${origin}/connect.js | GATEWAY_LINK='${link}' node`
+      expect(await page.getByRole("region", { name: "Command" }).textContent()).toBe(line)
+      await page.getByText(/It works once, until \d\d:\d\d/).waitFor()
+
+      await page.goto(link)
+      await expect.poll(() => page.getByRole("region", { name: "Command" }).textContent()).toBe(line)
+      await page.getByRole("button", { name: "Show the settings" }).click()
+      const settings = page.getByRole("region", { name: "~/.claude/settings.json" })
+      const { env } = JSON.parse((await settings.textContent()) ?? "") as { env: Record<string, string> }
+      expect(env).toMatchObject({ ANTHROPIC_AUTH_TOKEN: secret, ANTHROPIC_MODEL: "sim/echo" })
+      expect(env["ANTHROPIC_BASE_URL"]).toBe(`${origin}/api`)
+
+      await page.goto("about:blank")
+      await page.goto(link)
+      await page.getByRole("button", { name: "Show the settings" }).click()
+      await page.getByText("This link was used, has expired or does not exist.").waitFor()
+      await page.goto(`${origin}/connect/claude`)
+      await page.getByText("The address is not complete").waitFor()
+      expect(await page.getByRole("button").count()).toBe(0)
+    })
+  })
+
+  test("whoever has the secret of a key connects an agent with it", async () => {
+    await visiting(organization.apiKey, async (page) => {
+      await page.goto(`${origin}/keys`)
+      await page.getByRole("button", { name: "Connect an agent" }).click()
+      const secret = page.getByLabel("Secret of the key")
+      const create = page.getByRole("button", { name: "Create a link" })
+      await secret.fill("sk-gw-v1-another")
+      await page.getByText(/is not that of sk-gw-v1-/).waitFor()
+      expect(await create.isDisabled()).toBe(true)
+      await secret.fill(organization.apiKey)
+      await create.click()
+      await page.getByRole("region", { name: "Command" }).waitFor()
+      await page.getByLabel("Agent", { exact: true }).selectOption("qwen")
+      expect(await page.getByRole("region", { name: "Command" }).count()).toBe(0)
+    })
+  })
+
   test("a deletion says what stops, and asks for the name", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/keys?new=1`)

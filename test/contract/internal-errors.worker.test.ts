@@ -14,6 +14,7 @@ const operations: [method: string, path: string, body?: unknown][] = [
   ["GET", "/embeddings/models"],
   ["GET", "/key"],
   ["POST", "/auth/keys", { code: "x".repeat(43) }],
+  ["POST", "/connect-links/redeem", { token: "x".repeat(43) }],
   ["POST", "/presets/team/responses", RESPONSES],
   ["PATCH", `/interns/${NOBODY}`, { name: "other" }],
   ["GET", `/interns/${NOBODY}/daemon`],

@@ -20,6 +20,7 @@ const PUBLIC = [
   "GET /openapi.json",
   "GET /providers",
   "POST /auth/keys",
+  "POST /connect-links/redeem",
   "POST /credits/vendor",
   "POST /oauth/token",
 ]

@@ -44,7 +44,8 @@ async function redeem(base: string, token: string): Promise<Redeemed> {
   const data = isObject(result) && isObject(result["data"]) ? result["data"] : {}
   if (answer.ok && isRedeemed(data)) return data
   const error = isObject(result) && isObject(result["error"]) ? result["error"] : {}
-  throw new Failure(String(error["message"] ?? `The gateway answered ${answer.status}.`))
+  const { message = `The gateway answered ${answer.status}.` } = error
+  throw new Failure(String(message))
 }
 
 function isRedeemed(data: object): data is Redeemed {

@@ -9,6 +9,7 @@ import { Code } from "../../ui/code.tsx"
 import { Dialog } from "../../ui/dialog.tsx"
 import { Check, Select, TextField } from "../../ui/field.tsx"
 import { ErrorPanel } from "../../ui/states.tsx"
+import { ConnectAgent } from "./connect-agent.tsx"
 import { EMPTY_LIST, readList, toListText } from "../../format/list.ts"
 
 const RESETS = [
@@ -177,7 +178,10 @@ export function NewKeyDialog({ template, onClose }: { template?: ApiKey; onClose
     }
     setBusy(false)
   }
-  if (secret !== undefined) return <NewKeySecret secret={secret} name={input.name} onClose={() => onClose(true)} />
+  if (secret !== undefined)
+    return (
+      <NewKeySecret secret={secret} name={input.name} isForCalls={kind === "normal"} onClose={() => onClose(true)} />
+    )
   return (
     <Dialog title="Create a key" onClose={() => onClose(false)}>
       <form class="stack bare" onSubmit={(event) => void create(event)}>
@@ -196,11 +200,19 @@ export function NewKeyDialog({ template, onClose }: { template?: ApiKey; onClose
   )
 }
 
-function NewKeySecret({ secret, name, onClose }: { secret: string; name: string; onClose: () => void }) {
+type NewSecret = { secret: string; name: string; isForCalls: boolean; onClose: () => void }
+
+function NewKeySecret({ secret, name, isForCalls, onClose }: NewSecret) {
   return (
     <Dialog title={`Key “${name}”`} onClose={onClose} wide>
       <p>Copy it now: the gateway keeps only its hash and cannot show it again.</p>
       <Code text={secret} label="The new key" wrap />
+      {isForCalls && (
+        <details class="fold" open>
+          <summary>Connect an agent</summary>
+          <ConnectAgent secret={secret} />
+        </details>
+      )}
       <details class="fold" open>
         <summary>Use it in a client</summary>
         <Code

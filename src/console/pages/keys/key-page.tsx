@@ -21,11 +21,12 @@ import { Status } from "../../ui/status.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { Duration, Money, Time } from "../../ui/values.tsx"
 import { describeOutcome, toneOf } from "../calls/columns.tsx"
+import { ConnectDialog } from "./connect-agent.tsx"
 import { EditKeyDialog, NewKeyDialog } from "./key-form.tsx"
 import { HoldCheck } from "./hold.tsx"
 import { stateOf } from "./state.ts"
 
-type OpenDialog = "edit" | "delete" | "disable" | "rotate" | null
+type OpenDialog = "connect" | "edit" | "delete" | "disable" | "rotate" | null
 
 export default function KeyPage({ params }: PageProps) {
   const hash = params["hash"] ?? ""
@@ -41,6 +42,7 @@ export default function KeyPage({ params }: PageProps) {
       controls={
         canWrite && (
           <>
+            {isForAgents(data) && <Button onClick={() => setDialog("connect")}>Connect an agent</Button>}
             <Button onClick={() => setDialog("edit")}>Edit the limit</Button>
             <Button onClick={() => setDialog("rotate")}>Rotate</Button>
             <Button onClick={() => (data.disabled ? void setDisabled(data, false) : setDialog("disable"))}>
@@ -67,6 +69,11 @@ export default function KeyPage({ params }: PageProps) {
       </Loaded>
     </Page>
   )
+}
+
+/** Keys that call models and belong to whoever has their secret. */
+function isForAgents({ kind, source, disabled }: ApiKey): boolean {
+  return (kind === "normal" || kind === "free_tier") && source === "created" && !disabled
 }
 
 function setDisabled({ hash, name }: ApiKey, disabled: boolean): Promise<boolean> {
@@ -225,6 +232,7 @@ function KeyDialogs({ apiKey, dialog, onClose }: { apiKey: ApiKey; dialog: OpenD
     children === 0
       ? ""
       : ` ${count(children)} ${children === 1 ? "key" : "keys"} of apps and interns that it created stop, too.`
+  if (dialog === "connect") return <ConnectDialog name={apiKey.name} label={apiKey.label} onClose={onClose} />
   if (dialog === "edit") return <EditKeyDialog apiKey={apiKey} onClose={onClose} />
   if (dialog === "rotate") return <RotateDialog apiKey={apiKey} onClose={onClose} />
   if (dialog === "disable")

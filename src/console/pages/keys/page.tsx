@@ -17,6 +17,7 @@ import { Empty, Loaded, NoMatch } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { Money, Time } from "../../ui/values.tsx"
+import { ConnectDialog } from "./connect-agent.tsx"
 import { NewKeyDialog } from "./key-form.tsx"
 import { spentOf, stateOf } from "./state.ts"
 
@@ -170,8 +171,17 @@ function OwnKeyPage() {
   const limits = useGet<{ data: Limit[] }>("/key/limits")
   const key = useGet<{ data: CurrentKey }>("/key")
   const [isExplained, setExplained] = useState(false)
+  const [isConnecting, setConnecting] = useState(false)
+  const name = session.value?.key.name ?? "Key"
+  const label = key.data?.data.label
   return (
-    <Page title={session.value?.key.name ?? "Key"}>
+    <Page
+      title={name}
+      controls={label !== undefined && <Button onClick={() => setConnecting(true)}>Connect an agent</Button>}
+    >
+      {label !== undefined && isConnecting && (
+        <ConnectDialog name={name} label={label} onClose={() => setConnecting(false)} />
+      )}
       <div class="read stack wide">
         <section class="stack tight">
           <h2>Can it still call, and what stops it?</h2>

@@ -90,7 +90,10 @@ export function FirstRun() {
           </span>
           <span class="grow">
             <strong>Connect a client</strong>
-            <span class="quiet">Every client of the OpenAI API works: give it the base URL and a key.</span>
+            <span class="quiet">
+              Every client of the OpenAI API works: give it the base URL and a key. For coding tools, the dialog of a
+              new key makes a link that writes their settings.
+            </span>
           </span>
         </li>
       </ol>
