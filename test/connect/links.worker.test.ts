@@ -110,6 +110,19 @@ describe("a link", () => {
     expect((await redeem(token)).status).toBe(200)
   })
 
+  test("is refused once it has expired, or its key", async () => {
+    const workspace = await newWorkspace()
+    const { key, hash } = await newKey(workspace)
+    const [first, second] = [await newToken(workspace.manage, key), await newToken(workspace.manage, key)]
+    await expire(first)
+    await expectJson(404, redeem(first))
+    await env.DB.prepare("UPDATE api_keys SET expires_at = ? WHERE hash = ?")
+      .bind(Date.now() - 1, hash)
+      .run()
+    await expectJson(410, redeem(second))
+    await expectJson(404, create(workspace.manage, key))
+  })
+
   test("ends with its key, and a key has at most 20 of them", async () => {
     const workspace = await newWorkspace()
     const ends = new Date(Date.now() + 60_000).toISOString()
@@ -222,7 +235,7 @@ function expectedOf({ isOpen, key }: ModelLink, times: number): number[] {
 async function take(workspace: Workspace, keys: readonly ModelKey[], links: ModelLink[], step: Step): Promise<void> {
   if (step.do === "prune") return pruneLinks(env.DB, Date.now())
   if ("link" in step) {
-    const link = links[step.link]
+    const link = links[step.link % links.length]
     if (!link) return
     if (step.do === "expire") {
       await expire(link.token)
