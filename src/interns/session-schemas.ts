@@ -112,7 +112,11 @@ const cron = z
   .max(100)
   .meta({ description: "Five fields, such as `0 8 * * 1-5`. At least 5 minutes apart." })
 const prompt = z.string().min(1, "must not be empty").max(32_000, "must be at most 32000 characters")
-const dailyLimit = z.number().positive("must be above 0").nullable()
+/** Less is 0 where it is kept, in nano-dollars. */
+const LEAST_USD = 0.000_000_001
+const MOST_USD = 1_000_000
+const limitRule = `must be from 0.000000001 to ${MOST_USD} USD, or null for no limit`
+const dailyLimit = z.number({ error: limitRule }).min(LEAST_USD, limitRule).max(MOST_USD, limitRule).nullable()
 const DAILY_LIMIT =
   "USD that its runs may cost in a UTC day. Every call of a run is held against it: a run ends where the next call does not fit, and none starts once it is spent."
 

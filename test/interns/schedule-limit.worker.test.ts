@@ -115,6 +115,24 @@ describe("the daily limit of a schedule", () => {
     expect((await start(id)).last_error).toBeNull()
   })
 
+  test("is refused where it would be nothing in nano-dollars, or too large to count", async () => {
+    const { workspace, id, add } = await embeddedIntern(await newWorkspace())
+    const path = `/interns/${id}/schedules`
+    const rule = "daily_limit_usd: must be from 0.000000001 to 1000000 USD, or null for no limit."
+    const { id: known } = await add("1 rounds", 0.000_000_001)
+    for (const limit of [0, -1, 4e-10, 1_000_001, 1e21]) {
+      const input = { cron: "0 8 * * *", prompt: "1 rounds", daily_limit_usd: limit }
+      const answers = [
+        workspace.as.post(path, input),
+        workspace.as.patch(`${path}/${known}`, { daily_limit_usd: limit }),
+      ]
+      for (const answer of answers) {
+        const { error } = await expectJson<{ error: { message: string } }>(400, answer)
+        expect([limit, error.message]).toEqual([limit, rule])
+      }
+    }
+  })
+
   test("counts what runs cost before it was set, lower or higher, while a run is under way", async () => {
     playRounds()
     const { add, change, start, ended, spent } = await embeddedIntern(await newWorkspace())
