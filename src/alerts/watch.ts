@@ -82,7 +82,7 @@ export async function watchSpend(env: Env, now: number): Promise<void> {
         organizationId,
         workspaceId,
         kind: "unusual_spend",
-        message: `Workspace "${name}" spent ${formatUsd(today)} USD today; the average of its last four weeks is ${formatUsd(usual)} USD a day.`,
+        message: `Workspace "${name}" spent ${formatUsd(today)} USD today; on a day with spend it spent ${formatUsd(usual)} USD on average in the last four weeks.`,
         data: { day, spent_usd: nanoToUsd(today), average_usd: nanoToUsd(usual), most_usd: nanoToUsd(most) },
         createdAt: now,
       }

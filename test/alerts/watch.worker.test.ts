@@ -123,6 +123,7 @@ test.each([
   if (isUnusual) {
     expect(alerts[0]).toMatchObject({
       workspace_id: workspace.workspaceId,
+      message: expect.stringMatching(/spent 6 USD today; on a day with spend it spent 2 USD on average/),
       data: { spent_usd: 6, average_usd: 2, most_usd: 2 },
     })
   }
