@@ -10,6 +10,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok, textIn } from "../http/schema.ts"
 import { findMember } from "../members/store.ts"
+import { withKnownModels } from "../models/over-budget.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
 import { mayMint, mintKey, requireChangeWithin, requireMcpGrant, toApiKey, toKeyChange, AUDITED_FIELDS } from "./key.ts"
 import { countChildren, isDescendant } from "./lineage-store.ts"
@@ -145,7 +146,7 @@ export const keys = newRouter()
   })
   .openapi(create, async (c) => {
     const { principal } = c.var
-    const input = c.req.valid("json")
+    const input = await withKnownModels(c.env, c.req.valid("json"))
     const workspaceId = await requestedWorkspace(c.env.DB, principal.organizationId, input.workspace_id)
     const { secret, row: made } = mintKey(input, principal, workspaceId, Date.now())
     if (input.creator_user_id != null) await requireMember(c.env.DB, principal.organizationId, input.creator_user_id)
@@ -166,7 +167,7 @@ export const keys = newRouter()
   .openapi(update, async (c) => {
     const { principal } = c.var
     const { hash } = c.req.valid("param")
-    const input = c.req.valid("json")
+    const input = await withKnownModels(c.env, c.req.valid("json"))
     const before = await requireAuthorityOver(c.env.DB, principal, hash)
     requireMcpGrant(principal, input.mcp_tools)
     const change = toKeyChange(input, principal, before)

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
-import { overBudgetInput, overBudgetOutput } from "../money/over-budget.ts"
+import { allowUnknown, overBudgetInput, overBudgetOutput } from "../money/over-budget.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { mcpToolsInput, mcpToolsOutput } from "../support/mcp-tools.ts"
 
@@ -100,6 +100,7 @@ export const NewApiKey = z
     include_byok_in_limit: z.boolean().optional(),
     ...rateInput,
     over_budget_models: overBudgetInput,
+    allow_unknown: allowUnknown,
     mcp_tools: mcpToolsInput,
     expires_at: z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" }).nullish(),
     workspace_id: z.uuid("must be the UUID of a workspace").optional(),
@@ -136,6 +137,7 @@ export const ApiKeyChange = z
     include_byok_in_limit: z.boolean().optional(),
     ...rateInput,
     over_budget_models: overBudgetInput,
+    allow_unknown: allowUnknown,
     mcp_tools: mcpToolsInput,
   })
   .meta({ id: "ApiKeyChange" })

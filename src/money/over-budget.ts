@@ -12,4 +12,9 @@ export const overBudgetInput = z
   .nullish()
   .meta({ description })
 
+export const allowUnknown = z.boolean({ error: "must be true or false" }).optional().meta({
+  description:
+    "Of this request only: accepts names of models that the gateway does not know (yet). Without it they are a 400 with the nearest names.",
+})
+
 export const overBudgetOutput = z.array(z.string()).nullable().meta({ description })

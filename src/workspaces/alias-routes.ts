@@ -7,7 +7,9 @@ import { entryOf } from "../audit/actor.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
-import { type Alias, findAlias } from "./alias.ts"
+import { loadReachableCatalogue } from "../models/compile.ts"
+import { spellModels } from "../models/known-names.ts"
+import { type Alias, type AliasArm, findAlias } from "./alias.ts"
 import {
   AliasAnswer,
   AliasDeleted,
@@ -83,7 +85,7 @@ export const aliases = newRouter()
   })
   .openapi(put, async (c) => {
     const { workspaceRef, name } = c.req.valid("param")
-    const alias = c.req.valid("json")
+    const { allow_unknown: allowsUnknown = false, ...alias } = c.req.valid("json")
     const row = await workspaceOf(c, workspaceRef)
     if (!findAlias(row.aliases, name) && Object.keys(row.aliases).length >= MAX_ALIASES) {
       throw new GatewayError("invalid_request", `A workspace has at most ${MAX_ALIASES} aliases. Delete one first.`)
@@ -94,8 +96,9 @@ export const aliases = newRouter()
     if (foreign.length > 0) {
       throw new GatewayError("not_found", `key_hashes: there is no key ${foreign.join(", ")}.`)
     }
-    await change(c, row.id, name, { description: alias.description ?? null, arms: alias.arms })
-    return c.json({ data: toAlias(row.id, name, alias) }, 200)
+    const arms = allowsUnknown ? alias.arms : await withKnownArms(c, alias.arms)
+    await change(c, row.id, name, { description: alias.description ?? null, arms })
+    return c.json({ data: toAlias(row.id, name, { ...alias, arms }) }, 200)
   })
   .openapi(remove, async (c) => {
     const { workspaceRef, name } = c.req.valid("param")
@@ -103,6 +106,13 @@ export const aliases = newRouter()
     if (findAlias(row.aliases, name)) await change(c, row.id, name, null)
     return c.json({ deleted: true as const }, 200)
   })
+
+/** The arms with their models as the catalogue spells them. */
+async function withKnownArms<T extends AliasArm>(c: Context<App>, arms: readonly T[]): Promise<T[]> {
+  const models = arms.map(({ model }) => model)
+  const spelled = spellModels(models, (index) => `arms[${index}].model`, await loadReachableCatalogue(c.env))
+  return arms.map((arm, index) => ({ ...arm, model: spelled[index] ?? arm.model }))
+}
 
 async function change(c: Context<App>, workspaceId: string, name: string, alias: Alias | null): Promise<void> {
   const { organizationId } = c.var.principal

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { allowUnknown } from "../money/over-budget.ts"
 
 export const MAX_ALIASES = 50
 const MAX_ARMS = 10
@@ -76,6 +77,7 @@ export const AliasInput = z
       .min(1, "must have at least one arm")
       .max(MAX_ARMS, `must be at most ${MAX_ARMS} arms`)
       .superRefine(checkLengths),
+    allow_unknown: allowUnknown,
   })
   .meta({ id: "AliasInput" })
 

@@ -9,6 +9,7 @@ import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok, PageQuery } from "../http/schema.ts"
+import { withKnownModels } from "../models/over-budget.ts"
 import { newId } from "../support/ids.ts"
 import { NewWorkspace, Workspace, WorkspaceChange, WorkspaceDeletion, WorkspaceList, WorkspacePath } from "./schemas.ts"
 import { SETTING_NAMES } from "./settings.ts"
@@ -97,7 +98,7 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
       return c.json({ data: rows.map(toWorkspace), total_count: total }, 200)
     })
     .openapi(create, async (c) => {
-      const input = c.req.valid("json")
+      const input = await withKnownModels(c.env, c.req.valid("json"))
       const { organizationId, creatorUserId } = c.var.principal
       const id = newId()
       const changed = changesOf(input, AUDITED_FIELDS)
@@ -112,7 +113,7 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
     })
     .openapi(update, async (c) => {
       const { organizationId } = c.var.principal
-      const input = c.req.valid("json")
+      const input = await withKnownModels(c.env, c.req.valid("json"))
       const { id } = required(await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef))
       const changed = changesOf(input, AUDITED_FIELDS)
       const entry = entryOf(c, { action: "workspace.update", resourceId: id, workspaceId: id, changed })

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
-import { overBudgetInput, overBudgetOutput } from "../money/over-budget.ts"
+import { allowUnknown, overBudgetInput, overBudgetOutput } from "../money/over-budget.ts"
 import { PROVIDER_SORTS } from "./settings.ts"
 
 const text = (rule: string) => z.string({ error: rule })
@@ -53,6 +53,7 @@ const settings = {
   is_observability_io_logging_enabled: flag.optional(),
   ...rateInput,
   over_budget_models: overBudgetInput,
+  allow_unknown: allowUnknown,
   response_cache_seconds: cacheSeconds.meta({
     description: "How long responses are cached; null: only where a request or its preset asks for it.",
   }),

@@ -62,7 +62,7 @@ describe("over_budget_models", () => {
   test("leave the refusal as it is where none of them can be used", async () => {
     const workspace = await newWorkspace()
     for (const models of [["sim/long"], ["no/such-model"], []]) {
-      const { as } = await newKey(workspace, { limit: 0, over_budget_models: models })
+      const { as } = await newKey(workspace, { limit: 0, over_budget_models: models, allow_unknown: true })
       const { error } = await expectJson<Failure>(402, say(as))
       expect(error.metadata?.reason).toBe("key_limit")
     }

@@ -9,7 +9,7 @@ type Answer = { id: string; model: string; openrouter_metadata?: Record<string, 
 const path = ({ workspaceId }: Workspace, name: string) =>
   `/workspaces/${workspaceId}/aliases/${encodeURIComponent(name)}`
 const set = (workspace: Workspace, name: string, ...arms: Record<string, unknown>[]) =>
-  expectJson(200, workspace.manage.put(path(workspace, name), { arms }))
+  expectJson(200, workspace.manage.put(path(workspace, name), { arms, allow_unknown: true }))
 const ask = (as: TestClient, model: string, more = {}) => as.chat(model, "Hello there.", { max_tokens: 20, ...more })
 
 describe("aliases of a workspace", () => {

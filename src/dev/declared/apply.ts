@@ -81,9 +81,11 @@ class Writer {
 
   async #workspace({ action, name, declared, fields }: Change): Promise<void> {
     if (action === "remove") await this.#send("DELETE", `/workspaces/${name}`)
-    else if (action === "update") await this.#send("PATCH", `/workspaces/${name}`, changed(fields))
+    else if (action === "update")
+      await this.#send("PATCH", `/workspaces/${name}`, { ...changed(fields), ...MAY_NAME_LATER })
     else {
-      const { data } = await this.#send<{ data: Json }>("POST", "/workspaces", { name, ...declared, slug: name })
+      const body = { name, ...declared, slug: name, ...MAY_NAME_LATER }
+      const { data } = await this.#send<{ data: Json }>("POST", "/workspaces", body)
       this.#live.workspaceIds.set(name, String(data["id"]))
     }
   }
@@ -103,10 +105,11 @@ class Writer {
   async #key(change: Change): Promise<void> {
     const { action, id, workspace, name, declared, fields } = change
     if (action === "remove") return void (await this.#send("DELETE", `/keys/${id}`))
-    if (action === "update") return void (await this.#send("PATCH", `/keys/${id}`, changed(fields)))
+    if (action === "update")
+      return void (await this.#send("PATCH", `/keys/${id}`, { ...changed(fields), ...MAY_NAME_LATER }))
     if (!this.#keysOut) throw new Failure("A new key needs --keys-out.")
     const { disabled, ...rest } = declared
-    const body = { ...rest, name, workspace_id: this.#workspaceId(workspace) }
+    const body = { ...rest, name, workspace_id: this.#workspaceId(workspace), ...MAY_NAME_LATER }
     const made = await this.#send<{ data: Json; key: string }>("POST", "/keys", body)
     const hash = String(made.data["hash"])
     try {
@@ -176,7 +179,7 @@ class Writer {
       ...arm,
       ...(keys !== undefined && { key_hashes: listOf(keys).map((key) => this.#hashOf(workspace, String(key))) }),
     }))
-    return { ...declared, arms }
+    return { ...declared, arms, ...MAY_NAME_LATER }
   }
 
   #workspaceId(slug: string): string | undefined {

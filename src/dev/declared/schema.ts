@@ -39,7 +39,7 @@ const Budgets = z.strictObject({
 const Arm = AliasInput.shape.arms.element
   .omit({ key_hashes: true })
   .extend({ keys: keyNames.min(1, "must not be empty").optional() })
-const Alias = AliasInput.omit({ arms: true }).extend({
+const Alias = AliasInput.omit({ arms: true, allow_unknown: true }).extend({
   arms: z
     .array(Arm, { error: "must be an array of arms" })
     .min(1, "must have at least one arm")
@@ -50,7 +50,13 @@ const Guardrail = NewGuardrail.omit({ name: true, workspace_id: true, enforce_zd
 })
 /** Management keys are not declared: a file cannot lock its operator out. */
 const KEY_KINDS = ["normal", "provisioning", "free_tier"] as const
-const Key = NewApiKey.omit({ name: true, workspace_id: true, external: true, creator_user_id: true }).extend({
+const Key = NewApiKey.omit({
+  name: true,
+  workspace_id: true,
+  external: true,
+  creator_user_id: true,
+  allow_unknown: true,
+}).extend({
   kind: z.enum(KEY_KINDS, { error: `accepts ${KEY_KINDS.join(", ")}` }).optional(),
   disabled: z.boolean({ error: "must be true or false" }).optional(),
 })
@@ -61,7 +67,7 @@ const Byok = NewByok.omit({ name: true, workspace_id: true, allowed_api_key_hash
 const PassthroughService = NewService.omit({ slug: true, workspace_id: true, allowed_api_key_hashes: true })
 const McpServer = NewMcpServer.omit({ slug: true, workspace_id: true })
 
-const Workspace = WorkspaceChange.omit({ slug: true }).extend({
+const Workspace = WorkspaceChange.omit({ slug: true, allow_unknown: true }).extend({
   budgets: orEmpty(Budgets).optional(),
   presets: section(PresetPath.shape.slug, Preset),
   aliases: section(AliasPath.shape.name, Alias),

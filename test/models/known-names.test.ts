@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { withKnownNames } from "../../src/guardrails/known-names.ts"
+import { withKnownNames } from "../../src/models/known-names.ts"
 import type { Model } from "../../src/models/catalogue.ts"
 
 const model = (id: string) => ({ id }) as unknown as Model

@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors/errors.ts"
-import type { Catalogue } from "../models/catalogue.ts"
+import type { Catalogue } from "./catalogue.ts"
 import { findBuiltInProvider, builtInProviders } from "../providers/table.ts"
 import type { Provider } from "../providers/provider.ts"
 import { anyOf, suggestNames } from "../support/suggest.ts"
@@ -47,7 +47,7 @@ type Reader = {
   all: () => Iterable<string>
 }
 
-function modelReader({ catalogue, aliases }: KnownNames): Reader {
+function modelReader({ catalogue, aliases }: Pick<KnownNames, "catalogue" | "aliases">): Reader {
   const ids = [...catalogue.models.keys(), ...(catalogue.unconfigured?.keys() ?? []), ...aliases]
   const byName = new Map(ids.map((id) => [id.toLowerCase(), id]))
   const bySlug = Map.groupBy(new Set(ids), (id) => id.slice(id.indexOf("/") + 1).toLowerCase())
@@ -86,6 +86,27 @@ function providerReader({ providers }: KnownNames): Reader {
     return quantization.length === 1 && slugs.has(slug) ? lower : undefined
   }
   return { what: "provider", spell, all: () => slugs.values() }
+}
+
+const PRESET = "@preset/"
+
+/**
+ * Names of models to call, in the spelling of the catalogue; what follows `@preset/` stays. `fields`: of each name, for
+ * the refusal of one that nothing has.
+ */
+export function spellModels(
+  names: readonly string[],
+  fields: (index: number) => string,
+  catalogue: Catalogue,
+): string[] {
+  const { spell, all, what } = modelReader({ catalogue, aliases: [] })
+  return names.map((name, index) => {
+    const at = name.indexOf(PRESET)
+    const [model, preset] = at < 0 ? [name, ""] : [name.slice(0, at), name.slice(at)]
+    if (model === "" && preset !== "") return name
+    const found = model.includes("*") ? undefined : spell(model)
+    return found === undefined ? refuse(fields(index), model, what, all()) : found + preset
+  })
 }
 
 function refuse(field: string, name: string, what: Reader["what"], ids: Iterable<string>): never {
