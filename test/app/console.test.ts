@@ -72,6 +72,13 @@ test("files with a digest are kept for a year, and a missing one is not the docu
   expect(await serveConsole(get("/assets/none-1.js"), env)).toBeUndefined()
 })
 
+test("the program of one-time links is always the present one, and not the document where it is missing", async () => {
+  const found = await serveConsole(get("/connect.js"), assets({ "/": INDEX, "/connect.js": "1" }).env)
+  expect(found?.headers.get("cache-control")).toBe("no-store")
+  expect(await found?.text()).toBe("1")
+  expect(await serveConsole(get("/connect.js"), assets({ "/": INDEX }).env)).toBeUndefined()
+})
+
 test("without a build, the page says how to make one", async () => {
   const response = await serveConsole(get("/"), {} as Partial<Env> as Env)
   expect(response?.status).toBe(503)
