@@ -62,6 +62,26 @@ test("an address that tries keys without end is refused, but for keys that work,
   expect((await from(fresh.key)).status).toBe(200)
 }, 30_000)
 
+test("an address that tries links without end is refused, but for a link that works", async () => {
+  const { as, key } = await newWorkspace()
+  type Link = { data: { url: string } }
+  const made = await expectJson<Link>(201, as.post("/connect-links", { client: "codex", key, model: "sim/echo" }))
+  const address = ip()
+  const redeem = async (token: string) => {
+    const answer = await client().post("/connect-links/redeem", { token }, { "cf-connecting-ip": address })
+    await answer.text()
+    return answer.status
+  }
+  const unknown = () => `${crypto.randomUUID()}-none-`.slice(0, 43).padEnd(43, "x")
+  const statuses = new Set<number>()
+  for (let at = 0; at <= 2 * RATE_LIMIT && !statuses.has(429); at += 50) {
+    const tries = Array.from({ length: 50 }, () => redeem(unknown()))
+    for (const status of await Promise.all(tries)) statuses.add(status)
+  }
+  expect([...statuses].toSorted()).toEqual([404, 429])
+  expect(await redeem(new URL(made.data.url).hash.slice(1))).toBe(200)
+}, 30_000)
+
 test("a flood on free models does not reach the ledger", async () => {
   const workspace = await newWorkspace()
   const answers: string[] = []
