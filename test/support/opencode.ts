@@ -14,7 +14,9 @@ export function installOpencode(): string {
   const commands = path.join(home, "node_modules/.bin")
   if (existsSync(path.join(commands, "opencode"))) return commands
   mkdirSync(home, { recursive: true })
-  const install = ["install", "--prefix", home, "--no-save", "--no-audit", "--no-fund", `opencode-ai@${VERSION}`]
+  const options = ["--prefix", home, "--no-save", "--no-audit", "--no-fund"]
+  // Its script puts the binary in place. npm run hands the options of this project on, which forbid scripts.
+  const install = ["install", ...options, "--ignore-scripts=false", `opencode-ai@${VERSION}`]
   execFileSync("npm", install, { stdio: "pipe" })
   return commands
 }
