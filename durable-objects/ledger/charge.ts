@@ -56,6 +56,9 @@ export function chargeAll(
       const isCounted = countedIn.length > 0 || generation.atProviders !== undefined
       return { ...generation, ...(isCounted && { countedIn }), settledAt: now }
     }),
+    new Map(
+      settlements.flatMap(({ generation, content }) => (content === undefined ? [] : [[generation.id, content]])),
+    ),
   )
   for (const id of added) {
     const charge = byId.get(id)

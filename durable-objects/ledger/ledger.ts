@@ -3,6 +3,7 @@ import { currentFree, dailyLimit, type FreeLimits } from "../../src/ledger/free-
 import { ACCOUNT, type Counters, keyScope, type Limit, type Verdict } from "../../src/ledger/limits.ts"
 import {
   type Balance,
+  type BroadcastPace,
   type FlushResult,
   type HoldAnswer,
   type HoldRequest,
@@ -11,6 +12,7 @@ import {
   type Registration,
   type FlushRequest,
   type LeaseUpdate,
+  type UnconfirmedCall,
 } from "../../src/ledger/protocol.ts"
 import type { Env } from "../../src/config/env.ts"
 import type { Generation, Settled } from "../../src/ledger/generation.ts"
@@ -238,8 +240,12 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     this.#alerts.setThresholds(thresholds)
   }
 
-  confirmBroadcasts(ids: string[]): void {
-    this.#outbox.confirmBroadcasts(ids)
+  unconfirmedBroadcasts(ids: string[]): UnconfirmedCall[] {
+    return this.#outbox.broadcasts.unconfirmed(ids)
+  }
+
+  confirmBroadcasts(ids: string[], pace?: BroadcastPace): void {
+    this.#outbox.broadcasts.confirm(ids, Date.now(), pace)
   }
 
   backlog(): ReturnType<LedgerRpc["backlog"]> {

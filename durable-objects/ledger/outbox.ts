@@ -1,8 +1,9 @@
 import { parseStored } from "../../src/support/json.ts"
 import type { Generation, Settled } from "../../src/ledger/generation.ts"
 import { findGenerationIds, insertGenerations } from "../../src/generations/store.ts"
-import { type BroadcastMessage, CALLS_OF_A_MESSAGE } from "../../src/config/messages.ts"
+import type { BroadcastMessage } from "../../src/config/messages.ts"
 import { logError } from "../../src/support/log.ts"
+import { Broadcasts, type NewBroadcast } from "./broadcasts.ts"
 
 const FLUSH_BATCH = 100
 /** Rows that a statement adds: it binds at most 100 values. Each statement costs more than a row. */
@@ -15,12 +16,8 @@ const KEPT_MS = 600_000
 const VERIFY_BATCH = 500
 /** Calls of a turn that has just ended. */
 const MAX_OF_KEY = 1_000
-/** How long the consumer of the queue may take to confirm calls, the first time and at most. */
-const CONFIRMED_IN_MS = 120_000
-const MAX_CONFIRMED_IN_MS = 3_600_000
 
 type Row = { seq: number; id: string; record: string }
-type Listened = { seq: number; id: string; organization_id: string; workspace_id: string; times: number }
 
 /**
  * The ledger's generations on their way to D1. They are delivered in batches, idempotently, and kept here after it
@@ -28,11 +25,11 @@ type Listened = { seq: number; id: string; organization_id: string; workspace_id
  */
 export class Outbox {
   readonly #sql: SqlStorage
+  readonly broadcasts: Broadcasts
   /** All up to this number have been delivered. */
   #delivered: number
   #failures = 0
   #isPaused = false
-  #hasBroadcasts: boolean
   #delivering: Promise<unknown> = Promise.resolve()
 
   constructor(sql: SqlStorage) {
@@ -42,24 +39,18 @@ export class Outbox {
         seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, upstream_id TEXT, record TEXT NOT NULL
       );
       CREATE UNIQUE INDEX IF NOT EXISTS outbox_id ON outbox (id);
-      CREATE TABLE IF NOT EXISTS broadcasts (
-        seq INTEGER PRIMARY KEY, id TEXT NOT NULL, organization_id TEXT NOT NULL, workspace_id TEXT NOT NULL
-      );
-      CREATE TABLE IF NOT EXISTS published (
-        seq INTEGER PRIMARY KEY, id TEXT NOT NULL, organization_id TEXT NOT NULL, workspace_id TEXT NOT NULL,
-        times INTEGER NOT NULL, again_at INTEGER NOT NULL
-      );
-      CREATE INDEX IF NOT EXISTS published_id ON published (id);
-      CREATE INDEX IF NOT EXISTS published_again ON published (again_at);
       CREATE TABLE IF NOT EXISTS delivery (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
     `)
     const [row] = sql.exec<{ value: number }>("SELECT value FROM delivery WHERE name = 'delivered'").toArray()
     this.#delivered = row?.value ?? 0
-    this.#hasBroadcasts = sql.exec("SELECT 1 FROM broadcasts LIMIT 1").toArray().length > 0
+    this.broadcasts = new Broadcasts(sql)
   }
 
-  /** Adds generations with different ids. Returns the ids of those that were not charged before. */
-  add(generations: readonly Settled[]): string[] {
+  /**
+   * Adds generations with different ids. Returns the ids of those that were not charged before. `contents`: what was said
+   * in some of them, by id.
+   */
+  add(generations: readonly Settled[], contents: ReadonlyMap<string, string> = new Map()): string[] {
     const added: string[] = []
     for (let at = 0; at < generations.length; at += MAX_ROWS) {
       const some = generations.slice(at, at + MAX_ROWS)
@@ -72,25 +63,10 @@ export class Outbox {
         )
         .toArray()
       added.push(...rows.map(({ id }) => id))
-      this.#listen(some, new Map(rows.map(({ id, seq }) => [id, seq])))
+      const numbers = new Map(rows.map(({ id, seq }) => [id, seq]))
+      this.broadcasts.add(some.flatMap((generation) => toBroadcast(generation, numbers, contents)))
     }
     return added
-  }
-
-  /** Notes those that have a destination. */
-  #listen(generations: readonly Settled[], numbers: ReadonlyMap<string, number>): void {
-    for (const { broadcast, id, organizationId, workspaceId } of generations) {
-      const seq = numbers.get(id)
-      if (!broadcast || seq === undefined) continue
-      this.#sql.exec(
-        "INSERT INTO broadcasts (seq, id, organization_id, workspace_id) VALUES (?, ?, ?, ?)",
-        seq,
-        id,
-        organizationId,
-        workspaceId,
-      )
-      this.#hasBroadcasts = true
-    }
   }
 
   has(id: string): boolean {
@@ -160,48 +136,9 @@ export class Outbox {
     return null
   }
 
-  /**
-   * Queues the ids of calls that have a destination, once D1 has their generations: the queue consumer reads them
-   * there. Ids stay here until the consumer confirms them, and are queued again if it does not: a queue in development
-   * is lost with its process. Returns the milliseconds until there is more to do; null when done.
-   */
+  /** Queues calls that have a destination, once D1 has their generations: the consumer reads them there. */
   async broadcast(queue: Queue<BroadcastMessage>, now: number): Promise<number | null> {
-    for (;;) {
-      const rows = this.#listUnpublished(now)
-      if (rows.length === 0) break
-      try {
-        await queue.sendBatch(toMessages(rows, now).map((body) => ({ body })))
-      } catch (cause) {
-        logError("calls not queued for destinations; the outbox retries", { waitMs: MAX_BACKOFF_MS }, cause)
-        return MAX_BACKOFF_MS
-      }
-      for (const row of rows) this.#published(row, now)
-    }
-    this.#hasBroadcasts = this.#sql.exec("SELECT 1 FROM broadcasts LIMIT 1").toArray().length > 0
-    const { at } = this.#sql.exec<{ at: number | null }>("SELECT min(again_at) AS at FROM published").one()
-    return at === null ? null : Math.max(0, at - now)
-  }
-
-  #listUnpublished(now: number): Listened[] {
-    const fresh = this.#hasBroadcasts
-      ? this.#sql
-          .exec<Listened>(
-            "SELECT *, 0 AS times FROM broadcasts WHERE seq <= ? ORDER BY workspace_id, seq LIMIT ?",
-            this.#delivered,
-            FLUSH_BATCH,
-          )
-          .toArray()
-      : []
-    if (fresh.length > 0) return fresh
-    const query = "SELECT * FROM published WHERE again_at <= ? ORDER BY again_at, workspace_id LIMIT ?"
-    return this.#sql.exec<Listened>(query, now, FLUSH_BATCH).toArray()
-  }
-
-  #published({ seq, id, organization_id, workspace_id, times }: Listened, now: number): void {
-    const againAt = now + Math.min(MAX_CONFIRMED_IN_MS, CONFIRMED_IN_MS * 2 ** times)
-    const values = [seq, id, organization_id, workspace_id, times + 1, againAt]
-    this.#sql.exec("INSERT OR REPLACE INTO published VALUES (?, ?, ?, ?, ?, ?)", ...values)
-    this.#sql.exec("DELETE FROM broadcasts WHERE seq = ?", seq)
+    return this.broadcasts.publish(queue, this.#delivered, now)
   }
 
   /** Records that are not in D1, and calls that the consumer has not confirmed. */
@@ -209,16 +146,7 @@ export class Outbox {
     const { records } = this.#sql
       .exec<{ records: number }>("SELECT count(*) AS records FROM outbox WHERE seq > ?", this.#delivered)
       .one()
-    const { broadcasts } = this.#sql
-      .exec<{ broadcasts: number }>(
-        "SELECT (SELECT count(*) FROM broadcasts) + (SELECT count(*) FROM published) AS broadcasts",
-      )
-      .one()
-    return { records, broadcasts }
-  }
-
-  confirmBroadcasts(ids: readonly string[]): void {
-    this.#sql.exec("DELETE FROM published WHERE id IN (SELECT value FROM json_each(?))", JSON.stringify(ids))
+    return { records, broadcasts: this.broadcasts.count() }
   }
 
   /** While `work` runs, what D1 has of this ledger stays as it is. */
@@ -265,13 +193,11 @@ export class Outbox {
   }
 }
 
-/** One message per workspace and batch of calls. */
-function toMessages(rows: readonly Listened[], since: number): BroadcastMessage[] {
-  const messages: Extract<BroadcastMessage, { kind: "calls" }>[] = []
-  for (const { id, organization_id: organizationId, workspace_id: workspaceId } of rows) {
-    const last = messages.at(-1)
-    if (last?.workspaceId === workspaceId && last.generationIds.length < CALLS_OF_A_MESSAGE) last.generationIds.push(id)
-    else messages.push({ kind: "calls", organizationId, workspaceId, generationIds: [id], since })
-  }
-  return messages
+function toBroadcast(
+  generation: Settled,
+  numbers: ReadonlyMap<string, number>,
+  contents: ReadonlyMap<string, string>,
+): NewBroadcast[] {
+  const seq = numbers.get(generation.id)
+  return generation.broadcast && seq !== undefined ? [{ seq, generation, content: contents.get(generation.id) }] : []
 }

@@ -1,7 +1,17 @@
 /** The payload of the queue: ids of rows in D1 and objects in R2, without secrets or call content. */
 export type BroadcastMessage =
-  /** Calls of a workspace that were charged, to be sorted to its destinations. */
-  | { kind: "calls"; organizationId: string; workspaceId: string; generationIds: string[]; since: number }
+  /**
+   * Calls of a workspace that were charged, to be sorted to its destinations. `isKept`: the ledger keeps them until they
+   * are confirmed; absent for turns and in messages of earlier releases.
+   */
+  | {
+      kind: "calls"
+      organizationId: string
+      workspaceId: string
+      generationIds: string[]
+      since: number
+      isKept?: true
+    }
   /** A batch of an earlier release. Its destination is woken. */
   | { kind: "batch"; organizationId: string; batchId: string }
   /** One delivery of an alert. */
@@ -10,8 +20,9 @@ export type BroadcastMessage =
 export type AlertMessage = Extract<BroadcastMessage, { kind: "alert" }>
 export type CallMessage = Exclude<BroadcastMessage, AlertMessage>
 
-/** Calls in one message: their content must fit in an isolate together with that of other messages. */
-export const CALLS_OF_A_MESSAGE = 25
+/** Calls in one message, and UTF-16 units of their content: it must fit in an isolate with that of other messages. */
+export const CALLS_OF_A_MESSAGE = 100
+export const CONTENT_OF_A_MESSAGE = 1_000_000
 
 /** The longest delay that a queue has, in seconds. */
 const MAX_DELAY_SECONDS = 43_200

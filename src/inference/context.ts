@@ -155,7 +155,10 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
       },
     }),
     ...(caller.destinations.length > 0 && {
-      saveCallContent: (id: string, text: CallText) => saveCallContent(env.FILES, id, toCallContent(text)),
+      exports: {
+        toContent: (text: CallText) => JSON.stringify(toCallContent(text)),
+        put: (id: string, content: string) => saveCallContent(env.FILES, id, content),
+      },
     }),
     // A response in a batch of a provider is paid for, whatever is stored.
     ...(!deferral && { responses: new ResponseStore(env.FILES) }),

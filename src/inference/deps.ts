@@ -72,8 +72,13 @@ export type Deps = {
     keeps: (id: string) => boolean
     put: (call: { id: string; createdAt: number }, content: Content) => Promise<void>
   }
-  /** Saves the content of a call for its destinations; absent where the workspace has none. */
-  saveCallContent?: (id: string, text: CallText) => Promise<void>
+  /** The content of calls for their destinations; absent where the workspace has none. */
+  exports?: {
+    /** JSON of the content. */
+    toContent: (text: CallText) => string
+    /** Saves content that is too long for a settlement. */
+    put: (id: string, content: string) => Promise<void>
+  }
   /** Stored responses; absent for a call in a batch of a provider. */
   responses?: ResponseStore
   /** Pseudonym of an end user's id, which no provider receives. */

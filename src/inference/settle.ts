@@ -3,11 +3,12 @@ import { toTokens } from "../formats/chat/meter.ts"
 import { type Attempt, toFailure } from "../formats/attempt.ts"
 import type { CallStory, Ending, Generation } from "../ledger/generation.ts"
 import { type Target, targetKey } from "../routing/target.ts"
+import type { CallText } from "../observability/call-content.ts"
 import { logError } from "../support/log.ts"
 import { type HeldCall, logFieldsOf, type RelayResult } from "./call.ts"
 import { storeCached } from "./cached-response.ts"
 import { chargeFor, NO_CHARGE } from "./charge.ts"
-import type { Deps } from "./deps.ts"
+import { recordGeneration } from "./record.ts"
 import { toFindings } from "./stages.ts"
 
 /** `charge` is known at once, for the last frame; `recorded` resolves when the ledger has the generation. */
@@ -119,37 +120,24 @@ function updateEndpointHealth(
 
 function record(call: HeldCall, generation: Generation): Promise<void> {
   call.heartbeat.stop()
-  saveContent(call)
+  logContent(call)
   call.deps.logCall(generation)
   call.deps.recordMetric?.(generation)
-  return recordInLedger(call.deps.ledger, generation)
+  const { deps, meter, request } = call
+  return recordGeneration(deps, generation, () => textOf(meter, request))
 }
 
-/**
- * If the ledger cannot be reached, its alarm settles the hold at its estimate: nothing is lost or retried here. While it
- * waits it refers to nothing else of the call, whose memory is free by then.
- */
-async function recordInLedger(ledger: Deps["ledger"], generation: Generation): Promise<void> {
-  try {
-    await ledger.settle(generation)
-  } catch (cause) {
-    logError("settlement failed; the ledger alarm will settle the hold", logFieldsOf(generation), cause)
-  }
+function textOf({ transcript: output }: HeldCall["meter"], request: HeldCall["request"]): CallText | undefined {
+  const { messages } = request
+  return output && messages ? { messages, output, tools: request.exported?.().tools ?? [] } : undefined
 }
 
 /** Saves the text of the call beside the settlement, so that a storage error cannot delay or prevent the charge. */
-function saveContent({ deps, meter, request, draft }: HeldCall): void {
+function logContent({ deps, meter, request, draft }: HeldCall): void {
   const { transcript } = meter
   const { messages } = request
-  if (!transcript || !messages) return
-  const { id, organizationId, workspaceId } = draft
-  const save = (saved: Promise<void>) =>
-    deps.waitUntil(saved.catch((cause: unknown) => logError("call content was not saved", logFieldsOf(draft), cause)))
-  if (deps.contents?.keeps(id)) {
-    save(deps.contents.put(draft, { organizationId, workspaceId, messages: [...messages], output: transcript }))
-  }
-  if (deps.saveCallContent && draft.broadcast?.hasContent) {
-    const tools = request.exported?.().tools ?? []
-    save(deps.saveCallContent(id, { messages, output: transcript, tools }))
-  }
+  if (!transcript || !messages || !deps.contents?.keeps(draft.id)) return
+  const { organizationId, workspaceId } = draft
+  const saved = deps.contents.put(draft, { organizationId, workspaceId, messages: [...messages], output: transcript })
+  deps.waitUntil(saved.catch((cause: unknown) => logError("call content was not saved", logFieldsOf(draft), cause)))
 }

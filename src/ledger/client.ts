@@ -196,15 +196,15 @@ export class LedgerClient {
       .catch((cause: unknown) => logError("running calls were not reported to the ledger", {}, cause))
   }
 
-  /** Resolves when the generation is charged. */
-  async settle(generation: Generation): Promise<void> {
+  /** Resolves when the generation is charged, and its content kept. */
+  async settle(generation: Generation, content?: string): Promise<void> {
     const call = this.#leases.call(generation.id)
     const lease = call?.lease
     // Of a call that the lease covers only the isolate knows what was held for it.
     const isOver = call !== undefined && generation.costNano > call.mostNano
     const capped = isOver ? cappedAt(generation, call.mostNano) : generation
     if (this.#shared.sweptAt + RENEW_AFTER_MS < Date.now()) this.#later?.(this.#reportProgress())
-    await this.#reports.settle(capped, lease?.id ?? null)
+    await this.#reports.settle({ generation: capped, leaseId: lease?.id ?? null, content })
     if (lease) this.#watch(lease)
   }
 

@@ -49,8 +49,18 @@ export type HoldRequest = {
   lease?: { id: string; wantNano: number; isHeld: boolean } & Declaration
 }
 
-/** A call that is over; `leaseId`: what it was admitted of, null where it had a hold of its own. */
-export type Settlement = { generation: Generation; leaseId: string | null }
+/**
+ * A call that is over; `leaseId`: what it was admitted of, null where it had a hold of its own. `content`: JSON of what
+ * was said in it, which the ledger keeps for the consumer of the queue; absent where no destination gets it, and where
+ * it is too long to go along.
+ */
+export type Settlement = { generation: Generation; leaseId: string | null; content?: string | undefined }
+
+/** A call that the consumer of the queue has not confirmed. `content`: null where the ledger has none. */
+export type UnconfirmedCall = { id: string; content: string | null }
+
+/** How soon the next calls of a workspace are queued: its destinations fail where that is more than 0. */
+export type BroadcastPace = { workspaceId: string; restMs: number }
 
 /** A call admitted of a lease that goes on: it gets a hold of its own out of the lease. Nano-USD. */
 export type Registration = {
@@ -109,7 +119,8 @@ export interface LedgerRpc extends Rpc.DurableObjectBranded {
   onTheirWay(keyHash: string, since: number): Settled[]
   generation(id: string): Promise<Generation | null>
   reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation>
-  confirmBroadcasts(ids: string[]): void
+  unconfirmedBroadcasts(ids: string[]): UnconfirmedCall[]
+  confirmBroadcasts(ids: string[], pace?: BroadcastPace): void
   setAlertThresholds(thresholds: number[]): void
   backlog(): { records: number; broadcasts: number; holds: number }
 }

@@ -1,7 +1,7 @@
 import type { Timer } from "../support/time.ts"
 import type { Generation } from "./generation.ts"
 import type { Leases } from "./leases.ts"
-import { type FlushRequest, type FlushResult, type LedgerRpc } from "./protocol.ts"
+import type { FlushRequest, FlushResult, LedgerRpc, Settlement } from "./protocol.ts"
 import { tokensUsed } from "./rates.ts"
 import type { PendingSettlement, Shared } from "./shared.ts"
 
@@ -21,7 +21,7 @@ const BATCH_AIM = 8
 /** Of the time between two settlements, the latest counts for so much. */
 const PACE_WEIGHT = 0.1
 const LONGEST_GAP_MS = 10_000
-/** A batch of this size is sent at once: a report has about 1 KB for each settlement. */
+/** A batch of this size is sent at once: a report has about 1 KB for each settlement, and its content. */
 const MAX_BATCH = 100
 /** How long a call that took a settlement along may be silent before it is taken for dead. */
 const BATCH_CARRIER_TIMEOUT_MS = 1_000
@@ -75,8 +75,9 @@ export class Reports {
   }
 
   /** Resolves when the generation is charged, or the ledger has said that it need not be. */
-  async settle(generation: Generation, leaseId: string | null): Promise<void> {
-    const current: PendingSettlement = { generation, leaseId, state: "waiting" }
+  async settle(settlement: Settlement): Promise<void> {
+    const { generation } = settlement
+    const current: PendingSettlement = { ...settlement, state: "waiting" }
     this.#waiting.push(current)
     countSettlement(this.#pace, Date.now())
     if (this.#waiting.length < MAX_BATCH) await this.#timer.wait(batchWindowMs(this.#pace))
@@ -153,7 +154,7 @@ export class Reports {
     const reportedAt = Date.now()
     const news = this.#leases.updates(leases, result)
     const answer = await call({
-      settlements: settlements.map(({ generation, leaseId }) => ({ generation, leaseId })),
+      settlements: settlements.map(({ generation, leaseId, content }) => ({ generation, leaseId, content })),
       registrations,
       renewals,
       leases: news,

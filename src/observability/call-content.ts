@@ -4,8 +4,9 @@ import { timeOf, uuidOf } from "../support/ids.ts"
 import { isObject, type Json, parseStored } from "../support/json.ts"
 
 /**
- * Content of calls that a destination needs, on its way to delivery. In R2, because a queue message is small: one
- * object per call until it is sorted, then one per batch until that is delivered or deleted as a dead letter.
+ * Content of calls that a destination needs, on its way to delivery. Short content goes to the ledger with the
+ * settlement of the call, and is kept there until the call is sorted; longer content is an object of its own in R2. What
+ * waits for a destination is one object in R2 per batch, until that is delivered or deleted as a dead letter.
  */
 export type CallContent = {
   input: readonly unknown[]
@@ -23,6 +24,9 @@ const MAX_OUTPUT = 200_000
 const MAX_TOOLS = 100_000
 /** Longer data, such as images, audio and files, is not exported. */
 const MAX_DATA_URL = 2_000
+
+/** Limit of content in a settlement, in UTF-16 units: the ledger of an organization stores that of all its calls. */
+export const MAX_SETTLED_CONTENT = 16_384
 
 export const CALL_CONTENT_PREFIX = "broadcast/"
 /** Retention of content, longer than any delivery is retried or kept as a dead letter. */
@@ -93,8 +97,9 @@ function cut(text: string): string {
   return text.length > MAX_OUTPUT ? `${text.slice(0, MAX_OUTPUT)}[…]` : text
 }
 
-export async function saveCallContent(files: R2Bucket, generationId: string, result: CallContent): Promise<void> {
-  await files.put(keyOf(generationId), JSON.stringify(result))
+/** `content`: JSON of CallContent. */
+export async function saveCallContent(files: R2Bucket, generationId: string, content: string): Promise<void> {
+  await files.put(keyOf(generationId), content)
 }
 
 export async function findCallContent(files: R2Bucket, generationId: string): Promise<CallContent | null> {
@@ -104,15 +109,26 @@ export async function findCallContent(files: R2Bucket, generationId: string): Pr
 /** Of a batch, by the ids of its generations. */
 export type CallContentBatch = Record<string, CallContent>
 
-export async function saveCallContentBatch(files: R2Bucket, batchId: string, result: CallContentBatch): Promise<void> {
-  if (Object.keys(result).length > 0) await files.put(keyOf(batchId), JSON.stringify(result))
+/** `contents`: JSON of CallContent, by the ids of generations. */
+export async function saveCallContentBatch(
+  files: R2Bucket,
+  batchId: string,
+  contents: ReadonlyMap<string, string>,
+): Promise<void> {
+  if (contents.size === 0) return
+  const members = [...contents].map(([id, content]) => `${JSON.stringify(id)}:${content}`)
+  await files.put(keyOf(batchId), `{${members.join(",")}}`)
 }
 
 export async function findCallContentBatch(files: R2Bucket, batchId: string): Promise<CallContentBatch> {
   return (await (await files.get(keyOf(batchId)))?.json<CallContentBatch>()) ?? {}
 }
 
+/** Keys that R2 deletes in one request. */
+const DELETED_AT_ONCE = 1_000
+
 /** `ids`: of generations and batches. */
 export async function deleteCallContent(files: R2Bucket, ids: readonly string[]): Promise<void> {
-  if (ids.length > 0) await files.delete(ids.map(keyOf))
+  const keys = ids.map(keyOf)
+  for (let at = 0; at < keys.length; at += DELETED_AT_ONCE) await files.delete(keys.slice(at, at + DELETED_AT_ONCE))
 }

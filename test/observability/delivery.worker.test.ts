@@ -1,6 +1,6 @@
 import { createExecutionContext, runInDurableObject, waitOnExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
-import { beforeAll, describe, expect, test, vi } from "vitest"
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest"
 import { app } from "../../src/app/app.ts"
 import { Outbox } from "../../durable-objects/ledger/outbox.ts"
 import { unsettledGeneration } from "../../src/ledger/generation.ts"
@@ -8,7 +8,7 @@ import { drainDestination, sweepBatches } from "../../src/observability/delivery
 import type { BroadcastMessage } from "../../src/config/messages.ts"
 import { pauseMs, TRIED_FOR_MS, waitMs } from "../../src/observability/delivery/retry.ts"
 import { sortCalls } from "../../src/observability/delivery/sort.ts"
-import { findCallContent } from "../../src/observability/call-content.ts"
+import { findCallContentBatch } from "../../src/observability/call-content.ts"
 import { BOOTSTRAP, client, newKey, newWorkspace, readStream, expectJson, type Workspace } from "../support/world.ts"
 import {
   call,
@@ -328,12 +328,16 @@ describe("a destination that does not take a call", () => {
     const later = await call(workspace.as.chat("sim/echo", "Came while it failed"))
     await flush(workspace)
     await eventually(async () => expect((await destinationOf(workspace, id)).backlog).toBe(2))
-    expect(await findCallContent(env.FILES, later)).not.toBeNull()
+    const rows = await env.DB.prepare("SELECT id FROM broadcast_batches WHERE destination_id = ? AND is_sorted = 0")
+      .bind(id)
+      .all<{ id: string }>()
+    const [{ id: batchId } = { id: "" }] = rows.results
+    expect(Object.keys(await findCallContentBatch(env.FILES, batchId))).toEqual([later])
     receiver.turn(() => new Response("fine"))
     expect(await drainAt(since + LATER_MS)).toBeNull()
     const span = spansIn(receiver.got).find(({ at }) => at["gateway.generation_id"] === later)
     expect(span?.at["gen_ai.output.messages"]).toContain("Came while it failed")
-    expect(await findCallContent(env.FILES, later)).toBeNull()
+    expect(await findCallContentBatch(env.FILES, batchId)).toEqual({})
     expect(await destinationOf(workspace, id)).toMatchObject({ backlog: 0, dead_letters: 0 })
   })
 
@@ -411,17 +415,36 @@ describe("a destination that does not take a call", () => {
   })
 })
 
+const contentsIn = (workspace: Workspace) =>
+  runInDurableObject(workspace.object, (_, { storage }) => storage.sql.exec("SELECT content FROM contents").toArray())
+
 describe("what is told on", () => {
-  test("is kept for as long as it takes, and not where nobody listens", async () => {
+  test("is kept by the ledger until the call is sorted, and not where nobody listens", async () => {
     const workspace = await newWorkspace()
-    const unheard = await call(workspace.as.chat("sim/echo", "Nobody listens"))
-    await flush(workspace)
-    expect(await findCallContent(env.FILES, unheard)).toBeNull()
+    await call(workspace.as.chat("sim/echo", "Nobody listens"))
+    expect(await contentsIn(workspace)).toEqual([])
     const { got, url } = newReceiver()
     await listen(workspace, url)
-    const events = await call(workspace.as.chat("sim/echo", "Somebody listens"))
+    await call(workspace.as.chat("sim/echo", "Somebody listens"))
+    await workspace.ledger.balance()
+    expect(JSON.stringify(await contentsIn(workspace))).toContain("Somebody listens")
     await receivedSpans(got, 1)
-    await eventually(async () => expect(await findCallContent(env.FILES, events)).toBeNull())
+    await eventually(async () => expect(await contentsIn(workspace)).toEqual([]))
+  })
+
+  test("is an object of its own where it is long, removed once the call is sorted", async () => {
+    const workspace = await newWorkspace()
+    const { got, url } = newReceiver()
+    await listen(workspace, url)
+    const put = vi.spyOn(env.FILES, "put")
+    onTestFinished(() => put.mockRestore())
+    const long = "A long question. ".repeat(2_000)
+    await call(workspace.as.chat("sim/echo", long))
+    const [span] = await receivedSpans(got, 1)
+    expect(span?.at["gen_ai.input.messages"]).toContain(long)
+    const keys = put.mock.calls.map(([key]) => key).filter((key) => key.startsWith("broadcast/"))
+    expect(keys).toHaveLength(1)
+    await eventually(async () => expect(await env.FILES.head(keys[0] ?? "")).toBeNull())
   })
 
   test("is the same batch with the same events, should it be sorted twice", async () => {
@@ -508,10 +531,10 @@ describe("the ledger's outbox", () => {
       expect(idsIn(sent)).toEqual(ids)
       expect(Math.max(...sent.map((message) => JSON.stringify(message).length))).toBeLessThan(5_000)
       // A queue that lost its messages, as one in development does with its process.
-      revived.confirmBroadcasts(ids.slice(0, 50))
+      revived.broadcasts.confirm(ids.slice(0, 50), 3)
       expect(await new Outbox(storage.sql).broadcast(queue, 120_001)).toBe(240_000)
       expect(idsIn(sent.splice(0)).slice(60)).toEqual(ids.slice(50))
-      revived.confirmBroadcasts(ids)
+      revived.broadcasts.confirm(ids, 4)
       expect(await revived.broadcast(queue, 1_000_000)).toBeNull()
       expect(sent).toEqual([])
     })

@@ -1,6 +1,7 @@
 import { toFailure } from "../../formats/attempt.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import type { PipelineStage } from "../../formats/pipeline-stage.ts"
+import type { Content } from "../../generations/content.ts"
 import type { Ending, Generation, GenerationDraft } from "../../ledger/generation.ts"
 import { NO_TOKENS } from "../../money/money.ts"
 import { type Caller, limitsOf, rateLimitsOf } from "../../policy/call-policy.ts"
@@ -8,6 +9,7 @@ import { logError } from "../../support/log.ts"
 import { logFieldsOf } from "../call.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
 import { newDraft } from "../draft.ts"
+import { recordGeneration } from "../record.ts"
 import { hold } from "../hold.ts"
 import { toFindings } from "../stages.ts"
 
@@ -99,25 +101,21 @@ function toGeneration(draft: GenerationDraft, call: NewToolCall, end: ToolCallEn
 async function settle(generation: Generation, input: string, { output = "" }: ToolCallEnd, deps: Deps): Promise<void> {
   deps.logCall(generation)
   deps.recordMetric?.(generation)
+  const text = { messages: [{ role: "user", content: input }], output: { content: output, reasoning: "" } }
   await Promise.all([
-    deps.ledger
-      .settle(generation)
-      .catch((cause: unknown) =>
-        logError("settlement failed; the ledger alarm will settle the hold", logFieldsOf(generation), cause),
-      ),
-    saveContent(generation, input, output, deps).catch((cause: unknown) =>
+    recordGeneration(deps, generation, () => text),
+    logContent(generation, text, deps).catch((cause: unknown) =>
       logError("call content was not saved", logFieldsOf(generation), cause),
     ),
   ])
 }
 
-/** The arguments and the result, for content logging and for destinations. */
-async function saveContent(generation: Generation, input: string, output: string, deps: Deps): Promise<void> {
-  const { id, organizationId, workspaceId, broadcast } = generation
-  const messages = [{ role: "user", content: input }]
-  const transcript = { content: output, reasoning: "" }
-  if (deps.contents?.keeps(id)) {
-    await deps.contents.put(generation, { organizationId, workspaceId, messages, output: transcript })
-  }
-  if (broadcast?.hasContent) await deps.saveCallContent?.(id, { messages, output: transcript })
+/** The arguments and the result, for content logging. */
+async function logContent(
+  generation: Generation,
+  text: Pick<Content, "messages" | "output">,
+  { contents }: Deps,
+): Promise<void> {
+  const { id, organizationId, workspaceId } = generation
+  if (contents?.keeps(id)) await contents.put(generation, { organizationId, workspaceId, ...text })
 }

@@ -11,7 +11,7 @@ import type { Conversation } from "./conversation.ts"
 import type { RealtimeEvent } from "./events.ts"
 import { covers, type HeldResponse, type HoldContext, holdResponse, releaseHold } from "./holds.ts"
 import { type ResponseEnd, toGeneration, type Used } from "./record.ts"
-import { saveText, settleGeneration, type SettleDeps } from "./settle.ts"
+import { settleGeneration, type SettleDeps } from "./settle.ts"
 import { sliceOf } from "./slice.ts"
 import { appendDelta, type Message } from "./transcript.ts"
 import { tokensOf } from "./usage.ts"
@@ -191,8 +191,7 @@ export class Responses {
     held.stopTracking()
     const mostNano = held.chargeLimitOf(target)
     const generation = toGeneration(held, { ...end, used, attempts, startedAt, firstAt }, target, mostNano)
-    settleGeneration(generation, deps)
-    saveText(generation, { messages, output }, deps)
+    settleGeneration(generation, deps, { messages, output })
   }
 }
 

@@ -3,33 +3,27 @@ import type { Generation } from "../../ledger/generation.ts"
 import { logError } from "../../support/log.ts"
 import { logFieldsOf } from "../call.ts"
 import type { Deps } from "../deps.ts"
+import { recordGeneration } from "../record.ts"
 import type { Message } from "./transcript.ts"
 
 export type SettleDeps = Pick<
   Deps,
-  "ledger" | "timers" | "logCall" | "recordMetric" | "waitUntil" | "contents" | "saveCallContent"
+  "ledger" | "timers" | "logCall" | "recordMetric" | "waitUntil" | "contents" | "exports"
 >
 
-/** Charges and records a generation. If the ledger cannot be reached, its alarm settles the hold at its estimate. */
-export function settleGeneration(generation: Generation, deps: SettleDeps): void {
+type ResponseText = { messages: Message[]; output: Transcript }
+
+/** Charges and records a generation. `text`: of the response, for content logging and for destinations. */
+export function settleGeneration(generation: Generation, deps: SettleDeps, text?: ResponseText): void {
+  if (text) logContent(generation, text, deps)
   deps.logCall(generation)
   deps.recordMetric?.(generation)
-  const settled = deps.ledger
-    .settle(generation)
-    .catch((cause: unknown) =>
-      logError("settlement failed; the ledger alarm will settle the hold", logFieldsOf(generation), cause),
-    )
-  deps.waitUntil(settled)
+  deps.waitUntil(recordGeneration(deps, generation, text && (() => text)))
 }
 
-/** Saves what a response read and said where content logging or a destination needs it. */
-export function saveText(generation: Generation, text: { messages: Message[]; output: Transcript }, deps: SettleDeps) {
-  const { id, organizationId, workspaceId, broadcast } = generation
-  const save = (saved: Promise<void> | undefined) =>
-    saved &&
-    deps.waitUntil(
-      saved.catch((cause: unknown) => logError("call content was not saved", logFieldsOf(generation), cause)),
-    )
-  if (deps.contents?.keeps(id)) save(deps.contents.put(generation, { organizationId, workspaceId, ...text }))
-  if (broadcast?.hasContent) save(deps.saveCallContent?.(id, text))
+function logContent(generation: Generation, text: ResponseText, { contents, waitUntil }: SettleDeps): void {
+  const { id, organizationId, workspaceId } = generation
+  if (!contents?.keeps(id)) return
+  const saved = contents.put(generation, { organizationId, workspaceId, ...text })
+  waitUntil(saved.catch((cause: unknown) => logError("call content was not saved", logFieldsOf(generation), cause)))
 }

@@ -2,6 +2,7 @@ import type { Env } from "../../config/env.ts"
 import { logWarning } from "../../support/log.ts"
 import { parseStored } from "../../support/json.ts"
 import { DAY_MS } from "../../support/time.ts"
+import { confirmBroadcasts } from "../../ledger/broadcasts.ts"
 import { CALL_CONTENT_DAYS, deleteCallContent, findCallContentBatch } from "../call-content.ts"
 import { newEvent } from "../event.ts"
 import { isTurnId, newTurnEvent, turnIdBefore } from "../turn.ts"
@@ -50,6 +51,9 @@ function portsOf(destination: DeliveryIdentity, receiver: Receiver, env: Env, no
     save: async (page) => {
       await savePage(env.DB, destination, page, now())
       warnOfDead(destination, page.retries.filter(({ state }) => state === "dead").length)
+      // Before their long content is deleted: calls whose sorting ended early are sorted again until they are confirmed.
+      const unsorted = page.done.filter((row) => row.is_sorted === 0)
+      await confirmBroadcasts(env, destination.organizationId, unsorted.flatMap(callIdsOf))
       await deleteCallContent(env.FILES, page.done.flatMap(contentIdsOf))
     },
     expire: async (before, limit) =>
@@ -61,17 +65,20 @@ function warnOfDead({ destinationId }: DeliveryIdentity, batches: number): void 
   if (batches > 0) logWarning("batches of calls became dead letters", { destination: destinationId, batches })
 }
 
-/** Content of a batch is stored under its id; of unsorted calls, under theirs. */
-export function contentIdsOf({ id, generation_ids: ids, is_sorted: isSorted }: BatchRow): string[] {
-  return isSorted === 1 ? [id] : [...parseStored<string[]>(ids)]
+const callIdsOf = (row: BatchRow) => parseStored<string[]>(row.generation_ids)
+
+/** Content of a batch is stored under its id; long content of unsorted calls, under theirs. */
+export function contentIdsOf(row: BatchRow): string[] {
+  return row.is_sorted === 1 ? [row.id] : [row.id, ...callIdsOf(row)]
 }
 
 async function attempt(row: BatchRow, receiver: Receiver, env: Env, now: number): Promise<Outcome | undefined> {
-  const ids = parseStored<string[]>(row.generation_ids)
+  const ids = callIdsOf(row)
   const called = await listCalled(env.DB, row.organization_id, ids)
   const turns = await listTurns(env.DB, row.organization_id, ids.filter(isTurnId))
+  const isRead = row.is_sorted === 0 || receiver.privacy_mode === 0
+  const content = isRead ? await findCallContentBatch(env.FILES, row.id) : {}
   if (row.is_sorted === 1) {
-    const content = receiver.privacy_mode === 1 ? {} : await findCallContentBatch(env.FILES, row.id)
     const calls = called.map(({ generation, keyName }) =>
       newEvent(receiver.id, generation, keyName, content[generation.id] ?? null),
     )
@@ -79,7 +86,7 @@ async function attempt(row: BatchRow, receiver: Receiver, env: Env, now: number)
     // The records are past their retention: nothing is left to deliver.
     return events.length === 0 ? TAKEN : deliver(receiver, { id: row.id, events, env, now })
   }
-  const received = await Promise.all(called.map((call) => receive(call, env)))
+  const received = await Promise.all(called.map((call) => receive(call, content[call.generation.id], env)))
   if (received.some((call) => isOnItsWay(call, now))) return undefined
   const parts = inParts([...eventsFor(receiver, received), ...turnEventsFor(receiver, turns)])
   for (const events of parts) {

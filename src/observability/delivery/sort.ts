@@ -1,5 +1,6 @@
 import type { Env } from "../../config/env.ts"
 import { logWarning } from "../../support/log.ts"
+import { parseStored } from "../../support/json.ts"
 import { derivedIdAt, timeOf } from "../../support/ids.ts"
 import { matches, toHead } from "../coverage.ts"
 import { toLists } from "../destination.ts"
@@ -12,7 +13,7 @@ import { deliver, type Outcome } from "./deliver.ts"
 import type { BroadcastMessage } from "../../config/messages.ts"
 import { afterFailure, isRejection, LONGEST_RETRY_AFTER_MS, waitMs } from "./retry.ts"
 import { wakeDelivery } from "./wake.ts"
-import { confirmBroadcasts } from "../../ledger/broadcasts.ts"
+import { confirmBroadcasts, unconfirmedBroadcasts } from "../../ledger/broadcasts.ts"
 import {
   type Called,
   insertBatch,
@@ -30,6 +31,8 @@ const DONE: Verdict = { waitMs: null }
 /** Content is written shortly after the call is charged. */
 const ON_ITS_WAY_MS = 30_000
 const LOOK_AGAIN_MS = 5_000
+/** While every destination of a workspace fails, its calls are sorted so often: all of this time at once. */
+const REST_MS = 5_000
 /** Limit of content per delivery, in UTF-16 units: receivers accept a few megabytes. */
 const MAX_CONTENT = 1_000_000
 
@@ -37,38 +40,68 @@ type Calls = Extract<BroadcastMessage, { kind: "calls" }>
 export type ReceivedCall = Called & { content: CallContent | null }
 
 /** Sorts calls to the destinations of their workspace and delivers them; what fails is saved as a batch. */
-export async function sortCalls({ organizationId, workspaceId, generationIds }: Calls, env: Env, now: number) {
+export async function sortCalls(message: Calls, env: Env, now: number): Promise<Verdict> {
+  const { organizationId, workspaceId, generationIds } = message
   const receivers = await listReceivers(env.DB, organizationId, workspaceId)
-  const [only] = receivers
-  if (receivers.length === 1 && only && only.failures > 0 && only.filter_rules === null) {
-    await keepUnsorted(only, generationIds, env, now)
-    await noteSorted(env.DB, organizationId, generationIds.filter(isTurnId), now)
-    await confirmBroadcasts(env, organizationId, generationIds)
-    return DONE
-  }
-  const called = receivers.length === 0 ? [] : await listCalled(env.DB, organizationId, generationIds)
   const turnIds = generationIds.filter(isTurnId)
-  const turns = receivers.length === 0 ? [] : await listTurns(env.DB, organizationId, turnIds)
-  const received = await Promise.all(called.map((call) => receive(call, env)))
-  if (received.some((call) => isOnItsWay(call, now))) return { waitMs: LOOK_AGAIN_MS }
-  if (receivers.length > 0 && called.length + turns.length < generationIds.length) {
-    logWarning("calls are not in the database", {
-      missing: generationIds.length - called.length - turns.length,
-      organizationId,
-    })
-  }
-  await Promise.all(receivers.map((receiver) => broadcast(receiver, { received, turns, env, now })))
+  const named = generationIds.filter((id) => !isTurnId(id))
+  const unconfirmed = await unconfirmedBroadcasts(env, organizationId, named)
+  // A queue delivers at least once: what was sorted before has no content any more.
+  const callIds = message.isKept ? named.filter((id) => unconfirmed.has(id)) : named
+  if (callIds.length + turnIds.length === 0) return DONE
+  const sorted = await sortTo(receivers, { organizationId, turnIds, callIds, unconfirmed, env, now })
+  if (!sorted) return { waitMs: LOOK_AGAIN_MS }
   await noteSorted(env.DB, organizationId, turnIds, now)
-  await confirmBroadcasts(env, organizationId, generationIds)
+  const areAllAway = receivers.length > 0 && receivers.every(({ failures }) => failures > 0)
+  await confirmBroadcasts(env, organizationId, callIds, { workspaceId, restMs: areAllAway ? REST_MS : 0 })
   // After that: calls that are published again are sorted with their content.
-  await deleteCallContent(env.FILES, generationIds)
+  await deleteCallContent(env.FILES, sorted.objects)
   return DONE
 }
 
-export async function receive(call: Called, env: Env): Promise<ReceivedCall> {
+type Sorting = {
+  organizationId: string
+  turnIds: readonly string[]
+  callIds: readonly string[]
+  /** Calls that the ledger has published, with the content that it has. */
+  unconfirmed: ReadonlyMap<string, string | null>
+  env: Env
+  now: number
+}
+
+/** `objects`: ids of calls whose content is in R2 and was read. Undefined while content of a call is not stored yet. */
+async function sortTo(
+  receivers: readonly Receiver[],
+  sorting: Sorting,
+): Promise<{ objects: readonly string[] } | undefined> {
+  const { organizationId, turnIds, callIds, unconfirmed, env, now } = sorting
+  const [only] = receivers
+  if (!only) return { objects: callIds.filter((id) => unconfirmed.get(id) === null) }
+  if (receivers.length === 1 && only.failures > 0 && only.filter_rules === null) {
+    await keepUnsorted(only, sorting)
+    return { objects: [] }
+  }
+  const called = await listCalled(env.DB, organizationId, callIds)
+  const turns = await listTurns(env.DB, organizationId, turnIds)
+  const missing = callIds.length + turnIds.length - called.length - turns.length
+  if (missing > 0) logWarning("calls are not in the database", { missing, organizationId })
+  const settled = (id: string) => parseContent(unconfirmed.get(id))
+  const received = await Promise.all(called.map((call) => receive(call, settled(call.generation.id), env)))
+  if (received.some((call) => isOnItsWay(call, now))) return undefined
+  await Promise.all(receivers.map((receiver) => broadcast(receiver, { received, turns, env, now })))
+  const stored = received.filter(({ generation: { id }, content }) => content !== null && settled(id) === undefined)
+  return { objects: stored.map(({ generation }) => generation.id) }
+}
+
+function parseContent(content: string | null | undefined): CallContent | undefined {
+  return typeof content === "string" ? parseStored<CallContent>(content) : undefined
+}
+
+/** `content`: what is known of it; else it is looked for in R2. */
+export async function receive(call: Called, content: CallContent | undefined, env: Env): Promise<ReceivedCall> {
   const { generation } = call
-  const content = generation.broadcast?.hasContent ? await findCallContent(env.FILES, generation.id) : null
-  return { ...call, content }
+  if (!generation.broadcast?.hasContent) return { ...call, content: null }
+  return { ...call, content: content ?? (await findCallContent(env.FILES, generation.id)) }
 }
 
 export function isOnItsWay({ generation, content }: ReceivedCall, now: number): boolean {
@@ -163,17 +196,23 @@ type KeptBatch = {
 
 /** Saves a batch that was not accepted. The content is saved first, since a batch without it would lose it. */
 async function keep(receiver: Receiver, { id, events, outcome, env, now }: KeptBatch): Promise<void> {
-  const text = events.flatMap((event) =>
-    !isTurn(event) && event.content ? [[event.generation.id, event.content] as const] : [],
+  const contents = events.flatMap((event) =>
+    !isTurn(event) && event.content ? [[event.generation.id, JSON.stringify(event.content)] as const] : [],
   )
-  await saveCallContentBatch(env.FILES, id, Object.fromEntries(text))
+  await saveCallContentBatch(env.FILES, id, new Map(contents))
   const ids = events.map(recordIdOf)
   await addToBacklog(receiver, { id, ids, outcome, isSorted: true }, env, now)
 }
 
 /** For the only destination of a workspace: calls are read when they are delivered, not while they wait. */
-async function keepUnsorted(receiver: Receiver, ids: readonly string[], env: Env, now: number): Promise<void> {
+async function keepUnsorted(receiver: Receiver, { callIds, turnIds, unconfirmed, env, now }: Sorting): Promise<void> {
+  const ids = [...callIds, ...turnIds]
   const id = derivedIdAt(timeOf(ids[0] ?? ""), "unsorted", receiver.id, ...ids)
+  const known = callIds.flatMap((one) => {
+    const content = unconfirmed.get(one)
+    return content ? [[one, content] as const] : []
+  })
+  await saveCallContentBatch(env.FILES, id, new Map(known))
   await addToBacklog(receiver, { id, ids, outcome: undefined, isSorted: false }, env, now)
 }
 

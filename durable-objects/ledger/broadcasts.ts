@@ -1,0 +1,206 @@
+import { type BroadcastMessage, CALLS_OF_A_MESSAGE, CONTENT_OF_A_MESSAGE } from "../../src/config/messages.ts"
+import type { Settled } from "../../src/ledger/generation.ts"
+import type { BroadcastPace, UnconfirmedCall } from "../../src/ledger/protocol.ts"
+import { logError } from "../../src/support/log.ts"
+
+const PUBLISHED_AT_ONCE = 100
+const MAX_BACKOFF_MS = 60_000
+/** How long the consumer of the queue may take to confirm calls, the first time and at most. */
+const CONFIRMED_IN_MS = 120_000
+const MAX_CONFIRMED_IN_MS = 3_600_000
+/** Published so often without being confirmed, which is every hour for 17 days, calls lose their content. */
+const MOST_TIMES_WITH_CONTENT = 408
+/** Content that is not here is an object of its own: at most 25 of them are read for one message. */
+const SIZE_ELSEWHERE = CONTENT_OF_A_MESSAGE / 25
+
+/** `content`: JSON of what is said, where it came with the settlement. */
+export type NewBroadcast = { seq: number; generation: Settled; content: string | undefined }
+
+type Call = {
+  seq: number
+  id: string
+  organization_id: string
+  workspace_id: string
+  times: number
+  /** UTF-16 units of content. */
+  size: number
+}
+
+/**
+ * Calls of the ledger that have a destination. Their ids are queued once D1 has their generations, and stay here with
+ * their content until the consumer of the queue confirms them. They are queued again if it does not: a queue in
+ * development is lost with its process.
+ */
+export class Broadcasts {
+  readonly #sql: SqlStorage
+  #hasFresh: boolean
+  /** Workspaces whose destinations fail: when their next calls are queued, in epoch milliseconds. */
+  readonly #resting = new Map<string, { until: number; ms: number }>()
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(`
+      CREATE TABLE IF NOT EXISTS broadcasts (
+        seq INTEGER PRIMARY KEY, id TEXT NOT NULL, organization_id TEXT NOT NULL, workspace_id TEXT NOT NULL
+      );
+      CREATE TABLE IF NOT EXISTS published (
+        seq INTEGER PRIMARY KEY, id TEXT NOT NULL, organization_id TEXT NOT NULL, workspace_id TEXT NOT NULL,
+        times INTEGER NOT NULL, again_at INTEGER NOT NULL
+      );
+      CREATE INDEX IF NOT EXISTS published_id ON published (id);
+      CREATE INDEX IF NOT EXISTS published_again ON published (again_at);
+      CREATE TABLE IF NOT EXISTS contents (seq INTEGER PRIMARY KEY, size INTEGER NOT NULL, content TEXT);
+    `)
+    this.#hasFresh = sql.exec("SELECT 1 FROM broadcasts LIMIT 1").toArray().length > 0
+  }
+
+  /** Within the transaction that charges the calls. */
+  add(calls: readonly NewBroadcast[]): void {
+    if (calls.length === 0) return
+    this.#hasFresh = true
+    const rows = calls.map(({ seq, generation: { id, organizationId, workspaceId } }) => [
+      seq,
+      id,
+      organizationId,
+      workspaceId,
+    ])
+    this.#sql.exec(
+      `INSERT INTO broadcasts (seq, id, organization_id, workspace_id)
+       SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?)`,
+      JSON.stringify(rows),
+    )
+    for (const { seq, generation, content } of calls) {
+      if (!generation.broadcast?.hasContent) continue
+      const values = [seq, content?.length ?? SIZE_ELSEWHERE, content ?? null]
+      this.#sql.exec("INSERT INTO contents (seq, size, content) VALUES (?, ?, ?)", ...values)
+    }
+  }
+
+  /** Queues calls up to this number. Returns the milliseconds until there is more to do; null when done. */
+  async publish(queue: Queue<BroadcastMessage>, delivered: number, now: number): Promise<number | null> {
+    const published = new Set<string>()
+    for (;;) {
+      const calls = this.#due(delivered, now)
+      if (calls.length === 0) break
+      for (const { workspace_id: workspaceId } of calls) published.add(workspaceId)
+      // Before they are queued: the consumer may confirm them before the queue has answered.
+      this.#published(calls, now)
+      try {
+        await queue.sendBatch(toMessages(calls, now).map((body) => ({ body })))
+      } catch (cause) {
+        logError("calls not queued for destinations; the outbox retries", { waitMs: MAX_BACKOFF_MS }, cause)
+        this.#notPublished(calls, now)
+        return MAX_BACKOFF_MS
+      }
+    }
+    this.#restAgain(published, now)
+    this.#hasFresh = this.#sql.exec("SELECT 1 FROM broadcasts LIMIT 1").toArray().length > 0
+    const { at } = this.#sql.exec<{ at: number | null }>("SELECT min(again_at) AS at FROM published").one()
+    const resting = this.#hasFresh ? [...this.#resting.values()].map(({ until }) => until) : []
+    const next = Math.min(at ?? Infinity, ...resting)
+    return next === Infinity ? null : Math.max(0, next - now)
+  }
+
+  #due(delivered: number, now: number): Call[] {
+    const fresh = this.#hasFresh ? this.#fresh(delivered, now) : []
+    if (fresh.length > 0) return fresh
+    const query = `SELECT p.*, coalesce(c.size, 0) AS size FROM published p LEFT JOIN contents c ON c.seq = p.seq
+      WHERE again_at <= ? ORDER BY again_at, workspace_id, p.seq LIMIT ?`
+    return this.#sql.exec<Call>(query, now, PUBLISHED_AT_ONCE).toArray()
+  }
+
+  #fresh(delivered: number, now: number): Call[] {
+    const resting = [...this.#resting].flatMap(([workspaceId, { until }]) => (until > now ? [workspaceId] : []))
+    return this.#sql
+      .exec<Call>(
+        `SELECT b.*, 0 AS times, coalesce(c.size, 0) AS size FROM broadcasts b LEFT JOIN contents c ON c.seq = b.seq
+         WHERE b.seq <= ? AND workspace_id NOT IN (SELECT value FROM json_each(?)) ORDER BY workspace_id, b.seq LIMIT ?`,
+        delivered,
+        JSON.stringify(resting),
+        PUBLISHED_AT_ONCE,
+      )
+      .toArray()
+  }
+
+  #published(calls: readonly Call[], now: number): void {
+    const rows = calls.map(({ seq, id, organization_id, workspace_id, times }) => {
+      const againAt = now + Math.min(MAX_CONFIRMED_IN_MS, CONFIRMED_IN_MS * 2 ** times)
+      return [seq, id, organization_id, workspace_id, times + 1, againAt]
+    })
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO published (seq, id, organization_id, workspace_id, times, again_at)
+       SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 FROM json_each(?)`,
+      JSON.stringify(rows),
+    )
+    this.#deleteFrom("broadcasts", calls)
+    const old = calls.filter(({ times }) => times >= MOST_TIMES_WITH_CONTENT)
+    if (old.length > 0) this.#deleteFrom("contents", old)
+  }
+
+  /** What comes next rests as well, until the consumer says how its destinations are. */
+  #restAgain(workspaceIds: ReadonlySet<string>, now: number): void {
+    for (const id of workspaceIds) {
+      const rest = this.#resting.get(id)
+      if (rest) this.#resting.set(id, { ...rest, until: now + rest.ms })
+    }
+  }
+
+  #notPublished(calls: readonly Call[], now: number): void {
+    this.#sql.exec(
+      "UPDATE published SET times = times - 1, again_at = ? WHERE seq IN (SELECT value FROM json_each(?))",
+      now,
+      JSON.stringify(calls.map(({ seq }) => seq)),
+    )
+  }
+
+  #deleteFrom(table: "broadcasts" | "published" | "contents", calls: readonly { seq: number }[]): void {
+    const seqs = JSON.stringify(calls.map(({ seq }) => seq))
+    this.#sql.exec(`DELETE FROM ${table} WHERE seq IN (SELECT value FROM json_each(?))`, seqs)
+  }
+
+  /** Of these calls those that are published and not confirmed. */
+  unconfirmed(ids: readonly string[]): UnconfirmedCall[] {
+    return this.#sql
+      .exec<UnconfirmedCall>(
+        `SELECT p.id, c.content FROM published p LEFT JOIN contents c ON c.seq = p.seq
+         WHERE p.id IN (SELECT value FROM json_each(?)) ORDER BY p.seq`,
+        JSON.stringify(ids),
+      )
+      .toArray()
+  }
+
+  /** Forgets these calls and their content. */
+  confirm(ids: readonly string[], now: number, pace?: BroadcastPace): void {
+    const query = "SELECT seq FROM published WHERE id IN (SELECT value FROM json_each(?))"
+    const confirmed = this.#sql.exec<{ seq: number }>(query, JSON.stringify(ids)).toArray()
+    this.#deleteFrom("published", confirmed)
+    this.#deleteFrom("contents", confirmed)
+    if (!pace) return
+    const { workspaceId, restMs } = pace
+    if (restMs > 0) this.#resting.set(workspaceId, { until: now + restMs, ms: restMs })
+    else this.#resting.delete(workspaceId)
+  }
+
+  count(): number {
+    const query = "SELECT (SELECT count(*) FROM broadcasts) + (SELECT count(*) FROM published) AS calls"
+    return this.#sql.exec<{ calls: number }>(query).one().calls
+  }
+}
+
+/** Each has calls of one workspace, whose records and content fit in an isolate together with those of other messages. */
+function toMessages(calls: readonly Call[], since: number): BroadcastMessage[] {
+  const messages: Extract<BroadcastMessage, { kind: "calls" }>[] = []
+  let content = 0
+  for (const { id, organization_id: organizationId, workspace_id: workspaceId, size } of calls) {
+    const last = messages.at(-1)
+    content += size
+    const hasRoom = last && last.generationIds.length < CALLS_OF_A_MESSAGE && content <= CONTENT_OF_A_MESSAGE
+    if (hasRoom && last.workspaceId === workspaceId) {
+      last.generationIds.push(id)
+    } else {
+      messages.push({ kind: "calls", organizationId, workspaceId, generationIds: [id], since, isKept: true })
+      content = size
+    }
+  }
+  return messages
+}
