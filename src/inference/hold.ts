@@ -73,7 +73,17 @@ async function holdFor({ targets, request, caller }: PlannedCall, draft: Generat
     const limits = rateLimitsOf(caller)
     // A deferred call takes no slot and no request of a minute: its provider decides when it runs.
     const rates = limits.length > 0 && !deps.deferral ? { limits, tokens: estimateTokens } : undefined
-    const held = { draft: draftFor(draft, isByok), wanted, estimateNano, caller, free, rates, providers }
+    const takesMaxTokens = draft.apiType === "completions"
+    const held = {
+      draft: draftFor(draft, isByok),
+      wanted,
+      estimateNano,
+      caller,
+      takesMaxTokens,
+      free,
+      rates,
+      providers,
+    }
     const verdict = await hold(held, deps)
     const within = withinBudgets(covered, providers, verdict.providers)
     return { heldNano: verdict.grantedNano, estimateNano, within, isByok }
@@ -83,6 +93,8 @@ async function holdFor({ targets, request, caller }: PlannedCall, draft: Generat
 
 type HoldInput = {
   draft: GenerationDraft
+  /** Whether the client can lower what the call may cost by `max_tokens`: a refusal then says so. */
+  takesMaxTokens: boolean
   wanted: Wanted
   /** Nano-USD to charge if the call is never settled. */
   estimateNano: number
@@ -96,7 +108,7 @@ type Granted = { grantedNano: number; providers?: readonly ProviderVerdict[] }
 
 /** Places one hold with the ledger; fails with the error of the limit that rejects it. Nano-USD. */
 export async function hold(
-  { draft, wanted, estimateNano, caller, free, rates, providers }: HoldInput,
+  { draft, wanted, estimateNano, caller, takesMaxTokens, free, rates, providers }: HoldInput,
   { ledger, timers }: Pick<Deps, "ledger" | "timers">,
 ): Promise<Granted> {
   const limits = limitsOf(caller)
@@ -115,11 +127,7 @@ export async function hold(
   if (verdict.ok) return verdict
   if ("free" in verdict) throw freeLimitError(verdict.free)
   if ("rate" in verdict) throw rateLimitError(verdict.rate, caller)
-  throw limitError(
-    verdict,
-    caller,
-    draft.apiType === "completions" && !/^(?:mcp|passthrough)\//.test(draft.requestedModel),
-  )
+  throw limitError(verdict, caller, takesMaxTokens)
 }
 
 /** Nano-USD that a target may use of a grant: a BYOK credential is bound by it only where a limit includes BYOK. */

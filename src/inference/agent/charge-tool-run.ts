@@ -32,7 +32,7 @@ export function toolCharger(
       caller,
     )
     const wanted = { leastNano: tool.priceNano, mostNano: tool.priceNano }
-    await hold({ draft, wanted, estimateNano: tool.priceNano, caller }, deps)
+    await hold({ draft, wanted, estimateNano: tool.priceNano, caller, takesMaxTokens: false }, deps)
     const settle = (costNano: number, isDone: boolean) =>
       deps.ledger.settle(toGeneration(draft, tool, costNano, isDone))
     try {

@@ -54,7 +54,7 @@ export async function holdToolCall(
   const wanted = { leastNano: priceNano, mostNano: priceNano }
   const limits = rateLimitsOf(caller)
   const rates = limits.length > 0 ? { limits, tokens: 0 } : undefined
-  await hold({ draft, wanted, estimateNano: priceNano, caller, rates }, deps)
+  await hold({ draft, wanted, estimateNano: priceNano, caller, takesMaxTokens: false, rates }, deps)
   const { holdTtlMs: ttlMs } = deps.timers
   const stopTracking = deps.ledger.track(draft.id, { estimate: () => priceNano, ttlMs, heldAt: Date.now() })
   let isEnded = false

@@ -48,7 +48,7 @@ export async function holdResponse(
   const draft = isByok ? { ...plain, isByok } : plain
   const limits = rateLimitsOf(caller)
   const rates = limits.length > 0 && apiType === "realtime" ? { limits, tokens: estimateTokens } : undefined
-  const request = { draft, wanted, estimateNano, caller, rates, providers }
+  const request = { draft, wanted, estimateNano, caller, takesMaxTokens: false, rates, providers }
   const granted = await hold(request, deps).catch(async (refusal: unknown) => {
     // The ledger may have placed a hold whose answer was lost.
     if (!(refusal instanceof GatewayError)) await deps.ledger.release(draft.id)
