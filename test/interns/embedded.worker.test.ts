@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers"
 import { runInDurableObject } from "cloudflare:test"
-import { describe, expect, test } from "vitest"
+import { describe, expect, onTestFinished, test } from "vitest"
 import { crashIntern, internObject } from "../support/intern-object.ts"
 import { internChat } from "../support/intern-chat.ts"
-import { mockProvider, sse } from "../support/played.ts"
+import { chunk, mockProvider, sse } from "../support/played.ts"
 import { newWorkspace, expectJson } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
@@ -152,6 +152,28 @@ describe("the agent that every gateway brings along", () => {
       expect(reading.error).toMatchObject({ metadata: { reason: "turn_failed", retryable } })
       expect([code, 502]).toContain(reading.error?.code)
     }
+  })
+
+  test("tells what a call of the model cost that broke off in its stream", async () => {
+    const { workspace, id, chat } = await newIntern("played/m1")
+    const provider = mockProvider(() =>
+      sse([chunk({ role: "assistant", content: "I was about to" }), new Error("reset")]),
+    )
+    onTestFinished(provider.stop)
+    const reading = await (await chat.say("Tell me a story")).all()
+    expect(reading.finish).toBe("error")
+    await workspace.ledger.balance()
+    const row = await eventually(async () => {
+      const found = await env.DB.prepare(
+        "SELECT g.cost_nano AS cost FROM generations g JOIN api_keys k ON k.hash = g.key_hash WHERE k.intern_id = ?",
+      )
+        .bind(id)
+        .first<{ cost: number }>()
+      expect(found?.cost).toBeGreaterThan(0)
+      return found
+    })
+    expect(reading.usage?.completion_tokens).toBeGreaterThan(0)
+    expect(reading.usage?.cost).toBeCloseTo((row?.cost ?? 0) / 1e9, 12)
   })
 
   test("a command that would never end does", async () => {

@@ -6,8 +6,7 @@ import { type Consent, isPermissionFor, PERMISSION_OPTIONS, type ResolvedCall } 
 import type { Memory, Turn } from "./memory.ts"
 import { inputOf, replayOf } from "./replay.ts"
 import type { ToolCall } from "./tools.ts"
-import { addModels } from "../run/transcript.ts"
-import { modelUsageOf, openCalls, sum, textOf } from "./turns.ts"
+import { openCalls, textOf, withCall } from "./turns.ts"
 
 /** Calls of a model within one turn. */
 const MAX_ROUNDS = 40
@@ -220,13 +219,12 @@ export class EmbeddedAgent {
     if (!turn) return false
     if (turn.isCancelled) return true
     if (answer.is === "failure") {
-      this.#end(session, turn, { code: -32_603, message: answer.message, data: { status: answer.status } })
+      const counted = answer.counted ? withCall(turn, answer.counted) : turn
+      this.#end(session, counted, { code: -32_603, message: answer.message, data: { status: answer.status } })
       return false
     }
     this.#memory.say(session, answer.message)
-    const usage = sum(turn.usage, answer.usage)
-    const models = addModels(turn.models ?? [], [modelUsageOf(answer)])
-    this.#memory.setTurn(session, { ...turn, usage, models, rounds: turn.rounds + 1, model: answer.model })
+    this.#memory.setTurn(session, withCall(turn, answer))
     return true
   }
 

@@ -10,9 +10,13 @@ export type ModelRequest = { model: string | null; messages: readonly ModelMessa
 /** Tokens and USD of one call. */
 export type CallUsage = { prompt: number; cached: number; completion: number; cost: number }
 
+/** What a call was charged for. */
+export type CountedCall = { usage: CallUsage; model: string | null }
+
 export type ModelAnswer =
-  | { is: "answer"; message: ModelMessage; usage: CallUsage; model: string | null }
-  | { is: "failure"; status: number; message: string }
+  | ({ is: "answer"; message: ModelMessage } & CountedCall)
+  /** `counted`: absent where nothing is charged, and where the stream ended without saying so. */
+  | { is: "failure"; status: number; message: string; counted?: CountedCall }
 
 export type CallGateway = (request: Request) => Promise<Response>
 
@@ -76,7 +80,10 @@ async function readAnswer(body: ReadableStream<Uint8Array>, handlers: ModelStrea
       if (typeof chunk["model"] === "string") model = chunk["model"]
       if (chunk["usage"]) readUsage(usage, record(chunk["usage"]))
       const { code, message } = record(chunk["error"])
-      if (typeof message === "string") return { is: "failure", status: typeof code === "number" ? code : 502, message }
+      if (typeof message === "string") {
+        const status = typeof code === "number" ? code : 502
+        return { is: "failure", status, message, ...(chunk["usage"] ? { counted: { usage, model } } : {}) }
+      }
       const [choice] = Array.isArray(chunk["choices"]) ? (chunk["choices"] as unknown[]) : []
       if (choice === undefined) continue
       const delta = record(record(choice)["delta"])

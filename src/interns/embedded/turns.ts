@@ -1,6 +1,7 @@
 import { record } from "../run/acp-values.ts"
 import type { ModelUsage } from "../run/acp.ts"
-import type { ModelAnswer, ModelMessage } from "./call-model.ts"
+import { addModels } from "../run/transcript.ts"
+import type { CountedCall, ModelMessage } from "./call-model.ts"
 import type { Turn } from "./memory.ts"
 import type { ToolCall } from "./tools.ts"
 
@@ -20,7 +21,7 @@ export function textOf(prompt: unknown): string {
 }
 
 /** Of one call, as the gateway counts and charges it. */
-export function modelUsageOf({ model, usage }: ModelAnswer & { is: "answer" }): ModelUsage {
+function modelUsageOf({ model, usage }: CountedCall): ModelUsage {
   const { prompt, cached, completion, cost } = usage
   return {
     model: model ?? "unknown",
@@ -32,7 +33,13 @@ export function modelUsageOf({ model, usage }: ModelAnswer & { is: "answer" }): 
   }
 }
 
-export function sum(one: Turn["usage"], other: Turn["usage"]): Turn["usage"] {
+/** The turn after one more call of the model. */
+export function withCall(turn: Turn, call: CountedCall): Turn {
+  const models = addModels(turn.models ?? [], [modelUsageOf(call)])
+  return { ...turn, usage: sum(turn.usage, call.usage), models, rounds: turn.rounds + 1, model: call.model }
+}
+
+function sum(one: Turn["usage"], other: Turn["usage"]): Turn["usage"] {
   return {
     prompt: one.prompt + other.prompt,
     cached: one.cached + other.cached,
