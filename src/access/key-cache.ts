@@ -10,7 +10,7 @@ export const UNKNOWN_KEY_CACHE_MS = 1_000
 const MAX_CACHED_KEYS = 10_000
 
 /** By key hash; undefined for a key that does not exist or does not work. */
-const cache = new ExpiringMap<string, Principal | undefined>(MAX_CACHED_KEYS)
+const cache = new ExpiringMap<string, Principal | undefined>(MAX_CACHED_KEYS, { longestMs: KEY_CACHE_MS })
 
 export function cachedKey(hash: string, now: number): { value: Principal | undefined } | undefined {
   return cache.get(hash, now)

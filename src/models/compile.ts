@@ -30,7 +30,8 @@ const copies = new WeakMap<Env, Copy>()
  */
 export async function loadCatalogue(env: Env, now: number = Date.now()): Promise<Catalogue> {
   const copy = copies.get(env)
-  if (copy && copy.until > now) return copy.catalogue
+  // A copy from before the clock was set back is not used for longer than others.
+  if (copy && copy.until > now && copy.until <= now + CATALOGUE_CACHE_MS) return copy.catalogue
   if (!copy) return keep(env, await readCompiled(env).catch((error: unknown) => compileWithout(env, error)), now)
   copy.until = now + REFRESH_MS
   const compiled = await readCompiled(env, copy.compiled).catch((error: unknown) => {

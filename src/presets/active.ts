@@ -11,7 +11,7 @@ const MAX_CACHED_BYTES = 8 * 1024 * 1024
 const ENTRY_BYTES = 256
 
 const sizeOf = (preset: ActivePreset | undefined) => ENTRY_BYTES + (preset?.bytes ?? 0)
-const cache = new ExpiringMap<string, ActivePreset | undefined>(MAX_CACHED_BYTES, sizeOf)
+const cache = new ExpiringMap<string, ActivePreset | undefined>(MAX_CACHED_BYTES, { sizeOf, longestMs: CACHE_MS })
 
 const keyOf = ({ workspaceId }: Place, slug: string) => `${workspaceId} ${slug}`
 

@@ -11,7 +11,7 @@ export function kindOf({ role }: Pick<MemberRow, "role">): KeyKind {
 
 const MAX_MEMBERS = 1_000
 /** For as long as an isolate uses what it read of a key. */
-const kinds = new ExpiringMap<string, KeyKind | undefined>(MAX_MEMBERS)
+const kinds = new ExpiringMap<string, KeyKind | undefined>(MAX_MEMBERS, { longestMs: KEY_CACHE_MS })
 
 type Person = Pick<MemberRow, "organizationId" | "userId">
 const idOf = ({ organizationId, userId }: Person) => `${organizationId}/${userId}`

@@ -1,24 +1,29 @@
 type Entry<Value> = { value: Value; until: number; size: number }
 
+type Options<Value> = { sizeOf?: (value: Value) => number; longestMs?: number }
+
 /**
  * A map whose entries expire. `maxSize` bounds the sum of `sizeOf`, by default the number of entries; the oldest
- * entries make room for a new one.
+ * entries make room for a new one. `longestMs`: the longest time that an entry is valid. One that would be valid for
+ * longer was set before the clock was set back, and is not used: a key that was revoked since must not work.
  */
 export class ExpiringMap<Key, Value> {
   readonly #maxSize: number
   readonly #sizeOf: (value: Value) => number
+  readonly #longestMs: number
   readonly #entries = new Map<Key, Entry<Value>>()
   #size = 0
 
-  constructor(maxSize: number, sizeOf: (value: Value) => number = () => 1) {
+  constructor(maxSize: number, { sizeOf = () => 1, longestMs = Infinity }: Options<Value> = {}) {
     this.#maxSize = maxSize
     this.#sizeOf = sizeOf
+    this.#longestMs = longestMs
   }
 
   /** Undefined unless the key has an entry that is valid at `now`. Epoch milliseconds. */
   get(key: Key, now: number): { value: Value } | undefined {
     const entry = this.#entries.get(key)
-    return entry && entry.until > now ? entry : undefined
+    return entry && entry.until > now && entry.until <= now + this.#longestMs ? entry : undefined
   }
 
   set(key: Key, value: Value, until: number): void {

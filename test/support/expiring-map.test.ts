@@ -10,6 +10,13 @@ describe("an expiring map", () => {
     expect(map.get("b", 0)).toBeUndefined()
   })
 
+  test("does not return an entry of before the clock was set back", () => {
+    const map = new ExpiringMap<string, number>(10, { longestMs: 10 })
+    map.set("a", 1, 110)
+    expect(map.get("a", 100)).toMatchObject({ value: 1 })
+    expect(map.get("a", 99)).toBeUndefined()
+  })
+
   test("drops its oldest entries for a new one; an entry that is set again is new", () => {
     const map = new ExpiringMap<string, number>(2)
     for (const key of ["a", "b", "a", "c"]) map.set(key, 1, 100)
@@ -17,7 +24,7 @@ describe("an expiring map", () => {
   })
 
   test("counts sizes, and keeps an entry that is larger than the map alone", () => {
-    const map = new ExpiringMap<string, string>(10, ({ length }) => length)
+    const map = new ExpiringMap<string, string>(10, { sizeOf: ({ length }) => length })
     map.set("a", "1234", 100)
     map.set("b", "123456", 100)
     map.set("a", "12", 100)
