@@ -5,6 +5,8 @@ type Server = { slug: string; name: string; models: readonly { id: string }[] }
 export type Greeting = {
   baseUrl: string
   keys: Keys
+  /** Where the keys are kept, as the user of the terminal names it. */
+  envFile: string
   /** Model servers found on this machine. */
   servers: readonly Server[]
   /** One line for each provider that has a key. */
@@ -16,7 +18,7 @@ export type Greeting = {
 const NEXT_LINE = `\n${" ".repeat(19)}`
 
 /** What `npm start` prints once calls succeed. */
-export function greet({ baseUrl, keys, servers, providers, fromShell }: Greeting): string {
+export function greet({ baseUrl, keys, envFile, servers, providers, fromShell }: Greeting): string {
   const local = servers[0]
   const model = local ? `${local.slug}/${local.models[0]?.id}` : "embedded/guide"
   const question = local ? "Say hello" : "How do I add my OpenAI key?"
@@ -37,6 +39,6 @@ The gateway is ready.
     -H "Content-Type: application/json" \\
     -d '${body}'
 
-${fromShell.length > 0 ? `From your shell: ${fromShell.join(", ")}. .dev.vars wins over it.\n` : ""}Keys are in .dev.env, secrets in .dev.vars. Ctrl-C ends it.
+${fromShell.length > 0 ? `From your shell: ${fromShell.join(", ")}. .dev.vars wins over it.\n` : ""}Keys are in ${envFile}, secrets in .dev.vars. Ctrl-C ends it.
 `
 }

@@ -75,7 +75,9 @@ async function start(options: Options): Promise<void> {
     })
     const discovered = await discoverModels(baseUrl, bootstrapKey)
     isReady = true
-    console.log(greet({ baseUrl, keys, servers, providers: discovered, fromShell: Object.keys(fromShell) }))
+    const shown = path.relative(process.cwd(), envFile)
+    const place = { envFile: shown.startsWith("..") ? envFile : shown }
+    console.log(greet({ baseUrl, keys, ...place, servers, providers: discovered, fromShell: Object.keys(fromShell) }))
   } catch (error) {
     for (const message of held) console.error(message)
     throw error

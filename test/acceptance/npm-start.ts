@@ -11,6 +11,8 @@ export type Started = {
   url: string
   managementKey: string
   apiKey: string
+  /** What it has printed so far. */
+  printed: () => string
   process: ChildProcess
   /** Ids of the process and of all that it started. */
   family: number[]
@@ -38,6 +40,7 @@ export async function npmStart(
     url: env["GATEWAY_URL"] ?? "",
     managementKey: env["GATEWAY_MANAGEMENT_KEY"] ?? "",
     apiKey: env["GATEWAY_API_KEY"] ?? "",
+    printed,
     process: child,
     family: familyOf(child.pid ?? 0),
   }

@@ -44,6 +44,7 @@ async function memoryOf(started: Started, generationId: string) {
 
 test("a second start has what the first one had, and SIGTERM and SIGINT leave no process behind", async () => {
   const first = watched(await npmStart(state))
+  expect(first.printed()).toContain(`Keys are in ${path.join(state, ".dev.env")}, secrets in .dev.vars.`)
   // The command and its runtime.
   expect(first.family.length).toBeGreaterThanOrEqual(2)
   const response = await fetch(`${first.url}/chat/completions`, {
