@@ -1,7 +1,7 @@
 import type { ComponentType } from "preact"
-import { useEffect, useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import { ApiError } from "./api/client.ts"
-import { pageOf, type Route } from "./routes.ts"
+import { arrivedPage, loadPage, pageOf, type Route } from "./routes.ts"
 import { Frame } from "./shell/frame.tsx"
 import { Help } from "./shell/help.tsx"
 import { openDialog } from "./shell/keyboard.ts"
@@ -37,17 +37,22 @@ export function App() {
 
 type Shown = { route: Route; Component: ComponentType<PageProps> }
 
-/** The page before stays until the next one has arrived. */
+/** The page before stays until the next one has arrived. A page that is here already is in the first frame. */
 function CurrentPage() {
-  const [shown, setShown] = useState<Shown>()
+  const shown = useRef<Shown | undefined>(undefined)
+  const [, setArrived] = useState<Route>()
   const [error, setError] = useState<ApiError>()
   const found = pageOf(path.value)
   const route = found?.route
+  const Component = route && arrivedPage(route)
+  if (route && Component) shown.current = { route, Component }
   useEffect(() => {
     let isGone = false
     setError(undefined)
-    route?.load().then(
-      (module) => !isGone && setShown({ route, Component: module.default }),
+    // It may have arrived since it was looked for.
+    if (!route || shown.current?.route === route) return undefined
+    loadPage(route).then(
+      () => !isGone && setArrived(route),
       () => !isGone && setError(newVersionError()),
     )
     return () => {
@@ -65,9 +70,10 @@ function CurrentPage() {
       </Page>
     )
   if (error) return <ErrorPanel error={error} retry={() => location.reload()} />
-  if (!shown) return null
-  const isSame = shown.route === found.route || shown.route.load === found.route.load
-  return <shown.Component params={isSame ? found.params : (matchPath(shown.route.pattern, path.value) ?? {})} />
+  if (!shown.current) return null
+  const { route: of, Component: Shown } = shown.current
+  const isSame = of === found.route || of.load === found.route.load
+  return <Shown params={isSame ? found.params : (matchPath(of.pattern, path.value) ?? {})} />
 }
 
 /** A page's file is gone after a deploy: the names of files have their digest. */

@@ -1,12 +1,12 @@
 import "./styles/index.css"
 import { requestSession } from "./api/first-session.ts"
-import { pageOf } from "./routes.ts"
+import { loadPage, pageOf } from "./routes.ts"
 
 // The first file that runs, and small: the session and the code of the page are under way while the shell is compiled.
 requestSession()
-pageOf(location.pathname)
-  ?.route.load()
-  .catch(() => {
+const first = pageOf(location.pathname)
+if (first)
+  loadPage(first.route).catch(() => {
     // The page reports it when it is shown.
   })
 void import("./start.tsx")

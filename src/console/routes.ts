@@ -2,7 +2,8 @@ import type { ComponentType } from "preact"
 import { matchPath, type PageProps, type Params } from "./state/paths.ts"
 import type { IconName } from "./ui/icon.tsx"
 
-type Loader = () => Promise<{ default: ComponentType<PageProps> }>
+type PageComponent = ComponentType<PageProps>
+type Loader = () => Promise<{ default: PageComponent }>
 
 export type Route = {
   pattern: string
@@ -69,4 +70,16 @@ export function pageOf(pathname: string): { route: Route; params: Params } | und
     if (params) return { route, params }
   }
   return undefined
+}
+
+const arrived = new WeakMap<Loader, PageComponent>()
+
+/** The component of a page whose code is here already. */
+export function arrivedPage({ load }: Route): PageComponent | undefined {
+  return arrived.get(load)
+}
+
+export async function loadPage({ load }: Route): Promise<void> {
+  const { default: Component } = await load()
+  arrived.set(load, Component)
 }

@@ -53,6 +53,15 @@ test("the first load of every page is at most 150 KB", () => {
   expect(loads.filter(({ bytes }) => bytes > MAX_FIRST_LOAD_BYTES)).toEqual([])
 })
 
+test("scripts ask to be compiled beside the page's thread, and the chart makes no formatter as it is loaded", () => {
+  const scripts = readdirSync(assets).filter((file) => file.endsWith(".js"))
+  const textOf = (file: string) => readFileSync(path.join(assets, file), "utf8")
+  expect(scripts.filter((file) => !textOf(file).startsWith("//# allFunctionsCalledOnLoad\n"))).toEqual([])
+  const [chart = "", ...others] = scripts.filter((file) => file.startsWith("uplot-"))
+  expect(others).toEqual([])
+  expect(textOf(chart)).not.toContain("Intl.")
+})
+
 test("every page has the policy, and files with a digest are kept for a year", async () => {
   const page = await fetch(`${origin}/calls/gen-1?status=failed`)
   expect(page.status).toBe(200)
@@ -84,6 +93,10 @@ describe.runIf(hasChromium)("in a browser", () => {
       // The names of members and keys are not on it, and the stream of events waits for the rest.
       expect(calls).not.toContain("/api/v1/organization/members")
       expect(calls.length).toBeLessThanOrEqual(17)
+      // A browser has six connections to a host: the chart does not wait behind its own data.
+      const chart = asked.findIndex((path) => path.startsWith("/assets/uplot-"))
+      expect(chart).toBeGreaterThan(0)
+      expect(chart).toBeLessThan(asked.indexOf("/api/v1/analytics/query"))
       expect(calls.indexOf("/api/v1/events")).toBeGreaterThanOrEqual(14)
       asked.length = 0
       await page.goto(`${origin}/calls`)
@@ -91,6 +104,33 @@ describe.runIf(hasChromium)("in a browser", () => {
       await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0)
       expect(asked.filter((path) => path.includes("/markdown-"))).toEqual([])
       expect(asked.indexOf("/console/session")).toBeLessThan(asked.findIndex((path) => path.startsWith("/api/v1/")))
+    })
+  })
+
+  test("a page whose code comes late is shown once it is there, and the page before stays until then", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      let release = () => {}
+      const hold = async () => {
+        const released = new Promise<void>((resolve) => (release = resolve))
+        await page.route("**/assets/page-*.js", async (route) => {
+          await released
+          await route.continue()
+        })
+      }
+      await hold()
+      await page.goto(origin)
+      const side = page.getByRole("navigation", { name: "Console", exact: true })
+      await side.waitFor()
+      expect(await page.getByRole("heading", { level: 1 }).count()).toBe(0)
+      release()
+      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+      await page.unroute("**/assets/page-*.js")
+      await hold()
+      await side.getByRole("link", { name: "Keys" }).click()
+      expect(new URL(page.url()).pathname).toBe("/keys")
+      expect(await page.getByRole("heading", { level: 1, name: "Overview" }).count()).toBe(1)
+      release()
+      await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor()
     })
   })
 

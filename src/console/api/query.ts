@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks"
+import { useLayoutEffect } from "preact/hooks"
 import { EMPTY, entryOf, load, loadIfOld, type State } from "./cache.ts"
 import { api } from "./client.ts"
 
@@ -9,7 +9,7 @@ export type Query<T> = Omit<State, "data"> & { data: T | undefined; refresh: () 
 /** Reads with a cache. `key` null reads nothing. */
 export function useQuery<T>(key: string | null, run: () => Promise<T>): Query<T> {
   const entry = key === null ? undefined : entryOf(key, run)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!entry) return undefined
     entry.users += 1
     loadIfOld(entry)

@@ -18,8 +18,8 @@ type Props = {
   onStep?: (from: number, to: number) => void
 }
 
-/** Begins when a page with a chart is shown: its data take as long. */
-const drawing = () => import("./uplot.ts")
+/** A page that opens with a chart calls it as it is loaded, before its requests take the connections. */
+export const loadDrawing = () => import("./uplot.ts")
 
 type Hover = { index: number; left: number } | undefined
 
@@ -28,14 +28,14 @@ export function Chart({ label, times, series, kind, format, height = 220, stepMs
   const target = useRef<HTMLDivElement>(null)
   const [hover, setHover] = useState<Hover>()
   const dark = isDark.value
-  useEffect(() => void drawing(), [])
+  useEffect(() => void loadDrawing(), [])
   useEffect(() => {
     const element = target.current
     if (!element || times.length === 0 || series.length === 0) return undefined
     let chart: uPlot | undefined
     let isGone = false
     const resized = new ResizeObserver(() => chart?.setSize({ width: element.clientWidth, height }))
-    void drawing().then(({ drawChart }) => {
+    void loadDrawing().then(({ drawChart }) => {
       if (isGone) return
       chart = drawChart(element, {
         times,

@@ -7,7 +7,7 @@ import { navigate, query, setQuery } from "../../state/router.ts"
 import { useNames } from "../../state/names.ts"
 import { session } from "../../state/session.ts"
 import { Button, Segmented } from "../../ui/button.tsx"
-import { Chart } from "../../ui/chart.tsx"
+import { Chart, loadDrawing } from "../../ui/chart.tsx"
 import { Chip } from "../../ui/chip.tsx"
 import { Meter } from "../../ui/meter.tsx"
 import { granularityOf, type Range } from "../../ui/range.tsx"
@@ -43,6 +43,10 @@ type UsageMetric = { value: Metric; label: string; format: (value: number) => st
 /** Where the names of a dimension's ids are. */
 const NAMES_OF = { api_key_hash: ["keys"], user_id: ["members"], workspace_id: ["workspaces"] } as const
 const NO_NAMES = [] as const
+
+loadDrawing().catch(() => {
+  // The chart asks again.
+})
 
 export function Usage({ range, compared }: { range: Range; compared: Compared }) {
   const dimensions = session.value?.kind === "management" ? [...DIMENSIONS, ...ORGANIZATION] : DIMENSIONS
