@@ -18,6 +18,7 @@ const STYLE = raw(`
     font: 400 13px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif }
   main { width: min(100%, 440px); display: grid; gap: 16px; background: var(--raised); padding: 28px;
     border: 1px solid var(--line); border-radius: 10px; overflow-wrap: anywhere }
+  main:has(pre) { width: min(100%, 640px) }
   .mark { display: flex; align-items: center; gap: 8px; color: var(--quiet); font-weight: 500 }
   .mark svg { color: var(--accent); stroke: var(--on-accent) } .mark rect { stroke: none }
   h1 { font-size: 20px; font-weight: 600; margin: 0 } p { margin: 0 } form { display: grid; gap: 16px }
@@ -28,7 +29,7 @@ const STYLE = raw(`
     border: 1px solid var(--strong); border-radius: 6px }
   .buttons { display: flex; flex-wrap: wrap; gap: 8px }
   button { height: 36px; padding: 0 14px; font: inherit; font-weight: 500; color: var(--text); background: var(--raised);
-    border: 1px solid var(--line); border-radius: 6px; cursor: pointer }
+    border: 1px solid var(--strong); border-radius: 6px; cursor: pointer }
   button[value=approve], button[value=sign_in] { background: var(--accent); color: var(--on-accent); border-color: var(--accent) }
   button[value=sign_out] { margin-inline-start: auto; border-color: transparent; color: var(--accent); background: none }
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }

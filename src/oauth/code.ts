@@ -131,8 +131,9 @@ export function refusedExchange(): GatewayError {
 /** Describes the key to the person who approves it. */
 export function describeKey(
   { limit, usage_limit_type: reset, expires_at: expiresAt }: CodeRequest,
-  { limitNano, kind }: Principal,
+  { limitNano, kind, expiresAt: approverExpiresAt }: Principal,
 ): string[] {
+  const end = expiresAt == null ? approverExpiresAt : Date.parse(expiresAt)
   const often = { daily: "a day", weekly: "a week", monthly: "a month" }
   return [
     "May call models, at the expense of this workspace.",
@@ -140,7 +141,13 @@ export function describeKey(
       ? "May spend without a limit of its own."
       : `May spend up to ${formatUsd(usdToNano(limit))} USD${reset ? ` ${often[reset]}` : " in all"}.`,
     ...(limitNano === null ? [] : ["What it spends counts under the limit of the key you signed in with."]),
-    expiresAt == null ? "Works until it is deleted." : `Works until ${expiresAt}.`,
+    end === null ? "Works until it is deleted." : `Works until ${describeInstant(end)}.`,
     ...(revokesChildren(kind) ? ["Stops working when the key you signed in with is disabled or deleted."] : []),
   ]
+}
+
+/** `1 January 2027 at 00:00 UTC`. */
+function describeInstant(at: number): string {
+  const format = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" })
+  return `${format.format(at)} UTC`
 }

@@ -265,6 +265,19 @@ describe("the authorization page", () => {
     expect(await (await visit(cookieOf(allowed))).text()).toContain("Sign in")
   })
 
+  test("says until when the key works: as the app asks, or as long as the key that approves", async () => {
+    const workspace = await newWorkspace()
+    const consentOf = async (key: string, more: Record<string, string> = {}) => {
+      const { cookie } = await signedIn(key)
+      return (await visit(cookie, new URLSearchParams({ callback_url: CALLBACK, ...S256, ...more }).toString())).text()
+    }
+    expect(await consentOf(workspace.key)).toContain("Works until it is deleted.")
+    const asked = await consentOf(workspace.key, { expires_at: "2126-01-02T03:04:05.000Z" })
+    expect(asked).toContain("Works until 2 January 2126 at 03:04 UTC.")
+    const { key } = await newKey(workspace, { expires_at: "2126-05-06T07:08:09.000Z" })
+    expect(await consentOf(key)).toContain("Works until 6 May 2126 at 07:08 UTC.")
+  })
+
   test("says when an app sends no code challenge", async () => {
     const workspace = await newWorkspace()
     const { html, cookie } = await signedIn(workspace.key)
