@@ -21,11 +21,21 @@ const LIMIT_NAMES = {
   schedule: "limit",
 } as const
 
-/** `name`: of the key, workspace, guardrail or provider; null where it was deleted, and for the balance and schedules. */
-export function toLimitAlert(alert: LimitAlert, name: string | null): Alert {
+/** Limits of which each belongs to a workspace, whose name tells those of one name apart. */
+const OF_A_WORKSPACE: ReadonlySet<string> = new Set(["key", "guardrail", "schedule"])
+
+type Names = {
+  /** Of the key, workspace, guardrail or provider; null where it was deleted, and for the balance and schedules. */
+  name: string | null
+  /** Of the workspace of the call; null where it was deleted. */
+  workspace: string | null
+}
+
+export function toLimitAlert(alert: LimitAlert, { name, workspace }: Names): Alert {
   const { scope, interval, threshold, limitNano, spentNano, neededNano, windowStart } = alert
   const { kind, id } = parseScope(scope)
-  const subject = kind === "balance" ? SUBJECTS.balance : `${SUBJECTS[kind]} "${name ?? id.slice(0, 12)}"`
+  const owner = workspace !== null && OF_A_WORKSPACE.has(kind) ? ` of workspace "${workspace}"` : ""
+  const subject = kind === "balance" ? SUBJECTS.balance : `${SUBJECTS[kind]} "${name ?? id.slice(0, 12)}"${owner}`
   const limit = `${interval === null ? "" : `${interval} `}${LIMIT_NAMES[kind]}`
   const amounts = `${formatUsd(spentNano)} of ${formatUsd(limitNano)} USD`
   const message =

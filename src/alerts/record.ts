@@ -25,11 +25,14 @@ export async function recordAlerts(env: AlertEnv, alerts: readonly Alert[]): Pro
 export async function recordLimitAlerts(env: AlertEnv, alerts: readonly LimitAlert[]): Promise<void> {
   const [first] = alerts
   if (!first) return
-  const ids = alerts.map(({ scope }) => parseScope(scope).id)
+  const ids = alerts.flatMap(({ scope, workspaceId }) => [parseScope(scope).id, workspaceId])
   const names = await namesOf(env.DB, first.organizationId, ids)
   await recordAlerts(
     env,
-    alerts.map((alert) => toLimitAlert(alert, nameOf(alert, names))),
+    alerts.map((alert) => {
+      const workspace = names.get(alert.workspaceId) ?? null
+      return toLimitAlert(alert, { name: nameOf(alert, names), workspace })
+    }),
   )
 }
 

@@ -1,7 +1,8 @@
 import { dayOf, startOf } from "../support/day.ts"
 import { DAY_MS } from "../support/time.ts"
 
-export type Outage = { organization_id: string; provider: string; attempts: number; failed: number }
+/** `statuses`: how many attempts failed with each, as JSON; `0` where nothing was answered. */
+export type Outage = { organization_id: string; provider: string; attempts: number; failed: number; statuses: string }
 
 /**
  * Providers of which at least half of the attempts since `from` failed, per organization. A request that the provider
@@ -10,13 +11,18 @@ export type Outage = { organization_id: string; provider: string; attempts: numb
 export async function listOutages(db: D1Database, from: number, leastAttempts: number): Promise<Outage[]> {
   const { results } = await db
     .prepare(
-      `SELECT g.organization_id, a.value ->> 'provider' AS provider, count(*) AS attempts,
-         sum(coalesce(a.value ->> 'status', 0) IN (0, 401, 402, 403, 408, 429) OR a.value ->> 'status' >= 500) AS failed
-       FROM organizations o JOIN generations g ON g.organization_id = o.id AND g.settled_at >= ?1,
-         json_each(g.record, '$.attempts') a
-       WHERE coalesce(a.value ->> 'isByok', 0) = 0
-         AND coalesce(o.alert_settings ->> '$.provider_outages', 1) = 1
-       GROUP BY 1, 2 HAVING count(*) >= ?2 AND failed * 2 >= count(*)`,
+      `WITH tried AS (
+         SELECT g.organization_id, a.value ->> 'provider' AS provider, coalesce(a.value ->> 'status', 0) AS status,
+           count(*) AS attempts
+         FROM organizations o JOIN generations g ON g.organization_id = o.id AND g.settled_at >= ?1,
+           json_each(g.record, '$.attempts') a
+         WHERE coalesce(a.value ->> 'isByok', 0) = 0
+           AND coalesce(o.alert_settings ->> '$.provider_outages', 1) = 1
+         GROUP BY 1, 2, 3),
+       judged AS (SELECT *, status IN (0, 401, 402, 403, 408, 429) OR status >= 500 AS is_failure FROM tried)
+       SELECT organization_id, provider, sum(attempts) AS attempts, sum(iif(is_failure, attempts, 0)) AS failed,
+         json_group_object(cast(status AS TEXT), attempts) FILTER (WHERE is_failure) AS statuses
+       FROM judged GROUP BY 1, 2 HAVING sum(attempts) >= ?2 AND failed * 2 >= sum(attempts)`,
     )
     .bind(from, leastAttempts)
     .all<Outage>()
@@ -27,6 +33,7 @@ export type FailingDestination = {
   id: string
   organization_id: string
   workspace_id: string
+  workspace_name: string
   name: string
   type: string
   last_error: string | null
@@ -43,9 +50,9 @@ export async function listFailingDestinations(
 ): Promise<FailingDestination[]> {
   const { results } = await db
     .prepare(
-      `SELECT d.id, d.organization_id, d.workspace_id, d.name, d.type, d.last_error, d.last_success_at, d.failures,
+      `SELECT d.id, d.organization_id, d.workspace_id, w.name AS workspace_name, d.name, d.type, d.last_error, d.last_success_at, d.failures,
          (SELECT coalesce(sum(calls), 0) FROM broadcast_batches b WHERE b.destination_id = d.id AND b.state = 'pending') AS backlog
-       FROM destinations d JOIN organizations o ON o.id = d.organization_id
+       FROM destinations d JOIN organizations o ON o.id = d.organization_id JOIN workspaces w ON w.id = d.workspace_id
        WHERE d.deleted_at IS NULL AND d.enabled = 1 AND d.failures >= ?2
          AND coalesce(d.last_success_at, d.created_at) < ?1
          AND coalesce(o.alert_settings ->> '$.failing_destinations', 1) = 1`,

@@ -18,19 +18,41 @@ export async function watchProviders(env: Env, now: number): Promise<void> {
   const outages = await listOutages(env.DB, now - OUTAGE_WINDOW_MS, LEAST_ATTEMPTS)
   await recordAlerts(
     env,
-    outages.map(({ organization_id: organizationId, provider, attempts, failed }): Alert => {
+    outages.map(({ organization_id: organizationId, provider, attempts, failed, statuses }): Alert => {
+      const failures = failuresOf(statuses)
       const hour = now - (now % HOUR_MS)
       return {
         id: derivedIdAt(hour, "provider outage", organizationId, provider, String(hour)),
         organizationId,
         workspaceId: null,
         kind: "provider_outage",
-        message: `${provider} failed ${failed} of ${attempts} attempts in the last ten minutes.`,
-        data: { provider, attempts, failed_attempts: failed },
+        message: `${provider} failed ${failed} of ${attempts} attempts in the last ten minutes: ${describeFailures(failures)}.`,
+        data: { provider, attempts, failed_attempts: failed, failures },
         createdAt: now,
       }
     }),
   )
+}
+
+/** Status null: nothing was answered. */
+type Failures = { status: number | null; attempts: number }[]
+
+/** By status, the most frequent one first. */
+function failuresOf(statuses: string): Failures {
+  const counts = Object.entries(JSON.parse(statuses) as Record<string, number>)
+  return counts
+    .map(([status, attempts]) => ({ status: Number(status) || null, attempts }))
+    .sort((a, b) => b.attempts - a.attempts)
+}
+
+const NAMED_STATUSES = 3
+
+function describeFailures(failures: Failures): string {
+  const named = failures.slice(0, NAMED_STATUSES).map(({ status, attempts }) => {
+    return status === null ? `${attempts} without a response` : `${attempts} with status ${status}`
+  })
+  const others = failures.slice(NAMED_STATUSES).reduce((sum, { attempts }) => sum + attempts, 0)
+  return [...named, ...(others === 0 ? [] : [`${others} with others`])].join(", ")
 }
 
 const FAILING_FOR_MS = 15 * 60_000
@@ -49,7 +71,7 @@ export async function watchDestinations(env: Env, now: number): Promise<void> {
         organizationId: row.organization_id,
         workspaceId: row.workspace_id,
         kind: "destination_failing",
-        message: `Destination "${row.name}" (${row.type}) fails. ${last}${reason}. ${row.backlog} calls wait for it.`,
+        message: `Destination "${row.name}" (${row.type}) of workspace "${row.workspace_name}" fails. ${last}${reason}. ${row.backlog} calls wait for it.`,
         data: { destination_id: row.id, name: row.name, type: row.type, failures: row.failures, backlog: row.backlog },
         createdAt: now,
       }

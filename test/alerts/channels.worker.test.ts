@@ -22,7 +22,7 @@ async function alert(workspace: Workspace): Promise<void> {
   await record(workspace)
 }
 
-const MESSAGE = 'Key "a <b> & c" reached 50 % of its monthly limit: 6 of 10 USD are spent.'
+const MESSAGE = 'Key "a <b> & c" of workspace "Default" reached 50 % of its monthly limit: 6 of 10 USD are spent.'
 
 const first = (got: readonly Received[]) =>
   eventually(() => {

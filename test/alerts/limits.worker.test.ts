@@ -33,7 +33,7 @@ test("the charge that crosses a threshold makes one alert, which names the key, 
       id: expect.any(String),
       kind: "limit_threshold",
       workspace_id: workspace.workspaceId,
-      message: 'Key "ci" reached 50 % of its daily limit: 5.1 of 10 USD are spent.',
+      message: 'Key "ci" of workspace "Default" reached 50 % of its daily limit: 5.1 of 10 USD are spent.',
       data: {
         scope: "key",
         id: hash,
@@ -78,7 +78,7 @@ test("the first call that a limit refuses makes one alert, which says what the c
   await record(workspace)
   const refused = await alertsOf(workspace, "?kind=limit_refused")
   expect(refused.map(({ message }) => message)).toEqual([
-    'Key "ci" refused a call: it needed at least 7 USD, and 4 of 10 USD of its daily limit are spent.',
+    'Key "ci" of workspace "Default" refused a call: it needed at least 7 USD, and 4 of 10 USD of its daily limit are spent.',
   ])
   expect(refused[0]?.data).toMatchObject({ needed_usd: 7, spent_usd: 4, limit_usd: 10 })
 })

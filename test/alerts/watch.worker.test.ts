@@ -35,8 +35,17 @@ test("a provider that fails half of 20 attempts is alerted, once an hour", async
   expect(await alertsOf(workspace, "?kind=provider_outage")).toMatchObject([
     {
       workspace_id: null,
-      message: "Acme failed 10 of 20 attempts in the last ten minutes.",
-      data: { provider: "Acme", attempts: 20, failed_attempts: 10 },
+      message:
+        "Acme failed 10 of 20 attempts in the last ten minutes: 4 with status 500, 1 without a response, 1 with status 401, 4 with others.",
+      data: {
+        provider: "Acme",
+        attempts: 20,
+        failed_attempts: 10,
+        failures: [
+          { status: 500, attempts: 4 },
+          ...[null, 401, 429, 502, 503, 529].map((status) => ({ status, attempts: 1 })),
+        ],
+      },
     },
   ])
 })
@@ -80,7 +89,7 @@ test("a destination that takes nothing for 15 minutes is alerted once, and again
   const [alert, ...others] = await alertsOf(workspace)
   expect(others).toEqual([])
   expect(alert).toMatchObject({ kind: "destination_failing", data: { destination_id: data.id, failures: 7 } })
-  expect(alert?.message).toContain('Destination "Lake" (webhook) fails.')
+  expect(alert?.message).toContain('Destination "Lake" (webhook) of workspace "Default" fails.')
   expect(alert?.message).toContain("it answered 500")
   await fails(now)
   await watchDestinations(env, now + 3_600_000)
