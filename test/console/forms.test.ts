@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { chat, closeBrowser, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
 
@@ -95,6 +96,24 @@ describe.runIf(hasChromium)("the list of calls", () => {
   })
 })
 
+async function watchShifts(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const shifts: number[] = []
+    Reflect.set(globalThis, "shifts", shifts)
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) {
+        const { value, hadRecentInput } = entry as PerformanceEntry & { value: number; hadRecentInput: boolean }
+        if (!hadRecentInput) shifts.push(value)
+      }
+    }).observe({ type: "layout-shift", buffered: false })
+  })
+}
+
+async function shiftsOf(page: Page): Promise<number> {
+  const shifts = await page.evaluate(() => Reflect.get(globalThis, "shifts") as number[])
+  return shifts.reduce((sum, value) => sum + value, 0)
+}
+
 describe.runIf(hasChromium)("a long answer", () => {
   test.each([1440, 390])("streams without moving what was there before, %i wide", async (width) => {
     await visiting(
@@ -102,25 +121,32 @@ describe.runIf(hasChromium)("a long answer", () => {
       async (page) => {
         await page.goto(`${origin}/playground?model=sim/long`)
         await page.getByLabel("Message", { exact: true }).fill("Tell me a long story")
-        await page.evaluate(() => {
-          const shifts: number[] = []
-          Reflect.set(globalThis, "shifts", shifts)
-          new PerformanceObserver((list) => {
-            for (const entry of list.getEntries()) {
-              const { value, hadRecentInput } = entry as PerformanceEntry & { value: number; hadRecentInput: boolean }
-              if (!hadRecentInput) shifts.push(value)
-            }
-          }).observe({ type: "layout-shift", buffered: false })
-        })
+        await watchShifts(page)
         await page.keyboard.press("Enter")
         await page
           .getByText(/tok\/s/)
           .first()
           .waitFor()
-        const shifts = await page.evaluate(() => Reflect.get(globalThis, "shifts") as number[])
-        expect(shifts.reduce((sum, value) => sum + value, 0)).toBeLessThan(0.05)
+        expect(await shiftsOf(page)).toBeLessThan(0.05)
       },
       { width },
+    )
+  })
+
+  test("keeps its end in place while lines are added above it", async () => {
+    await visiting(
+      organization.managementKey,
+      async (page) => {
+        await page.goto(`${origin}/playground?model=sim/paced`)
+        const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`)
+        await page.getByLabel("Message", { exact: true }).fill(lines.join("\n\n"))
+        await watchShifts(page)
+        await page.keyboard.press("Enter")
+        await page.getByRole("paragraph").filter({ hasText: "line 39" }).last().waitFor()
+        await page.getByText("line 38", { exact: true }).last().waitFor()
+        expect(await shiftsOf(page)).toBeLessThan(0.01)
+      },
+      { height: 600 },
     )
   })
 })

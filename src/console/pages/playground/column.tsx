@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
 import type { Model } from "../../api/types.ts"
 import { compact, pricePerMillion } from "../../format/number.ts"
 import { Button } from "../../ui/button.tsx"
@@ -20,7 +20,8 @@ export function ColumnView({ column, models, byId }: Props) {
   const turns = column.turns.value
   const last = turns.at(-1)?.run.value
   const isNear = useRef(true)
-  useEffect(() => {
+  // Before the frame is painted: else each new line moves what stands below it, and back.
+  useLayoutEffect(() => {
     const element = scroller.current
     if (element && isNear.current) element.scrollTop = element.scrollHeight
   }, [turns.length, last])
