@@ -18,6 +18,12 @@ import { discoverModels, ensureCatalogue, ensureKeys } from "./provision.ts"
 /** Variables of the Worker that are taken from the environment. */
 const PASSED = ["EGRESS_TEST_HOSTS", "WEB_FETCH_DNS_URL", "OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"]
 
+/** A file below the working directory by its relative path. */
+function shownPath(file: string): string {
+  const relative = path.relative(process.cwd(), file)
+  return relative.startsWith("..") ? file : relative
+}
+
 /** `npm start`: the gateway with its embedded upstream, ready to be called. */
 async function start(options: Options): Promise<void> {
   const { host, port, stateDir, envFile } = options
@@ -75,9 +81,16 @@ async function start(options: Options): Promise<void> {
     })
     const discovered = await discoverModels(baseUrl, bootstrapKey)
     isReady = true
-    const shown = path.relative(process.cwd(), envFile)
-    const place = { envFile: shown.startsWith("..") ? envFile : shown }
-    console.log(greet({ baseUrl, keys, ...place, servers, providers: discovered, fromShell: Object.keys(fromShell) }))
+    console.log(
+      greet({
+        baseUrl,
+        keys,
+        envFile: shownPath(envFile),
+        servers,
+        providers: discovered,
+        fromShell: Object.keys(fromShell),
+      }),
+    )
   } catch (error) {
     for (const message of held) console.error(message)
     throw error
