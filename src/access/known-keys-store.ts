@@ -1,12 +1,7 @@
 /** Of these hashes those that a key has which works. */
-export async function findKnownKeys(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
-  const { results } = await db
-    .prepare(
-      "SELECT hash FROM api_keys WHERE hash IN (SELECT value FROM json_each(?)) AND disabled = 0 AND deleted_at IS NULL",
-    )
-    .bind(JSON.stringify(hashes))
-    .all<{ hash: string }>()
-  return new Set(results.map(({ hash }) => hash))
+export function findKnownKeys(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
+  const sql = `SELECT hash FROM api_keys WHERE hash ${IN_LIST} AND disabled = 0 AND deleted_at IS NULL`
+  return listHashes(db, sql, hashes)
 }
 
 /** Of these pairs of an intern's id and the hash of a join token, parted by a space, those that belong together. */
@@ -22,19 +17,18 @@ export async function findKnownJoinTokens(db: D1Database, pairs: readonly string
 }
 
 /** Of these hashes those that the token of a directory has. */
-export async function findKnownDirectories(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
-  const { results } = await db
-    .prepare("SELECT token_hash AS hash FROM scim_directories WHERE token_hash IN (SELECT value FROM json_each(?))")
-    .bind(JSON.stringify(hashes))
-    .all<{ hash: string }>()
-  return new Set(results.map(({ hash }) => hash))
+export function findKnownDirectories(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
+  return listHashes(db, `SELECT token_hash AS hash FROM scim_directories WHERE token_hash ${IN_LIST}`, hashes)
 }
 
 /** Of these hashes those that the token of an unused link has. */
-export async function findKnownConnectLinks(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
-  const { results } = await db
-    .prepare("SELECT hash FROM connect_links WHERE hash IN (SELECT value FROM json_each(?))")
-    .bind(JSON.stringify(hashes))
-    .all<{ hash: string }>()
+export function findKnownConnectLinks(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
+  return listHashes(db, `SELECT hash FROM connect_links WHERE hash ${IN_LIST}`, hashes)
+}
+
+const IN_LIST = "IN (SELECT value FROM json_each(?))"
+
+async function listHashes(db: D1Database, sql: string, hashes: readonly string[]): Promise<Set<string>> {
+  const { results } = await db.prepare(sql).bind(JSON.stringify(hashes)).all<{ hash: string }>()
   return new Set(results.map(({ hash }) => hash))
 }

@@ -21,7 +21,7 @@ const LIMIT_NAMES = {
   schedule: "limit",
 } as const
 
-/** Limits of which each belongs to a workspace, whose name tells those of one name apart. */
+/** Kinds of limits whose names are unique in a workspace only. */
 const OF_A_WORKSPACE: ReadonlySet<string> = new Set(["key", "guardrail", "schedule"])
 
 type Names = {

@@ -3,6 +3,7 @@ import { formatUsd, nanoToUsd } from "../money/money.ts"
 import { FAILURES_TO_OPEN } from "../observability/delivery/retry.ts"
 import { dayOf, startOf } from "../support/day.ts"
 import { derivedIdAt } from "../support/ids.ts"
+import { parseStored } from "../support/json.ts"
 import { HOUR_MS, toTimestamp } from "../support/time.ts"
 import type { Alert } from "./alert.ts"
 import { recordAlerts } from "./record.ts"
@@ -39,7 +40,7 @@ type Failures = { status: number | null; attempts: number }[]
 
 /** By status, the most frequent one first. */
 function failuresOf(statuses: string): Failures {
-  const counts = Object.entries(JSON.parse(statuses) as Record<string, number>)
+  const counts = Object.entries(parseStored<Record<string, number>>(statuses))
   return counts
     .map(([status, attempts]) => ({ status: Number(status) || null, attempts }))
     .sort((a, b) => b.attempts - a.attempts)

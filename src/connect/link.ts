@@ -37,8 +37,8 @@ export function requireMayHandOver(caller: Principal, key: Principal): void {
     throw new GatewayError("forbidden", `key: must not be a ${key.kind} key. Create a normal one for the agent.`)
   }
   if (key.source !== "created") {
-    const rule = `key: must be one that was created with POST /keys, not for an ${key.source}.`
-    throw new GatewayError("forbidden", rule.replace("an workload", "a workload"))
+    const rule = `key: must be one that was created with POST /keys. The source of this one is ${key.source}.`
+    throw new GatewayError("forbidden", rule)
   }
   if (caller.keyHash === key.keyHash || mayMint(caller.kind, key.kind)) return
   throw new GatewayError("forbidden", `key: a ${caller.kind} key can only hand over itself.`)

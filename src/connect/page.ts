@@ -1,6 +1,7 @@
 import { html, raw } from "hono/html"
 import { alert, document, type Html } from "../http/page.ts"
 import { type ClientName, type ClientSetup } from "./clients.ts"
+import { linkCommand } from "./link.ts"
 
 /** The pages behind a link. To open one does not use the link: only its form does. */
 
@@ -21,7 +22,8 @@ const SCRIPT = raw(`
   at(token === undefined ? "incomplete" : "ready").hidden = false
   at("token").value = token ?? ""
   if (command) {
-    command.textContent = "curl -fsS " + origin + "/connect.js | GATEWAY_LINK='" + origin + pathname + "#" + token + "' node"
+    command.textContent = ${JSON.stringify(linkCommand("{origin}", "{link}"))}
+      .replace("{origin}", origin).replace("{link}", origin + pathname + "#" + token)
     // Browsers have it on https and localhost only.
     copy.hidden = !navigator.clipboard
     copy.addEventListener("click", async () => {

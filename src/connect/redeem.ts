@@ -21,7 +21,7 @@ import type { ConnectLinkRow } from "./table.ts"
 /** The part of a request context that this reads. */
 type RequestContext = { env: Env; req: { raw: Request }; var: { requestId: string } }
 
-/** What the link stands for, once. Everything that can fail comes first: a link that fails is not used. */
+/** Redeems the link: the API key and its settings, once. What can fail runs before the delete: a failed redemption does not use the link. */
 export async function redeemLink(c: RequestContext, token: string): Promise<RedeemedLink> {
   const now = Date.now()
   const hash = hashKey(token)

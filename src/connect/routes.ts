@@ -73,7 +73,7 @@ export const connectLinks = newRouter().openapi(create, async (c) => {
   return c.json({ data: { ...link, expires_at: toTimestamp(row.expiresAt) } }, 201)
 })
 
-/** Without a key: the token of the link stands for it. */
+/** Unauthenticated: the token of the link is the credential. */
 export const connectRedemption = newRouter().openapi(redeem, async (c) =>
   c.json({ data: await redeemLink(c, c.req.valid("json").token) }, 200),
 )

@@ -12,7 +12,7 @@ import { type Command, type Given, print, text } from "./command.ts"
 export const connect: Command = {
   name: "connect",
   summary:
-    "Points a coding tool at the gateway: writes its configuration, with a backup.\nThe key is GATEWAY_API_KEY, that of --key-file, or what --link stands for.",
+    "Points a coding tool at the gateway: writes its configuration, with a backup.\nThe key is GATEWAY_API_KEY, that of --key-file, or that of the one-time link in --link.",
   takes: [CLIENTS.join("|")],
   options: {
     model: { type: "string", description: "the model to use (default: one that the key may call)" },

@@ -4,7 +4,7 @@ import { Failure } from "../failure.ts"
 import { editFiles } from "./edits.ts"
 import { type Written, writeFiles } from "./files.ts"
 
-/** A link of the console: whom it connects with which gateway, and the token that stands for the key. */
+/** A parsed one-time link: the gateway, the client to configure, and the token to redeem for the API key. */
 export type Link = { origin: string; client: ClientName; token: string }
 
 export function readLink(text: string): Link {

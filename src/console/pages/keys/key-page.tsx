@@ -71,7 +71,7 @@ export default function KeyPage({ params }: PageProps) {
   )
 }
 
-/** Keys that call models and belong to whoever has their secret. */
+/** Kinds of keys that may call models and can be handed to an agent. */
 function isForAgents({ kind, source, disabled }: ApiKey): boolean {
   return (kind === "normal" || kind === "free_tier") && source === "created" && !disabled
 }
