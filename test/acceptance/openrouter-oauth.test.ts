@@ -1,13 +1,12 @@
 import { once } from "node:events"
-import { existsSync } from "node:fs"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
 import * as errors from "@openrouter/sdk/models/errors"
-import { type Browser, chromium } from "playwright-core"
+import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { hasChromium, launchChromium } from "../support/chromium.ts"
 import { newOrganization, openrouter, type Organization } from "./world.ts"
 
-const CHROMIUM = "/usr/bin/chromium"
 const CALLBACK = "https://app.example/back"
 
 let organization: Organization
@@ -63,9 +62,8 @@ describe("the client", () => {
   })
 })
 
-if (!existsSync(CHROMIUM)) {
-  test(`a browser is needed to see the authorization page: install ${CHROMIUM} (apt-get install chromium)`, (context) =>
-    context.skip())
+if (!hasChromium) {
+  test("a browser is needed to see the authorization page", (context) => context.skip())
 } else {
   describe("a person with a browser", () => {
     let browser: Browser
@@ -73,7 +71,7 @@ if (!existsSync(CHROMIUM)) {
     let heard: URL[] = []
 
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] })
+      browser = await launchChromium()
       app = http.createServer((request, response) => {
         const url = new URL(request.url ?? "/", "http://localhost")
         heard.push(url)

@@ -1,22 +1,12 @@
-import { existsSync } from "node:fs"
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import type { Browser, BrowserContext, Page } from "playwright-core"
 import { expect, inject } from "vitest"
 import { newOrganization, type Organization } from "../acceptance/world.ts"
-
-const CHROMIUM = "/usr/bin/chromium"
-export const hasChromium = existsSync(CHROMIUM)
-if (!hasChromium)
-  console.warn(`${CHROMIUM} is missing: the console is not tried. Install it with: apt-get install -y chromium`)
+import { hasChromium, launchChromium } from "../support/chromium.ts"
 
 export const api = inject("gateway").url
 export const origin = new URL(api).origin
 
 let browser: Promise<Browser> | undefined
-
-function launch(): Promise<Browser> {
-  browser ??= chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] })
-  return browser
-}
 
 export type Visit = {
   page: Page
@@ -29,8 +19,9 @@ type Options = { width?: number; height?: number; theme?: "light" | "dark"; java
 
 /** A browser of its own, without a session. */
 export async function newVisit({ width = 1440, height = 900, theme = "light" }: Options = {}): Promise<Visit> {
+  browser ??= launchChromium()
   const context = await (
-    await launch()
+    await browser
   ).newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: "reduce" })
   const page = await context.newPage()
   const faults: string[] = []
@@ -90,7 +81,7 @@ export async function closeBrowser(): Promise<void> {
   browser = undefined
 }
 
-export { newOrganization, type Organization }
+export { hasChromium, newOrganization, type Organization }
 
 /** A call from outside of the console. */
 export async function chat(key: string, body: object): Promise<Response> {
