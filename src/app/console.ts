@@ -54,14 +54,17 @@ export async function serveConsole(request: Request, { ASSETS: assets }: Env): P
   const { pathname, origin } = new URL(request.url)
   if (API_PATHS.some((path) => pathname === path || pathname.startsWith(`${path}/`))) return undefined
   const isAsset = pathname.startsWith(HASHED) || pathname === SCRIPT
-  if (!isAsset && !isPage(pathname)) return undefined
-  if (!assets) return isAsset ? undefined : missingBuild(request.method)
+  const isKnown = isAsset || isPage(pathname)
+  // A person who mistypes an address sees a page that says so, not JSON.
+  if (!isKnown && !request.headers.get("accept")?.includes("text/html")) return undefined
+  const missing = () => (isAsset || !isKnown ? undefined : missingBuild(request.method))
+  if (!assets) return missing()
   const { method, headers } = request
   const found = await assets.fetch(new Request(isAsset ? request.url : `${origin}/`, { method, headers }))
-  if (found.status === 404) return isAsset ? undefined : missingBuild(method)
+  if (found.status === 404) return missing()
   // A page has no version of its own to compare with: every load gets the current names of the hashed files.
   const cacheControl = pathname.startsWith(HASHED) ? "public, max-age=31536000, immutable" : "no-store"
-  return withHeaders(found, { ...PAGE_HEADERS, "cache-control": cacheControl })
+  return withHeaders(found, { ...PAGE_HEADERS, "cache-control": cacheControl }, isKnown ? found.status : 404)
 }
 
 function isPage(pathname: string): boolean {
@@ -70,10 +73,10 @@ function isPage(pathname: string): boolean {
   return PAGES.has(first)
 }
 
-function withHeaders(response: Response, added: Record<string, string>): Response {
+function withHeaders(response: Response, added: Record<string, string>, status: number): Response {
   const headers = new Headers(response.headers)
   for (const [name, value] of Object.entries(added)) headers.set(name, value)
-  return new Response(response.body, { status: response.status, headers })
+  return new Response(response.body, { status, headers })
 }
 
 function missingBuild(method: string): Response {

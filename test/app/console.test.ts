@@ -65,6 +65,17 @@ test("the console answers for no path of the API, no unknown path and no other m
   expect(await serveConsole(get("/playground", { method: "POST" }), env)).toBeUndefined()
 })
 
+test("a browser at an unknown path gets the document, which says that there is no such page", async () => {
+  const browser = { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } }
+  const response = await serveConsole(get("/playgrounds", browser), assets({ "/": INDEX }).env)
+  expect(response?.status).toBe(404)
+  expect(await response?.text()).toBe(INDEX)
+  expect(response?.headers.get("content-security-policy")).toContain("default-src 'none'")
+  for (const path of ["/api/v1/none", "/auth/none", "/scim/v2/none", "/connect/none", "/assets/none-1.js"])
+    expect(await serveConsole(get(path, browser), assets({ "/": INDEX }).env), path).toBeUndefined()
+  expect(await serveConsole(get("/playgrounds", browser), {} as Env)).toBeUndefined()
+})
+
 test("files with a digest are kept for a year, and a missing one is not the document", async () => {
   const { env } = assets({ "/": INDEX, "/assets/index-1.js": "1" })
   const found = await serveConsole(get("/assets/index-1.js"), env)

@@ -214,8 +214,10 @@ describe.runIf(hasChromium)("in a browser", () => {
 
   test("an unknown page is said to be none, and the API keeps its envelope", async () => {
     await visiting(organization.managementKey, async (page) => {
-      await page.goto(`${origin}/settings/none/such`)
-      await page.getByText("There is no page at /settings/none/such").waitFor()
+      for (const path of ["/settings/none/such", "/nowhere"]) {
+        await page.goto(origin + path)
+        await page.getByText(`There is no page at ${path}`).waitFor()
+      }
     })
     const response = await fetch(`${origin}/api/v1/none`)
     expect(response.status).toBe(404)

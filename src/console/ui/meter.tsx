@@ -40,8 +40,11 @@ function Rung({ limit }: { limit: Limit }) {
   ]
   return (
     <li class={binds && isClose ? "binds" : ""}>
-      <span class="truncate" dir="auto">
-        {describe(limit)}
+      <span class="subject">
+        <span class="truncate" dir="auto">
+          {subjectOf(limit)}
+        </span>
+        {limit.interval !== null && <span> · {limit.interval}</span>}
       </span>
       <span class="right">
         <Money value={left} /> left
@@ -58,14 +61,13 @@ function Rung({ limit }: { limit: Limit }) {
   )
 }
 
-function describe({ kind, name, interval }: Limit): string {
-  const subject = {
+function subjectOf({ kind, name }: Limit): string {
+  return {
     balance: `balance of ${name ?? "the organization"}`,
     budget: name ?? "budget",
     key: "key limit",
     guardrail: `guardrail ${name ?? ""}`,
     provider: `all calls at ${name ?? "a provider"}`,
     schedule: "runs of a schedule",
-  }
-  return interval === null ? subject[kind] : `${subject[kind]} · ${interval}`
+  }[kind]
 }

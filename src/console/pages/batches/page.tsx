@@ -72,7 +72,7 @@ const columns: readonly Column<Row>[] = [
 ]
 
 const STATES = [
-  { value: "", label: "All" },
+  { value: "", label: "Any status" },
   { value: "unfinished", label: "Running" },
   { value: "completed", label: "Completed" },
   { value: "failed", label: "Failed" },
