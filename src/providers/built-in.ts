@@ -1,5 +1,6 @@
 import type { ProviderFormat } from "../formats/provider-format.ts"
 import type { Cloud } from "./cloud/cloud.ts"
+import { PROVIDER_NAMES } from "./names.ts"
 import { keyHeaderOf, type Provider, type Quirks } from "./provider.ts"
 
 /** A provider the gateway knows by heart: setting its secret is all it takes to use it. */
@@ -52,14 +53,13 @@ type More = {
 }
 
 export function row(
-  slug: string,
-  name: string,
+  slug: keyof typeof PROVIDER_NAMES,
   baseUrl: string | null,
   { format = "openai", keyHeader = keyHeaderOf(format), ...more }: More = {},
 ) {
   return {
     slug,
-    name,
+    name: PROVIDER_NAMES[slug],
     baseUrl,
     secret: `${slug.toUpperCase().replaceAll("-", "_")}_API_KEY`,
     keyless: more.keyless ?? false,

@@ -1,5 +1,6 @@
 import { ACCESS_KEY, BEDROCK_REGIONS, TOKEN_URL, VERTEX_LOCATIONS, VERTEX_PROJECTS } from "./cloud/cloud.ts"
 import { type BuiltInProvider, row } from "./built-in.ts"
+import { BATCH_PRICE_PERCENT } from "./names.ts"
 import type { Quirks } from "./provider.ts"
 
 /** Take only `max_tokens`. */
@@ -11,13 +12,13 @@ const STRICT_OLD: Quirks = { maxTokensField: "max_tokens", isStrict: true }
 const STRICT_NO_STREAM_OPTIONS: Quirks = { ...STRICT_OLD, noStreamOptions: true }
 
 export const builtInProviders: readonly BuiltInProvider[] = [
-  row("ai21", "AI21", "https://api.ai21.com/studio/v1", { headquarters: "IL", quirks: OLD_LIMIT }),
-  row("alibaba", "Alibaba", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", {
+  row("ai21", "https://api.ai21.com/studio/v1", { headquarters: "IL", quirks: OLD_LIMIT }),
+  row("alibaba", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", {
     aliases: ["DASHSCOPE_API_KEY", "QWEN_API_KEY"],
     headquarters: "CN",
     quirks: OLD_LIMIT,
   }),
-  row("amazon-bedrock", "Amazon Bedrock", null, {
+  row("amazon-bedrock", null, {
     cloud: "bedrock",
     format: "converse",
     addresses: [[BEDROCK_REGIONS, "https://bedrock-runtime.*.amazonaws.com"]],
@@ -28,17 +29,16 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     terms: "https://aws.amazon.com/service-terms/",
     status: "https://health.aws.amazon.com/health/status",
   }),
-  row("anthropic", "Anthropic", "https://api.anthropic.com/v1", {
+  row("anthropic", "https://api.anthropic.com/v1", {
     headquarters: "US",
     format: "anthropic",
-    // https://docs.anthropic.com/en/docs/build-with-claude/batch-processing: half of the price of each token.
-    batches: { pricePercent: 50 },
+    batches: { pricePercent: BATCH_PRICE_PERCENT.anthropic },
     privacy: "https://www.anthropic.com/legal/privacy",
     terms: "https://www.anthropic.com/legal/commercial-terms",
     status: "https://status.anthropic.com/",
   }),
   // The base URL of a resource: https://NAME.openai.azure.com/openai/v1
-  row("azure", "Azure", null, {
+  row("azure", null, {
     addresses: [
       [["AZURE_OPENAI_ENDPOINT", "AZURE_ENDPOINT"], "*/openai/v1"],
       [["AZURE_RESOURCE_NAME"], "https://*.openai.azure.com/openai/v1"],
@@ -52,15 +52,15 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     terms: "https://www.microsoft.com/en-us/legal/terms-of-use",
     status: "https://status.azure.com/",
   }),
-  row("baseten", "BaseTen", "https://inference.baseten.co/v1", { headquarters: "US", quirks: OLD_LIMIT }),
-  row("cerebras", "Cerebras", "https://api.cerebras.ai/v1", {
+  row("baseten", "https://inference.baseten.co/v1", { headquarters: "US", quirks: OLD_LIMIT }),
+  row("cerebras", "https://api.cerebras.ai/v1", {
     headquarters: "US",
     quirks: STRICT_NEW,
     status: "https://status.cerebras.ai/",
   }),
-  row("chutes", "Chutes", "https://llm.chutes.ai/v1", { quirks: OLD_LIMIT }),
+  row("chutes", "https://llm.chutes.ai/v1", { quirks: OLD_LIMIT }),
   // Workers AI, by the base URL of an account: https://api.cloudflare.com/client/v4/accounts/ACCOUNT/ai/v1
-  row("cloudflare", "Cloudflare", null, {
+  row("cloudflare", null, {
     addresses: [[["CLOUDFLARE_ACCOUNT_ID"], "https://api.cloudflare.com/client/v4/accounts/*/ai/v1"]],
     aliases: ["WORKERS_AI_API_KEY"],
     headquarters: "US",
@@ -69,7 +69,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     terms: "https://www.cloudflare.com/website-terms/",
     status: "https://www.cloudflarestatus.com/",
   }),
-  row("cohere", "Cohere", "https://api.cohere.ai/compatibility/v1", {
+  row("cohere", "https://api.cohere.ai/compatibility/v1", {
     aliases: ["CO_API_KEY"],
     headquarters: "CA",
     quirks: STRICT_NO_STREAM_OPTIONS,
@@ -77,22 +77,22 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     terms: "https://cohere.com/terms-of-use",
     status: "https://status.cohere.com/",
   }),
-  row("deepinfra", "DeepInfra", "https://api.deepinfra.com/v1/openai", {
+  row("deepinfra", "https://api.deepinfra.com/v1/openai", {
     headquarters: "US",
     quirks: OLD_LIMIT,
     privacy: "https://deepinfra.com/privacy",
     terms: "https://deepinfra.com/terms",
     status: "https://status.deepinfra.com/",
   }),
-  row("deepseek", "DeepSeek", "https://api.deepseek.com/v1", {
+  row("deepseek", "https://api.deepseek.com/v1", {
     headquarters: "CN",
     quirks: OLD_LIMIT,
     privacy: "https://cdn.deepseek.com/policies/en-US/deepseek-privacy-policy.html",
     terms: "https://cdn.deepseek.com/policies/en-US/deepseek-terms-of-use.html",
     status: "https://status.deepseek.com/",
   }),
-  row("featherless", "Featherless", "https://api.featherless.ai/v1", { quirks: OLD_LIMIT }),
-  row("fireworks", "Fireworks", "https://api.fireworks.ai/inference/v1", {
+  row("featherless", "https://api.featherless.ai/v1", { quirks: OLD_LIMIT }),
+  row("fireworks", "https://api.fireworks.ai/inference/v1", {
     aliases: ["FIREWORKS_AI_API_KEY"],
     headquarters: "US",
     quirks: STRICT_OLD,
@@ -100,18 +100,18 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     terms: "https://fireworks.ai/terms-of-service",
     status: "https://status.fireworks.ai/",
   }),
-  row("friendli", "Friendli", "https://api.friendli.ai/serverless/v1", {
+  row("friendli", "https://api.friendli.ai/serverless/v1", {
     aliases: ["FRIENDLI_TOKEN"],
     quirks: OLD_LIMIT,
   }),
-  row("google-ai-studio", "Google AI Studio", "https://generativelanguage.googleapis.com/v1beta/openai", {
+  row("google-ai-studio", "https://generativelanguage.googleapis.com/v1beta/openai", {
     aliases: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
     headquarters: "US",
     quirks: STRICT_OLD,
     privacy: "https://policies.google.com/privacy",
     terms: "https://ai.google.dev/gemini-api/terms",
   }),
-  row("google-vertex", "Google Vertex", "https://aiplatform.googleapis.com", {
+  row("google-vertex", "https://aiplatform.googleapis.com", {
     cloud: "vertex",
     aliases: ["GOOGLE_APPLICATION_CREDENTIALS_JSON", "GOOGLE_SERVICE_ACCOUNT_JSON", "VERTEX_API_KEY"],
     settings: [...VERTEX_PROJECTS, ...VERTEX_LOCATIONS, TOKEN_URL],
@@ -121,80 +121,79 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     terms: "https://cloud.google.com/terms",
     status: "https://status.cloud.google.com/",
   }),
-  row("groq", "Groq", "https://api.groq.com/openai/v1", {
+  row("groq", "https://api.groq.com/openai/v1", {
     headquarters: "US",
     quirks: STRICT_NEW,
     privacy: "https://groq.com/privacy-policy/",
     terms: "https://groq.com/terms-of-use/",
     status: "https://groqstatus.com/",
   }),
-  row("inception", "Inception", "https://api.inceptionlabs.ai/v1", { headquarters: "US", quirks: OLD_LIMIT }),
-  row("llama-cpp", "llama.cpp", null, {
+  row("inception", "https://api.inceptionlabs.ai/v1", { headquarters: "US", quirks: OLD_LIMIT }),
+  row("llama-cpp", null, {
     keyless: true,
   }),
-  row("lm-studio", "LM Studio", null, {
+  row("lm-studio", null, {
     keyless: true,
   }),
-  row("minimax", "Minimax", "https://api.minimax.io/v1", { headquarters: "CN", quirks: OLD_LIMIT }),
-  row("mistral", "Mistral", "https://api.mistral.ai/v1", {
+  row("minimax", "https://api.minimax.io/v1", { headquarters: "CN", quirks: OLD_LIMIT }),
+  row("mistral", "https://api.mistral.ai/v1", {
     headquarters: "FR",
     quirks: STRICT_NO_STREAM_OPTIONS,
     privacy: "https://mistral.ai/terms/#privacy-policy",
     terms: "https://mistral.ai/terms/#terms-of-service",
     status: "https://status.mistral.ai/",
   }),
-  row("moonshotai", "Moonshot AI", "https://api.moonshot.ai/v1", {
+  row("moonshotai", "https://api.moonshot.ai/v1", {
     aliases: ["MOONSHOT_API_KEY", "KIMI_API_KEY"],
     headquarters: "CN",
     quirks: OLD_LIMIT,
   }),
-  row("morph", "Morph", "https://api.morphllm.com/v1", { headquarters: "US", quirks: OLD_LIMIT }),
-  row("nebius", "Nebius", "https://api.tokenfactory.nebius.com/v1", { headquarters: "NL", quirks: OLD_LIMIT }),
-  row("novita", "Novita", "https://api.novita.ai/openai/v1", {
+  row("morph", "https://api.morphllm.com/v1", { headquarters: "US", quirks: OLD_LIMIT }),
+  row("nebius", "https://api.tokenfactory.nebius.com/v1", { headquarters: "NL", quirks: OLD_LIMIT }),
+  row("novita", "https://api.novita.ai/openai/v1", {
     headquarters: "US",
     quirks: OLD_LIMIT,
     privacy: "https://novita.ai/legal/privacy-policy",
     terms: "https://novita.ai/legal/terms-of-service",
   }),
-  row("nvidia", "Nvidia", "https://integrate.api.nvidia.com/v1", {
+  row("nvidia", "https://integrate.api.nvidia.com/v1", {
     aliases: ["NVIDIA_NIM_API_KEY", "NGC_API_KEY"],
     headquarters: "US",
     quirks: OLD_LIMIT,
   }),
-  row("ollama", "Ollama", null, {
+  row("ollama", null, {
     keyless: true,
   }),
-  row("openai", "OpenAI", "https://api.openai.com/v1", {
+  row("openai", "https://api.openai.com/v1", {
     headquarters: "US",
     quirks: STRICT_NEW,
     responses: true,
-    // https://platform.openai.com/docs/guides/batch: half of the price of each token.
-    batches: { pricePercent: 50 },
+    batches: { pricePercent: BATCH_PRICE_PERCENT.openai },
     privacy: "https://openai.com/policies/privacy-policy/",
     terms: "https://openai.com/policies/services-agreement/",
     status: "https://status.openai.com/",
   }),
-  row("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", {
+  row("openrouter", "https://openrouter.ai/api/v1", {
     headquarters: "US",
     responses: true,
     privacy: "https://openrouter.ai/privacy",
     terms: "https://openrouter.ai/terms",
     status: "https://status.openrouter.ai/",
   }),
-  row("parasail", "Parasail", "https://api.parasail.io/v1", { quirks: OLD_LIMIT }),
-  row("perplexity", "Perplexity", "https://api.perplexity.ai", {
+  row("parasail", "https://api.parasail.io/v1", { quirks: OLD_LIMIT }),
+  row("perplexity", "https://api.perplexity.ai", {
     aliases: ["PPLX_API_KEY"],
     headquarters: "US",
     quirks: { ...OLD_LIMIT, noStreamOptions: true },
     status: "https://status.perplexity.com/",
   }),
-  row("sambanova", "SambaNova", "https://api.sambanova.ai/v1", {
+  row("sambanova", "https://api.sambanova.ai/v1", {
     aliases: ["SAMBA_NOVA_API_KEY"],
     headquarters: "US",
     quirks: OLD_LIMIT,
   }),
-  row("siliconflow", "SiliconFlow", "https://api.siliconflow.com/v1", { quirks: OLD_LIMIT }),
-  row("together", "Together", "https://api.together.xyz/v1", {
+  row("siliconflow", "https://api.siliconflow.com/v1", { quirks: OLD_LIMIT }),
+  row("together", "https://api.together.xyz/v1", {
     aliases: ["TOGETHERAI_API_KEY", "TOGETHER_AI_API_KEY"],
     headquarters: "US",
     quirks: OLD_LIMIT,
@@ -202,17 +201,17 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     terms: "https://www.together.ai/terms-of-service",
     status: "https://status.together.ai/",
   }),
-  row("upstage", "Upstage", "https://api.upstage.ai/v1", { headquarters: "KR", quirks: OLD_LIMIT }),
-  row("venice", "Venice", "https://api.venice.ai/api/v1", { headquarters: "US", quirks: OLD_LIMIT }),
-  row("vllm", "vLLM", null, {
+  row("upstage", "https://api.upstage.ai/v1", { headquarters: "KR", quirks: OLD_LIMIT }),
+  row("venice", "https://api.venice.ai/api/v1", { headquarters: "US", quirks: OLD_LIMIT }),
+  row("vllm", null, {
     keyless: true,
   }),
-  row("wandb", "WandB", "https://api.inference.wandb.ai/v1", {
+  row("wandb", "https://api.inference.wandb.ai/v1", {
     aliases: ["WB_API_KEY"],
     headquarters: "US",
     quirks: OLD_LIMIT,
   }),
-  row("xai", "xAI", "https://api.x.ai/v1", {
+  row("xai", "https://api.x.ai/v1", {
     aliases: ["GROK_API_KEY"],
     headquarters: "US",
     quirks: STRICT_NEW,
@@ -221,7 +220,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     terms: "https://x.ai/legal/terms-of-service-enterprise",
     status: "https://status.x.ai/",
   }),
-  row("z-ai", "Z.AI", "https://api.z.ai/api/paas/v4", {
+  row("z-ai", "https://api.z.ai/api/paas/v4", {
     aliases: ["ZAI_API_KEY", "ZHIPUAI_API_KEY", "GLM_API_KEY"],
     headquarters: "CN",
     quirks: OLD_LIMIT,

@@ -27,6 +27,10 @@ test.runIf(hasChromium)(
     const { origin } = new URL(gateway.url)
     const session = { data: { key: gateway.managementKey }, headers: { "x-gateway-console": "1" } }
     expect((await context.request.post(`${origin}/console/session`, session)).status()).toBe(201)
+    const anthropic = { provider: "anthropic", key: "sk-ant-vendor-0123456789" }
+    const authorization = `Bearer ${gateway.managementKey}`
+    const added = await context.request.post(`${gateway.url}/byok`, { data: anthropic, headers: { authorization } })
+    expect(added.status()).toBe(201)
     await page.goto(`${origin}/batches?new=1`)
     const body = { model: "openai/gpt-5-mini", messages: [{ role: "user", content: "Hi" }] }
     const line = JSON.stringify({ custom_id: "a", method: "POST", url: "/v1/chat/completions", body })
@@ -34,6 +38,10 @@ test.runIf(hasChromium)(
       .getByLabel("File of requests")
       .setInputFiles({ name: "night.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(`${line}\n`) })
     await page.getByText("Each request is an ordinary call of the key").waitFor()
+    // The gateway has no key of Anthropic, the workspace has.
+    await expect
+      .poll(() => page.getByLabel("Runs").innerText())
+      .toContain("In batches of Anthropic, at 50 % of its prices")
     await page.getByLabel("Runs").selectOption({ label: "In batches of OpenAI, at 50 % of its prices" })
     await page.getByText("The provider runs the requests when it has room").waitFor()
     await page.getByRole("button", { name: "Start 1 request" }).click()

@@ -116,7 +116,7 @@ describe.runIf(hasChromium)("keys", () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/providers?new=1`)
       await page.getByLabel("Provider", { exact: true }).selectOption("embedded")
-      await page.getByLabel("Key of embedded").fill("sk-provider-0123456789abcdef")
+      await page.getByLabel("Key of Embedded", { exact: true }).fill("sk-provider-0123456789abcdef")
       await page.getByRole("button", { name: "Save and test" }).click()
       await page.getByRole("button", { name: "Test call" }).click()
       await page.getByText(/answered in/).waitFor()

@@ -2,6 +2,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { toCsv } from "../../../src/console/format/csv.ts"
 import { calendarOf } from "../../../src/console/format/calendar.ts"
+import { batchProviders, findProvider, providerName } from "../../../src/console/format/provider.ts"
 import { change, compact, count, exactUsd, perToken, pricePerMillion, usd } from "../../../src/console/format/number.ts"
 
 test("amounts show the digits that matter, and never round a charge to zero", () => {
@@ -111,4 +112,13 @@ test("instants are on the clock and the calendar of their zone, as Intl has them
     "UTC−2:30",
     "UTC−8",
   ])
+})
+
+test("a provider that only keys of a workspace reach has the name that its calls have", () => {
+  expect(["openai", "z-ai", "vendor-of-nobody"].map(providerName)).toEqual(["OpenAI", "Z.AI", "vendor-of-nobody"])
+  const own = [{ slug: "team", name: "Team GPU" }]
+  expect(findProvider("OpenAI", own)).toEqual({ slug: "openai", name: "OpenAI" })
+  expect(findProvider("Team GPU", own)).toEqual({ slug: "team", name: "Team GPU" })
+  expect(findProvider("constructor", own)).toEqual({ slug: "constructor", name: "constructor" })
+  expect(batchProviders.map(({ slug }) => slug)).toEqual(["anthropic", "openai"])
 })

@@ -1,10 +1,12 @@
 import { useState } from "preact/hooks"
-import { api, ApiError } from "../../api/client.ts"
+import { api, ApiError, withParams } from "../../api/client.ts"
+import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
-import type { Batch, List, StoredFile } from "../../api/types.ts"
+import type { Batch, ByokCredential, List, StoredFile } from "../../api/types.ts"
 import { bytes, count } from "../../format/number.ts"
+import { batchProviders } from "../../format/provider.ts"
 import { navigate } from "../../state/router.ts"
-import { session, workspaceId } from "../../state/session.ts"
+import { may, session, workspaceId } from "../../state/session.ts"
 import { toast } from "../../state/toasts.ts"
 import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { Field, Select, TextField } from "../../ui/field.tsx"
@@ -106,11 +108,25 @@ export function NewBatch({ onClose }: { onClose: () => void }) {
   )
 }
 
+/** Providers with batches: those that the gateway has a key of, and those that the workspace of this key has one of. */
+function useBatchProviders(): readonly { slug: string; name: string; percent: number }[] {
+  const listed = useGet<List<ProviderListing>>("/providers").data?.data ?? []
+  const workspace = session.value?.workspace?.id
+  const path = may("byok:read") ? withParams("/byok", { workspace_id: workspace ?? null }) : null
+  const credentials = useAll<ByokCredential>(path).data?.data ?? []
+  const reached = new Set(credentials.flatMap(({ provider, disabled }) => (disabled ? [] : [provider])))
+  return [
+    ...listed.flatMap(({ slug, name, batch_price_percent: percent, disabled }) =>
+      percent === undefined || disabled ? [] : [{ slug, name, percent }],
+    ),
+    ...batchProviders.filter(({ slug }) => reached.has(slug) && !listed.some((one) => one.slug === slug)),
+  ]
+}
+
 /** Ordinary calls, or the batches of a provider that has them. */
 function WhereItRuns({ value, onChange }: { value: string; onChange: (provider: string) => void }) {
   const key = session.value?.key.name ?? ""
-  const { data } = useGet<List<ProviderListing>>("/providers")
-  const providers = (data?.data ?? []).filter((each) => each.batch_price_percent !== undefined && !each.disabled)
+  const providers = useBatchProviders()
   return (
     <>
       {providers.length > 0 && (
@@ -118,9 +134,9 @@ function WhereItRuns({ value, onChange }: { value: string; onChange: (provider: 
           label="Runs"
           options={[
             { value: "", label: "Now, each request as an ordinary call" },
-            ...providers.map(({ slug, name, batch_price_percent: share }) => ({
+            ...providers.map(({ slug, name, percent }) => ({
               value: slug,
-              label: `In batches of ${name}, at ${share} % of its prices`,
+              label: `In batches of ${name}, at ${percent} % of its prices`,
             })),
           ]}
           value={value}

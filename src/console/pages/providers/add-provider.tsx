@@ -3,6 +3,7 @@ import { PROVIDER_SLUGS } from "../../../byok/slugs.ts"
 import { api, ApiError, withParams } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { ByokCredential, List, Model } from "../../api/types.ts"
+import { findProvider, providerName } from "../../format/provider.ts"
 import { duration } from "../../format/time.ts"
 import { workspaceId } from "../../state/session.ts"
 import { Button } from "../../ui/button.tsx"
@@ -22,6 +23,7 @@ export function AddProvider({ provider, onClose }: { provider: string | null; on
   const [error, setError] = useState<ApiError>()
   const [created, setCreated] = useState<ByokCredential>()
   const slugs = [...new Set([...PROVIDER_SLUGS, ...(listed.data?.data ?? []).map((each) => each.slug)])].sort()
+  const nameOf = (value: string) => findProvider(value, listed.data?.data ?? []).name
   const save = async (event: Event) => {
     event.preventDefault()
     setBusy(true)
@@ -48,10 +50,10 @@ export function AddProvider({ provider, onClose }: { provider: string | null; on
           label="Provider"
           value={slug}
           onChange={setSlug}
-          options={slugs.map((value) => ({ value, label: value }))}
+          options={slugs.map((value) => ({ value, label: nameOf(value) }))}
         />
         <TextField
-          label={`Key of ${slug}`}
+          label={`Key of ${nameOf(slug)}`}
           type="password"
           value={key}
           onChange={setKey}
@@ -73,7 +75,7 @@ export function AddProvider({ provider, onClose }: { provider: string | null; on
 
 function Tested({ credential, onClose }: { credential: ByokCredential; onClose: () => void }) {
   return (
-    <Dialog title={`${credential.provider} is added`} onClose={onClose}>
+    <Dialog title={`${providerName(credential.provider)} is added`} onClose={onClose}>
       <TestCall provider={credential.provider} />
       <footer>
         <Button href={hrefOf("provider", credential.provider)}>Open the provider</Button>
@@ -133,7 +135,8 @@ export function TestCall({ provider }: { provider: string }) {
       {error && <ErrorPanel error={error} />}
       {result === null && (
         <p class="notice warn">
-          The catalogue has no text model of {provider}. The key is kept; models appear when the operator lists them.
+          The catalogue has no text model of {providerName(provider)}. The key is kept; models appear when the operator
+          lists them.
         </p>
       )}
       {result?.error && (

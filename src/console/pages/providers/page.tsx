@@ -3,6 +3,7 @@ import { useAll } from "../../api/pages.ts"
 import { useGet } from "../../api/query.ts"
 import type { ByokCredential, List } from "../../api/types.ts"
 import { count } from "../../format/number.ts"
+import { providerName } from "../../format/provider.ts"
 import { Page } from "../../shell/page.tsx"
 import { query, setQuery } from "../../state/router.ts"
 import { may, workspaceId } from "../../state/session.ts"
@@ -35,7 +36,7 @@ function rowsOf(
   health: ReadonlyMap<string, { calls: number; failed: number }>,
 ): ProviderRow[] {
   const listed = new Map(providers.map(({ slug, name }) => [slug, name]))
-  for (const { provider } of credentials) if (!listed.has(provider)) listed.set(provider, provider)
+  for (const { provider } of credentials) if (!listed.has(provider)) listed.set(provider, providerName(provider))
   return [...listed].map(([slug, name]) => {
     const measured = health.get(name)
     return {

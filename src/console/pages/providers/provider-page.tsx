@@ -4,6 +4,7 @@ import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { ByokCredential, List, Model } from "../../api/types.ts"
 import { compact, count } from "../../format/number.ts"
+import { findProvider } from "../../format/provider.ts"
 import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
 import type { PageProps } from "../../state/paths.ts"
@@ -63,10 +64,9 @@ export default function ProviderPage({ params }: PageProps) {
   const [isAdding, setAdding] = useState(false)
   const health = useMeasured("provider")
   useEscape(() => navigate("/providers"), [])
-  // Calls have the name of a provider, everything else its slug.
-  const listing = providers.data?.data.find(({ slug, name }) => slug === named || name === named)
-  const slug = listing?.slug ?? named
-  const name = listing?.name ?? named
+  const listed = providers.data?.data ?? []
+  const { slug, name } = findProvider(named, listed)
+  const listing = listed.find((one) => one.slug === slug)
   return (
     <Page
       title={name}

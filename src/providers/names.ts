@@ -1,0 +1,53 @@
+/** Names of the built-in providers, by slug. */
+export const PROVIDER_NAMES = {
+  ai21: "AI21",
+  alibaba: "Alibaba",
+  "amazon-bedrock": "Amazon Bedrock",
+  anthropic: "Anthropic",
+  azure: "Azure",
+  baseten: "BaseTen",
+  cerebras: "Cerebras",
+  chutes: "Chutes",
+  cloudflare: "Cloudflare",
+  cohere: "Cohere",
+  deepinfra: "DeepInfra",
+  deepseek: "DeepSeek",
+  featherless: "Featherless",
+  fireworks: "Fireworks",
+  friendli: "Friendli",
+  "google-ai-studio": "Google AI Studio",
+  "google-vertex": "Google Vertex",
+  groq: "Groq",
+  inception: "Inception",
+  "llama-cpp": "llama.cpp",
+  "lm-studio": "LM Studio",
+  minimax: "Minimax",
+  mistral: "Mistral",
+  moonshotai: "Moonshot AI",
+  morph: "Morph",
+  nebius: "Nebius",
+  novita: "Novita",
+  nvidia: "Nvidia",
+  ollama: "Ollama",
+  openai: "OpenAI",
+  openrouter: "OpenRouter",
+  parasail: "Parasail",
+  perplexity: "Perplexity",
+  sambanova: "SambaNova",
+  siliconflow: "SiliconFlow",
+  together: "Together",
+  upstage: "Upstage",
+  venice: "Venice",
+  vllm: "vLLM",
+  wandb: "WandB",
+  xai: "xAI",
+  "z-ai": "Z.AI",
+} as const
+
+/** Providers with batches in the form of the OpenAI or the Anthropic API: what their requests cost, in percent. */
+export const BATCH_PRICE_PERCENT = {
+  // https://docs.anthropic.com/en/docs/build-with-claude/batch-processing
+  anthropic: 50,
+  // https://platform.openai.com/docs/guides/batch
+  openai: 50,
+} as const
