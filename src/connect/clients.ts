@@ -1,17 +1,11 @@
-import { isObject, type Json, parseJson } from "../support/json.ts"
+import { type ConfigFile, envFile, jsonFile, secretFile, tomlFile } from "./config-files.ts"
 
 /** The configuration of clients. Runs in Node, where it is written, and in the Worker, which shows it. */
-
-/** A file that is there and cannot be edited safely. */
-export class NotEditable extends Error {}
 
 /** What a client's configuration is made of. `base` ends in /api/v1. */
 export type Connection = { home: string; base: string; key: string; model: string; models: readonly string[] }
 
-/** A file that is to be written. `before`: its present text; undefined if it does not exist. */
-export type FileEdit = { path: string; edit: (before: string | undefined) => string }
-
-export type ClientSetup = { files: FileEdit[]; steps: string[] }
+export type ClientSetup = { files: ConfigFile[]; steps: string[] }
 
 export const CLIENTS = ["codex", "claude", "opencode", "qwen", "cursor"] as const
 export type ClientName = (typeof CLIENTS)[number]
@@ -49,10 +43,7 @@ function codex({ home, base, key, model }: Connection): ClientSetup {
     'wire_api = "responses"',
   ]
   return {
-    files: [
-      { path: `${folder}/config.toml`, edit: (before = "") => editToml(before, root, table) },
-      { path: `${folder}/.env`, edit: (before = "") => editEnv(before, { [KEY_NAME]: key }) },
-    ],
+    files: [tomlFile(`${folder}/config.toml`, root, table), envFile(`${folder}/.env`, { [KEY_NAME]: key })],
     steps: ["Run: codex"],
   }
 }
@@ -67,16 +58,14 @@ function claude({ home, base, key, model }: Connection): ClientSetup {
     ANTHROPIC_DEFAULT_SONNET_MODEL: model,
     ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
   }
-  const file = `${home}/.claude/settings.json`
   return {
-    files: [{ path: file, edit: (before) => editJson(file, before, { env }) }],
+    files: [jsonFile(`${home}/.claude/settings.json`, { env })],
     steps: ["Unset ANTHROPIC_API_KEY: it is sent beside the gateway's key.", "Run: claude"],
   }
 }
 
 function opencode({ home, base, key, model, models }: Connection): ClientSetup {
   const folder = `${home}/.config/opencode`
-  const file = `${folder}/opencode.json`
   const keyFile = `${folder}/gateway-key`
   const names = [...new Set([model, ...models])]
   const provider = {
@@ -85,28 +74,21 @@ function opencode({ home, base, key, model, models }: Connection): ClientSetup {
     options: { baseURL: base, apiKey: `{file:${keyFile}}` },
     models: Object.fromEntries(names.map((name) => [name, {}])),
   }
-  // opencode adds the schema by itself, and a file that was changed is not undone.
+  // opencode adds the schema by itself.
   const $schema = "https://opencode.ai/config.json"
   const settings = { $schema, provider: { [PROVIDER]: provider }, model: `${PROVIDER}/${model}` }
   return {
-    files: [
-      { path: file, edit: (before) => editJson(file, before, settings) },
-      { path: keyFile, edit: () => key },
-    ],
+    files: [jsonFile(`${folder}/opencode.json`, settings, PROVIDER), secretFile(keyFile, key)],
     steps: [`Run: opencode run -m ${PROVIDER}/${model} "Hello"`],
   }
 }
 
 function qwen({ home, base, key, model }: Connection): ClientSetup {
   const folder = `${home}/.qwen`
-  const file = `${folder}/settings.json`
   const settings = { security: { auth: { selectedType: "openai" } }, model: { name: model } }
   const env = { OPENAI_API_KEY: key, OPENAI_BASE_URL: base, OPENAI_MODEL: model }
   return {
-    files: [
-      { path: file, edit: (before) => editJson(file, before, settings) },
-      { path: `${folder}/.env`, edit: (before = "") => editEnv(before, env) },
-    ],
+    files: [jsonFile(`${folder}/settings.json`, settings), envFile(`${folder}/.env`, env)],
     steps: ["Run: qwen"],
   }
 }
@@ -123,56 +105,4 @@ function cursor({ base, model }: Connection): ClientSetup {
       "Cursor's servers send the requests, so the gateway needs a public https address.",
     ],
   }
-}
-
-/** Sets root keys and replaces one table; every other line stays. */
-function editToml(before: string, root: Readonly<Record<string, string>>, table: readonly string[]): string {
-  if (/"""|'''/.test(before)) {
-    throw new NotEditable("config.toml has strings of several lines.")
-  }
-  const lines = before.split(/\r?\n/)
-  const first = lines.findIndex((line) => /^\s*\[/.test(line))
-  const head = first < 0 ? lines : lines.slice(0, first)
-  const [title = ""] = table
-  const rest = withoutTable(first < 0 ? [] : lines.slice(first), title)
-  const kept = head.filter((line) => !Object.keys(root).some((name) => new RegExp(`^\\s*${name}\\s*=`).test(line)))
-  const keys = Object.entries(root).map(([name, value]) => `${name} = ${value}`)
-  return join([keys.join("\n"), kept.join("\n"), rest.join("\n"), table.join("\n")])
-}
-
-function withoutTable(lines: readonly string[], title: string): string[] {
-  const start = lines.findIndex((line) => line.trim() === title)
-  if (start < 0) return [...lines]
-  const length = lines.slice(start + 1).findIndex((line) => /^\s*\[/.test(line))
-  return [...lines.slice(0, start), ...(length < 0 ? [] : lines.slice(start + 1 + length))]
-}
-
-function join(parts: readonly string[]): string {
-  const filled = parts.map((part) => part.replaceAll(/^\n+|\s+$/g, "")).filter((part) => part !== "")
-  return `${filled.join("\n\n")}\n`
-}
-
-function editEnv(before: string, values: Readonly<Record<string, string>>): string {
-  const names = Object.keys(values)
-  const isOurs = (line: string) => names.some((name) => new RegExp(`^\\s*(?:export\\s+)?${name}\\s*=`).test(line))
-  const kept = before.split(/\r?\n/).filter((line) => line !== "" && !isOurs(line))
-  return `${[...kept, ...names.map((name) => `${name}=${values[name]}`)].join("\n")}\n`
-}
-
-function editJson(file: string, before: string | undefined, settings: Json): string {
-  const present = before === undefined || before.trim() === "" ? {} : parseJson(before)
-  if (!isObject(present)) {
-    throw new NotEditable(`${file} is not plain JSON, perhaps for its comments.`)
-  }
-  return `${JSON.stringify(merge(present, settings), null, 2)}\n`
-}
-
-function merge(present: Json, settings: Json): Json {
-  const merged: Json = { ...present }
-  for (const [name, value] of Object.entries(settings)) {
-    const old = merged[name]
-    // The gateway's own provider is replaced: a model that is gone must not stay in it.
-    merged[name] = isObject(old) && isObject(value) && name !== PROVIDER ? merge(old, value) : value
-  }
-  return merged
 }

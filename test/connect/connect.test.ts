@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
+import { parse as parseToml } from "smol-toml"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { checkClients, checkClock, judgeStream } from "../../src/dev/connect/check.ts"
 import type { ClientName } from "../../src/connect/clients.ts"
@@ -71,6 +72,90 @@ describe.each(["codex", "claude", "opencode", "qwen"] as const)("%s", (client) =
   })
 })
 
+/** What these versions add to a file at their first start: codex 0.169.0, claude 2.1.332, qwen 0.24.4. */
+const ADDED = {
+  codex: (text: string) => `${text}\n[tui]\nscreen_reader_detection_done = true\n`,
+  claude: (text: string) => addJson(text, { theme: "auto" }),
+  opencode: (text: string) => addJson(text, { share: "disabled" }),
+  qwen: (text: string) => addJson(text, { $version: 4, ui: { autoModeAcknowledged: true } }),
+}
+
+function addJson(text: string, more: object): string {
+  return `${JSON.stringify({ ...(JSON.parse(text) as object), ...more }, null, 2)}\n`
+}
+
+const BEFORE = {
+  codex: '# mine\nmodel = "mine"\n\n[model_providers.gateway]\nbase_url = "old"\n',
+  claude: '{\n  "env": {\n    "ANTHROPIC_MODEL": "mine",\n    "A": "b"\n  }\n}\n',
+  opencode: '{\n  "provider": {\n    "mine": {}\n  },\n  "model": "mine/one"\n}\n',
+  qwen: '{\n  "model": {\n    "name": "mine",\n    "maxSessionTurns": 9\n  }\n}\n',
+}
+const SETTINGS = {
+  codex: ".codex/config.toml",
+  claude: ".claude/settings.json",
+  opencode: ".config/opencode/opencode.json",
+  qwen: ".qwen/settings.json",
+}
+
+describe.each(["codex", "claude", "opencode", "qwen"] as const)("undo of %s", (client) => {
+  const added = ADDED[client]
+  const change = (file: string) => writeFileSync(file, added(readFileSync(file, "utf8")))
+
+  test("keeps what was added since, and brings back what was replaced", () => {
+    const home = newHome()
+    const file = put(home, SETTINGS[client], BEFORE[client])
+    connect(home, client)
+    change(file)
+    expect(undo(home, client, false)).toContainEqual({ path: file, keeps_changes: true })
+    const after = readFileSync(file, "utf8")
+    expect(client === "codex" ? parseToml(after) : JSON.parse(after)).toEqual(
+      client === "codex" ? parseToml(added(BEFORE.codex)) : JSON.parse(added(BEFORE[client])),
+    )
+    expect(stateOf(home, client)).toBe("absent")
+  })
+
+  test("leaves nothing of the gateway in a file that did not exist", () => {
+    const home = newHome()
+    const [{ path: file } = { path: "" }] = connect(home, client)
+    change(file)
+    // Between two connects, too.
+    connect(home, client, "acme/chat-2")
+    undo(home, client, false)
+    const after = readFileSync(file, "utf8")
+    expect(after).toBe(client === "codex" ? added("").trimStart() : added("{}"))
+  })
+
+  test("is refused where a setting of the gateway was changed", () => {
+    const home = newHome()
+    const [{ path: file } = { path: "" }] = connect(home, client)
+    const changed = added(readFileSync(file, "utf8").replace("acme/chat-1", "acme/other"))
+    writeFileSync(file, changed)
+    expect(() => undo(home, client, false)).toThrow("was changed since")
+    expect(readFileSync(file, "utf8")).toBe(changed)
+  })
+})
+
+test.each([
+  ["a line in the gateway's table", (text: string) => `${text}query_params = { a = "b" }\n`],
+  ["a table below the gateway's", (text: string) => `${text}\n[model_providers.gateway.http_headers]\na = "b"\n`],
+  ["a string of several lines", (text: string) => `${text}\n[tui]\nnote = """\nx\n"""\n`],
+])("undo of codex is refused for %s", (_, change) => {
+  const home = newHome()
+  const [{ path: file } = { path: "" }] = connect(home, "codex")
+  writeFileSync(file, change(readFileSync(file, "utf8")))
+  expect(() => undo(home, "codex", false)).toThrow("was changed since")
+})
+
+test("undo of codex keeps comments, and other names in the file of its key", () => {
+  const home = newHome()
+  const [{ path: toml } = { path: "" }, { path: env } = { path: "" }] = connect(home, "codex")
+  writeFileSync(toml, `# first\n${readFileSync(toml, "utf8")}# about tui\n[tui]\nx = 1\n`)
+  writeFileSync(env, `OTHER=1\n${readFileSync(env, "utf8")}`)
+  undo(home, "codex", false)
+  expect(readFileSync(toml, "utf8")).toBe("# first\n\n# about tui\n[tui]\nx = 1\n")
+  expect(readFileSync(env, "utf8")).toBe("OTHER=1\n")
+})
+
 test("codex keeps other settings, root keys stand before tables, and its key is in no setting", () => {
   const home = newHome()
   const file = put(
@@ -101,10 +186,14 @@ test("claude keeps other settings and gets the address without /v1", () => {
   const home = newHome()
   const file = put(home, ".claude/settings.json", '{"permissions":{"allow":["Read"]},"env":{"A":"b"}}')
   connect(home, "claude")
-  expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
+  const settings = JSON.parse(readFileSync(file, "utf8")) as { env: Record<string, string> }
+  expect(settings).toMatchObject({
     permissions: { allow: ["Read"] },
     env: { A: "b", ANTHROPIC_BASE_URL: "https://gateway.example.com/api", ANTHROPIC_AUTH_TOKEN: KEY },
   })
+  for (const size of ["OPUS", "SONNET", "HAIKU"]) {
+    expect(settings.env[`ANTHROPIC_DEFAULT_${size}_MODEL`]).toBe("acme/chat-1")
+  }
 })
 
 test("opencode has the key in a file of its own", () => {

@@ -5,7 +5,7 @@ import { type ClientName, CLIENTS, defaultModel, MOST_MODELS, setupOf } from "..
 import { modelsOf } from "../connect/check.ts"
 import { diffLines } from "../connect/diff.ts"
 import { editFiles } from "../connect/edits.ts"
-import { undo, writeFiles } from "../connect/files.ts"
+import { describeUndone, undo, writeFiles } from "../connect/files.ts"
 import { connectByLink, describeFiles, readLink } from "../connect/link.ts"
 import { type Command, type Given, print, text } from "./command.ts"
 
@@ -30,7 +30,7 @@ export const connect: Command = {
     if (!client) throw new Failure(`connect takes ${CLIENTS.join(", ")}.`, 2)
     if (given.values["undo"] === true) {
       const restored = undo(homedir(), client, given.values["force"] === true)
-      return print(given, restored, restored.map(({ path }) => `restored  ${path}`).join("\n"))
+      return print(given, restored, describeUndone(restored).join("\n"))
     }
     const link = text(given, "link")
     return link === undefined ? connectByKey(given, client) : redeem(given, client, link)

@@ -1,15 +1,18 @@
-import { type ClientName, type Connection, NotEditable, setupOf } from "../../connect/clients.ts"
+import { type ClientName, type Connection, setupOf } from "../../connect/clients.ts"
+import { NotEditable } from "../../connect/config-files.ts"
 import { Failure } from "../failure.ts"
 import { readText } from "./files.ts"
 
-export type Edited = { path: string; before: string | undefined; text: string }
+/** `settings`: those of the gateway in `text`. */
+export type Edited = { path: string; before: string | undefined; text: string; settings: string }
 
 /** The files of a client as they would be. Throws if one of them cannot be edited safely. */
 export function editFiles(client: ClientName, connection: Connection): Edited[] {
-  return setupOf(client, connection).files.map(({ path, edit }) => {
+  return setupOf(client, connection).files.map(({ path, edit, settings }) => {
     const before = readText(path)
     try {
-      return { path, before, text: edit(before) }
+      const text = edit(before)
+      return { path, before, text, settings: settings(text) }
     } catch (thrown) {
       if (!(thrown instanceof NotEditable)) throw thrown
       throw new Failure(`${thrown.message} Add the settings by hand: --print, or the page of the link, shows them.`)

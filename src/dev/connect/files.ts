@@ -1,11 +1,19 @@
 import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
+import { type ClientName, setupOf } from "../../connect/clients.ts"
+import { NotEditable } from "../../connect/config-files.ts"
 import { Failure } from "../failure.ts"
 import { parseStored } from "../../support/json.ts"
+import type { Edited } from "./edits.ts"
 
-/** A file that `connect` wrote: its backup, or null if it did not exist, and the hash of what was written. */
-export type Written = { path: string; backup: string | null; sha256: string }
+/**
+ * A file that `connect` wrote: its backup, or null if it did not exist; the hash of the text while nobody else has
+ * changed it, and that of the gateway's settings in it, which earlier versions did not keep.
+ */
+export type Written = { path: string; backup: string | null; sha256: string; settings_sha256?: string }
+/** `keeps_changes`: other settings that were changed since it was connected are still there. */
+export type Undone = { path: string; keeps_changes: boolean }
 type State = Partial<Record<string, Written[]>>
 
 const stateFile = (home: string) => path.join(home, ".config/edge-model-gateway/connect.json")
@@ -24,14 +32,17 @@ function readState(home: string): State {
 }
 
 /** Writes the files of a client. The backup of the first time stays: it is what the user had. */
-export function writeFiles(home: string, client: string, files: readonly { path: string; text: string }[]): Written[] {
+export function writeFiles(home: string, client: string, files: readonly Edited[]): Written[] {
   const before = writtenFor(home, client)
-  const written = files.map(({ path: file, text }) => {
+  const written = files.map(({ path: file, text, settings }) => {
     const known = before.find((entry) => entry.path === file)
     const present = readText(file)
     const backup = known ? known.backup : present === undefined ? null : backUp(file, present)
     writePrivate(file, text)
-    return { path: file, backup, sha256: hashOf(text) }
+    // What was changed between two connects is in no backup: the hash that does not match tells undo to keep it.
+    const isChanged = known !== undefined && present !== undefined && hashOf(present) !== known.sha256
+    const sha256 = isChanged ? known.sha256 : hashOf(text)
+    return { path: file, backup, sha256, settings_sha256: hashOf(settings) }
   })
   saveState(home, { ...readState(home), [client]: written })
   return written
@@ -44,25 +55,52 @@ function backUp(file: string, text: string): string {
   return backup
 }
 
-/** Restores what the user had. Throws if a file was changed since, unless forced. */
-export function undo(home: string, client: string, isForced: boolean): Written[] {
+/**
+ * Restores what the user had. In a file that was changed since, only the gateway's settings are undone; throws if those
+ * were changed themselves, unless forced.
+ */
+export function undo(home: string, client: ClientName, isForced: boolean): Undone[] {
   const written = writtenFor(home, client)
   if (written.length === 0) throw new Failure(`${client} is not connected by this command: nothing to undo.`)
-  for (const { path: file, sha256, backup } of written) {
-    const text = readText(file)
-    if (isForced || text === undefined || hashOf(text) === sha256) continue
-    const remedy = backup === null ? "Remove the gateway's lines by hand" : `Compare it with ${backup}`
-    throw new Failure(`${file} was changed since it was connected. ${remedy}, or pass --force to lose the changes.`)
-  }
-  for (const { path: file, backup } of written) {
-    if (backup === null) rmSync(file, { force: true })
-    else {
-      writePrivate(file, readFileSync(backup, "utf8"))
-      rmSync(backup)
+  const restored = written.map((entry) => {
+    const text = readText(entry.path)
+    const before = entry.backup === null ? undefined : readFileSync(entry.backup, "utf8")
+    const isAsWritten = isForced || text === undefined || hashOf(text) === entry.sha256
+    return {
+      ...entry,
+      after: isAsWritten ? before : withoutSettings({ home, client, text, before }, entry),
+      isAsWritten,
     }
+  })
+  for (const { path: file, after, backup } of restored) {
+    if (after === undefined) rmSync(file, { force: true })
+    else writePrivate(file, after)
+    if (backup !== null) rmSync(backup)
   }
   saveState(home, { ...readState(home), [client]: undefined })
-  return written
+  return restored.map(({ path: file, isAsWritten }) => ({ path: file, keeps_changes: !isAsWritten }))
+}
+
+type Changed = { home: string; client: ClientName; text: string; before: string | undefined }
+
+function withoutSettings({ home, client, text, before }: Changed, written: Written): string | undefined {
+  const { files } = setupOf(client, { home, base: "", key: "", model: "", models: [] })
+  const file = files.find(({ path: known }) => known === written.path)
+  try {
+    if (file && hashOf(file.settings(text)) === written.settings_sha256) return file.restore(text, before)
+  } catch (thrown) {
+    if (!(thrown instanceof NotEditable)) throw thrown
+  }
+  const remedy = written.backup === null ? "Remove the gateway's lines by hand" : `Compare it with ${written.backup}`
+  throw new Failure(
+    `${written.path} was changed since it was connected. ${remedy}, or pass --force to lose the changes.`,
+  )
+}
+
+export function describeUndone(undone: readonly Undone[]): string[] {
+  return undone.map(({ path: file, keeps_changes }) =>
+    keeps_changes ? `restored  ${file}, with the other changes since` : `restored  ${file}`,
+  )
 }
 
 function saveState(home: string, state: State): void {

@@ -1,14 +1,15 @@
 import { homedir } from "node:os"
+import { type ClientName, CLIENTS } from "../../connect/clients.ts"
 import { Failure } from "../failure.ts"
-import { undo } from "./files.ts"
+import { describeUndone, undo } from "./files.ts"
 import { connectByLink, describeFiles, readLink } from "./link.ts"
 
 /**
  * What a developer without this repository runs: the console serves it as /connect.js. The link is in GATEWAY_LINK;
  * `--undo CLIENT` restores what was there before.
  */
-async function main([option, client = ""]: readonly string[]): Promise<string[]> {
-  if (option === "--undo") return undo(homedir(), client, false).map(({ path }) => `restored  ${path}`)
+async function main([option, name]: readonly string[]): Promise<string[]> {
+  if (option === "--undo") return describeUndone(undo(homedir(), clientOf(name), false))
   const text = process.env["GATEWAY_LINK"]
   if (option !== undefined || !text) throw new Failure("Set GATEWAY_LINK to the link, or pass --undo CLIENT.", 2)
   const link = readLink(text)
@@ -16,6 +17,12 @@ async function main([option, client = ""]: readonly string[]): Promise<string[]>
   if (files.length === 0) return [`key    ${key}`, `model  ${model}`, ...steps]
   const remedy = `undo   curl -fsS ${link.origin}/connect.js | node - --undo ${link.client}`
   return [...describeFiles(files), `model  ${model}`, remedy, ...steps]
+}
+
+function clientOf(name: string | undefined): ClientName {
+  const client = CLIENTS.find((one) => one === name)
+  if (!client) throw new Failure(`--undo takes ${CLIENTS.join(", ")}.`, 2)
+  return client
 }
 
 main(process.argv.slice(2)).then(
