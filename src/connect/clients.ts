@@ -54,6 +54,7 @@ function claude({ home, base, key, model }: Connection): ClientSetup {
     ANTHROPIC_BASE_URL: base.replace(/\/v1$/, ""),
     ANTHROPIC_AUTH_TOKEN: key,
     ANTHROPIC_MODEL: model,
+    ANTHROPIC_DEFAULT_FABLE_MODEL: model,
     ANTHROPIC_DEFAULT_OPUS_MODEL: model,
     ANTHROPIC_DEFAULT_SONNET_MODEL: model,
     ANTHROPIC_DEFAULT_HAIKU_MODEL: model,

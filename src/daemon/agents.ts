@@ -144,9 +144,10 @@ function anthropicEnv(config: DaemonConfig, model: string | undefined): Record<s
     // Its clients add /v1 themselves.
     ANTHROPIC_BASE_URL: config.api_base.replace(/\/v1$/, ""),
     ANTHROPIC_AUTH_TOKEN: config.api_key,
-    // The last three: models for the agent's aliases of model sizes.
+    // The last four: models for the agent's aliases of model sizes.
     ...(model !== undefined && {
       ANTHROPIC_MODEL: model,
+      ANTHROPIC_DEFAULT_FABLE_MODEL: model,
       ANTHROPIC_DEFAULT_OPUS_MODEL: model,
       ANTHROPIC_DEFAULT_SONNET_MODEL: model,
       ANTHROPIC_DEFAULT_HAIKU_MODEL: model,

@@ -191,7 +191,7 @@ test("claude keeps other settings and gets the address without /v1", () => {
     permissions: { allow: ["Read"] },
     env: { A: "b", ANTHROPIC_BASE_URL: "https://gateway.example.com/api", ANTHROPIC_AUTH_TOKEN: KEY },
   })
-  for (const size of ["OPUS", "SONNET", "HAIKU"]) {
+  for (const size of ["FABLE", "OPUS", "SONNET", "HAIKU"]) {
     expect(settings.env[`ANTHROPIC_DEFAULT_${size}_MODEL`]).toBe("acme/chat-1")
   }
 })
