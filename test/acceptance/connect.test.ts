@@ -2,57 +2,104 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { beforeAll, expect, inject, onTestFinished, test } from "vitest"
-import { installOpencode } from "../support/opencode.ts"
+import { installClaude, installCodex, installOpencode } from "../support/install-package.ts"
 import { gatewayCommand, run } from "./command.ts"
 import { newOrganization, type Organization, usageOf } from "./world.ts"
 
 let organization: Organization
 let commands: string
 
+/** The agents in the form that each calls models in: chat, Responses, Messages. The last word is the prompt. */
+const AGENTS = {
+  opencode: {
+    file: ".config/opencode/opencode.json",
+    argv: ["opencode", "run", "-m", "gateway/sim/echo"],
+    shown: '+   "model": "gateway/sim/echo"',
+    quiet: { OPENCODE_DISABLE_MODELS_FETCH: "1", OPENCODE_DISABLE_AUTOUPDATE: "1" },
+  },
+  codex: {
+    file: ".codex/config.toml",
+    // codex works in repositories only, unless it is told otherwise.
+    argv: ["codex", "exec", "--skip-git-repo-check"],
+    shown: '+ model = "sim/echo"',
+    quiet: {},
+  },
+  claude: {
+    file: ".claude/settings.json",
+    argv: ["claude", "-p"],
+    shown: '+     "ANTHROPIC_MODEL": "sim/echo"',
+    quiet: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" },
+  },
+} as const
+type Agent = keyof typeof AGENTS
+
 beforeAll(async () => {
   organization = await newOrganization()
-  commands = installOpencode()
+  commands = [installOpencode(), installCodex(), installClaude()].join(path.delimiter)
 }, 300_000)
 
-function newHome() {
+function newHome({ apiKey } = organization) {
   const home = mkdtempSync(path.join(tmpdir(), "gateway-connect-"))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const env = {
     HOME: home,
-    PATH: `${commands}:${process.env["PATH"]}`,
+    PATH: `${commands}${path.delimiter}${process.env["PATH"]}`,
     GATEWAY_URL: inject("gateway").url,
-    GATEWAY_API_KEY: organization.apiKey,
+    GATEWAY_API_KEY: apiKey,
   }
   const gateway = (...args: string[]) => gatewayCommand(args, env)
   return { home, env, gateway }
 }
 
-test("opencode calls the gateway after one command, doctor finds it, and undo removes it", async () => {
+/** An agent with what `connect` wrote alone: nothing of the gateway is in the environment. */
+function prompt(agent: Agent, { home, path: searched }: { home: string; path: string }, words: readonly string[]) {
+  const { argv, quiet } = AGENTS[agent]
+  const [command, ...args] = argv
+  return run(command, [...args, ...words], { env: { HOME: home, PATH: searched, ...quiet }, cwd: home })
+}
+
+test.each(["opencode", "codex", "claude"] as const)(
+  "%s calls the gateway after one command, doctor finds it, and undo removes it",
+  async (agent) => {
+    const own = await newOrganization()
+    const { home, env, gateway } = newHome(own)
+    const file = path.join(home, AGENTS[agent].file)
+    const shown = await gateway("connect", agent, "--model", "sim/echo", "--dry-run")
+    expect(shown.out).toContain(AGENTS[agent].shown)
+    expect(shown.out).not.toContain(own.apiKey)
+    expect(existsSync(file)).toBe(false)
+
+    const connected = await gateway("connect", agent, "--model", "sim/echo")
+    expect(connected.code, connected.errors).toBe(0)
+    expect(connected.out).not.toContain(own.apiKey)
+    const answer = await prompt(agent, { home, path: env.PATH }, ["Say marmalade"])
+    expect(answer.out, answer.errors).toContain("marmalade")
+    expect(await usageOf(own)).toBeGreaterThan(0)
+
+    const checked = await gateway("doctor")
+    expect(checked.code, checked.out + checked.errors).toBe(0)
+    expect(checked.out).toMatch(new RegExp(`ok +${agent} +uses this gateway`))
+    const undone = await gateway("connect", agent, "--undo")
+    expect(undone.code, undone.errors).toBe(0)
+    expect(existsSync(file)).toBe(false)
+  },
+)
+
+test("claude's names for sizes of models are the gateway's model", async () => {
   const { home, env, gateway } = newHome()
-  const shown = await gateway("connect", "opencode", "--model", "sim/echo", "--dry-run")
-  expect(shown.out).toContain('+   "model": "gateway/sim/echo"')
-  expect(shown.out).not.toContain(organization.apiKey)
-  expect(existsSync(path.join(home, ".config/opencode/opencode.json"))).toBe(false)
+  expect((await gateway("connect", "claude", "--model", "sim/echo")).code).toBe(0)
+  for (const size of ["haiku", "fable"]) {
+    const answer = await prompt("claude", { home, path: env.PATH }, ["--model", size, "Say quince"])
+    expect(answer.out, answer.errors).toContain("quince")
+  }
+})
 
-  const connected = await gateway("connect", "opencode", "--model", "sim/echo")
-  expect(connected.code, connected.errors).toBe(0)
-  expect(connected.out).not.toContain(organization.apiKey)
-  const { GATEWAY_API_KEY: _, ...bare } = env
-  const quiet = { OPENCODE_DISABLE_MODELS_FETCH: "1", OPENCODE_DISABLE_AUTOUPDATE: "1" }
-  const answer = await run("opencode", ["run", "-m", "gateway/sim/echo", "Say marmalade"], {
-    env: { ...bare, ...quiet },
-    cwd: home,
-  })
-  expect(answer.out, answer.errors).toContain("marmalade")
-  expect(await usageOf(organization)).toBeGreaterThan(0)
-
-  const checked = await gateway("doctor", "--stream", "sim/paced")
-  expect(checked.code, checked.out + checked.errors).toBe(0)
-  expect(checked.out).toMatch(/ok +opencode +uses this gateway/)
-  expect(checked.out).toMatch(/ok +key/)
-  expect(checked.out).toMatch(/ok +stream/)
-  expect((await gateway("connect", "opencode", "--undo")).code).toBe(0)
-  expect(existsSync(path.join(home, ".config/opencode/opencode.json"))).toBe(false)
+test("doctor checks the key and that a stream arrives as it is sent", async () => {
+  const { gateway } = newHome()
+  const { code, out, errors } = await gateway("doctor", "--stream", "sim/paced")
+  expect(code, out + errors).toBe(0)
+  expect(out).toMatch(/ok +key/)
+  expect(out).toMatch(/ok +stream/)
 })
 
 test("doctor fails for a key that is not valid and says what to do", async () => {
@@ -85,27 +132,26 @@ function shell(command: string, { home, path: commands }: { home: string; path: 
   return run("sh", ["-c", command], { env: { HOME: home, PATH: commands }, cwd: home })
 }
 
-test("the command of a link connects opencode without this repository, once, and is undone", async () => {
-  const { home, env } = newHome()
-  const { command, url } = await newLink("opencode")
-  const machine = { home, path: env.PATH }
-  const connected = await shell(command, machine)
-  expect(connected.code, connected.errors).toBe(0)
-  expect(connected.out).toContain("opencode.json")
-  expect(connected.out + connected.errors).not.toContain(organization.apiKey)
-  const quiet = { OPENCODE_DISABLE_MODELS_FETCH: "1", OPENCODE_DISABLE_AUTOUPDATE: "1" }
-  const answer = await run("opencode", ["run", "-m", "gateway/sim/echo", "Say tangerine"], {
-    env: { HOME: home, PATH: env.PATH, ...quiet },
-    cwd: home,
-  })
-  expect(answer.out, answer.errors).toContain("tangerine")
+test.each(["opencode", "codex", "claude"] as const)(
+  "the command of a link connects %s without this repository, once, and is undone",
+  async (agent) => {
+    const { home, env } = newHome()
+    const { command, url } = await newLink(agent)
+    const machine = { home, path: env.PATH }
+    const connected = await shell(command, machine)
+    expect(connected.code, connected.errors).toBe(0)
+    expect(connected.out).toContain(AGENTS[agent].file)
+    expect(connected.out + connected.errors).not.toContain(organization.apiKey)
+    const answer = await prompt(agent, machine, ["Say tangerine"])
+    expect(answer.out, answer.errors).toContain("tangerine")
 
-  const again = await shell(command, { ...machine, home: newHome().home })
-  expect([again.code, again.errors]).toEqual([1, expect.stringContaining("This link was used")])
-  const undone = await shell(`curl -fsS ${new URL(url).origin}/connect.js | node - --undo opencode`, machine)
-  expect(undone.code, undone.errors).toBe(0)
-  expect(existsSync(path.join(home, ".config/opencode/opencode.json"))).toBe(false)
-})
+    const again = await shell(command, { ...machine, home: newHome().home })
+    expect([again.code, again.errors]).toEqual([1, expect.stringContaining("This link was used")])
+    const undone = await shell(`curl -fsS ${new URL(url).origin}/connect.js | node - --undo ${agent}`, machine)
+    expect(undone.code, undone.errors).toBe(0)
+    expect(existsSync(path.join(home, AGENTS[agent].file))).toBe(false)
+  },
+)
 
 test("connect --link takes the key and the gateway from the link, and leaves it unused where it cannot write", async () => {
   const { home, env } = newHome()

@@ -1,17 +1,22 @@
 import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import path from "node:path"
 import { Client as SecondClient, StreamableHTTPClientTransport as SecondTransport } from "@modelcontextprotocol/client"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest"
 import * as z from "zod"
 import { eventually } from "../support/eventually.ts"
+import { installInspector } from "../support/install-package.ts"
+import { run } from "./command.ts"
 import { gatewayUrl, newKey, newOrganization, openai, type Organization } from "./world.ts"
 
-/** The official SDK on both sides of the gateway: its client, and a server made with it. */
+/** The official SDK on both sides of the gateway: its client, and a server made with it. And the official inspector. */
 
 const TOKEN = "Bearer token-of-the-server-0123456789"
 const transports = new Map<string, StreamableHTTPServerTransport>()
@@ -64,8 +69,10 @@ async function handle(id: string | undefined, request: http.IncomingMessage, res
 }
 
 let organization: Organization
+let inspectorCommands: string
 
 beforeAll(async () => {
+  inspectorCommands = installInspector()
   upstream.listen(0, "127.0.0.1")
   await once(upstream, "listening")
   const { port } = upstream.address() as AddressInfo
@@ -84,7 +91,7 @@ beforeAll(async () => {
     body: JSON.stringify(input),
   })
   expect(registered.status, await registered.text()).toBe(201)
-})
+}, 240_000)
 
 afterAll(() => {
   upstream.closeAllConnections()
@@ -202,4 +209,49 @@ test("a call that the MCP client leaves ends at the server", async () => {
   await client.close()
   await eventually(async () => expect(cancelled).toBeGreaterThan(before))
   await eventually(async () => expect(await spentBy(apiKey)).toBe(0.001))
+})
+
+/** The official inspector on the command line, in a home of its own. */
+async function inspect(apiKey: string, era: string, ...request: string[]) {
+  const home = mkdtempSync(path.join(tmpdir(), "gateway-inspector-"))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const target = ["--cli", `${gatewayUrl}/mcp/tools`, "--transport", "http", "--protocol-era", era]
+  const header = ["--header", `Authorization: Bearer ${apiKey}`, "--stored-auth-only"]
+  const env = { HOME: home, PATH: `${path.dirname(process.execPath)}${path.delimiter}${process.env["PATH"]}` }
+  return run(path.join(inspectorCommands, "inspector"), [...target, ...header, ...request], { env, cwd: home })
+}
+
+type Calls = { data: { model: string; status: number; outcome: string; cost: number }[] }
+
+async function callsOf(apiKey: string): Promise<Calls["data"]> {
+  const response = await fetch(`${gatewayUrl}/calls`, { headers: { authorization: `Bearer ${apiKey}` } })
+  return ((await response.json()) as Calls).data
+}
+
+test.each(["legacy", "modern"])("the inspector lists and calls the tools of its key, era %s", async (era) => {
+  const apiKey = await newKey(organization, { mcp_tools: ["tools/add"] })
+  const listed = await inspect(apiKey, era, "--method", "tools/list", "--strict")
+  expect(listed.code, listed.errors).toBe(0)
+  const { tools } = JSON.parse(listed.out) as { tools: { name: string }[] }
+  expect(tools.map(({ name }) => name)).toEqual(["add"])
+
+  const call = ["--method", "tools/call", "--tool-name"]
+  const sum = await inspect(apiKey, era, ...call, "add", "--tool-arg", "a=2", "b=3")
+  expect(sum.code, sum.errors).toBe(0)
+  expect(JSON.parse(sum.out)).toMatchObject({ content: [{ type: "text", text: "5" }] })
+  await eventually(async () => {
+    expect(await callsOf(apiKey)).toMatchObject([{ model: "mcp/tools/add", status: 200, outcome: "ok", cost: 0.001 }])
+  })
+
+  // It does not find the tool in the list; a resource it asks the gateway for.
+  const denied = await inspect(apiKey, era, ...call, "secret")
+  expect([denied.code, denied.errors]).toEqual([5, expect.stringContaining("Tool 'secret' not found")])
+  const resource = await inspect(apiKey, era, "--method", "resources/read", "--uri", "file:///readme")
+  expect([resource.code, resource.errors]).toEqual([1, expect.stringContaining("needs mcp_tools with tools/*")])
+  expect(await spentBy(apiKey)).toBe(0.001)
+})
+
+test("the inspector says that a key is not valid", async () => {
+  const refused = await inspect("sk-gw-v1-wrong", "legacy", "--method", "tools/list")
+  expect([refused.code, refused.errors]).toEqual([3, expect.stringContaining("This API key is not valid")])
 })

@@ -9,7 +9,7 @@ import { folderIn, prepare } from "../../src/daemon/folder.ts"
 import { root } from "../../src/dev/options.ts"
 import { end, npmStart, type Started } from "../acceptance/npm-start.ts"
 import { eventually } from "../support/eventually.ts"
-import { installOpencode } from "../support/opencode.ts"
+import { installOpencode } from "../support/install-package.ts"
 import { talkTo } from "./talk.ts"
 
 /**

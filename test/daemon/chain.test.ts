@@ -11,7 +11,7 @@ import { eventually } from "../support/eventually.ts"
 import { liveStory } from "../support/intern-story.ts"
 import { type Access, closeEditors } from "../support/published-editor.ts"
 import { sharesSessions } from "../support/shared-sessions.ts"
-import { installOpencode } from "../support/opencode.ts"
+import { installOpencode } from "../support/install-package.ts"
 import { talkTo } from "./talk.ts"
 
 /**

@@ -1,0 +1,40 @@
+import { execFileSync } from "node:child_process"
+import { existsSync, mkdirSync } from "node:fs"
+import path from "node:path"
+import { root } from "../../src/dev/options.ts"
+
+type Package = { name: string; version: string; command: string; runsScripts?: boolean }
+
+/**
+ * The folder of the commands of a program that users have. Such packages are too large to come along with every install,
+ * so each is fetched from the registry when it is first wanted.
+ */
+export function installPackage({ name, version, command, runsScripts = false }: Package): string {
+  const home = path.join(root, ".wrangler/agents", `${command}-${version}`)
+  const commands = path.join(home, "node_modules/.bin")
+  if (existsSync(path.join(commands, command))) return commands
+  mkdirSync(home, { recursive: true })
+  const options = ["--prefix", home, "--no-save", "--no-audit", "--no-fund"]
+  // npm run hands the options of this project on, which forbid scripts.
+  const install = ["install", ...options, `--ignore-scripts=${!runsScripts}`, `${name}@${version}`]
+  execFileSync("npm", install, { stdio: "pipe" })
+  return commands
+}
+
+/** Its script puts the binary in place. */
+export function installOpencode(): string {
+  return installPackage({ name: "opencode-ai", version: "1.18.33", command: "opencode", runsScripts: true })
+}
+
+export function installCodex(): string {
+  return installPackage({ name: "@openai/codex", version: "0.169.0", command: "codex" })
+}
+
+/** Its script puts the binary in place. */
+export function installClaude(): string {
+  return installPackage({ name: "@anthropic-ai/claude-code", version: "2.1.332", command: "claude", runsScripts: true })
+}
+
+export function installInspector(): string {
+  return installPackage({ name: "@modelcontextprotocol/inspector", version: "2.12.0", command: "inspector" })
+}
