@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs"
+import path from "node:path"
 import { describe, expect, test } from "vitest"
 import type { Env } from "../../src/config/env.ts"
 import { configuredProviders, customProviders } from "../../src/providers/configured.ts"
@@ -8,6 +10,11 @@ function env(variables: Record<string, unknown>): Env {
 }
 
 const server = (slug: string) => JSON.stringify([{ slug, base_url: "http://127.0.0.1:8080/v1", models: [] }])
+
+test("the README counts the built-in providers", () => {
+  const readme = readFileSync(path.join(import.meta.dirname, "../../README.md"), "utf8")
+  expect(readme).toContain(`${builtInProviders.length} built in`)
+})
 
 describe("the providers of a deployment", () => {
   test("are those whose secret is set", () => {
