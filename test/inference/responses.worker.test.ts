@@ -146,12 +146,20 @@ describe.concurrent("a provider that fails", () => {
   })
 })
 
+describe.concurrent("a response in the background", () => {
+  // Clients poll while the status is queued or in_progress.
+  test.each(["sim/echo", "sim-responses/echo"])("of %s is complete at once", async (model) => {
+    const result = await expectJson<Answer>(200, ask({ model, background: true }))
+    expect(result).toMatchObject({ status: "completed", background: false })
+  })
+})
+
 describe.concurrent("what cannot be had is refused with a message that names it", () => {
   test.each([
     [{ previous_response_id: "resp_1" }, "previous_response_id"],
     [{ prompt: { id: "p" } }, "prompt"],
     [{ store: true }, "store"],
-    [{ background: true }, "background"],
+    [{ background: "yes" }, "background"],
     [{ max_tool_calls: 31 }, "max_tool_calls"],
     [{ input: undefined }, "input"],
     [{ input: [{ type: "item_reference", id: "x" }] }, "input[0]"],

@@ -120,7 +120,7 @@ export const ResponsesRequest = z
     safety_identifier: text.max(256, "must be at most 256 characters").nullish(),
 
     store: only(false, `accepts false or null, because ${stateless}`),
-    background: only(false, "accepts false or null: a response is made while its caller waits"),
+    background: flag.nullish(),
     conversation: nothing(`is not supported, because ${stateless}`),
     previous_response_id: nothing(`is not supported, because ${stateless}`),
     prompt: nothing("is not supported, because no prompt is stored here; send its text in instructions and input"),

@@ -10,6 +10,7 @@ import type { ResponsesRequest } from "./schemas.ts"
 const PASSED = new Set(["reasoning", "service_tier"])
 const NOT_PASSED = new Set([
   "input",
+  "background",
   "max_output_tokens",
   "max_tool_calls",
   "safety_identifier",

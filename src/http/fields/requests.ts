@@ -5,7 +5,7 @@ export const REQUEST_FIELDS: Descriptions = {
   allow_fallbacks: "Whether other providers may be tried when the first ones fail. Default true.",
   approval_mode: "Whether the intern asks before tools with effects: `manual` or `auto`.",
   arguments: "Arguments of the call, as JSON text.",
-  background: "Only false or null: a response is made while its caller waits.",
+  background: "True is answered like false, with the completed response: nothing is stored that could be polled.",
   budget_tokens: "How many tokens the model may think with at most.",
   by: "What endpoints are sorted by.",
   cache_control: "Ends a prefix of the prompt that the provider is to cache.",

@@ -12,8 +12,8 @@ export const responsesRows: FieldRow[] = [
     refuses: each("metadata", { "a[b]": "x" }),
   },
   {
-    promise: "background is null or false",
-    accepts: each("background", null, false),
+    promise: "background is a boolean or null",
+    accepts: each("background", null, false, true),
     refuses: each("background", "no"),
   },
   { promise: "model is a string", accepts: each("model", "sim/echo"), refuses: each("model", 7) },

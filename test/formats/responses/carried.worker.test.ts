@@ -107,6 +107,12 @@ test("a native provider is sent nothing that is ours", () => {
   expect(toResponsesBody(request({ input }), outgoing)["input"]).toEqual([...vendor, { role: "user", content: "Hi" }])
 })
 
+test("a provider gets no request for a response in the background, which it would have to store", () => {
+  const outgoing = { upstreamId: "m", maxCompletionTokens: undefined, pseudonym: undefined }
+  const body = toResponsesBody(request({ input: "Hi", background: true }), outgoing)
+  expect(body).toEqual({ model: "m", input: "Hi", store: false, stream: false })
+})
+
 /** A provider of the Messages wire that thinks, calls for the weather, and answers what it is told. */
 const THOUGHTS = [
   { type: "thinking", thinking: "Which city?", signature: "SIG==" },

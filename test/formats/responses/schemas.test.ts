@@ -53,7 +53,7 @@ describe("a field outside its range is refused, with words that say what is acce
     [{ truncation: "maybe" }, "truncation: accepts auto, disabled"],
     [{ include: ["everything"] }, "include[0]: accepts file_search_call.results"],
     [{ store: true }, "store: accepts false or null"],
-    [{ background: true }, "background: accepts false or null"],
+    [{ background: "yes" }, "background: must be true or false"],
     [{ previous_response_id: "resp_1" }, "send the full conversation in input"],
     [{ prompt: { id: "p" } }, "prompt: is not supported"],
     [{ session_id: "s".repeat(257) }, "session_id: must be at most 256 characters"],

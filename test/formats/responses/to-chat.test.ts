@@ -67,7 +67,7 @@ describe("fields", () => {
       "nothing of what is the Responses wire's own",
       {
         store: false,
-        background: null,
+        background: true,
         previous_response_id: null,
         prompt: null,
         truncation: "auto",
