@@ -99,12 +99,28 @@ describe("a request to a registered service", () => {
     expect(receiver.got).toEqual([])
   })
 
-  test.each(["v1/search%2f..%2fadmin", "v1/search/%5c..%5cadmin", "v1/search//admin", "v1/search%00"])(
-    "is refused for the ambiguous path %s",
+  test.each([
+    "v1/search%2f..%2fadmin",
+    "v1/search/%5c..%5cadmin",
+    "v1/search//admin",
+    "v1/search%00",
+    // Decoded twice, and with the path parameters of Java servers.
+    "v1/search/%252e%252e/admin",
+    "v1/search/..%25252fadmin",
+    "v1/search/..;/admin",
+    "v1/search/.;x=1/..;x=1/admin",
+  ])("is refused for the ambiguous path %s", async (path) => {
+    const { as, receiver } = await newWorld()
+    await errorOf(400, as.get(`/passthrough/search/${path}`))
+    expect(receiver.got).toEqual([])
+  })
+
+  test.each(["v1/search/100%25", "v1/search/a;b=1", "v1/search/...;x", "v1/search/a..;b"])(
+    "is sent with the path %s as it is",
     async (path) => {
       const { as, receiver } = await newWorld()
-      await errorOf(400, as.get(`/passthrough/search/${path}`))
-      expect(receiver.got).toEqual([])
+      expect((await as.get(`/passthrough/search/${path}`)).status).toBe(200)
+      expect(receiver.got.map(({ url }) => new URL(url).pathname)).toEqual([expect.stringContaining(path)])
     },
   )
 

@@ -32,14 +32,17 @@ export function responseHeaders(upstream: Headers, generationId: string, hide: (
 }
 
 /** A path that a service could read in another way than the rules do. */
-const AMBIGUOUS = /%(?:2e|2f|5c|[01][0-9a-f]|7f)|\\|\/\//i
+const AMBIGUOUS = /%(?:25)*(?:2e|2f|5c|[01][0-9a-f]|7f)|\\|\/\/|\/\.{1,2};/i
 
 /** The path below the service, as the client wrote it: `/v1/search`. Throws 400 for one that is ambiguous. */
 export function pathBelow(url: URL, slug: string): string {
   const marker = `/passthrough/${slug}`
   const path = url.pathname.slice(url.pathname.indexOf(marker) + marker.length) || "/"
   if (!AMBIGUOUS.test(path)) return path
-  throw new GatewayError("invalid_request", "The path must not have encoded dots or slashes, or empty segments.")
+  throw new GatewayError(
+    "invalid_request",
+    "The path must not have encoded dots or slashes, empty segments, or segments of dots.",
+  )
 }
 
 /** The URL at the service. `query`: the client's, as the guardrails let it pass; the service's own parameters win. */
