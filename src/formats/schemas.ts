@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { fileId } from "./file-id.ts"
 import { Trace } from "./trace.ts"
 
 /**
@@ -27,7 +28,7 @@ const contentPart = z.discriminatedUnion(
     z.looseObject({ type: z.literal("input_audio"), input_audio: z.looseObject({ data: text, format: text }) }),
     z.looseObject({
       type: z.literal("file"),
-      file: z.looseObject({ file_data: text.optional(), file_id: text.optional(), filename: text.nullish() }),
+      file: z.looseObject({ file_data: text.optional(), file_id: fileId.optional(), filename: text.nullish() }),
     }),
     z.looseObject({ type: z.literal("video_url"), video_url: z.looseObject({ url: text }) }),
     z.looseObject({ type: z.literal("input_video"), video_url: z.looseObject({ url: text }) }),
@@ -225,7 +226,9 @@ export const ChatRequest = z
     frequency_penalty: between(-2, 2).nullish(),
     presence_penalty: between(-2, 2).nullish(),
     repetition_penalty: between(0, 2).nullish(),
-    seed: z.int({ error: "must be an integer" }).nullish(),
+    seed: z
+      .int({ error: `must be an integer from -${Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}` })
+      .nullish(),
     stop: z
       .union([text, z.array(text).max(4, "must be at most 4 sequences")], {
         error: "must be a string or an array of up to 4 strings",

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { fileId } from "../file-id.ts"
 
 /** The content blocks of a message: what a conversation is made of on the Messages wire. */
 
@@ -15,7 +16,7 @@ export const TextBlock = z.looseObject({ type: z.literal("text"), text, cache_co
 
 const base64Source = z.looseObject({ type: z.literal("base64"), media_type: nonEmpty, data: text })
 const urlSource = z.looseObject({ type: z.literal("url"), url: nonEmpty })
-const fileSource = z.looseObject({ type: z.literal("file"), file_id: nonEmpty })
+const fileSource = z.looseObject({ type: z.literal("file"), file_id: fileId.min(1, "must not be empty") })
 const textSource = z.looseObject({ type: z.literal("text"), data: text })
 
 const imageBlock = z.looseObject({

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { fileId } from "../file-id.ts"
 
 /** The items of `input`: what a conversation is made of on the Responses wire. */
 
@@ -16,7 +17,7 @@ const inputImage = z
   .looseObject({
     type: z.literal("input_image"),
     image_url: text.nullish(),
-    file_id: text.nullish(),
+    file_id: fileId.nullish(),
     detail: z.enum(DETAILS, { error: `accepts ${DETAILS.join(", ")}` }).nullish(),
   })
   .refine((part) => part.image_url != null || part.file_id != null, "needs image_url or file_id")
@@ -25,7 +26,7 @@ const inputFile = z
     type: z.literal("input_file"),
     file_data: text.nullish(),
     file_url: text.nullish(),
-    file_id: text.nullish(),
+    file_id: fileId.nullish(),
     filename: text.nullish(),
   })
   .refine(

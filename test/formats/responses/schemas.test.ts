@@ -66,7 +66,7 @@ describe("a field outside its range is refused, with words that say what is acce
     [{ stream: "yes" }, "stream: must be true or false"],
     [{ messages: [{ role: "user", content: "Hi" }] }, "messages: is a field of /chat/completions"],
     [{ n: 2 }, "n: accepts 1"],
-    [{ seed: "x" }, "seed: must be an integer"],
+    [{ seed: "x" }, "seed: must be an integer from -9007199254740991 to 9007199254740991"],
     [{ max_tokens: "many" }, "max_tokens"],
     [{ debug: { echo_upstream_body: true } }, "debug: works with stream: true only"],
   ]
