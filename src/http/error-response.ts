@@ -58,7 +58,11 @@ export function onNotFound(allowed: (method: string, path: string) => boolean): 
 /** Hono's validators throw HTTPException for what never reached a schema: in practice a body that is not JSON. */
 function fromHono(thrown: unknown): unknown {
   if (!(thrown instanceof HTTPException)) return thrown
-  return new GatewayError("invalid_request", "The body is not valid JSON. Send one JSON object, encoded as UTF-8 and not compressed.", {
-    cause: thrown,
-  })
+  return new GatewayError(
+    "invalid_request",
+    "The body is not valid JSON. Send one JSON object, encoded as UTF-8 and not compressed.",
+    {
+      cause: thrown,
+    },
+  )
 }

@@ -90,6 +90,9 @@ function providerReader({ providers }: KnownNames): Reader {
 
 const PRESET = "@preset/"
 
+/** The model that the gateway chooses for each request. */
+export const AUTO_MODEL = /^(?:service|openrouter)\/auto(?::.+)?$/
+
 /**
  * Names of models to call, in the spelling of the catalogue; what follows `@preset/` stays. `fields`: of each name, for
  * the refusal of one that nothing has.
@@ -97,9 +100,9 @@ const PRESET = "@preset/"
 export function spellModels(
   names: readonly string[],
   fields: (index: number) => string,
-  catalogue: Catalogue,
+  { catalogue, aliases = [] }: { catalogue: Catalogue; aliases?: readonly string[] },
 ): string[] {
-  const { spell, all, what } = modelReader({ catalogue, aliases: [] })
+  const { spell, all, what } = modelReader({ catalogue, aliases })
   return names.map((name, index) => {
     const at = name.indexOf(PRESET)
     const [model, preset] = at < 0 ? [name, ""] : [name.slice(0, at), name.slice(at)]

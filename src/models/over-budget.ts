@@ -1,6 +1,6 @@
 import type { Env } from "../config/env.ts"
 import { loadReachableCatalogue } from "./compile.ts"
-import { spellModels } from "./known-names.ts"
+import { AUTO_MODEL, spellModels } from "./known-names.ts"
 
 type Input = { over_budget_models?: string[] | null | undefined; allow_unknown?: boolean | undefined }
 
@@ -10,5 +10,26 @@ export async function withKnownModels<T extends Input>(env: Env, input: T): Prom
   const { over_budget_models: models } = input
   if (allowsUnknown || !models || models.length === 0) return kept
   const fieldOf = (index: number) => `over_budget_models[${index}]`
-  return { ...kept, over_budget_models: spellModels(models, fieldOf, await loadReachableCatalogue(env)) }
+  return { ...kept, over_budget_models: spellModels(models, fieldOf, { catalogue: await loadReachableCatalogue(env) }) }
+}
+
+const DEFAULT_MODELS = ["default_text_model", "default_image_model"] as const
+type Defaults = Partial<Record<(typeof DEFAULT_MODELS)[number], string | null | undefined>>
+
+/** The same, and the default models of a workspace, which may be its aliases, too. */
+export async function withKnownDefaults<T extends Input & Defaults>(
+  env: Env,
+  input: T,
+  aliases: readonly string[],
+): Promise<Omit<T, "allow_unknown">> {
+  const checked = await withKnownModels(env, input)
+  const named = DEFAULT_MODELS.flatMap((field) => {
+    const name = input[field]
+    return name == null || AUTO_MODEL.test(name) ? [] : [{ field, name }]
+  })
+  if (input.allow_unknown === true || named.length === 0) return checked
+  const names = named.map(({ name }) => name)
+  const known = { catalogue: await loadReachableCatalogue(env), aliases }
+  const spelled = spellModels(names, (index) => named[index]?.field ?? "", known)
+  return { ...checked, ...Object.fromEntries(named.map(({ field }, index) => [field, spelled[index]])) }
 }

@@ -110,7 +110,9 @@ export const aliases = newRouter()
 /** The arms with their models as the catalogue spells them. */
 async function withKnownArms<T extends AliasArm>(c: Context<App>, arms: readonly T[]): Promise<T[]> {
   const models = arms.map(({ model }) => model)
-  const spelled = spellModels(models, (index) => `arms[${index}].model`, await loadReachableCatalogue(c.env))
+  const spelled = spellModels(models, (index) => `arms[${index}].model`, {
+    catalogue: await loadReachableCatalogue(c.env),
+  })
   return arms.map((arm, index) => ({ ...arm, model: spelled[index] ?? arm.model }))
 }
 

@@ -9,10 +9,10 @@ import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok, PageQuery } from "../http/schema.ts"
-import { withKnownModels } from "../models/over-budget.ts"
+import { withKnownDefaults } from "../models/over-budget.ts"
 import { newId } from "../support/ids.ts"
 import { NewWorkspace, Workspace, WorkspaceChange, WorkspaceDeletion, WorkspaceList, WorkspacePath } from "./schemas.ts"
-import { SETTING_NAMES } from "./settings.ts"
+import { aliasesOf, SETTING_NAMES } from "./settings.ts"
 import { deleteWorkspace, findWorkspaceRow, insertWorkspace, listWorkspaces, updateWorkspace } from "./store.ts"
 import type { WorkspaceRow } from "./table.ts"
 import { toWorkspace } from "./workspace.ts"
@@ -98,7 +98,7 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
       return c.json({ data: rows.map(toWorkspace), total_count: total }, 200)
     })
     .openapi(create, async (c) => {
-      const input = await withKnownModels(c.env, c.req.valid("json"))
+      const input = await withKnownDefaults(c.env, c.req.valid("json"), [])
       const { organizationId, creatorUserId } = c.var.principal
       const id = newId()
       const changed = changesOf(input, AUDITED_FIELDS)
@@ -113,8 +113,11 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
     })
     .openapi(update, async (c) => {
       const { organizationId } = c.var.principal
-      const input = await withKnownModels(c.env, c.req.valid("json"))
-      const { id } = required(await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef))
+      const { id, settings } = required(
+        await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef),
+      )
+      const aliases = Object.keys(aliasesOf(settings) ?? {})
+      const input = await withKnownDefaults(c.env, c.req.valid("json"), aliases)
       const changed = changesOf(input, AUDITED_FIELDS)
       const entry = entryOf(c, { action: "workspace.update", resourceId: id, workspaceId: id, changed })
       const row = await updateWorkspace(c.env.DB, { organizationId, id, change: input, now: Date.now(), entry }).catch(
@@ -126,13 +129,8 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
     .openapi(remove, async (c) => {
       const { organizationId } = c.var.principal
       const row = required(await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef))
-      const isDefault = row.isDefault
-      if (isDefault && c.req.valid("query").confirm_default_workspace_deletion !== "true") {
-        throw new GatewayError(
-          "invalid_request",
-          "This is the default workspace. Its inference keys are deleted with it: pass confirm_default_workspace_deletion=true.",
-        )
-      }
+      const { isDefault } = row
+      if (isDefault) requireConfirmation(c.req.valid("query").confirm_default_workspace_deletion)
       const entry = entryOf(c, { action: "workspace.delete", resourceId: row.id, workspaceId: row.id })
       if (
         !(await deleteWorkspace(c.env.DB, {
@@ -160,4 +158,12 @@ function required(row: WorkspaceRow | undefined): WorkspaceRow {
 function refuseTakenSlug(cause: unknown): never {
   if (!isTaken(cause)) throw cause
   throw new GatewayError("invalid_request", "slug: is taken by another workspace of the organization.")
+}
+
+function requireConfirmation(confirmed: string | undefined): void {
+  if (confirmed === "true") return
+  throw new GatewayError(
+    "invalid_request",
+    "This is the default workspace. Its inference keys are deleted with it: pass confirm_default_workspace_deletion=true.",
+  )
 }

@@ -32,8 +32,10 @@ export const cacheSeconds = z.int({ error: cacheRule }).min(1, cacheRule).max(60
 const rateRule = "must be a number from 0.0001 to 1"
 const settings = {
   description: text("must be a string or null").max(2_000, "must be at most 2000 characters").nullish(),
-  default_text_model: model.nullish().meta({ description: "Asked where a request names no model." }),
-  default_image_model: model.nullish().meta({ description: "Asked where a request for pictures names no model." }),
+  default_text_model: model.nullish().meta({ description: "Used where a request names no model; may be an alias." }),
+  default_image_model: model
+    .nullish()
+    .meta({ description: "Used where a request for pictures names no model; may be an alias." }),
   default_provider_sort: z
     .enum(PROVIDER_SORTS, { error: `accepts ${PROVIDER_SORTS.join(", ")} or null` })
     .nullish()

@@ -190,6 +190,28 @@ describe("a call to an alias", () => {
     expect(answer.usage.completion_tokens).toBeLessThanOrEqual(3)
   })
 
+  test("stands for a model that the defaults of the workspace or a preset name", async () => {
+    const workspace = await newWorkspace()
+    const { manage } = workspace
+    const messages = [{ role: "user", content: "Hello there." }]
+    await set(workspace, "team/fast", { model: "@preset/short" })
+    await set(workspace, "team/other", { model: "sim/paced" })
+    await expectJson(200, manage.post("/presets/short/chat/completions", { model: "sim/echo", max_tokens: 3 }))
+    await expectJson(200, manage.post("/presets/other/chat/completions", { model: "team/other", max_tokens: 3 }))
+    await expectJson(200, manage.patch("/workspaces/default", { default_text_model: "team/fast" }))
+    const { as } = await newKey(workspace)
+    const modelOf = async (body: Record<string, unknown>) => {
+      const response = await as.post("/chat/completions", { messages, ...body }, { "x-service-metadata": "enabled" })
+      type Routed = Answer & { service_metadata: { requested: string; strategy: string } }
+      const { model, service_metadata: routing } = await expectJson<Routed>(200, response)
+      return [model, routing.requested, routing.strategy]
+    }
+    expect(await modelOf({})).toEqual(["sim/echo", "team/fast", "alias"])
+    expect(await modelOf({ preset: "other" })).toEqual(["sim/paced", "team/other", "alias"])
+    expect(await modelOf({ model: "@preset/other" })).toEqual(["sim/paced", "team/other", "alias"])
+    expect((await modelOf({ model: "sim/json", preset: "other" }))[0]).toBe("sim/json")
+  })
+
   test("that no arm takes is refused with the reason", async () => {
     const workspace = await newWorkspace()
     await set(workspace, "team/eu", { model: "sim/echo", regions: ["europe"] })

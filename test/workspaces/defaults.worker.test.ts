@@ -28,6 +28,32 @@ describe("the default model of a workspace", () => {
     await expectJson(400, workspace.as.post(path, body))
   })
 
+  test("is a known model, in the spelling of the catalogue, an alias, or one that is chosen for each request", async () => {
+    const workspace = await newWorkspace()
+    const { manage } = workspace
+    type Defaults = { data: { default_text_model: string; default_image_model: string } }
+    await expectJson(200, manage.put("/workspaces/default/aliases/team%2Ffast", { arms: [{ model: "sim/echo" }] }))
+    for (const [given, kept] of [
+      ["SIM/Echo", "sim/echo"],
+      ["sim/echo:nitro", "sim/echo:nitro"],
+      ["team/fast", "team/fast"],
+      ["@preset/later", "@preset/later"],
+      ["openrouter/auto", "openrouter/auto"],
+    ]) {
+      const change = { default_text_model: given, default_image_model: null }
+      const { data } = await expectJson<Defaults>(200, manage.patch("/workspaces/default", change))
+      expect(data.default_text_model).toBe(kept)
+    }
+    for (const field of ["default_text_model", "default_image_model"]) {
+      const unknown = { [field]: "sim/ecko" }
+      const { error } = await expectJson<Failure>(400, manage.patch("/workspaces/default", unknown))
+      expect(error.message).toContain(`${field}: there is no model sim/ecko here. Did you mean sim/echo`)
+      const created = { name: "Other", slug: "other", ...unknown }
+      await expectJson(400, manage.post("/workspaces", created))
+      await expectJson(200, manage.patch("/workspaces/default", { ...unknown, allow_unknown: true }))
+    }
+  })
+
   test("of pictures is another", async () => {
     const workspace = await newWorkspace()
     const { error } = await expectJson<Failure>(400, workspace.as.post("/images", { prompt: "A hill" }))

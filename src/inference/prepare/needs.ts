@@ -1,4 +1,5 @@
 import type { Catalogue } from "../../models/catalogue.ts"
+import { AUTO_MODEL } from "../../models/known-names.ts"
 import type { Provider } from "../../providers/provider.ts"
 import type { PlanInput } from "../../routing/plan.ts"
 import { isRegisteredMcp } from "../../server-tools/mcp.ts"
@@ -14,12 +15,10 @@ export type Preparable = {
 
 type Deps = Pick<PlanInput, "catalogue" | "providers" | "byok">
 
-/** Models that are chosen for the request. */
-const AUTO = /^(?:service|openrouter)\/auto(?::.+)?$/
 const OWN_TOOL = /^(?:service|openrouter):/
 
 export function isAuto(name: string, catalogue: Catalogue): boolean {
-  return AUTO.test(name) && !catalogue.models.has(name)
+  return AUTO_MODEL.test(name) && !catalogue.models.has(name)
 }
 
 /** Whether plugins, variants or server tools are asked for. `isSpoken`: providers that run their vendor's tools. */

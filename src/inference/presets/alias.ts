@@ -14,7 +14,7 @@ type Named<Body> = { body: Body; bodyBytes?: number; meta: RequestMeta; caller: 
 
 const BYTES_PER_TOKEN = 4
 
-/** Step 1, first: the models that aliases of the workspace stand for, in place of the aliases that the request names. */
+/** The models that aliases of the workspace stand for, in place of the aliases that a request, its preset or the defaults name. */
 export function resolveAliases<Body extends NamedModels, Call extends Named<Body>>(call: Call): Call {
   const { body, caller } = call
   const { aliases } = caller.defaults
@@ -32,7 +32,14 @@ export function resolveAliases<Body extends NamedModels, Call extends Named<Body
       ...(model !== undefined && { model: resolve(model) }),
       ...(models && { models: models.map(resolve) }),
     },
-    meta: { ...call.meta, alias: named, aliases: { names: found, standForAll: found.length === names.length } },
+    meta: {
+      ...call.meta,
+      alias: call.meta.alias ?? named,
+      aliases: {
+        names: [...(call.meta.aliases?.names ?? []), ...found],
+        standForAll: found.length === names.length,
+      },
+    },
   }
 }
 

@@ -41,19 +41,29 @@ export async function applyPreset<Body extends Preparable>(
   call: InferenceCall<Body>,
   deps: Pick<Deps, "presetOf" | "presetCache">,
 ): Promise<InferenceCall<Body>> {
-  const resolved = resolveAliases<Body, InferenceCall<Body>>(call)
+  const resolved = resolveAliases<Body, InferenceCall<Body>>(withDefaultModel(call))
   const { format, body, bodyBytes, caller, meta } = resolved
   const reference = presetOf(body)
   const preset = reference && requireActive(reference.slug, await deps.presetOf(reference.slug))
   if (!preset) return { ...resolved, body: withDefaults(body, caller.defaults) }
   const { response_cache_seconds: cacheSeconds } = preset.config
   const cache = cacheSeconds === undefined ? undefined : deps.presetCache(cacheSeconds)
-  return {
+  const filled = {
     ...resolved,
     body: withDefaults(withPreset(format, reference.request, preset), caller.defaults),
     bodyBytes: bodyBytes + preset.bytes,
     meta: { ...meta, presetId: preset.id, ...(cache && { cache }) },
   }
+  // Names of the request are resolved above; the arms of an alias are not resolved again.
+  return namesOf(reference.request).length > 0 ? filled : resolveAliases<Body, InferenceCall<Body>>(filled)
+}
+
+/** Before aliases and presets, which the default may name; a preset that the request names may have a model itself. */
+function withDefaultModel<Body extends Preparable>(call: InferenceCall<Body>): InferenceCall<Body> {
+  const { body, caller } = call
+  const { textModel } = caller.defaults
+  if (textModel === null || body["preset"] != null || namesOf(body).length > 0) return call
+  return { ...call, body: { ...body, model: textModel } }
 }
 
 /** Fills fields that the request leaves out from the preset, and prepends the preset's instructions. */
