@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { oneOf } from "../http/schema.ts"
+import { oneOf, queryIntegerOr } from "../http/schema.ts"
 import { BATCH_ENDPOINTS, BATCH_STATUSES, COMPLETION_WINDOW } from "./batch.ts"
 
 const second = z.int().nullable()
@@ -118,7 +118,7 @@ export const BatchesQuery = BatchQuery.extend({
   status: oneOf([...BATCH_STATUSES, "unfinished"])
     .optional()
     .meta({ description: "Only batches with this status; `unfinished`: all that have not ended." }),
-  limit: z.coerce.number({ error: LIMIT_RULE }).int(LIMIT_RULE).min(1, LIMIT_RULE).max(100, LIMIT_RULE).default(20),
+  limit: queryIntegerOr(20, 1, 100, LIMIT_RULE),
   after: z
     .string()
     .min(1)

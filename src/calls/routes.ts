@@ -119,7 +119,7 @@ export const calls = newRouter()
 /** Up to 50 others. */
 async function sessionCalls(db: D1Database, scope: CallScope, sessionId: string) {
   const filters = new Map([["session_id", { included: [sessionId], excluded: [] }]] as const)
-  const search = { ...toSearch(CallsQuery.parse({ limit: 51 }), Date.now()), filters }
+  const search = { ...toSearch(CallsQuery.parse({ limit: "51" }), Date.now()), filters }
   return (await searchCalls(db, scope, search)).calls.slice(0, 51).map(toCall)
 }
 

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { GenerationContent } from "../generations/schemas.ts"
-import { oneOf } from "../http/schema.ts"
+import { oneOf, queryIntegerOr } from "../http/schema.ts"
 
 const MAX_VALUES = 50
 
@@ -48,7 +48,7 @@ export const CallsQuery = z.object({
   sort: oneOf(SORT_NAMES).default("-time").meta({
     description: "Order; `-` is descending. Orders other than time consider the newest 20,000 calls of the range.",
   }),
-  limit: z.coerce.number({ error: LIMIT }).int(LIMIT).min(1, LIMIT).max(200, LIMIT).default(50),
+  limit: queryIntegerOr(50, 1, 200, LIMIT),
   cursor: z.string().max(512, "must be the next_cursor of a former page").optional().meta({
     description: "`next_cursor` of the page before, with the same filters and order.",
   }),

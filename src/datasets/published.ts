@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { oneOf } from "../http/schema.ts"
+import { oneOf, queryInteger } from "../http/schema.ts"
 
 /** Public data sets that a gateway's own data cannot answer: valid queries get an empty result. */
 
@@ -21,11 +21,7 @@ export const BenchmarksQuery = z.object({
   search_surface: oneOf(["server-tool", "plugin"]).optional(),
   arena: oneOf(["models", "builders", "agents"]).optional(),
   category: z.string().max(128).optional(),
-  max_results: z.coerce
-    .number({ error: "must be a whole number of at least 1" })
-    .int("must be a whole number of at least 1")
-    .min(1, "must be a whole number of at least 1")
-    .optional(),
+  max_results: queryInteger(1, Number.MAX_SAFE_INTEGER, "must be a whole number of at least 1").optional(),
 })
 
 export const Benchmarks = z

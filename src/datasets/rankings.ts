@@ -1,6 +1,6 @@
 import { DAY_MS } from "../support/time.ts"
 import * as z from "zod"
-import { oneOf } from "../http/schema.ts"
+import { oneOf, queryIntegerOr } from "../http/schema.ts"
 import { dayOf, startOf } from "../support/day.ts"
 
 /** What models and apps were used for most, from the sums by day of the whole deployment. */
@@ -36,7 +36,7 @@ const LANGUAGES = ["natural", "programming"] as const
 const date = z.iso.date({ error: "must be a day of UTC as YYYY-MM-DD" })
 const page = (most: number, fallback: number, least: number) => {
   const message = `must be from ${least} to ${most}`
-  return z.coerce.number({ error: message }).int(message).min(least, message).max(most, message).default(fallback)
+  return queryIntegerOr(fallback, least, most, message)
 }
 
 export const AppRankingsQuery = z.object({

@@ -1,9 +1,10 @@
 import * as z from "zod"
+import { queryIntegerOr } from "../http/schema.ts"
 import { TURN_RANGES } from "./session-cost.ts"
 
 const between = (least: number, most: number, fallback: number) => {
   const rule = `must be an integer from ${least} to ${most}`
-  return z.coerce.number({ error: rule }).int(rule).min(least, rule).max(most, rule).default(fallback)
+  return queryIntegerOr(fallback, least, most, rule)
 }
 
 export const SessionCostQuery = z.object({

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { queryIntegerOr } from "../http/schema.ts"
 
 export const FileRecord = z
   .object({
@@ -58,7 +59,7 @@ const cursor = z
   .regex(/^[\w-]+$/, "must be a cursor of this list")
   .optional()
 export const FilesQuery = PlaceQuery.extend({
-  limit: z.coerce.number({ error: LIMIT_RULE }).int(LIMIT_RULE).min(1, LIMIT_RULE).max(1_000, LIMIT_RULE).default(100),
+  limit: queryIntegerOr(100, 1, 1_000, LIMIT_RULE),
   cursor,
   after: cursor,
   after_id: cursor,

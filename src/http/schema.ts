@@ -96,13 +96,25 @@ function toLimit(message: string): string | undefined {
   return unit === "" ? rule : `${rule} ${number === "1" ? unit.replace(/s$/, "") : unit}`
 }
 
-const pageNumber = (least: number, most: number, text: string) =>
-  z.coerce.number({ error: text }).int(text).min(least, text).max(most, text)
+/** An integer of a query, in decimal digits. `rule`: the message for any other value. */
+export const queryInteger = (least: number, most: number, rule: string) =>
+  z
+    .string({ error: rule })
+    .regex(/^\d{1,16}$/, rule)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, rule)
+    .meta({ type: "integer", minimum: least, maximum: most })
+
+/** The same, where the query may leave it out. The API document would not have the default of what is transformed. */
+export const queryIntegerOr = (fallback: number, least: number, most: number, rule: string) =>
+  queryInteger(least, most, rule)
+    .default(fallback)
+    .meta({ type: "integer", minimum: least, maximum: most, default: fallback })
 
 /** How lists are paged. */
 export const PageQuery = z.object({
-  limit: pageNumber(1, 100, "must be an integer from 1 to 100").default(50),
-  offset: pageNumber(0, Number.MAX_SAFE_INTEGER, "must be an integer of at least 0").default(0),
+  limit: queryIntegerOr(50, 1, 100, "must be an integer from 1 to 100"),
+  offset: queryIntegerOr(0, 0, Number.MAX_SAFE_INTEGER, "must be an integer of at least 0"),
 })
 export type Page = z.infer<typeof PageQuery>
 

@@ -3,7 +3,7 @@ import { LimitReset, limitInput } from "../keys/schemas.ts"
 import { mcpToolsInput, mcpToolsOutput } from "../support/mcp-tools.ts"
 import { homeFilesInput } from "./home-files.ts"
 import { INTERN_HOSTS, INTERN_STATUSES } from "./kinds.ts"
-import { textIn } from "../http/schema.ts"
+import { queryIntegerOr, textIn } from "../http/schema.ts"
 
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 const MODEL = /^[A-Za-z0-9~._:@+-]+\/[A-Za-z0-9~._:@+-]+$/
@@ -141,7 +141,7 @@ export type Intern = z.infer<typeof Intern>
 const MAX_STATUSES = 8
 const pageSize = "must be an integer from 1 to 500"
 export const InternQuery = z.object({
-  limit: z.coerce.number({ error: pageSize }).int(pageSize).min(1, pageSize).max(500, pageSize).default(50),
+  limit: queryIntegerOr(50, 1, 500, pageSize),
   starting_after: z.string().min(1, "must be the next_cursor of a former page").max(512).optional(),
   status: z
     .string()

@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { acceptJson, newRouter } from "../http/router.ts"
-import { failures, json, jsonBody, ok } from "../http/schema.ts"
+import { failures, json, jsonBody, ok, queryIntegerOr } from "../http/schema.ts"
 import { InternSteered } from "./chat-schemas.ts"
 import { CONTROL_FAILURES, CONTROL_RIGHTS, controlGuards, controlledIntern } from "./control.ts"
 import { readSessionCursor, toSessionCursor } from "./cursor.ts"
@@ -16,7 +16,7 @@ import { InternSessions, InternTranscript, noSession, sessionParams, toEntry, to
 const tags = ["Interns"]
 
 const PAGE = "must be an integer from 1 to 200"
-const limit = z.coerce.number({ error: PAGE }).int(PAGE).min(1, PAGE).max(200, PAGE)
+const pageOf = (fallback: number) => queryIntegerOr(fallback, 1, 200, PAGE)
 
 const list = createRoute({
   method: "get",
@@ -29,7 +29,7 @@ const list = createRoute({
   request: {
     params: internParams,
     query: z.object({
-      limit: limit.default(50),
+      limit: pageOf(50),
       starting_after: z.string().min(1).max(512).optional().meta({ description: "`next_cursor` of the page before." }),
       origin: z
         .string()
@@ -52,8 +52,8 @@ const read = createRoute({
   request: {
     params: sessionParams,
     query: z.object({
-      after: z.coerce.number().int().min(0, "must be the n of an entry").default(0),
-      limit: limit.default(100),
+      after: queryIntegerOr(0, 0, Number.MAX_SAFE_INTEGER, "must be the n of an entry"),
+      limit: pageOf(100),
     }),
   },
   responses: { 200: ok(InternTranscript), ...CONTROL_FAILURES },

@@ -8,7 +8,7 @@ import { changesOf } from "../audit/entry.ts"
 import { openLedger } from "../ledger/client.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
-import { failures, jsonBody, ok, textIn } from "../http/schema.ts"
+import { failures, jsonBody, ok, PageQuery, queryIntegerOr, textIn } from "../http/schema.ts"
 import { findMember } from "../members/store.ts"
 import { withKnownModels } from "../models/over-budget.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
@@ -40,13 +40,8 @@ const list = createRoute({
   request: {
     query: z.object({
       include_disabled: z.enum(["true", "false"], { error: "accepts true or false" }).default("false"),
-      offset: z.coerce.number().int().min(0, "must be 0 or more").default(0),
-      limit: z.coerce
-        .number()
-        .int()
-        .min(1, "must be from 1 to 100")
-        .max(100, "must be from 1 to 100")
-        .default(PAGE_SIZE),
+      offset: PageQuery.shape.offset,
+      limit: queryIntegerOr(PAGE_SIZE, 1, 100, "must be an integer from 1 to 100"),
       workspace_id: z.uuid("must be the UUID of a workspace").optional(),
       q: textIn("name, label or user"),
       mcp_server: McpServerSlug.optional().meta({

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PageQuery } from "../http/schema.ts"
+import { PageQuery, queryIntegerOr } from "../http/schema.ts"
 import { MAX_HOST_LENGTH, readHost } from "./hosts.ts"
 
 const MAX_NAME_LENGTH = 255
@@ -60,13 +60,8 @@ export const CopyRequest = z
   .meta({ id: "VaultSecretCopy" })
 
 export const SecretQuery = PageQuery.extend({
-  limit: PageQuery.shape.limit.removeDefault().default(100),
-  offset: z.coerce
-    .number({ error: "must be an integer from 0 to 10000" })
-    .int("must be an integer from 0 to 10000")
-    .min(0, "must be an integer from 0 to 10000")
-    .max(10_000, "must be an integer from 0 to 10000")
-    .default(0),
+  limit: queryIntegerOr(100, 1, 100, "must be an integer from 1 to 100"),
+  offset: queryIntegerOr(0, 0, 10_000, "must be an integer from 0 to 10000"),
 })
 export type SecretQuery = z.infer<typeof SecretQuery>
 

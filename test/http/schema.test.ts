@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
-import { explain } from "../../src/http/schema.ts"
+import { explain, PageQuery } from "../../src/http/schema.ts"
 
 function messageOf(schema: z.ZodType, value: unknown): string {
   const { error } = z.object({ field: schema }).safeParse({ field: value })
@@ -24,5 +24,28 @@ describe("a limit without a message of its own states its rule", () => {
 
   test("and one with a message keeps it", () => {
     expect(messageOf(z.string().max(1, "must be a letter"), "ab")).toBe("field: must be a letter.")
+  })
+})
+
+describe("the page of a list", () => {
+  test.each([
+    [{}, { limit: 50, offset: 0 }],
+    [
+      { limit: "100", offset: "7" },
+      { limit: 100, offset: 7 },
+    ],
+  ])("%j", (query, page) => {
+    expect(PageQuery.parse(query)).toEqual(page)
+  })
+
+  test.each(["0", "101", "-1", "1.5", "", " 1", "1e1", "0x10", "+1", "1,2", "NaN", "\u0661", ["1", "2"]])(
+    "is not read from a limit of %j",
+    (limit) => {
+      expect(messageOf(PageQuery.shape.limit, limit)).toBe("field: must be an integer from 1 to 100.")
+    },
+  )
+
+  test.each(["-1", "", "0x10", "9".repeat(16), "9".repeat(30)])("is not read from an offset of %j", (offset) => {
+    expect(messageOf(PageQuery.shape.offset, offset)).toBe("field: must be an integer of at least 0.")
   })
 })
