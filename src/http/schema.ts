@@ -79,7 +79,7 @@ function describe(issue: z.core.$ZodIssue): string {
 /** Replaces the default messages of zod. */
 function toText(message: string): string {
   const [, expected = "", received] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? []
-  if (expected === "") return toLimit(message) ?? message
+  if (expected === "") return toLimit(message) ?? toAccepted(message) ?? message
   if (received === "undefined") return "is required"
   const kind = { boolean: "true or false", int: "an integer" }[expected]
   return `must be ${kind ?? `${/^[aeio]/.test(expected) ? "an" : "a"} ${expected}`}`
@@ -94,6 +94,15 @@ function toLimit(message: string): string | undefined {
   if (verb === undefined) return undefined
   const rule = `must ${verb} ${LIMITS[sign.trim() as keyof typeof LIMITS]} ${number}`
   return unit === "" ? rule : `${rule} ${number === "1" ? unit.replace(/s$/, "") : unit}`
+}
+
+/** The rule of fixed values, of keys and of formats that has no message of its own; undefined for other messages. */
+function toAccepted(message: string): string | undefined {
+  const [, values] = /^Invalid (?:input: expected|option: expected one of) (.+)$/.exec(message) ?? []
+  if (values !== undefined) return `accepts ${values.replaceAll("|", ", ")}`
+  if (message === "Invalid URL") return "must be a URL"
+  if (message === "Invalid input") return "has none of the accepted forms"
+  return undefined
 }
 
 /** An integer of a query, in decimal digits. `rule`: the message for any other value. */

@@ -22,6 +22,16 @@ describe("a limit without a message of its own states its rule", () => {
     expect(messageOf(schema, value)).toBe(message)
   })
 
+  test.for([
+    [z.literal("a"), 7, 'field: accepts "a".'],
+    [z.literal(false), 7, "field: accepts false."],
+    [z.enum(["a", "b"]), "c", 'field: accepts "a", "b".'],
+    [z.url(), "x", "field: must be a URL."],
+    [z.union([z.object({}), z.array(z.string())]), 7, "field: has none of the accepted forms."],
+  ] as const)("as does a fixed value, a format or a union: %$", ([schema, value, message]) => {
+    expect(messageOf(schema, value)).toBe(message)
+  })
+
   test("and one with a message keeps it", () => {
     expect(messageOf(z.string().max(1, "must be a letter"), "ab")).toBe("field: must be a letter.")
   })

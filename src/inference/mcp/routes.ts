@@ -23,10 +23,10 @@ const Message = z
   })
   .meta({ id: "McpMessage", description: "A message of JSON-RPC 2.0." })
 const Body = z
-  .union([
-    Message,
-    z.array(Message).min(1, "must not be empty").max(MAX_BATCH, `must be at most ${MAX_BATCH} messages`),
-  ])
+  .union(
+    [Message, z.array(Message).min(1, "must not be empty").max(MAX_BATCH, `must be at most ${MAX_BATCH} messages`)],
+    { error: "must be a message of JSON-RPC, or an array of them" },
+  )
   .meta({ id: "McpBody" })
 
 const Refused = z
