@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { colorViolationsOf, violationsOf } from "./axe.ts"
-import { chat, closeBrowser, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
+import { chat, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
 
 const PAGES = [
   "/",
@@ -41,7 +41,6 @@ beforeAll(async () => {
   organization = await newOrganization()
   for (const model of ["sim/echo", "sim/status-503"]) await chat(organization.apiKey, { model })
 })
-afterAll(closeBrowser)
 
 /** Colors that change with the theme do so step by step. */
 function countTransitions(): number {

@@ -3,15 +3,14 @@ import { createHash, randomBytes } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { violationsOf } from "./axe.ts"
-import { api, chat, closeBrowser, newOrganization, newVisit, type Organization, origin, signedIn } from "./browser.ts"
+import { api, chat, newOrganization, newVisit, type Organization, origin, signedIn } from "./browser.ts"
 
 let acme: Organization
 beforeAll(async () => {
   acme = await newOrganization()
 })
-afterAll(closeBrowser)
 
 async function openConsole(key: string, path = "/", options: Parameters<typeof newVisit>[0] = {}) {
   const visit = await signedIn(key, options)

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { byNode, end, npmStart, type Started } from "../acceptance/npm-start.ts"
-import { closeBrowser, hasChromium, newVisit } from "./browser.ts"
+import { hasChromium, newVisit } from "./browser.ts"
 
 const state = mkdtempSync(path.join(tmpdir(), "gateway-batch-provider-"))
 let gateway: Started
@@ -14,7 +14,6 @@ beforeAll(async () => {
   gateway = await npmStart(state, (args) => byNode(args, variables))
 })
 afterAll(async () => {
-  await closeBrowser()
   if (!hasChromium) return
   await end(gateway)
   rmSync(state, { recursive: true, force: true })

@@ -6,6 +6,7 @@ import { hasChromium, launchChromium } from "../support/chromium.ts"
 export const api = inject("gateway").url
 export const origin = new URL(api).origin
 
+/** One for all files of a run: it ends with the process of the tests. */
 let browser: Promise<Browser> | undefined
 
 export type Visit = {
@@ -74,11 +75,6 @@ export async function visiting(
     await visit.context.close()
   }
   expect(visit.faults).toEqual([])
-}
-
-export async function closeBrowser(): Promise<void> {
-  await (await browser)?.close()
-  browser = undefined
 }
 
 export { hasChromium, newOrganization, type Organization }

@@ -1,15 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { newKey } from "../acceptance/world.ts"
-import {
-  api,
-  chat,
-  closeBrowser,
-  hasChromium,
-  newOrganization,
-  type Organization,
-  origin,
-  visiting,
-} from "./browser.ts"
+import { api, chat, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
 
 let organization: Organization
 beforeAll(async () => {
@@ -17,7 +8,6 @@ beforeAll(async () => {
   for (const model of ["sim/echo", "sim/status-503", "sim/reasoning", "sim/cut"])
     await chat(organization.apiKey, { model })
 })
-afterAll(closeBrowser)
 
 /** Waits until that many calls are in the list: then totals have them too. */
 async function recorded({ managementKey }: Organization, calls: number): Promise<void> {

@@ -4,12 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs"
 import net, { type AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { afterAll, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { end, npmStart } from "../acceptance/npm-start.ts"
 import { eventually } from "../support/eventually.ts"
-import { closeBrowser, hasChromium, newVisit } from "./browser.ts"
-
-afterAll(closeBrowser)
+import { hasChromium, newVisit } from "./browser.ts"
 
 async function freePort(): Promise<number> {
   const server = net.createServer().listen(0, "127.0.0.1")

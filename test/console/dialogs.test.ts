@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { violationsOf } from "./axe.ts"
-import { api, closeBrowser, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
+import { api, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
 
 const MADE = {
   "/guardrails": { name: "No card numbers" },
@@ -64,7 +64,6 @@ beforeAll(async () => {
   const keys = (await (await fetch(`${api}/keys`, { headers })).json()) as { data: { hash: string; name: string }[] }
   ids["first"] = keys.data.find(({ name }) => name === "First key")?.hash ?? ""
 })
-afterAll(closeBrowser)
 
 async function open(page: Page, [path, name]: (typeof OPENERS)[number]) {
   const target = path.replace(/scout|first/, (word) => ids[word] ?? word)

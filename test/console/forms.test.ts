@@ -1,12 +1,11 @@
 import type { Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { chat, closeBrowser, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
+import { beforeAll, describe, expect, test } from "vitest"
+import { chat, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
 
 let organization: Organization
 beforeAll(async () => {
   organization = await newOrganization()
 })
-afterAll(closeBrowser)
 
 describe.runIf(hasChromium)("a destination", () => {
   test("has the fields of its kind, keeps its secret when it changes, and moves only with the secret", async () => {

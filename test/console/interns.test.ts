@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { api, closeBrowser, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
+import { beforeAll, describe, expect, test } from "vitest"
+import { api, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
 
 type Intern = { id: string; status: string }
 
@@ -10,7 +10,6 @@ beforeAll(async () => {
   const response = await send("POST", "/interns", { name: "scout", model: "sim/tool-call" })
   intern = (await response.json()) as Intern
 })
-afterAll(closeBrowser)
 
 async function send(method: string, path: string, body?: object): Promise<Response> {
   const response = await fetch(`${api}${path}`, {

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { chat, closeBrowser, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
+import { beforeAll, describe, expect, test } from "vitest"
+import { chat, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
 
 let organization: Organization
 beforeAll(async () => {
   organization = await newOrganization()
 })
-afterAll(closeBrowser)
 
 describe.runIf(hasChromium)("keys", () => {
   test("a key is made, hits its limit, and works again when the limit is raised", async () => {

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { closeBrowser, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
+import { beforeAll, describe, expect, test } from "vitest"
+import { hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
 
 let organization: Organization
 beforeAll(async () => {
   organization = await newOrganization()
 })
-afterAll(closeBrowser)
 
 /** Scripts, handlers, styles, frames, links of every kind, images, and a long table. */
 const HOSTILE = [

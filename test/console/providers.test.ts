@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { closeBrowser, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
+import { beforeAll, describe, expect, test } from "vitest"
+import { hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
 
 let organization: Organization
 beforeAll(async () => {
   organization = await newOrganization()
 })
-afterAll(closeBrowser)
 
 describe.runIf(hasChromium)("budgets of a provider", () => {
   test("are set on its page, shown with what is spent, changed and removed", async () => {

@@ -2,18 +2,9 @@ import { execFileSync } from "node:child_process"
 import { readdirSync } from "node:fs"
 import path from "node:path"
 import type { Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
+import { beforeAll, describe, expect, inject, test } from "vitest"
 import { eventually } from "../support/eventually.ts"
-import {
-  api,
-  chat,
-  closeBrowser,
-  hasChromium,
-  newOrganization,
-  type Organization,
-  origin,
-  visiting,
-} from "./browser.ts"
+import { api, chat, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
 
 const CALLS = 10_000
 const LONG = "an-author-with-a-very-long-name/a-model-with-an-even-longer-name-that-no-column-holds-2026-preview"
@@ -97,7 +88,6 @@ beforeAll(async () => {
     await send({ key, method: "POST", resource: "/alerts/channels", body: channel })
   }
 })
-afterAll(closeBrowser)
 
 /** What is cut off without a sign of it, and text of a script whose beginning is cut off. */
 async function faultsOf(page: Page): Promise<string[]> {

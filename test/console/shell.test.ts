@@ -1,18 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { gzipSync } from "node:zlib"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { root } from "../../src/dev/options.ts"
-import {
-  close,
-  closeBrowser,
-  hasChromium,
-  newOrganization,
-  newVisit,
-  type Organization,
-  origin,
-  visiting,
-} from "./browser.ts"
+import { close, hasChromium, newOrganization, newVisit, type Organization, origin, visiting } from "./browser.ts"
 
 const MAX_FIRST_LOAD_BYTES = 150_000
 
@@ -20,7 +11,6 @@ let organization: Organization
 beforeAll(async () => {
   organization = await newOrganization()
 })
-afterAll(closeBrowser)
 
 const assets = path.join(root, "dist/console/assets")
 const sizeOf = (file: string) => gzipSync(readFileSync(path.join(assets, file))).length

@@ -7,7 +7,7 @@ import path from "node:path"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { byNode, end, npmStart, type Started } from "../acceptance/npm-start.ts"
-import { closeBrowser, hasChromium, newVisit } from "./browser.ts"
+import { hasChromium, newVisit } from "./browser.ts"
 
 /** Who signs in at the provider next; null cancels. */
 let person: { email: string; email_verified: boolean } | null = null
@@ -66,7 +66,6 @@ beforeAll(async () => {
   gateway = await npmStart(state, (args) => byNode(args, variables))
 })
 afterAll(async () => {
-  await closeBrowser()
   if (!hasChromium) return
   await end(gateway)
   provider.close()

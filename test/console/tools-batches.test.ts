@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { closeBrowser, hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
+import { hasChromium, newOrganization, type Organization, origin, visiting } from "./browser.ts"
 
 const documents = http.createServer((request, response) => {
   const server = new McpServer({ name: "documents", version: "1.0.0" })
@@ -23,7 +23,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   documents.close()
-  await closeBrowser()
 })
 
 const line = (id: string, model: string) =>
