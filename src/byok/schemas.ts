@@ -1,14 +1,11 @@
 import * as z from "zod"
-import { PageQuery } from "../http/schema.ts"
+import { nameText, PageQuery } from "../http/schema.ts"
 import { Patterns } from "../support/wildcard.ts"
 
 const MAX_KEY_LENGTH = 16_384
 const MAX_ENTRIES = 1_000
 
-const name = z
-  .string({ error: "must be a string" })
-  .min(1, "must not be empty")
-  .max(128, "must be at most 128 characters")
+const name = nameText(128)
 const key = z
   .string({ error: "must be the provider's key, a string" })
   .trim()

@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
-import { PageQuery, textIn } from "../http/schema.ts"
+import { nameText, PageQuery, textIn } from "../http/schema.ts"
 import { allowedMcpTools } from "../support/mcp-tools.ts"
 
 const flag = z.boolean({ error: "must be true or false" })
@@ -105,7 +105,7 @@ const settings = {
   content_filter_builtins: builtinList.nullish(),
 }
 
-const name = text("must be a string").min(1, "must not be empty").max(200, "must be at most 200 characters")
+const name = nameText(200)
 
 export const NewGuardrail = z
   .strictObject({

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { nameText } from "../http/schema.ts"
 import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
 import { allowUnknown, overBudgetInput, overBudgetOutput } from "../money/over-budget.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
@@ -84,10 +85,7 @@ export const limitInput = z
   .min(0, `must be from 0 to ${MAX_LIMIT_USD}`)
   .max(MAX_LIMIT_USD, `must be from 0 to ${MAX_LIMIT_USD}`)
   .refine(isNanoPrecise, NANO_PRECISE)
-const name = z
-  .string({ error: "must be a string" })
-  .min(1, "must not be empty")
-  .max(128, "must be at most 128 characters")
+const name = nameText(128)
 
 /** Of 32 random characters of any alphabet, fewer than this are not seen in a lifetime. */
 const MIN_DISTINCT = 10

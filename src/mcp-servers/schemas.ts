@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PageQuery, textIn } from "../http/schema.ts"
+import { PageQuery, textIn, trimmedName } from "../http/schema.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { KINDS } from "../observability/kinds.ts"
 import { McpServerSlug, TOOL_NAME } from "../support/mcp-tools.ts"
@@ -10,11 +10,7 @@ const MAX_URL_LENGTH = 2_048
 const LONGEST_SECONDS = 600
 export const DEFAULT_TIMEOUT_SECONDS = 60
 
-const name = z
-  .string({ error: "must be a string" })
-  .trim()
-  .min(1, "must not be empty")
-  .max(128, "must be at most 128 characters")
+const name = trimmedName(128)
 const tool = z
   .string({ error: "must be a string" })
   .regex(TOOL_NAME, "must be the name of a tool: 1 to 128 printable ASCII characters without spaces")

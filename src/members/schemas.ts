@@ -1,14 +1,12 @@
 import * as z from "zod"
+import { nameText } from "../http/schema.ts"
 import { API_ROLES } from "./member.ts"
 
 const MAX_USERS = 100
 const userId = z
   .string({ error: "must be a string" })
   .regex(/^[\w.:@|-]{1,256}$/, "must be 1 to 256 letters, digits and . _ : @ | -")
-const person = z
-  .string({ error: "must be a string or null" })
-  .min(1, "must not be empty")
-  .max(128, "must be at most 128 characters")
+const person = nameText(128, z.string({ error: "must be a string or null" }))
 const role = z.enum(API_ROLES, { error: `accepts ${API_ROLES.join(", ")}` })
 const email = z.email("must be an email address").max(254, "must be at most 254 characters")
 

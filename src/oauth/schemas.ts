@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { trimmedName } from "../http/schema.ts"
 import { firstValues } from "../http/validate.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { LimitReset } from "../keys/schemas.ts"
@@ -26,7 +27,7 @@ export const CodeRequest = z
       .datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" })
       .nullish()
       .meta({ description: "When the key is to end." }),
-    key_label: z.string().trim().min(1, "must not be empty").max(128, "must be at most 128 characters").optional(),
+    key_label: trimmedName(128).optional(),
     limit: z
       .number({ error: limitRule })
       .min(0, limitRule)

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { oneOf, PageQuery } from "../http/schema.ts"
+import { oneOf, PageQuery, trimmedName } from "../http/schema.ts"
 import { problemOf } from "../guardrails/content/pattern.ts"
 import { KIND_NAMES } from "./kinds.ts"
 
@@ -102,11 +102,7 @@ const Regions = z
 const rateRule = "must be a number from 0.0001 to 1"
 const flag = z.boolean().optional()
 const config = z.record(z.string(), z.unknown(), { error: "must be an object: see its kind" })
-const name = z
-  .string({ error: "must be a string" })
-  .trim()
-  .min(1, "must not be empty")
-  .max(128, "must be at most 128 characters")
+const name = trimmedName(128)
 
 const fields = {
   enabled: flag,

@@ -1,9 +1,10 @@
 import * as z from "zod"
+import { nameText } from "../http/schema.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 
 export const NewOrganization = z
   .strictObject({
-    name: z.string().min(1, "must not be empty").max(128, "must be at most 128 characters"),
+    name: nameText(128),
     starting_balance_usd: z
       .number({ error: "must be a number of USD" })
       .min(0, "must be from 0 to 1000000")

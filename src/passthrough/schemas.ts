@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PageQuery, textIn } from "../http/schema.ts"
+import { PageQuery, textIn, trimmedName } from "../http/schema.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { KINDS } from "../observability/kinds.ts"
 
@@ -11,11 +11,7 @@ const LONGEST_SECONDS = 600
 export const DEFAULT_TIMEOUT_SECONDS = 60
 export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
-const name = z
-  .string({ error: "must be a string" })
-  .trim()
-  .min(1, "must not be empty")
-  .max(128, "must be at most 128 characters")
+const name = trimmedName(128)
 const SLUG_RULE = "must be 1 to 64 lower-case letters, digits and hyphens, and start with a letter or digit"
 export const ServiceSlug = z
   .string({ error: "must be a string" })

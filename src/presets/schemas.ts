@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PageQuery, textIn } from "../http/schema.ts"
+import { nameText, PageQuery, textIn } from "../http/schema.ts"
 import { PRESET_STATUSES } from "./table.ts"
 
 const workspace = {
@@ -27,10 +27,7 @@ export const VersionPath = z.object({
 
 export const PresetChange = z
   .strictObject({
-    name: z
-      .string({ error: "must be a string" })
-      .min(1, "must not be empty")
-      .max(128, "must be at most 128 characters"),
+    name: nameText(128),
     description: z
       .string({ error: "must be a string or null" })
       .max(2_000, "must be at most 2000 characters")

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { nameText } from "../http/schema.ts"
 import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
 import { allowUnknown, overBudgetInput, overBudgetOutput } from "../money/over-budget.ts"
 import { PROVIDER_SORTS } from "./settings.ts"
@@ -8,7 +9,7 @@ const flag = z.boolean({ error: "must be true or false" })
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const slugRule = "must be lowercase letters and digits, in segments joined by single hyphens"
 
-const name = text("must be a string").min(1, "must not be empty").max(128, "must be at most 128 characters")
+const name = nameText(128)
 const slug = text(slugRule)
   .max(64, "must be at most 64 characters")
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, slugRule)

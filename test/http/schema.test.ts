@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
-import { explain, PageQuery } from "../../src/http/schema.ts"
+import { NewByok } from "../../src/byok/schemas.ts"
+import { NewGuardrail } from "../../src/guardrails/schemas.ts"
+import { explain, nameText, PageQuery } from "../../src/http/schema.ts"
+import { NewApiKey } from "../../src/keys/schemas.ts"
+import { NewMcpServer } from "../../src/mcp-servers/schemas.ts"
+import { NewMember } from "../../src/members/schemas.ts"
+import { NewDestination } from "../../src/observability/schemas.ts"
+import { NewOrganization } from "../../src/organizations/schemas.ts"
+import { NewService } from "../../src/passthrough/schemas.ts"
+import { NewWorkspace } from "../../src/workspaces/schemas.ts"
 
 function messageOf(schema: z.ZodType, value: unknown): string {
   const { error } = z.object({ field: schema }).safeParse({ field: value })
@@ -57,5 +66,41 @@ describe("the page of a list", () => {
 
   test.each(["-1", "", "0x10", "9".repeat(16), "9".repeat(30)])("is not read from an offset of %j", (offset) => {
     expect(messageOf(PageQuery.shape.offset, offset)).toBe("field: must be an integer of at least 0.")
+  })
+})
+
+describe("a name that people read", () => {
+  test.for([
+    ["", "field: must not be empty."],
+    [" \u00a0 ", "field: must not be blank."],
+    ["two\nlines", "field: must be one line without control characters."],
+    ["nul\0", "field: must be one line without control characters."],
+    ["gnp.\u202eexe", "field: must be one line without control characters."],
+    [7, "field: must be a string."],
+  ] as const)("%j is refused", ([name, message]) => {
+    expect(messageOf(nameText(9), name)).toContain(message)
+  })
+
+  test("may be of any language", () => {
+    for (const name of ["Ключ", "مفتاح", "鍵 1", "Ana's key", "\u200fמפתח"])
+      expect(nameText(9).safeParse(name).success, name).toBe(true)
+  })
+
+  test.for(
+    Object.entries({
+      NewApiKey,
+      NewByok,
+      NewDestination,
+      NewGuardrail,
+      NewMcpServer,
+      NewMember,
+      NewOrganization,
+      NewService,
+      NewWorkspace,
+    }),
+  )("is one line in %s", ([, schema]) => {
+    const name = "a\u202eb"
+    const { error } = (schema as z.ZodType).safeParse({ name, first_name: name })
+    expect(explain(error ?? { issues: [] })).toMatch(/name: must be one line without control characters/)
   })
 })
