@@ -3,7 +3,15 @@ import { api } from "../../src/app/app.ts"
 import { describeApi } from "../../src/http/openapi.ts"
 import { addGroup, connect } from "../scim/directory.ts"
 import { insertIntern } from "../support/interns.ts"
-import { type TestClient, newKey, newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
+import {
+  isOfOperator,
+  type TestClient,
+  newKey,
+  newWorkspace,
+  operatorClient,
+  expectJson,
+  type Workspace,
+} from "../support/world.ts"
 
 /** What every route must refuse, by the routes themselves: a new one is in here without being written down. */
 
@@ -57,7 +65,6 @@ const FOR_ANY_KEY =
   /^\w+ \/(models?|endpoints|embeddings|providers|oauth|chat|responses|messages|rerank|images|audio|videos|generation(\/content)?$|key$|key\/|connect-links|calls|events|questions|estimate|datasets|batches|realtime|mcp\/|passthrough\/|classifications|benchmarks|files|auth\/keys|vault|interns)/
 const PUBLIC_OR_GONE = /credits\/vendor/
 const READS_OF_PRESETS = /^GET \/presets/
-const OF_THE_OPERATOR = /catalogue|organizations|reconciliations|\/secrets|POST \/credits$/
 
 const isManaged = (operation: Operation) => {
   const name = nameOf(operation)
@@ -83,7 +90,7 @@ beforeAll(async () => {
   workspace = await newWorkspace()
 })
 const managerOf = (operation: Operation): TestClient =>
-  OF_THE_OPERATOR.test(nameOf(operation)) ? operatorClient : workspace.manage
+  isOfOperator(nameOf(operation)) ? operatorClient : workspace.manage
 
 async function refusal(status: number, answer: Promise<Response>): Promise<string> {
   const { error } = await expectJson<{ error: { code: number; message: string } }>(status, answer)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { api } from "../../src/app/app.ts"
 import { describeApi } from "../../src/http/openapi.ts"
-import { newWorkspace, operatorClient } from "../support/world.ts"
+import { isOfOperator, newWorkspace, operatorClient } from "../support/world.ts"
 
 type Operation = {
   operationId: string
@@ -49,7 +49,6 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   version: "1",
   hash: "0".repeat(64),
 }
-const OPERATOR = /catalogue|organizations|reconciliations|secrets\/rotate|POST \/credits$/
 
 describe("the example of", () => {
   test.each(ofTheApi.map((operation) => [operation.operationId, operation] as const))(
@@ -57,7 +56,7 @@ describe("the example of", () => {
     async (_, { method, path, example, responses }) => {
       const workspace = await newWorkspace()
       const filled = path.replaceAll(/\{(\w+)\}/g, (__, name: string) => PARAMETERS[name] ?? crypto.randomUUID())
-      const client = OPERATOR.test(`${method} ${path}`)
+      const client = isOfOperator(`${method} ${path}`)
         ? operatorClient
         : /^\/(chat|responses|messages|embeddings|rerank|images|audio|videos|estimate|key)/.test(path)
           ? workspace.as

@@ -50,6 +50,10 @@ export type TestClient = ReturnType<typeof client>
 
 export const operatorClient = client(BOOTSTRAP)
 
+const OPERATOR_ROUTES = /^\w+ \/(?:catalogue|organizations|reconciliations|secrets\/rotate)|^POST \/credits$/
+/** Whether an operation, `METHOD /path`, is one of the operator. The operator's home may have no interns. */
+export const isOfOperator = (operation: string) => OPERATOR_ROUTES.test(operation)
+
 /** The body of an answer with this status; another status fails with the body shown. */
 export async function expectJson<T = Record<string, never>>(
   status: number,
