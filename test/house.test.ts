@@ -1,3 +1,4 @@
+import { existsSync, globSync, readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { CASTS, DENIED_NAMES, DOUBLE_CASTS, type Exceptions, LONG_SIGNATURES } from "./house-exceptions.ts"
 import { type Syntax, syntaxOf } from "./support/syntax.ts"
@@ -247,4 +248,15 @@ test("no timer goes on when its work is done: it would keep a Durable Object in 
   const lasting = /AbortSignal\.timeout\(|Promise\.race\(\[[^\]]*\bwait\(/
   const inWorker = files.filter(({ path }) => !PROGRAMS.includes(roomOf(path)))
   expect(inWorker.filter(({ text }) => lasting.test(text)).map(({ path }) => path)).toEqual([])
+})
+
+test("the documents name files that are there", () => {
+  const documents = globSync(["README.md", "CONTRIBUTING.md", "docs/**/*.md"])
+  const named = documents.flatMap((document) =>
+    [...readFileSync(document, "utf8").matchAll(/`((?:src|test|durable-objects|d1-migrations|docs)\/[\w./-]+)`/g)].map(
+      ([, path = ""]) => ({ document, path }),
+    ),
+  )
+  expect(named.length).toBeGreaterThan(50)
+  expect(named.filter(({ path }) => !path.includes("NNNN") && !existsSync(path))).toEqual([])
 })
