@@ -316,7 +316,7 @@ describe("a credential that changes while the batch runs", () => {
     await expectJson(200, workspace.manage.patch(`/byok/${id}`, { disabled: false }))
     await wakeBatch(env, created.id)
     await reaches(workspace.as, created, "completed")
-    expect(askedAbout(provider)).toBe(before + 1)
+    expect(askedAbout(provider)).toBeGreaterThan(before)
     expect(provider.batches).toHaveLength(1)
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, byokNano: 2 * NANO, heldNano: 0 })
   })
