@@ -1,5 +1,8 @@
 import { vi } from "vitest"
 
+/** No two providers have the same ids: batches of earlier tests may still run. */
+let ids = 0
+
 /**
  * A provider with batches, after https://platform.openai.com/docs/guides/batch: it takes a JSONL file with the purpose
  * `batch`, makes batches of it, and has their results in files. Tests script how far each batch is.
@@ -30,7 +33,6 @@ export class BatchingProvider {
   /** Before the request is handled, and after it. */
   before: Fault = () => undefined
   after: Fault = () => undefined
-  #ids = 0
 
   constructor(hostname = "batching.test") {
     vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
@@ -79,14 +81,14 @@ export class BatchingProvider {
     const { input_file_id, endpoint, completion_window: window, metadata } = fields
     if (!this.files.has(input_file_id) || window !== "24h") return refusal(400, "Invalid batch")
     const files = { output_file_id: null, error_file_id: null, errors: null }
-    const batch = { id: `vendor_${this.#ids++}`, status: "validating", input_file_id, endpoint, metadata, ...files }
+    const batch = { id: `vendor_${ids++}`, status: "validating", input_file_id, endpoint, metadata, ...files }
     this.batches.push(batch)
     this.accounts.set(batch.id, account)
     return Response.json(batch)
   }
 
   #add(content: string, account: Account): string {
-    const id = `file-${this.#ids++}`
+    const id = `file-${ids++}`
     this.accounts.set(id, account)
     this.files.set(id, content)
     return id

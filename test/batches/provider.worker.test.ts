@@ -231,7 +231,7 @@ describe("faults", () => {
     await submitted(provider)
     // As it was stored before the response to the creation.
     const object = env.BATCH.get(env.BATCH.idFromName(created.id))
-    await eventually(() => expect(provider.requests).toContain("GET /batches/vendor_1"))
+    await eventually(() => expect(provider.requests).toContain(`GET /batches/${provider.batches[0]?.id}`))
     await runInDurableObject(object, (_, { storage }) => {
       storage.sql.exec("UPDATE parts SET state = 'submitting', batch_id = NULL")
     })
@@ -248,7 +248,6 @@ describe("faults", () => {
     const provider = new BatchingProvider()
     const created = await start(workspace, ["a", "b"])
     await submitted(provider)
-    provider.before = once("GET /v1/files/file-3/content", () => lost)
     provider.end("completed", [
       completion("1", "A"),
       {
@@ -257,8 +256,10 @@ describe("faults", () => {
         error: null,
       },
     ])
+    const errors = `/files/${provider.batches[0]?.error_file_id}/content`
+    provider.before = once(`GET /v1${errors}`, () => lost)
     await wakeBatch(env, created.id)
-    await eventually(() => expect(provider.requests).toContain("GET /files/file-3/content"))
+    await eventually(() => expect(provider.requests).toContain(`GET ${errors}`))
     const object = env.BATCH.get(env.BATCH.idFromName(created.id))
     await eventually(async () => expect((await workspace.ledger.balance()).spentNano).toBe(NANO))
     // As if it was lost between the charge and the result.
