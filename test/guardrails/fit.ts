@@ -13,7 +13,7 @@ const DECAY = 3e-4
 const LEAST_GROUPS = 2
 /** The share of features that an example is learnt from without. */
 const DROPPED = 0.3
-const FOLDS = 5
+const FOLDS = 10
 
 type Window = {
   words: Uint32Array

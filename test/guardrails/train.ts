@@ -11,9 +11,11 @@ import { type Training, trainingPrompts } from "./labelled/training.ts"
 
 /**
  * False alarms by cross-validation: on ordinary prompts, with a margin to the 0.5 % that are accepted, and on those that
- * quote attacks or write prompts.
+ * quote attacks or write prompts. The margin is wider without letters beyond ASCII: a third of those lines is
+ * documentation, which has fewer alarms than prompts.
  */
-const FALSE_ALARMS = 0.004
+const FALSE_ALARMS = 0.0028
+const FOREIGN_ALARMS = 0.003
 const LOOKALIKE_ALARMS = 0.05
 const TARGET = path.join(import.meta.dirname, "../../src/guardrails/detectors/injection-weights.ts")
 
@@ -48,7 +50,7 @@ function thresholdFor(prompts: readonly Training[], scores: readonly Scored[], i
   const ordinary = scored((one) => !one.isAttack && one.isLookalike !== true && one.isDocument !== true)
   const lookalikes = scored((one) => one.isLookalike === true)
   return Math.max(
-    ordinary[Math.floor(ordinary.length * FALSE_ALARMS)] ?? 0,
+    ordinary[Math.floor(ordinary.length * (isForeign ? FOREIGN_ALARMS : FALSE_ALARMS))] ?? 0,
     lookalikes[Math.floor(lookalikes.length * LOOKALIKE_ALARMS)] ?? 0,
   )
 }
@@ -77,7 +79,7 @@ if (process.argv[1] === import.meta.filename) {
       `export const BIAS = ${Number(bias.toPrecision(8))}`,
       `/** By cross-validation, ${percent(FALSE_ALARMS)} of ordinary prompts score more. */`,
       `export const THRESHOLD = ${threshold.toPrecision(4)}`,
-      "/** The same of sentences with letters beyond ASCII. */",
+      `/** Of sentences with letters beyond ASCII, ${percent(FOREIGN_ALARMS)}. */`,
       `export const FOREIGN_THRESHOLD = ${foreign.toPrecision(4)}`,
       "/** SHA-256 of the prompts that the model was fitted to. */",
       `export const SOURCE = "${sourceOf(prompts)}"`,
@@ -87,7 +89,7 @@ if (process.argv[1] === import.meta.filename) {
   )
   console.info(
     `${prompts.length} prompts, ${readFileSync(TARGET).length} bytes; cross-validated: ` +
-      `recall ${percent(found / attacks.length)}, false alarms ${percent(FALSE_ALARMS)} above ${threshold.toFixed(2)} and ${foreign.toFixed(2)}`,
+      `recall ${percent(found / attacks.length)}, false alarms ${percent(FALSE_ALARMS)} and ${percent(FOREIGN_ALARMS)} above ${threshold.toFixed(2)} and ${foreign.toFixed(2)}`,
   )
   if (process.argv[2] === "mistakes")
     for (const [at, { text, isAttack }] of prompts.entries()) {

@@ -2,6 +2,7 @@ import { CONCEPTS } from "./injection-concepts.ts"
 import { EVERYDAY } from "./injection-everyday.ts"
 import { isJoined, letterOf, MARK } from "./injection-letters.ts"
 import { SITUATIONS } from "./injection-situations.ts"
+import { SYNONYMS } from "./injection-synonyms.ts"
 
 export const START = 0x811c9dc5
 export const step = (hash: number, letter: number) => Math.imul(hash ^ letter, 0x01000193)
@@ -51,14 +52,18 @@ function read(): Dictionary {
     made.likely[hash & LIKELY_MASK] = (made.likely[hash & LIKELY_MASK] ?? 0) | kind
   }
   // A word of several lists has the meaning of the last one.
-  for (const [at, stems] of Object.values({ ...SITUATIONS, ...CONCEPTS, ...EVERYDAY }).entries()) {
+  const numbers = new Map<string, number>()
+  const lists = [SYNONYMS, SITUATIONS, CONCEPTS, EVERYDAY].flatMap((one) => Object.entries(one))
+  for (const [name, stems] of lists) {
+    const concept = numbers.get(name) ?? numbers.size + 1
+    numbers.set(name, concept)
     for (const stem of stems.trim().split(/\s+/)) {
       const isSpaced = !isJoined(letterOf(stem.charCodeAt(0)))
       const [last = "", first] = stem.split("_").toReversed()
-      if (first !== undefined && isSpaced) add(made.pairs, pairOf(hashOf(first), hashOf(last)), at + 1, IS_PAIR)
-      else if (stem.length <= LONGEST_WHOLE && isSpaced) add(made.whole, hashOf(stem), at + 1, IS_WHOLE)
+      if (first !== undefined && isSpaced) add(made.pairs, pairOf(hashOf(first), hashOf(last)), concept, IS_PAIR)
+      else if (stem.length <= LONGEST_WHOLE && isSpaced) add(made.whole, hashOf(stem), concept, IS_WHOLE)
       else {
-        add(made.stems, hashOf(stem), at + 1, IS_STEM)
+        add(made.stems, hashOf(stem), concept, IS_STEM)
         if (isSpaced) made.shortest = Math.min(made.shortest, lettersOf(stem).length)
       }
     }

@@ -1,13 +1,7 @@
 import { requiredOf } from "../prefilter/required.ts"
-
-const GAP = "[\\s\"'`*_,:;.–-]{1,6}"
-/** Optional separator. */
-const MAY = "[\\s\"'`*_,:;.–-]{0,6}"
-const text = (...alternatives: string[]) => `(?:${alternatives.join("|")})`
-/**
- * Up to `count` words. Gaps contain no word characters: a text can be split in only one way, so matching stays linear.
- */
-const some = (count: number) => `(?:\\w{1,20}${GAP}){0,${count}}`
+import { ORDERS_IN_LANGUAGES } from "./injection-languages.ts"
+import { ORDERS_TO_ASSISTANTS } from "./injection-phrases.ts"
+import { BARE, GAP, MAY, some, text } from "./injection-vocabulary.ts"
 
 const DROP = text(
   "ignor(?:e|ing)",
@@ -99,12 +93,12 @@ const HIDDEN = text(
  * to the text.
  */
 const PHRASES: readonly string[] = [
-  `\\b${DROP}${GAP}${some(3)}${EARLIER}${GAP}${some(3)}${ORDERS}\\b`,
-  `\\b${DROP}${GAP}(?:everything|anything|all|what)${GAP}${some(4)}(?:above|before|previously|prior|so far|until now|(?:you (?:were|have been) (?:told|given|instructed|taught)))\\b`,
-  `\\b${DROP}${GAP}(?:all|any)${GAP}(?:instructions|directives|guardrails|safeguards|safety)\\b`,
-  `\\b${SHOW}${GAP}${some(3)}(?:the|this)${GAP}${some(1)}${HIDDEN}${GAP}${some(1)}(?:prompts?|instructions?|message|directives?|rules|configuration|guidelines)\\b(?!${GAP}(?:of|for|in|from|field|column|table|parameter|variable|to|function|when|that i|file)\\b)`,
-  `\\b${SHOW}${GAP}${some(3)}your${GAP}${some(1)}${HIDDEN}${GAP}${some(1)}(?:prompts?|instructions?|message|directives?|rules|configuration|guidelines)\\b`,
-  `\\b${SHOW}${GAP}${some(4)}your${GAP}(?:instructions?|prompt|guidelines|directives|configuration)${GAP}(?:verbatim|word for word|exactly|in full|to me|as they are)\\b`,
+  `${BARE}\\b${DROP}${GAP}${some(3)}${EARLIER}${GAP}${some(3)}${ORDERS}\\b`,
+  `${BARE}\\b${DROP}${GAP}(?:everything|anything|all|what)${GAP}${some(4)}(?:above|before|previously|prior|so far|until now|(?:you (?:were|have been) (?:told|given|instructed|taught)))\\b`,
+  `${BARE}\\b${DROP}${GAP}(?:all|any)${GAP}(?:instructions|directives|guardrails|safeguards|safety)\\b`,
+  `${BARE}\\b${SHOW}${GAP}${some(3)}(?:the|this)${GAP}${some(1)}${HIDDEN}${GAP}${some(1)}(?:prompts?|instructions?|message|directives?|rules|configuration|guidelines)\\b(?!${GAP}(?:of|for|in|from|field|column|table|parameter|variable|to|function|when|that i|file)\\b)`,
+  `${BARE}\\b${SHOW}${GAP}${some(3)}your${GAP}${some(1)}${HIDDEN}${GAP}${some(1)}(?:prompts?|instructions?|message|directives?|rules|configuration|guidelines)\\b`,
+  `${BARE}\\b${SHOW}${GAP}${some(4)}your${GAP}(?:instructions?|prompt|guidelines|directives|configuration)${GAP}(?:verbatim|word for word|exactly|in full|to me|as they are)\\b`,
   `\\byou${GAP}(?:now${GAP})?have${GAP}no${GAP}${some(1)}(?:filters?|restrictions|limitations|censorship|guidelines)\\b`,
   `\\b(?:repeat|print|output|copy|echo)${GAP}(?:me${GAP})?(?:all${GAP}(?:of${GAP})?)?(?:the|every|your)${GAP}(?:words?|instructions?|everything)${GAP}(?:above|before|you were given|prior|in your (?:context|prompt))\\b`,
   `\\brepeat${GAP}everything${GAP}(?:above|before|in your|you were)\\b`,
@@ -146,7 +140,7 @@ const COMMON = new Set(
   "the as to is of me ai no all do are any now this like and you new so has have for in on my that".split(" "),
 )
 
-export const SIGNS: readonly Sign[] = PHRASES.map((source) => {
+export const SIGNS: readonly Sign[] = [...PHRASES, ...ORDERS_TO_ASSISTANTS, ...ORDERS_IN_LANGUAGES].map((source) => {
   const { openings, groups } = requiredOf(source)
   const stating = groups.filter((group) => !group.some((one) => COMMON.has(one) || one.length < 2))
   return { anywhere: new RegExp(source, "gi"), here: new RegExp(source, "iy"), openings, groups: stating }
