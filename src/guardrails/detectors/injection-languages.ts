@@ -15,10 +15,10 @@ const VOCABULARIES: readonly Vocabulary[] = [
     lift: "ignorier,ignoriere,vergiss,missachte,umgeh,heb,setz,schalt,schalte,streich,lass,lösch,wirf,leg,pfeif,brich,deaktivier,entfern,verwirf,scheiß,scheiss,verlern,nimm,hör auf",
     reins:
       "deine[rnm]? (?:\\w{1,20} ){0,2}(?:regeln|vorgaben|richtlinien|anweisungen|filter|moderation|beschränkungen|einschränkungen|grenzen|ethik|zensur|grundsätze|programmierung|sicherheitsregeln|schranken|konfiguration|instruktionen|politik|prinzipien)",
-    show: "zeig,verrate,nenn,gib,wiederhol,liste,schreib,sag mir,zitier,übersetz,kopier,fass,lies,druck,offenbar,leg,poste,beschreib",
+    show: "zeig,verrate,nenn,gib,wiederhol,liste,schreib,sag mir,zitier,übersetz,kopier,lies,druck,offenbar,leg,poste,beschreib",
     brief:
       "dein(?:e[nrm]?|en)? (?:\\w{1,20} ){0,2}(?:systemprompt|system-prompt|prompt|anweisungen|systemnachricht|instruktionen|vorgaben|startnachricht|konfiguration|systemtext)",
-    free: "du bist,du heißt,spiel,sprich,antworte,rede,verhalte dich,sei",
+    free: "du bist,du heißt,spiel,sprich,antworte,rede,verhalte dich",
   },
   {
     lift: "ignore,oublie,oubliez,suspends,lève,enlève,coupe,désactive,annule,contourne,abandonne,laisse tomber,efface,cesse de suivre,mets de côté,viole,enfreins,supprime,jette,débarrasse",
@@ -74,21 +74,12 @@ const VOCABULARIES: readonly Vocabulary[] = [
       "(?:swoje|swój|swoją|swojego|swoich|twój|twoje|swojej) (?:[^ .!?]{1,20} ){0,2}(?:prompt|instrukcj|wytyczn|konfiguracj|wiadomość systemow|polecenia systemow)",
     free: "jesteś,zagraj,mów,odpowiadaj,działaj,zachowuj się,bądź,udawaj",
   },
-  {
-    lift: "игнорируй,забудь,сними,убери,выключи,отключи,обойди,отбрось,приостанови,перестань,нарушь,удали,отмени,плюнь,сотри,наплюй,откажись",
-    reins:
-      "(?:свои|своих|свою|своей|твои|твоих|свой|своим|своём|своими) (?:[^ .!?]{1,20} ){0,2}(?:правил|инструкци|указани|фильтр|модераци|ограничени|границ|этик|цензур|политик|принцип|программ|настройк|установк|запрет)",
-    show: "покажи,выведи,раскрой,повтори,напиши,скажи,назови,процитируй,переведи,скопируй,перескажи,перечисли,прочитай,выдай,представь,распечатай",
-    brief:
-      "(?:свои|свой|своего|своих|твой|твои|свою) (?:[^ .!?]{1,20} ){0,2}(?:промпт|инструкци|указани|системн|настройк|стартов|конфигураци)",
-    free: "сыграй,говори,отвечай,действуй,веди себя,будь,стань,ты",
-  },
 ]
 
 const WITHOUT =
-  "(?:ohne|sans|sin|senza|sem|zonder|bez|без|keine|aucun|aucune|ningun|ninguna|nessun|nessuna|nenhum|nenhuma|geen|żadnych|никаких)"
+  "(?:ohne|sans|sin|senza|sem|zonder|bez|keine|aucun|aucune|ningun|ninguna|nessun|nessuna|nenhum|nenhuma|geen|żadnych)"
 const NO_REINS =
-  "(?:filter|filtr|regel|règle|regla|regola|regole|regra|regels|zasad|reguł|правил|фильтр|zensur|censur|cenzur|цензур|grenz|limit|límit|границ|granic|moral|morał|морал|tabu|taboe|tabou|табу|restric|restriz|restriç|beperking|beschränk|einschränk|ogranicze|ограничени|éthique|ética|etica|ethik|ethiek|etyk|этик)"
+  "(?:filter|filtr|regel|règle|regla|regola|regole|regra|regels|zasad|reguł|zensur|censur|cenzur|grenz|limit|límit|granic|moral|morał|tabu|taboe|tabou|restric|restriz|restriç|beperking|beschränk|einschränk|ogranicze|éthique|ética|etica|ethik|ethiek|etyk)"
 
 /** Languages without spaces, or whose verb comes last. */
 const OTHERS: readonly string[] = [
