@@ -156,11 +156,11 @@ export function fit(samples: readonly Sample[]): Model {
 export type Scored = { score: number; isForeign: boolean }
 
 /** The score of each sample by a model that was fitted without its group. */
-export function crossValidated(samples: readonly Sample[]): Scored[] {
+export function crossValidated(samples: readonly Sample[], folds = FOLDS): Scored[] {
   const random = seeded(5)
-  const folds = new Map([...new Set(samples.map(({ group }) => group))].map((group) => [group, random() * FOLDS]))
-  const foldOf = ({ group }: Sample) => Math.floor(folds.get(group) ?? 0)
-  const models = Array.from({ length: FOLDS }, (_, fold) => fit(samples.filter((one) => foldOf(one) !== fold)))
+  const parts = new Map([...new Set(samples.map(({ group }) => group))].map((group) => [group, random() * folds]))
+  const foldOf = ({ group }: Sample) => Math.floor(parts.get(group) ?? 0)
+  const models = Array.from({ length: folds }, (_, fold) => fit(samples.filter((one) => foldOf(one) !== fold)))
   return samples.map((sample) => {
     const { window, score } = bestOf([...sample.windows, ...sample.hidden], models[foldOf(sample)] as Model)
     return { score, isForeign: window?.isForeign ?? false }

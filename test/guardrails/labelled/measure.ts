@@ -61,9 +61,9 @@ export type LanguageScore = {
  * By language, the share of attacks that have a finding, and of ordinary prompts that have one. The patterns know only
  * the tuning half; each prompt is weighed by a model that was fitted without its phrasing.
  */
-export function scoreInjections(half: Half): { languages: LanguageScore[]; mistakes: string[] } {
+export function scoreInjections(half: Half, folds?: number): { languages: LanguageScore[]; mistakes: string[] } {
   const training = trainingPrompts()
-  const scores = crossValidated(samplesOf(training))
+  const scores = crossValidated(samplesOf(training), folds)
   const isAbove = new Set(
     training.flatMap(({ text }, at) => {
       const scored = scores[at]
