@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { errors, type ErrorName } from "../errors/errors.ts"
+import { isPrintableLine } from "../support/printable.ts"
 
 /** The envelope as documented. */
 export const ErrorEnvelope = z
@@ -127,16 +128,13 @@ export const PageQuery = z.object({
 })
 export type Page = z.infer<typeof PageQuery>
 
-/** Control characters, line breaks, and what reorders the text around it. */
-const UNREADABLE = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u
-
 /** A name that people read in lists, logs and messages. */
 export const nameText = (most: number, text = z.string({ error: "must be a string" })) =>
   text
     .min(1, "must not be empty")
     .max(most, `must be at most ${most} characters`)
     .refine((name) => /\S/.test(name), "must not be blank")
-    .refine((name) => !UNREADABLE.test(name), "must be one line without control characters")
+    .refine(isPrintableLine, "must be one line without control characters")
 
 /** The same, without spaces around it. */
 export const trimmedName = (most: number) => nameText(most, z.string({ error: "must be a string" }).trim())

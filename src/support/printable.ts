@@ -1,5 +1,5 @@
-/** Control characters, and those that reverse the direction of text. */
-const CONTROL = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
+/** Control characters, separators of lines, and what reverses the direction of text. */
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu
 
 /**
  * A line of text that cannot move the cursor of a terminal or reverse its text: names of keys and models come from
@@ -8,6 +8,8 @@ const CONTROL = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
 export function printableLine(line: string): string {
   return line.replaceAll(CONTROL, "\ufffd")
 }
+
+export const isPrintableLine = (text: string): boolean => printableLine(text) === text
 
 /** The same for text in several lines. */
 export function printable(text: string): string {

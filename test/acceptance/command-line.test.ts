@@ -134,12 +134,10 @@ describe("a manager", () => {
     expect([again.code, again.errors]).toEqual([1, expect.stringContaining("no key")])
   })
 
-  test("sees no name that writes over the others", async () => {
-    const name = "ci\u001b[2K\u202Eyek"
-    await openrouter(organization.managementKey).apiKeys.create({ requestBody: { name } })
-    const told = await done(["keys", "list"])
-    expect(told).toContain("ci\ufffd[2K\ufffdyek")
-    for (const sign of ["\u001b", "\u202e"]) expect(told).not.toContain(sign)
+  test("cannot give a key a name that writes over others", async () => {
+    const refused = await gateway(["keys", "create", "ci\u001b[2K\u202eyek"])
+    expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining("must be one line")])
+    for (const sign of ["\u001b", "\u202e"]) expect(refused.errors).not.toContain(sign)
   })
 
   test("has the calls of a time in a file, or on the standard output", async () => {

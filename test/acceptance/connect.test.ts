@@ -35,7 +35,7 @@ type Agent = keyof typeof AGENTS
 
 beforeAll(async () => {
   organization = await newOrganization()
-  commands = [installOpencode(), installCodex(), installClaude()].join(path.delimiter)
+  commands = [await installOpencode(), await installCodex(), await installClaude()].join(path.delimiter)
 }, 300_000)
 
 function newHome({ apiKey } = organization) {

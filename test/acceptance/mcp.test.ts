@@ -72,7 +72,7 @@ let organization: Organization
 let inspectorCommands: string
 
 beforeAll(async () => {
-  inspectorCommands = installInspector()
+  inspectorCommands = await installInspector()
   upstream.listen(0, "127.0.0.1")
   await once(upstream, "listening")
   const { port } = upstream.address() as AddressInfo

@@ -33,7 +33,7 @@ let gateway: Started
 const running: ChildProcess[] = []
 
 beforeAll(async () => {
-  installOpencode()
+  await installOpencode()
   folder = mkdtempSync(path.join(tmpdir(), "gateway-capabilities-"))
   gateway = await npmStart(path.join(folder, "gateway"))
 }, 240_000)

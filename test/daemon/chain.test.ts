@@ -26,7 +26,7 @@ let gateway: Started
 let talk: ReturnType<typeof talkTo>
 
 beforeAll(async () => {
-  commands = installOpencode()
+  commands = await installOpencode()
   folder = mkdtempSync(path.join(tmpdir(), "gateway-chain-"))
   gateway = await npmStart(path.join(folder, "gateway"))
   talk = talkTo(gateway.url, gateway.apiKey)

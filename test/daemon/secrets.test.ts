@@ -28,7 +28,7 @@ let talk: ReturnType<typeof talkTo>
 const ending: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {
-  commands = installOpencode()
+  commands = await installOpencode()
   folder = mkdtempSync(path.join(tmpdir(), "gateway-secrets-"))
   host = await openBoundHost(path.join(folder, "repositories"), VALUE)
   const ca = path.join(folder, "bound-host.pem")

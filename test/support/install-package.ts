@@ -1,15 +1,17 @@
-import { execFileSync } from "node:child_process"
+import { execFile } from "node:child_process"
 import { existsSync, mkdirSync } from "node:fs"
 import path from "node:path"
+import { promisify } from "node:util"
 import { root } from "../../src/dev/options.ts"
 
 type Package = { name: string; version: string; command: string; runsScripts?: boolean }
 
 /**
  * The folder of the commands of a program that users have. Such packages are too large to come along with every install,
- * so each is fetched from the registry when it is first wanted.
+ * so each is fetched from the registry when it is first wanted. It takes some seconds, in which connections that a
+ * test keeps may be closed: the process has to see that.
  */
-export function installPackage({ name, version, command, runsScripts = false }: Package): string {
+export async function installPackage({ name, version, command, runsScripts = false }: Package): Promise<string> {
   const home = path.join(root, ".wrangler/agents", `${command}-${version}`)
   const commands = path.join(home, "node_modules/.bin")
   if (existsSync(path.join(commands, command))) return commands
@@ -17,24 +19,24 @@ export function installPackage({ name, version, command, runsScripts = false }: 
   const options = ["--prefix", home, "--no-save", "--no-audit", "--no-fund"]
   // npm run hands the options of this project on, which forbid scripts.
   const install = ["install", ...options, `--ignore-scripts=${!runsScripts}`, `${name}@${version}`]
-  execFileSync("npm", install, { stdio: "pipe" })
+  await promisify(execFile)("npm", install)
   return commands
 }
 
 /** Its script puts the binary in place. */
-export function installOpencode(): string {
+export function installOpencode(): Promise<string> {
   return installPackage({ name: "opencode-ai", version: "1.18.33", command: "opencode", runsScripts: true })
 }
 
-export function installCodex(): string {
+export function installCodex(): Promise<string> {
   return installPackage({ name: "@openai/codex", version: "0.169.0", command: "codex" })
 }
 
 /** Its script puts the binary in place. */
-export function installClaude(): string {
+export function installClaude(): Promise<string> {
   return installPackage({ name: "@anthropic-ai/claude-code", version: "2.1.332", command: "claude", runsScripts: true })
 }
 
-export function installInspector(): string {
+export function installInspector(): Promise<string> {
   return installPackage({ name: "@modelcontextprotocol/inspector", version: "2.12.0", command: "inspector" })
 }
