@@ -61,8 +61,6 @@ function fromHono(thrown: unknown): unknown {
   return new GatewayError(
     "invalid_request",
     "The body is not valid JSON. Send one JSON object, encoded as UTF-8 and not compressed.",
-    {
-      cause: thrown,
-    },
+    { cause: thrown },
   )
 }

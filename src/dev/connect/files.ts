@@ -39,7 +39,7 @@ export function writeFiles(home: string, client: string, files: readonly Edited[
     const present = readText(file)
     const backup = known ? known.backup : present === undefined ? null : backUp(file, present)
     writePrivate(file, text)
-    // What was changed between two connects is in no backup: the hash that does not match tells undo to keep it.
+    // Edits between two connects are in no backup. With the former hash, which does not match, undo keeps them.
     const isChanged = known !== undefined && present !== undefined && hashOf(present) !== known.sha256
     const sha256 = isChanged ? known.sha256 : hashOf(text)
     return { path: file, backup, sha256, settings_sha256: hashOf(settings) }

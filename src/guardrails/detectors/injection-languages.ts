@@ -4,7 +4,10 @@ import { text } from "./injection-vocabulary.ts"
 const NEAR = '[^.!?\\n。؟।"„“«「]{0,24}'
 const CLOSE = '[^.!?\\n。؟।"„“«「]{0,10}'
 
-/** Words of a language, separated by a comma: orders to lift, what is lifted, orders to show, what is shown. */
+/**
+ * Alternatives, separated by commas: `lift` and `show` are verbs, `reins` and `brief` their objects (rules, prompt), `free`
+ * is "without rules".
+ */
 type Vocabulary = { lift: string; reins: string; show: string; brief: string; free: string }
 
 const alternatives = (list: string) => text(...list.split(",").map((word) => word.trim()))

@@ -14,7 +14,7 @@ type Named<Body> = { body: Body; bodyBytes?: number; meta: RequestMeta; caller: 
 
 const BYTES_PER_TOKEN = 4
 
-/** The models that aliases of the workspace stand for, in place of the aliases that a request, its preset or the defaults name. */
+/** Replaces aliases of the workspace with their models, in what a request, its preset or the defaults name. */
 export function resolveAliases<Body extends NamedModels, Call extends Named<Body>>(call: Call): Call {
   const { body, caller } = call
   const { aliases } = caller.defaults
