@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs"
 import { type Browser, chromium } from "playwright-core"
 
-const executablePath = "/usr/bin/chromium"
-export const hasChromium = existsSync(executablePath)
+/** The shell without windows renders the same pages with 40 % less CPU; it is a package of its own. */
+const executablePath = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((file) => existsSync(file))
+export const hasChromium = executablePath !== undefined
 if (!hasChromium)
-  console.warn(`${executablePath} is missing: the console is not tried. Install it with: apt-get install -y chromium`)
+  console.warn("Chromium is missing: the console is not tried. Install it with: apt-get install -y chromium")
 
 /**
  * The address bar renders its popups in processes of their own, more than half of the CPU of a visit. The switch replaces
@@ -25,5 +26,10 @@ const DISABLED_FEATURES = [
   "ThirdPartyStoragePartitioning",
 ]
 
-export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({ executablePath, args: ["--no-sandbox", `--disable-features=${DISABLED_FEATURES.join(",")}`] })
+export function launchChromium(): Promise<Browser> {
+  if (executablePath === undefined) throw new Error("Chromium is missing.")
+  return chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", `--disable-features=${DISABLED_FEATURES.join(",")}`],
+  })
+}
