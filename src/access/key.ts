@@ -1,12 +1,12 @@
 import { sha256Hex, toBase64Url } from "../support/encoding.ts"
 
-const PREFIX = "sk-gw-v1-"
+export const KEY_PREFIX = "sk-gw-v1-"
 /** 256 bits. */
 const SECRET_BYTES = 32
 
 /** A new key: the secret, to be shown once and never kept, and what is kept in its place. */
 export function newKey(): { secret: string; hash: string; label: string } {
-  const secret = PREFIX + toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
+  const secret = KEY_PREFIX + toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
   return { secret, hash: hashKey(secret), label: toLabel(secret) }
 }
 
@@ -17,6 +17,6 @@ export function hashKey(secret: string): string {
 
 /** Enough to recognize a key by, too little to guess it from: `sk-gw-v1-Abc...xyz`; of a foreign key `Abc...xyz`. */
 export function toLabel(secret: string): string {
-  const shown = secret.startsWith(PREFIX) ? PREFIX.length + 3 : 3
+  const shown = secret.startsWith(KEY_PREFIX) ? KEY_PREFIX.length + 3 : 3
   return `${secret.slice(0, shown)}...${secret.slice(-3)}`
 }

@@ -27,7 +27,7 @@ import { BASE_PATH, routePath } from "../http/paths.ts"
 import { newRequestId } from "../support/ids.ts"
 import { addBaseHeaders, EXPOSED_HEADERS } from "../http/response-headers.ts"
 import { newRouter } from "../http/router.ts"
-import { authenticate, mountKeyed } from "./mount.ts"
+import { authenticate, authenticateVendorClient, mountKeyed } from "./mount.ts"
 import { recordingRejections } from "./rejections.ts"
 import { rightsOver } from "./rights.ts"
 import { serverTiming } from "../http/timing.ts"
@@ -148,13 +148,13 @@ for (const router of [
   mcpServerRoutes,
   mcpGateway,
   passthroughServices,
-  passthrough,
   exports,
   scimDirectories,
   scimMappings,
   scimSync,
 ])
   mountKeyed(api, router)
+mountKeyed(api, passthrough, authenticateVendorClient)
 for (const router of [
   interns,
   internChat,

@@ -1,18 +1,20 @@
 import type { OpenAPIHono } from "@hono/zod-openapi"
 import type { App } from "../access/app.ts"
 import { recordDenials } from "../audit/actor.ts"
-import { authenticateWith } from "../policy/authenticate.ts"
+import { authenticateWith, vendorCredentialOf } from "../policy/authenticate.ts"
 import { sessionPrincipal } from "../sessions/session.ts"
 
 /** Every keyed route takes an API key, or a session of the console. */
 export const authenticate = authenticateWith(sessionPrincipal)
+/** For routes that clients of other vendors call. */
+export const authenticateVendorClient = authenticateWith(sessionPrincipal, vendorCredentialOf)
 
 /** Mounts a router whose every route needs a valid key. The key is checked before anything else that the route does. */
-export function mountKeyed(api: OpenAPIHono<App>, router: OpenAPIHono<App>): void {
+export function mountKeyed(api: OpenAPIHono<App>, router: OpenAPIHono<App>, handler = authenticate): void {
   const routes = new Set(router.routes.map(({ method, path }) => `${method} ${path}`))
   for (const route of routes) {
     const [method = "", path = ""] = route.split(" ")
-    api.on(method, path, recordDenials, authenticate)
+    api.on(method, path, recordDenials, handler)
   }
   api.route("/", router)
 }

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono"
 import type { App } from "../access/app.ts"
 import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
 import { cachedKey, cacheKey, KEY_CACHE_MS } from "../access/key-cache.ts"
-import { hashKey } from "../access/key.ts"
+import { hashKey, KEY_PREFIX } from "../access/key.ts"
 import { findKnownKeys } from "../access/known-keys-store.ts"
 import type { Principal } from "../access/principal.ts"
 import type { Env } from "../config/env.ts"
@@ -21,9 +21,9 @@ type ReadSession = (request: Request, env: Env) => Promise<Principal | undefined
  * Sets the principal of a request, or fails with 401. The only reader of the credential. `readSession` runs only for a
  * request without an API key: a key in a header always wins.
  */
-export function authenticateWith(readSession: ReadSession): MiddlewareHandler<App> {
+export function authenticateWith(readSession: ReadSession, readCredential = credentialOf): MiddlewareHandler<App> {
   return async function authenticate(c, next) {
-    const credential = credentialOf(c.req.raw.headers)
+    const credential = readCredential(c.req.raw.headers)
     const session = credential === undefined ? await readSession(c.req.raw, c.env) : undefined
     const ip = c.req.header("cf-connecting-ip")
     const principal = session ?? (await principalOf(credential, ip, c.env, Date.now()))
@@ -67,6 +67,28 @@ export function credentialOf(headers: Headers): string | undefined {
   if (credential !== null) return credential
   const bare = headers.get("x-api-key") ?? keyProtocolOf(headers.get("sec-websocket-protocol"))
   return bare === undefined ? undefined : `Bearer ${bare}`
+}
+
+const VENDOR_FORM = new RegExp(`^(?:\\w+ +)?(${KEY_PREFIX}[\\w-]+) *$`)
+
+/**
+ * For clients of other vendors, which send the key as theirs expects it: in a header of another name, or as
+ * `Authorization: Token`. Only keys that this gateway made are recognized there.
+ */
+export function vendorCredentialOf(headers: Headers): string | undefined {
+  const credential = credentialOf(headers)
+  if (credential !== undefined && BEARER.test(credential)) return credential
+  for (const [, value] of headers) {
+    const key = VENDOR_FORM.exec(value)?.[1]
+    if (key !== undefined) return `Bearer ${key}`
+  }
+  return credential
+}
+
+/** Whether a header or parameter has the key that the request came with, or any key that this gateway made. */
+export function keyFinder(headers: Headers): (value: string) => boolean {
+  const presented = BEARER.exec(vendorCredentialOf(headers) ?? "")?.[1]
+  return (value) => value.includes(KEY_PREFIX) || (presented !== undefined && value.includes(presented))
 }
 
 const KEY_PROTOCOL = /(?:^|,) *openai-insecure-api-key\.([\w.-]{1,8192}) *(?:,|$)/

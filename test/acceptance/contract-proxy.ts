@@ -107,7 +107,7 @@ function newCheck(document: Document): (answer: Answer) => string[] {
   return ({ method, path, status, headers, text, isComplete }) => {
     if (method === "HEAD" || method === "OPTIONS") return []
     const bare = path.split("?")[0] ?? ""
-    if (!bare.startsWith(API_PATH)) return []
+    if (!bare.startsWith(API_PATH) || isOfService(bare, headers)) return []
     // The slash in the id of a model may come encoded.
     const [found] = [bare, bare.replaceAll(/%2f/gi, "/")].flatMap(
       (one) => routes.find(({ operation, pattern }) => operation.method === method && pattern.test(one)) ?? [],
@@ -121,7 +121,13 @@ function newCheck(document: Document): (answer: Answer) => string[] {
   }
 }
 
-const patternOf = ({ path }: Operation) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`)
+/** A passthrough service answers with statuses and bodies of its own. */
+function isOfService(path: string, headers: http.IncomingHttpHeaders): boolean {
+  return path.startsWith(`${API_PATH}passthrough/`) && headers["x-generation-id"] !== undefined
+}
+
+const patternOf = ({ path }: Operation) =>
+  new RegExp(`^${path.replaceAll("{path}", ".+").replaceAll(/\{\w+\}/g, "[^/]+")}$`)
 
 /** `/models/count` before `/models/{author}`. */
 function bySpecificity(one: { operation: Operation }, other: { operation: Operation }): number {

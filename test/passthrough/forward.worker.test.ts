@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { newReceiver, playReceivers, type Received } from "../observability/receiver.ts"
 import { runs } from "../support/runs.ts"
 import {
+  client,
   expectJson,
   newKey,
   newWorkspace,
@@ -65,6 +66,52 @@ describe("a request to a registered service", () => {
     expect(received?.headers.get("authorization")).toBe(`Bearer ${SECRET}`)
     expect(received?.headers.get("x-client")).toBe("kept")
     for (const name of ["cookie", "x-forwarded-for", "x-session-id"]) expect(received?.headers.get(name)).toBeNull()
+  })
+
+  test.each([
+    ["x-api-key", ""],
+    ["X-Subscription-Token", ""],
+    ["xi-api-key", ""],
+    ["authorization", "Token "],
+    ["authorization", "Key "],
+  ])("authenticates with a gateway key in %s: %s, where clients of vendors send theirs", async (name, scheme) => {
+    const world = await newWorld()
+    const { key } = await newKey(world.workspace)
+    const answer = await client().get("/passthrough/search/v1/search", { [name]: `${scheme}${key}` })
+    expect(answer.status).toBe(200)
+    await answer.text()
+    expect(await spentNano(world)).toBe(0.005 * NANO)
+  })
+
+  test("never carries a key of the gateway to the service, in no header and no parameter", async () => {
+    const world = await newWorld(undefined, { headers: null, query: null })
+    const { key } = await newKey(world.workspace)
+    const { key: other } = await newKey(world.workspace)
+    const names = ["x-api-key", "api-key", "x-goog-api-key", "x-anything", "user-agent"]
+    const path = `/passthrough/search/v1/search?api_key=${key}&token=Bearer%20${other}&q=rivers`
+    const bearer = { authorization: `Bearer ${key}` }
+    for (const secret of [key, other]) {
+      for (const name of names) {
+        const answer = await client().get(path, { ...bearer, [name]: secret })
+        expect(answer.status).toBe(200)
+        await answer.text()
+      }
+    }
+    expect(world.receiver.got).toHaveLength(10)
+    for (const { url, headers } of world.receiver.got) {
+      expect(url.searchParams.get("q")).toBe("rivers")
+      expect(JSON.stringify([url.href, [...headers]])).not.toMatch(/sk-gw-/)
+    }
+  })
+
+  test("takes no key of the gateway from a parameter or from a header that only mentions it", async () => {
+    const world = await newWorld()
+    const { key } = await newKey(world.workspace)
+    expect((await client().get(`/passthrough/search/v1/search?api_key=${key}`)).status).toBe(401)
+    const headers = { "x-note": `the key is ${key}, or was` }
+    expect((await client().get("/passthrough/search/v1/search", headers)).status).toBe(401)
+    expect((await client().get("/keys", { "x-subscription-token": key })).status).toBe(401)
+    expect(world.receiver.got).toEqual([])
   })
 
   test("costs the price of the first rule that matches, and is a record", async () => {

@@ -4,6 +4,7 @@ import { openOutbound } from "../../outbound/send.ts"
 import { hostsIn, networkOf } from "../../outbound/settings.ts"
 import { readText } from "../../support/read-text.ts"
 import { type Hiding, hiding } from "../../outbound/hiding.ts"
+import { keyFinder } from "../../policy/authenticate.ts"
 import { createDeps, type IncomingCall, requestMetaOf } from "../context.ts"
 import { holdToolCall, type ToolCall } from "../mcp/tool-call.ts"
 import { isRead, screenReceived, screenSent, type Sent } from "./content.ts"
@@ -41,7 +42,7 @@ export async function forward(incoming: IncomingCall, slug: string): Promise<Res
   try {
     const response = await send(
       exchange,
-      targetUrl(service, path, passed.query),
+      targetUrl(service, { path, query: passed.query, hasKey: keyFinder(request.headers) }),
       screening ? passed.body : request.body,
     )
     return await relay(response, exchange, deadline.clear)

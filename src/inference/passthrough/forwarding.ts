@@ -1,4 +1,5 @@
 import { GatewayError } from "../../errors/errors.ts"
+import { keyFinder } from "../../policy/authenticate.ts"
 import type { Service } from "./service-call.ts"
 
 /** The request as it goes to a service, and the headers of its response. */
@@ -8,7 +9,8 @@ const DROPPED =
   /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|authorization|cookie|origin|referer|forwarded|via|expect|accept-encoding|cf-.*|cdn-loop|x-forwarded-.*|x-real-ip|x-session-id|x-title|http-referer|x-service-.*|x-openrouter-.*|x-response-cache|sec-.*)$/
 
 export function requestHeaders(client: Headers, secrets: Readonly<Record<string, string>>): Record<string, string> {
-  const passed = [...client].filter(([name]) => !DROPPED.test(name))
+  const hasKey = keyFinder(client)
+  const passed = [...client].filter(([name, value]) => !DROPPED.test(name) && !hasKey(value))
   const added = Object.entries(secrets).map(([name, value]) => [name.toLowerCase(), value] as const)
   return { "user-agent": "edge-model-gateway", ...Object.fromEntries(passed), ...Object.fromEntries(added) }
 }
@@ -45,9 +47,14 @@ export function pathBelow(url: URL, slug: string): string {
   )
 }
 
-/** The URL at the service. `query`: the client's, as the guardrails let it pass; the service's own parameters win. */
-export function targetUrl(service: Service, path: string, query: URLSearchParams): string {
-  const parameters = new URLSearchParams(query)
+type Target = { path: string; query: URLSearchParams; hasKey: (value: string) => boolean }
+
+/**
+ * The URL at the service. `query`: the client's, after the guardrails; parameters of the service replace those of the
+ * same name. `hasKey`: whether a value has a key of the gateway, which is not forwarded.
+ */
+export function targetUrl(service: Service, { path, query, hasKey }: Target): string {
+  const parameters = new URLSearchParams([...query].filter(([, value]) => !hasKey(value)))
   for (const [name, value] of Object.entries(service.secrets.query)) parameters.set(name, value)
   const text = parameters.toString()
   return `${service.row.baseUrl}${path}${text === "" ? "" : `?${text}`}`
