@@ -98,7 +98,8 @@ async function makeOrganization(c: Context<App>, input: NewOrganization) {
   }
   await insertOrganization(c.env.DB, organization, entries)
   await openLedger(c.env, id).credit("starting-balance", usdToNano(input.starting_balance_usd))
-  invalidateKey(c.var.principal.keyHash)
+  // The first organization becomes the home of the bootstrap key.
+  if (c.var.principal.organizationId === "") invalidateKey(c.var.principal.keyHash)
   const data = {
     id,
     name: input.name,

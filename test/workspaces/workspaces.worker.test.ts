@@ -197,13 +197,14 @@ describe("a workspace that is deleted", () => {
     type Home = { data: { organization_id: string; workspace_id: string | null } }
     const { data: home } = await expectJson<Home>(200, operatorClient.get("/key"))
     const id = home.workspace_id ?? ""
-    await newWorkspace()
-    await env.DB.prepare("UPDATE workspaces SET is_default = 0 WHERE id = ?").bind(id).run()
-    // A change of its home is made known to the operator's key, as POST /organizations does.
-    await newWorkspace()
+    // A change of the organization removes its keys from the cache of the isolate.
+    const setDefault = async (isDefault: number) => {
+      await env.DB.prepare("UPDATE workspaces SET is_default = ? WHERE id = ?").bind(isDefault, id).run()
+      await expectJson(200, operatorClient.patch(`/organizations/${home.organization_id}`, {}))
+    }
+    await setDefault(0)
     const { data } = await expectJson<Home>(200, operatorClient.get("/key"))
-    await env.DB.prepare("UPDATE workspaces SET is_default = 1 WHERE id = ?").bind(id).run()
-    await newWorkspace()
+    await setDefault(1)
     expect(data).toMatchObject({ organization_id: home.organization_id, workspace_id: null })
   })
 })
