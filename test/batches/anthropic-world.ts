@@ -1,8 +1,9 @@
 import { vi } from "vitest"
 
 /**
- * A provider with message batches, after https://docs.anthropic.com/en/api/creating-message-batches: a batch is made with
- * its requests, and has its results in one file once it has ended. Tests script how far each batch is.
+ * A provider with message batches, after https://docs.anthropic.com/en/api/creating-message-batches: a batch is
+ * created with its requests and has its results in one file once it has ended. Tests script the progress of each
+ * batch.
  */
 
 type Submitted = { custom_id: string; params: Record<string, unknown> }
@@ -24,7 +25,7 @@ export class MessageBatchProvider {
   readonly headers = new Set<string>()
   readonly submitted = new Map<string, Submitted[]>()
   readonly #results = new Map<string, string>()
-  /** After the request is handled. */
+  /** Runs after the request is handled. */
   after: Fault = () => undefined
   #ids = 0
 
@@ -84,7 +85,7 @@ export class MessageBatchProvider {
     batch.request_counts = {
       processing: 0,
       succeeded: count("succeeded"),
-      // Whatever else there may be: the counts add up to the requests.
+      // The counts add up to the requests.
       errored: outcomes.length - count("succeeded") - count("canceled") - count("expired"),
       canceled: count("canceled"),
       expired: count("expired"),

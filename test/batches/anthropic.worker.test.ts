@@ -15,11 +15,11 @@ const start = ({ as }: Workspace, texts: readonly string[]) =>
 
 const submitted = (provider: MessageBatchProvider, count = 1) =>
   eventually(() => expect(provider.batches).toHaveLength(count))
-/** 100 tokens of prompt and 10 of answer, at half of 1e-6 and 2e-6. */
+/** 100 prompt and 10 completion tokens, at half of 1e-6 and 2e-6. */
 const NANO = 60_000
 
-describe("a batch in the message batches of a provider", () => {
-  test("is translated, submitted once, and settled line by line at the price of batches", async () => {
+describe("a batch of a Messages provider", () => {
+  test("is translated, submitted once, and settled line by line at the batch price", async () => {
     const workspace = await newWorkspace()
     const provider = new MessageBatchProvider()
     const created = await start(workspace, ["red", "green", "blue"])
@@ -52,7 +52,7 @@ describe("a batch in the message batches of a provider", () => {
     expect([...provider.headers]).toEqual(["claudish-provider-key-0123456789 2023-06-01"])
   })
 
-  test("what was canceled or expired there costs nothing", async () => {
+  test("does not charge requests that were canceled or expired", async () => {
     const workspace = await newWorkspace()
     const provider = new MessageBatchProvider()
     const created = await start(workspace, ["a", "b"])
@@ -70,7 +70,7 @@ describe("a batch in the message batches of a provider", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("is not made again where the response to its creation was lost, and takes no batch of another program", async () => {
+  test("is not created twice when the response to its creation is lost, and adopts no foreign batch", async () => {
     const workspace = await newWorkspace()
     const provider = new MessageBatchProvider()
     const foreign = provider.add([
@@ -84,7 +84,7 @@ describe("a batch in the message batches of a provider", () => {
     }
     const created = await start(workspace, ["a", "b"])
     await submitted(provider, 2)
-    // Neither has ended, so it is not known which one is the batch of the gateway.
+    // Neither has ended, so the gateway cannot tell which one it created.
     await wakeBatch(env, created.id)
     provider.end([message("Theirs"), message("Theirs")], 0)
     await wakeBatch(env, created.id)
@@ -97,7 +97,7 @@ describe("a batch in the message batches of a provider", () => {
   })
 })
 
-test("whatever a message batch answers and whenever the object is lost, each request is charged what its response used", async () => {
+test("each request is charged for its response, for any outcome and any loss of the object", async () => {
   const usage = fc.tuple(fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 60 }))
   const outcome = fc.oneof(
     usage.map((tokens) => ({ tokens, outcome: message("Done.", tokens) })),

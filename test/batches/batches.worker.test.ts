@@ -41,7 +41,7 @@ describe("a batch", () => {
     const { data } = await expectJson<{ data: { usage: number } }>(200, workspace.as.get("/key"))
     expect(Math.round(data.usage * 1e9)).toBe(spent)
 
-    // The cost of the batch is exactly theirs. Another key that names the batch as its session does not change it.
+    // Calls of another key that names the batch as its session do not count into its cost.
     const other = await newKey(workspace)
     await expectJson(
       200,
@@ -62,7 +62,7 @@ describe("a batch", () => {
     expect(audit.data).toMatchObject([{ action: "batch.create" }])
   })
 
-  test("writes requests that fail to the error file, with the response that a client would get", async () => {
+  test("writes failed requests to the error file, with the response that a client would get", async () => {
     const workspace = await newWorkspace()
     const lines = [request("good", "Hello"), request("bad", "Hello", { model: "nobody/nothing" })]
     const batch = await reaches(workspace.as, await createBatch(workspace.as, lines), "completed")
@@ -125,7 +125,7 @@ describe("a batch", () => {
     await expectJson(400, workspace.as.get("/batches?status=done"))
   })
 
-  test("belongs to its workspace: other organizations do not find it", async () => {
+  test("is not found by other organizations", async () => {
     const [mine, other] = [await newWorkspace(), await newWorkspace()]
     const batch = await reaches(mine.as, await createBatch(mine.as, [request("a", "Hello")]), "completed")
     await expectJson(404, other.as.get(`/batches/${batch.id}`))
@@ -147,7 +147,7 @@ describe("a batch", () => {
     expect((await reaches(workspace.as, batch, "completed")).output_file_id).toBe(batch.output_file_id)
   })
 
-  test("of a key that is disabled makes no further call: its requests fail with 401", async () => {
+  test("of a disabled key makes no further call, and its requests fail with 401", async () => {
     const workspace = await newWorkspace()
     const { as, hash } = await newKey(workspace)
     const id = await upload(as, toJsonl([request("a", "Hello")]))
@@ -160,7 +160,7 @@ describe("a batch", () => {
   })
 })
 
-describe("an input file that is wrong", () => {
+describe("an invalid input file", () => {
   const body = { model: "sim/echo", messages: [{ role: "user", content: "Hello" }] }
   const good = { custom_id: "good", method: "POST", url: ENDPOINT, body }
   test.each([
@@ -176,7 +176,7 @@ describe("an input file that is wrong", () => {
       "invalid_parameter",
       "body.stream",
     ],
-  ])("%s: the batch fails and names the line; no request runs", async (_, line, code, param) => {
+  ])("%s: fails the batch with the line number and runs no request", async (_, line, code, param) => {
     const workspace = await newWorkspace()
     const id = await upload(workspace.as, `${JSON.stringify(good)}\n\n${line}\n`)
     const input = { input_file_id: id, endpoint: ENDPOINT, completion_window: "24h" }
@@ -187,7 +187,7 @@ describe("an input file that is wrong", () => {
     expect(await chargesOf(batch.id)).toEqual([])
   })
 
-  test("without a request fails", async () => {
+  test("without requests fails the batch", async () => {
     const workspace = await newWorkspace()
     const id = await upload(workspace.as, "\n\n")
     const input = { input_file_id: id, endpoint: ENDPOINT, completion_window: "24h" }
@@ -204,7 +204,7 @@ describe("an input file that is wrong", () => {
     [{ completion_window: "1h" }, "completion_window"],
     [{ metadata: { a: 1 } }, "metadata"],
     [{ input_file_id: "../x" }, "input_file_id"],
-  ])("%j is 400", async (wrong, name) => {
+  ])("%j returns 400", async (wrong, name) => {
     const workspace = await newWorkspace()
     const input = { input_file_id: "file_1", endpoint: ENDPOINT, completion_window: "24h", ...wrong }
     const { error } = await expectJson<{ error: { message: string } }>(400, workspace.as.post("/batches", input))

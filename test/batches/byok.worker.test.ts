@@ -12,12 +12,12 @@ import { type Batch, createBatch, createProviderBatch, endsAfter, reaches, readL
 
 afterEach(() => vi.restoreAllMocks())
 
-/** Of no shape that is known for a key: only who knows it can take it out. */
+/** Of no known key format: only an exact match can redact it. */
 const OWN = "ownCanary0123456789abcdefXYZ"
 const SECOND = "ownSecond0123456789abcdefXYZ"
 const BEARER_OWN = `Bearer ${OWN}`
 const GATEWAY = "Bearer batching-provider-key-0123456789"
-/** 100 tokens of prompt and 10 of answer, at half of 1e-6 and 2e-6. */
+/** 100 prompt and 10 completion tokens, at half of 1e-6 and 2e-6. */
 const NANO = 60_000
 
 let models = 0
@@ -36,7 +36,7 @@ const start = ({ as }: Pick<Workspace, "as">, texts: readonly string[], more: ob
 const submitted = (provider: BatchingProvider, count = 1) =>
   eventually(() => expect(provider.batches).toHaveLength(count))
 const accountsOf = (provider: BatchingProvider) => provider.batches.map(({ id }) => provider.accounts.get(id))
-/** Ends the object of a batch, and starts it with what these statements left. */
+/** Evicts the object of a batch after these statements, and starts it again. */
 async function restartObject({ id }: Pick<Batch, "id">, ...statements: string[]): Promise<void> {
   const object = env.BATCH.get(env.BATCH.idFromName(id))
   await runInDurableObject(object, (_, { storage }) => {
@@ -44,12 +44,12 @@ async function restartObject({ id }: Pick<Batch, "id">, ...statements: string[])
   })
   await evictDurableObject(object)
 }
-/** Requests about its first batch: batches of other tests may still run. */
+/** Requests for its first batch: batches of other tests may still run. */
 const askedAbout = ({ requests, batches: [first] }: BatchingProvider) =>
   requests.filter((one) => first && one.includes(first.id)).length
 const isSentTo = (path: string, { method, url }: Request) => `${method} ${new URL(url).pathname}` === path
 
-/** Answers every request of every batch. */
+/** Completes every request of every batch. */
 function answerAll(provider: BatchingProvider): void {
   for (const at of provider.batches.keys()) {
     if (provider.batches[at]?.status === "completed") continue
@@ -65,8 +65,8 @@ async function byokUsage({ as }: Pick<Workspace, "as">): Promise<number> {
   return (await expectJson<{ data: { byok_usage: number } }>(200, as.get("/key"))).data.byok_usage
 }
 
-describe("a batch with the workspace's own key", () => {
-  test("is made with that key, costs the account nothing, and says so", async () => {
+describe("a batch with a BYOK credential", () => {
+  test("is submitted with that credential, does not charge the balance, and reports is_byok", async () => {
     const workspace = await newWorkspace(0)
     await addCredential(workspace)
     const provider = new BatchingProvider()
@@ -95,7 +95,7 @@ describe("a batch with the workspace's own key", () => {
     expect(provider.files.size).toBe(0)
   })
 
-  test("has a part for each key: that of the models that a credential covers, and the gateway's", async () => {
+  test("is split by credential: models that a credential covers, and the gateway's key for the rest", async () => {
     const workspace = await newWorkspace()
     const [own, other] = [newModel(), newModel()]
     await addCredential(workspace, { allowed_models: [own] })
@@ -112,7 +112,7 @@ describe("a batch with the workspace's own key", () => {
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: NANO, byokNano: 2 * NANO, heldNano: 0 })
   })
 
-  test("is for the keys that the credential names", async () => {
+  test("applies only to the API keys that the credential names", async () => {
     const workspace = await newWorkspace()
     const [named, other] = [await newKey(workspace), await newKey(workspace)]
     await addCredential(workspace, { allowed_api_key_hashes: [named.hash] })
@@ -124,7 +124,7 @@ describe("a batch with the workspace's own key", () => {
     expect(accountsOf(provider)).toEqual([GATEWAY, BEARER_OWN])
   })
 
-  test("counts under a limit that includes it", async () => {
+  test("counts against a limit that includes BYOK", async () => {
     const workspace = await newWorkspace()
     await addCredential(workspace, { is_byok_only: true })
     const counted = await newKey(workspace, { limit: 0, include_byok_in_limit: true })
@@ -135,7 +135,7 @@ describe("a batch with the workspace's own key", () => {
     expect(provider.batches).toEqual([])
   })
 
-  test("that is for a fallback is used where the account does not allow the gateway's", async () => {
+  test("uses a fallback credential only if the balance does not cover the gateway's key", async () => {
     const [rich, poor] = [await newWorkspace(), await newWorkspace(0)]
     for (const workspace of [rich, poor]) await addCredential(workspace, { is_fallback: true })
     const provider = new BatchingProvider()
@@ -147,7 +147,7 @@ describe("a batch with the workspace's own key", () => {
     expect(await poor.ledger.balance()).toMatchObject({ heldNano: 0 })
   })
 
-  test("reaches a provider for which the gateway has no key", async () => {
+  test("can use a provider for which the gateway has no key", async () => {
     const [workspace, without] = [await newWorkspace(), await newWorkspace()]
     const pricing = { prompt: "0.000001", completion: "0.000002" }
     const model = "byok-test/batch"
@@ -156,7 +156,7 @@ describe("a batch with the workspace's own key", () => {
     await addCredential(workspace, { provider: "openai" })
     const provider = new BatchingProvider("api.openai.com")
     const lines = [request("a", "Hi", { model, max_tokens: 50 })]
-    // The catalogue that objects know may be some seconds old.
+    // The catalogue cached in Durable Objects may be some seconds old.
     const created = await eventually(async () => {
       const batch = await createBatch(workspace.as, lines, { provider: "openai" })
       const failed = await eventually(async () => {
@@ -165,7 +165,7 @@ describe("a batch with the workspace's own key", () => {
         expect(provider.batches.length + counts.failed).toBe(1)
         return counts.failed === 0 ? undefined : (await reaches(workspace.as, batch, "completed")).error_file_id
       })
-      // Shows why, should it fail to the end.
+      // Shows the error if the batch fails to the end.
       expect(failed && (await readLines(workspace.as, failed))).toBeUndefined()
       return batch
     })
@@ -176,7 +176,7 @@ describe("a batch with the workspace's own key", () => {
     await expect(createBatch(without.as, lines, { provider: "openai" })).rejects.toThrow(/openai has no batches here/)
   })
 
-  test("is made with an Anthropic key, and takes no batch of another program with it", async () => {
+  test("is submitted with an Anthropic key, and adopts no foreign batch of that key", async () => {
     const workspace = await newWorkspace(0)
     await addCredential(workspace, { provider: "claudish" })
     const provider = new MessageBatchProvider()
@@ -209,7 +209,7 @@ describe("a credential that the provider rejects", () => {
         : undefined
   }
 
-  test.each(["POST /v1/files", "POST /v1/batches"])("gives way to the gateway's key at %s", async (path) => {
+  test.each(["POST /v1/files", "POST /v1/batches"])("is replaced by the gateway's key at %s", async (path) => {
     const workspace = await newWorkspace()
     await addCredential(workspace)
     const provider = new BatchingProvider()
@@ -226,7 +226,7 @@ describe("a credential that the provider rejects", () => {
     expect(JSON.stringify(await readLines(workspace.as, batch.output_file_id))).not.toContain(OWN)
   })
 
-  test("gives way to the next one of the workspace", async () => {
+  test("is replaced by the next credential of the workspace", async () => {
     const workspace = await newWorkspace(0)
     await addCredential(workspace)
     await addCredential(workspace, { key: SECOND })
@@ -237,7 +237,7 @@ describe("a credential that the provider rejects", () => {
     expect(accountsOf(provider)).toEqual([`Bearer ${SECOND}`])
   })
 
-  test.each([{ is_required: true }, { is_byok_only: true }])("fails each request where %j", async (rule) => {
+  test.each([{ is_required: true }, { is_byok_only: true }])("fails each request with %j", async (rule) => {
     const workspace = await newWorkspace()
     await addCredential(workspace, rule)
     const provider = new BatchingProvider()
@@ -256,7 +256,7 @@ describe("a credential that the provider rejects", () => {
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, byokNano: 0 })
   })
 
-  test("after a creation whose response was lost is waited for: there is no second batch", async () => {
+  test("makes the batch wait if the response to its creation was lost, without a second batch", async () => {
     const workspace = await newWorkspace()
     await addCredential(workspace)
     const provider = new BatchingProvider()
@@ -299,7 +299,7 @@ describe("a credential that changes while the batch runs", () => {
     return { workspace, id, provider, created }
   }
 
-  test("is waited for while it is disabled, which the batch says, and goes on when it is enabled", async () => {
+  test("pauses the batch while it is disabled, is named in its errors, and resumes it when enabled", async () => {
     const { workspace, id, provider, created } = await running()
     await expectJson(200, workspace.manage.patch(`/byok/${id}`, { disabled: true }))
     await eventually(async () => {
@@ -308,7 +308,7 @@ describe("a credential that changes while the batch runs", () => {
       expect(batch.status).toBe("in_progress")
       expect(batch.errors?.data[0]?.message).toContain("is disabled")
     })
-    // Not before: a look at the batch may have begun with the credential.
+    // A check that began with the credential must end first.
     answerAll(provider)
     const before = askedAbout(provider)
     await wakeBatch(env, created.id)
@@ -321,12 +321,12 @@ describe("a credential that changes while the batch runs", () => {
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, byokNano: 2 * NANO, heldNano: 0 })
   })
 
-  test("ends each request where it is deleted; the account is not charged", async () => {
+  test("fails each request when it is deleted, without charging the balance", async () => {
     const { workspace, id, provider, created } = await running()
     await expectJson(200, workspace.manage.delete(`/byok/${id}`))
     await wakeBatch(env, created.id)
     const batch = await reaches(workspace.as, created, "completed")
-    // Not before: a look at the batch may have begun with the credential.
+    // A check that began with the credential must end first.
     answerAll(provider)
     const asked = askedAbout(provider)
     const errors = await readLines(workspace.as, batch.error_file_id)
@@ -336,12 +336,12 @@ describe("a credential that changes while the batch runs", () => {
     expect(askedAbout(provider)).toBe(asked)
     expect(provider.requests).not.toContain(`GET /files/${provider.batches[0]?.output_file_id}/content`)
     expect(provider.batches).toHaveLength(1)
-    // What the provider may have done is an estimate of BYOK once the holds expire.
+    // When the holds expire, the provider's possible cost becomes a BYOK estimate.
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, byokNano: 0 })
     expect(await openHolds(workspace)).toHaveLength(2)
   })
 
-  test("ends a cancelled batch at once where it is disabled", async () => {
+  test("ends a cancelled batch at once when it is disabled", async () => {
     const { workspace, id, provider, created } = await running()
     await expectJson(200, workspace.manage.patch(`/byok/${id}`, { disabled: true }))
     await expectJson(200, workspace.as.post(`/batches/${created.id}/cancel`, undefined))
@@ -351,7 +351,7 @@ describe("a credential that changes while the batch runs", () => {
     expect(provider.batches[0]?.status).toBe("validating")
   })
 
-  test("is used with its new key, and with results of models that it no longer covers", async () => {
+  test("is used with its new key, and for results of models that it no longer covers", async () => {
     const { workspace, id, provider, created } = await running()
     await expectJson(200, workspace.manage.patch(`/byok/${id}`, { key: SECOND, allowed_models: ["acme/other"] }))
     for (const one of provider.accounts.keys()) provider.accounts.set(one, `Bearer ${SECOND}`)
@@ -362,7 +362,7 @@ describe("a credential that changes while the batch runs", () => {
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, byokNano: 2 * NANO, heldNano: 0 })
   })
 
-  test("gives way to the gateway's key where it is disabled before anything is created", async () => {
+  test("is replaced by the gateway's key if it is disabled before the batch is created", async () => {
     const workspace = await newWorkspace()
     const id = await addCredential(workspace)
     const provider = new BatchingProvider()
@@ -382,7 +382,7 @@ describe("a credential that changes while the batch runs", () => {
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: NANO, byokNano: 0, heldNano: 0 })
   })
 
-  test("that is added later has no part in a batch of the gateway's key", async () => {
+  test("that is added later does not affect a batch of the gateway's key", async () => {
     const workspace = await newWorkspace()
     const provider = new BatchingProvider()
     const created = await start(workspace, ["a"])
@@ -396,7 +396,7 @@ describe("a credential that changes while the batch runs", () => {
   })
 })
 
-test("an object that is lost while it submits finds the batch in the account of the credential", async () => {
+test("an object lost during submission finds the batch in the credential's account", async () => {
   const workspace = await newWorkspace()
   await addCredential(workspace)
   const provider = new BatchingProvider()
@@ -411,7 +411,7 @@ test("an object that is lost while it submits finds the batch in the account of 
   expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, byokNano: NANO, heldNano: 0 })
 })
 
-test("an object that an earlier release began goes on with the gateway's key", async () => {
+test("an object started by an earlier release continues with the gateway's key", async () => {
   const workspace = await newWorkspace()
   const provider = new BatchingProvider()
   const created = await start(workspace, ["a"])
@@ -429,7 +429,7 @@ test("an object that an earlier release began goes on with the gateway's key", a
   expect(await workspace.ledger.balance()).toMatchObject({ spentNano: NANO, heldNano: 0 })
 })
 
-test("whichever keys its models have and whatever happens to them, each request is charged to the key that ran it", async () => {
+test("each request is charged to the key that ran it, for any credentials and any changes to them", async () => {
   const step = fc.constantFrom("wake" as const, "lose" as const, "disable" as const, "enable" as const)
   await fc.assert(
     fc.asyncProperty(

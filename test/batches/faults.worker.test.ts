@@ -20,7 +20,7 @@ const COMPLETION = {
 }
 const played = (id: string, model: number) => request(id, id, { model: `played/m${model}` })
 
-test("a cancelled batch starts no further request; requests in flight end and are in the output", async () => {
+test("a cancelled batch starts no further request and outputs those in flight", async () => {
   const workspace = await newWorkspace()
   const gate = Promise.withResolvers<void>()
   const { asked } = mockProvider(async () => {
@@ -42,7 +42,7 @@ test("a cancelled batch starts no further request; requests in flight end and ar
   expect(new Set(errors.map(({ error }) => error?.code))).toEqual(new Set(["batch_cancelled"]))
 })
 
-test("a request that a provider rejects for now runs again", async () => {
+test("a request that fails with a retryable status is retried", async () => {
   const workspace = await newWorkspace()
   let calls = 0
   mockProvider(() => {
@@ -54,7 +54,7 @@ test("a request that a provider rejects for now runs again", async () => {
   expect(batch.request_counts).toEqual({ total: 1, completed: 1, failed: 0 })
 })
 
-test("a batch keeps to the rate limits of its key: each request succeeds in the end", async () => {
+test("a batch stays within the rate limits of its key, and each request succeeds in the end", async () => {
   const workspace = await newWorkspace()
   const { as } = await newKey(workspace, { concurrent_requests: 1 })
   const lines = Array.from({ length: 6 }, (_, at) => request(`r${at}`, "Hello"))
@@ -74,7 +74,7 @@ test("a batch whose window has ended runs nothing more", async () => {
   ])
 })
 
-test("a batch that was never woken is started by the clock", async () => {
+test("a batch that was never started is started by the scheduler", async () => {
   const workspace = await newWorkspace()
   const inputFileId = await upload(workspace.as, toJsonl([request("a", "Hello")]))
   const createdAt = Date.now() - 2 * HOUR_MS
@@ -101,7 +101,7 @@ test("waking a batch that has ended changes nothing", async () => {
   expect(await readLines(workspace.as, batch.output_file_id)).toHaveLength(1)
 })
 
-test("a response of several megabytes arrives whole", async () => {
+test("a response of several megabytes is written completely", async () => {
   const workspace = await newWorkspace()
   const content = "é".repeat(2_500_000)
   const [choice] = COMPLETION.choices

@@ -1,11 +1,11 @@
 import { vi } from "vitest"
 
-/** No two providers have the same ids: batches of earlier tests may still run. */
+/** Ids are unique across providers: batches of earlier tests may still run. */
 let ids = 0
 
 /**
- * A provider with batches, after https://platform.openai.com/docs/guides/batch: it takes a JSONL file with the purpose
- * `batch`, makes batches of it, and has their results in files. Tests script how far each batch is.
+ * A provider with batches, after https://platform.openai.com/docs/guides/batch: it accepts a JSONL file with the
+ * purpose `batch`, creates batches from it, and has their results in files. Tests script the progress of each batch.
  */
 
 type Submitted = { custom_id: string; method: string; url: string; body: Record<string, unknown> }
@@ -28,9 +28,9 @@ export class BatchingProvider {
   readonly batches: ProviderBatch[] = []
   readonly requests: string[] = []
   readonly keys = new Set<string | null>()
-  /** The account of each file and batch: the key that it was made with. Other keys do not see it. */
+  /** The account of each file and batch: the key that created it. Other keys do not see it. */
   readonly accounts = new Map<string, Account>()
-  /** Before the request is handled, and after it. */
+  /** Run before and after the request is handled. */
   before: Fault = () => undefined
   after: Fault = () => undefined
 

@@ -34,11 +34,11 @@ const start = ({ as }: Pick<Workspace, "as">, texts: readonly string[], more: ob
 
 const submitted = (provider: BatchingProvider, count = 1) =>
   eventually(() => expect(provider.batches).toHaveLength(count))
-/** 100 tokens of prompt and 10 of answer, at half of 1e-6 and 2e-6. */
+/** 100 prompt and 10 completion tokens, at half of 1e-6 and 2e-6. */
 const NANO = 60_000
 
 describe("a batch at its provider", () => {
-  test("is submitted once, polled, and settled line by line at the price of batches", async () => {
+  test("is submitted once, polled, and settled line by line at the batch price", async () => {
     const workspace = await newWorkspace()
     const provider = new BatchingProvider()
     const created = await start(workspace, ["red", "green", "blue"])
@@ -95,7 +95,7 @@ describe("a batch at its provider", () => {
     expect([...provider.keys]).toEqual(["Bearer batching-provider-key-0123456789"])
   })
 
-  test("answers a client of the Messages API in its form", async () => {
+  test("returns Messages responses for Messages requests", async () => {
     const workspace = await newWorkspace()
     const provider = new BatchingProvider()
     const body = { model: newModel(), max_tokens: 20, messages: [{ role: "user", content: "Hi" }] }
@@ -111,7 +111,7 @@ describe("a batch at its provider", () => {
     ])
   })
 
-  test("is redacted before it is submitted, and blocked answers are not in the output", async () => {
+  test("is redacted before it is submitted, and blocked responses are not in the output", async () => {
     const workspace = await newWorkspace()
     const { data } = await expectJson<{ data: { id: string } }>(
       201,
@@ -140,7 +140,7 @@ describe("a batch at its provider", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("holds each request under the limit of its key: what does not fit is not submitted", async () => {
+  test("holds each request under the limit of its key and submits only those that fit", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace, { limit: 0.000_8 })
     const provider = new BatchingProvider()
@@ -160,7 +160,7 @@ describe("a batch at its provider", () => {
     expect((await workspace.ledger.balance()).spentNano).toBe(held * NANO)
   })
 
-  test("is not made at a provider without batches, and refuses requests that cannot be in one", async () => {
+  test("is rejected for a provider without batches, and fails requests that batches do not support", async () => {
     const workspace = await newWorkspace()
     const provider = new BatchingProvider()
     const fields = {
@@ -205,7 +205,7 @@ describe("faults", () => {
       "the provider is busy",
       (p: BatchingProvider) => (p.before = once("POST /v1/batches", () => Response.json({}, { status: 503 }))),
     ],
-  ])("%s: there is one batch, and one charge a request", async (_, break_) => {
+  ])("%s: creates one batch and charges each request once", async (_, break_) => {
     const workspace = await newWorkspace()
     const provider = new BatchingProvider()
     break_(provider)
@@ -224,12 +224,12 @@ describe("faults", () => {
     expect(provider.batches).toHaveLength(1)
   })
 
-  test("an object that is lost while it submits finds the batch that it made", async () => {
+  test("an object lost during submission finds the batch that it created", async () => {
     const workspace = await newWorkspace()
     const provider = new BatchingProvider()
     const created = await start(workspace, ["a"])
     await submitted(provider)
-    // As it was stored before the response to the creation.
+    // The state before the response to the creation.
     const object = env.BATCH.get(env.BATCH.idFromName(created.id))
     await eventually(() => expect(provider.requests).toContain(`GET /batches/${provider.batches[0]?.id}`))
     await runInDurableObject(object, (_, { storage }) => {
@@ -243,7 +243,7 @@ describe("faults", () => {
     expect((await workspace.ledger.balance()).spentNano).toBe(NANO)
   })
 
-  test("an object that is lost while it reads results charges each request once", async () => {
+  test("an object lost while it reads results charges each request once", async () => {
     const workspace = await newWorkspace()
     const provider = new BatchingProvider()
     const created = await start(workspace, ["a", "b"])
@@ -262,7 +262,7 @@ describe("faults", () => {
     await eventually(() => expect(provider.requests).toContain(`GET ${errors}`))
     const object = env.BATCH.get(env.BATCH.idFromName(created.id))
     await eventually(async () => expect((await workspace.ledger.balance()).spentNano).toBe(NANO))
-    // As if it was lost between the charge and the result.
+    // The state between the charge and the result.
     await runInDurableObject(object, (_, { storage }) => {
       storage.sql.exec("UPDATE lines SET state = 'running'")
       storage.sql.exec("DELETE FROM results")
@@ -279,7 +279,7 @@ describe("faults", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("a batch that the provider refuses fails each request, and costs nothing", async () => {
+  test("a batch that the provider rejects fails each request without a charge", async () => {
     const workspace = await newWorkspace()
     const provider = new BatchingProvider()
     provider.before = (sent) =>
@@ -295,7 +295,7 @@ describe("faults", () => {
     expect((await workspace.ledger.balance()).spentNano).toBe(0)
   })
 
-  test("a batch that fails at the provider fails each request with its words", async () => {
+  test("a batch that fails at the provider fails each request with the provider's message", async () => {
     const workspace = await newWorkspace()
     const provider = new BatchingProvider()
     const created = await start(workspace, ["a"])
@@ -312,7 +312,7 @@ describe("faults", () => {
   test.each([
     ["expired", "batch_expired"],
     ["cancelled", "batch_expired"],
-  ])("a batch that is %s at the provider keeps what is done, and the rest costs nothing", async (status, code) => {
+  ])("a batch that is %s at the provider keeps its results and charges nothing for the rest", async (status, code) => {
     const workspace = await newWorkspace()
     const provider = new BatchingProvider()
     const created = await start(workspace, ["a", "b", "c"])
@@ -331,7 +331,7 @@ describe("faults", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("a cancelled batch is cancelled at the provider, and what is done is in the output", async () => {
+  test("a cancelled batch is cancelled at the provider, and finished requests are in the output", async () => {
     const workspace = await newWorkspace()
     const provider = new BatchingProvider()
     const created = await start(workspace, ["a", "b"])
@@ -349,7 +349,7 @@ describe("faults", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("results that belong to no request, come twice or are no JSON are passed over", async () => {
+  test("results that are unknown, repeated or not JSON are skipped", async () => {
     const workspace = await newWorkspace()
     const provider = new BatchingProvider()
     const created = await start(workspace, ["a", "b"])
@@ -365,7 +365,7 @@ describe("faults", () => {
   })
 })
 
-test("whatever the provider answers and whenever the object is lost, each request is charged what its response used", async () => {
+test("each request is charged for its response, for any outcome and any loss of the object", async () => {
   const usage = fc.tuple(fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 60 }))
   const outcome = fc.oneof(
     usage.map((tokens) => ({ kind: "answered" as const, tokens })),

@@ -66,7 +66,7 @@ describe("the requests of a batch", () => {
   test("run until each has one result, whenever the isolate dies and whatever fails", async () => {
     const plan = fc.record({
       lines: fc.integer({ min: 0, max: 30 }),
-      // After how many runs each isolate dies.
+      // The number of runs after which each isolate dies.
       deaths: fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 4 }),
       failures: fc.array(fc.integer({ min: 0, max: 29 }), { maxLength: 20 }),
     })
@@ -124,7 +124,7 @@ describe("the requests of a batch", () => {
     )
   })
 
-  test("that would be repeated after the window ends fail with their last result", async () => {
+  test("that would be retried after the window ends fail with their last result", async () => {
     const disk = new Disk(1)
     const ports = { queue: disk.queue(), now: () => 0, mayStart: () => true, onStep: () => Promise.resolve() }
     await runLines({ ...ports, run: () => Promise.resolve({ ...RETRYABLE, retryAfterMs: 5_000 }), expiresAt: 5_000 })
@@ -132,7 +132,7 @@ describe("the requests of a batch", () => {
   })
 })
 
-test("a rate limit pauses the batch and costs no attempt", async () => {
+test("at a rate limit pause the batch without using an attempt", async () => {
   const disk = new Disk(20)
   let now = 0
   let runs = 0
@@ -160,11 +160,11 @@ describe("a result", () => {
     [402, {}, undefined],
     [400, {}, undefined],
     [200, {}, undefined],
-  ])("with status %i and headers %j is repeated after %s", (status, headers, expected) => {
+  ])("with status %i and headers %j is retried after %s", (status, headers, expected) => {
     expect(toLineResult(status, new Headers(headers), "{}").retryAfterMs).toBe(expected)
   })
 
-  test("that the gateway marks as final is not repeated", () => {
+  test("marked as final by the gateway is not retried", () => {
     const body = JSON.stringify({ error: { metadata: { retryable: false } } })
     expect(toLineResult(503, new Headers(), body).retryAfterMs).toBeUndefined()
   })
@@ -189,7 +189,7 @@ describe("a result", () => {
   })
 })
 
-test("the positions of lines are those of their bytes, however the file arrives", async () => {
+test("byte offsets of lines are right however the file is chunked", async () => {
   const texts = fc.array(fc.string({ unit: "grapheme", maxLength: 20 }), { minLength: 1, maxLength: 10 })
   await fc.assert(
     fc.asyncProperty(texts, fc.integer({ min: 1, max: 40 }), async (contents, size) => {

@@ -34,7 +34,7 @@ export function request(id: string, text: string, more: object = {}): object {
   return { custom_id: id, method: "POST", url: ENDPOINT, body }
 }
 
-/** Uploads as the OpenAI client does: the purpose stands before the file. */
+/** Uploads as the OpenAI client does: the purpose comes before the file. */
 export async function upload(as: TestClient, content: string): Promise<string> {
   const form = new FormData()
   form.append("purpose", "batch")
@@ -85,7 +85,7 @@ export function createProviderBatch(
   )
 }
 
-/** What happens to the object of a batch: it is woken, and it may be lost afterwards. */
+/** An event for the object of a batch: `lose` evicts it after waking it. */
 export type Step = "wake" | "lose"
 
 /** Takes the steps, then wakes the object until the batch has ended. */
@@ -104,7 +104,7 @@ export async function endsAfter(as: TestClient, { id }: Pick<Batch, "id">, steps
 
 type Stored = { keyHash: string; inputFileId: string; createdAt?: number; status?: string }
 
-/** A batch as a Worker leaves it that dies before it wakes the object. */
+/** A batch as left by a Worker that dies before it wakes the object. */
 export async function insertBatch(workspace: Workspace, stored: Stored): Promise<Pick<Batch, "id">> {
   const { keyHash, inputFileId, createdAt = Date.now(), status = "validating" } = stored
   const id = `batch_${newId()}`

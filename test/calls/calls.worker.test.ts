@@ -14,7 +14,7 @@ afterEach(() => stop())
 
 const played = (answer: Parameters<typeof mockProvider>[0]) => mockProvider(answer).stop
 
-/** Waits for a value that is not there yet. */
+/** Waits until `look` finds a value. */
 const found = <T>(look: () => Promise<T | undefined>) =>
   eventually(async () => {
     const value = await look()
@@ -60,7 +60,7 @@ type More = {
   workspaceId?: string
 }
 
-/** Calls as the ledger delivers them. */
+/** Stores calls as the ledger delivers them. */
 async function store({ organizationId, workspaceId }: Workspace, calls: (Stored & More)[]): Promise<string[]> {
   const records = calls.map(({ at, model = "a/one", provider = "P", key = "k", status = 200, ...more }) => ({
     id: `gen-${newId()}`,
@@ -101,14 +101,14 @@ async function store({ organizationId, workspaceId }: Workspace, calls: (Stored 
   return records.map(({ id }) => id)
 }
 
-/** Waits until what the ledger charged is in the database. */
+/** Waits until the calls that the ledger charged are in the database. */
 async function delivered({ ledger, object }: Workspace): Promise<void> {
   await ledger.balance()
   await runDurableObjectAlarm(object)
 }
 
 describe("GET /calls", () => {
-  test("lists a call with what it cost, newest first", async () => {
+  test("lists calls with their cost, newest first", async () => {
     const workspace = await newWorkspace()
     for (const text of ["One", "Two"]) await (await workspace.as.chat("sim/echo", text)).text()
     await delivered(workspace)
@@ -122,7 +122,7 @@ describe("GET /calls", () => {
     expect(more).toBe(false)
   })
 
-  test("finds a call that was refused, with its status and reason", async () => {
+  test("lists a rejected call with its status and reason", async () => {
     const workspace = await newWorkspace()
     const poor = await newKey(workspace, { limit: 0.000000001 })
     await expectJson(404, workspace.as.chat("nobody/nothing", "Hi"))
@@ -141,7 +141,7 @@ describe("GET /calls", () => {
     expect(byStatus.get(400)?.model).toBe("sim/echo")
   })
 
-  test("a guardrail that blocks is named in the call that it blocked", async () => {
+  test("names the guardrail that blocked a call", async () => {
     const workspace = await newWorkspace()
     const rules = {
       name: "No addresses",
@@ -155,7 +155,7 @@ describe("GET /calls", () => {
     expect((await story(as, blocked.id)).error?.message).toContain('"No addresses"')
   })
 
-  test("a key that is refused without end fills nothing", async () => {
+  test("records a limited number of rejected calls a minute", async () => {
     const workspace = await newWorkspace()
     const refused = Array.from({ length: 80 }, () =>
       workspace.as.chat("nobody/nothing", "Hi").then((one) => one.text()),
@@ -165,11 +165,11 @@ describe("GET /calls", () => {
       const page = await list(workspace.manage, "?limit=200")
       return page.data.length >= 60 ? page : undefined
     })
-    // At most twice the limit: a minute may end in between.
+    // At most twice the limit: the minute may change in between.
     expect(data.length).toBeLessThanOrEqual(80)
   })
 
-  test("each filter may be repeated and excluded", async () => {
+  test("accepts each filter repeatedly and negated", async () => {
     const workspace = await newWorkspace()
     const now = Date.now()
     await store(workspace, [
@@ -204,7 +204,7 @@ describe("GET /calls", () => {
     expect(await count(`?from=${new Date(now - 3).toISOString()}&to=${new Date(now - 1).toISOString()}`)).toBe(2)
   })
 
-  test("finds the calls of a member's keys, of this organization alone", async () => {
+  test("filters by the member who owns the key, within the organization", async () => {
     const [workspace, other] = [await newWorkspace(), await newWorkspace()]
     const ada = await newMember(workspace, `ada-${newId()}`)
     const bob = await newMember(workspace, `bob-${newId()}`)
@@ -242,13 +242,13 @@ describe("GET /calls", () => {
     "?cursor=x",
     "?from=yesterday",
     "?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z",
-  ])("%s: 400 with what to change", async (query) => {
+  ])("%s: returns 400 with the parameter and the rule", async (query) => {
     const workspace = await newWorkspace()
     const { error } = await expectJson<{ error: { message: string } }>(400, workspace.manage.get(`/calls${query}`))
     expect(error.message).toMatch(/^(limit|sort|cursor|from): /)
   })
 
-  test("pages have every call once, in every order, whatever the filters", async () => {
+  test("returns every call once over all pages, in every order and with any filter", async () => {
     const workspace = await newWorkspace()
     const now = Date.now()
     const made = fc.sample(
@@ -289,7 +289,7 @@ describe("GET /calls", () => {
     )
   })
 
-  test("an index answers the lists that are read most", async () => {
+  test("uses an index for the most common lists", async () => {
     const plan = async (sql: string) => {
       const { results } = await env.DB.prepare(`EXPLAIN QUERY PLAN ${sql}`).all<{ detail: string }>()
       return results.map(({ detail }) => detail).join("; ")
@@ -308,8 +308,8 @@ describe("GET /calls", () => {
   })
 })
 
-describe("who sees which calls", () => {
-  test("a management key its organization, a plain key its own, nobody those of another organization", async () => {
+describe("visibility of calls", () => {
+  test("a management key lists its organization's calls, a normal key only its calls", async () => {
     const [mine, other] = await Promise.all([newWorkspace(), newWorkspace()])
     const [one, two] = await Promise.all([newKey(mine), newKey(mine)])
     for (const { as } of [one, two]) await (await as.chat("sim/echo", "Hi")).text()
@@ -333,7 +333,6 @@ describe("who sees which calls", () => {
   })
 })
 
-/** A key with a guardrail. */
 async function guarded(workspace: Workspace, rules: Record<string, unknown>) {
   type Made = { data: { id: string } }
   const { data } = await expectJson<Made>(201, workspace.manage.post("/guardrails", rules))
@@ -343,7 +342,6 @@ async function guarded(workspace: Workspace, rules: Record<string, unknown>) {
   return key
 }
 
-/** Sums decimal strings of at most 12 places. */
 function sumOf(amounts: readonly string[]): bigint {
   return amounts.reduce((sum, text) => {
     const [whole = "0", fraction = ""] = text.replace("-", "").split(".")
@@ -353,7 +351,7 @@ function sumOf(amounts: readonly string[]): bigint {
 }
 
 describe("GET /calls/{id}", () => {
-  test("adds the cost up line by line, and names the limits that it was held against", async () => {
+  test("itemizes the cost and names the limits it was held against", async () => {
     const workspace = await newWorkspace()
     await expectJson(
       200,
@@ -381,7 +379,7 @@ describe("GET /calls/{id}", () => {
     expect(times.toSorted((a, b) => a - b)).toEqual(times)
   })
 
-  test("shows every attempt with its error, and what the client received", async () => {
+  test("shows every attempt with its error, and the response to the client", async () => {
     const workspace = await newWorkspace()
     stop = played(() => Response.json({ error: { message: "slow down" } }, { status: 429 }))
     const response = await workspace.as.chat("played/m80", "Hi")
@@ -391,12 +389,12 @@ describe("GET /calls/{id}", () => {
     expect(told.trail.length).toBeGreaterThan(0)
     expect(told.trail[0]).toMatchObject({ status: 429, error: { code: "rate_limited", message: "slow down" } })
     expect(told.arithmetic).toMatchObject({ lines: [], total: "0", paid_by: "nobody" })
-    // A call that was sent is recorded once: by its generation.
+    // A call that was sent is recorded once, by its generation.
     await delivered(workspace)
     expect((await list(workspace.manage)).data.map(({ outcome }) => outcome)).toEqual(["failed"])
   })
 
-  test("a stream that broke off says so", async () => {
+  test("reports the ending of a stream that broke off", async () => {
     const workspace = await newWorkspace()
     stop = played(() => sse([chunk({ content: "Half an" })]))
     const response = await workspace.as.chat("played/m80", "Hi", { stream: true })
@@ -405,7 +403,7 @@ describe("GET /calls/{id}", () => {
     expect(told).toMatchObject({ outcome: "failed", ending: "cut", error: { code: "provider_failed" } })
   })
 
-  test("has the other calls of the session and, where the workspace logs it, the content", async () => {
+  test("returns the session's other calls and, if the workspace logs it, the content", async () => {
     const workspace = await newWorkspace()
     await expectJson(
       200,
@@ -427,7 +425,7 @@ describe("GET /calls/{id}", () => {
     expect(told.content?.input.messages).toMatchObject([{ role: "user", content: "Second" }])
   })
 
-  test("a guardrail that redacted is in the story, without the text that it found", async () => {
+  test("shows a guardrail that redacted, without the text that it found", async () => {
     const workspace = await newWorkspace()
     const rules = {
       name: "Hide addresses",
@@ -446,7 +444,7 @@ describe("GET /calls/{id}", () => {
     expect(JSON.stringify(told)).not.toContain("ada@example.com")
   })
 
-  test("a call that was charged before prices were recorded still adds up", async () => {
+  test("adds up for calls that were charged before prices were recorded", async () => {
     const workspace = await newWorkspace()
     const [id = ""] = await store(workspace, [{ at: Date.now(), cost: 1_234 }])
     const told = await story(workspace.manage, id)

@@ -40,7 +40,7 @@ const estimate = async (as: TestClient, model: string, more: Record<string, unkn
 const nano = (usd: number) => Math.round(usd * 1e9)
 
 describe("limits in force", () => {
-  test("of a key: balance, key, budgets and guardrails, each with what is spent and left, to the nano-dollar", async () => {
+  test("of a key: balance, key, budgets and guardrails with spent and remaining amounts to the nano-dollar", async () => {
     const workspace = await newWorkspace(100)
     await expectJson(
       200,
@@ -74,11 +74,11 @@ describe("limits in force", () => {
     const [, daily] = limits
     expect(Date.parse(daily?.resets_at ?? "") % 86_400_000).toBe(0)
     expect(Date.parse(daily?.resets_at ?? "")).toBeGreaterThan(Date.now())
-    // A management key sees the same.
+    // A management key gets the same list.
     expect(await limitsOf(workspace.manage, `/keys/${key.hash}/limits`)).toEqual(limits)
   })
 
-  test("of a key that another one minted: the limits above it too", async () => {
+  test("of a minted key include the limits of the minting key", async () => {
     const workspace = await newWorkspace()
     const minter = await newKey(workspace, { name: "Minter", kind: "provisioning", limit: 20 })
     type Made = { key: string; data: { hash: string } }
@@ -91,7 +91,7 @@ describe("limits in force", () => {
     ])
   })
 
-  test("of a disabled key are still shown; of a key of another organization they are not", async () => {
+  test("of a disabled key are returned, those of another organization's key are not", async () => {
     const [mine, other] = await Promise.all([newWorkspace(), newWorkspace()])
     const { hash } = await newKey(mine, { limit: 1 })
     await expectJson(200, mine.manage.patch(`/keys/${hash}`, { disabled: true }))
@@ -115,7 +115,7 @@ describe("limits in force", () => {
 })
 
 describe("POST /estimate", () => {
-  test("is what the call then holds, and nothing is sent, held or charged", async () => {
+  test("returns the amount that the call then holds, and sends, holds and charges nothing", async () => {
     const workspace = await newWorkspace()
     const upstream = mockProvider(() => sse(good("Hello")))
     stop = upstream.stop
@@ -136,7 +136,7 @@ describe("POST /estimate", () => {
     expect(nano(Number(data.held.amount))).toBe(nano(told.hold))
   })
 
-  test("names the limit that the call would not fit under", async () => {
+  test("names the limit that the call would exceed", async () => {
     const workspace = await newWorkspace()
     const poor = await newKey(workspace, { name: "Poor", limit: 0.000000001 })
     const told = await estimate(poor.as, "sim/echo")
@@ -145,14 +145,14 @@ describe("POST /estimate", () => {
     await expectJson(402, poor.as.chat("sim/echo", "Hello"))
   })
 
-  test("fails as the call would", async () => {
+  test("fails with the status of the call", async () => {
     const { as } = await newWorkspace()
     const body = (model: string) => ({ model, messages: [{ role: "user", content: "Hi" }] })
     await expectJson(404, as.post("/estimate", body("nobody/nothing")))
     await expectJson(400, as.post("/estimate", { model: "sim/echo", messages: [] }))
   })
 
-  test("runs no plugin and no server tool, and says that they are left out", async () => {
+  test("runs no plugin and no server tool and reports them as excluded", async () => {
     const { as } = await newWorkspace()
     const upstream = mockProvider(() => Response.json({}))
     stop = upstream.stop

@@ -183,7 +183,7 @@ describe("a secret of an intern", () => {
     ["an empty value", "token", { hosts: HOSTS, value: "" }],
     ["no value", "token", { hosts: HOSTS }],
     ["a value of 65537 characters", "token", { hosts: HOSTS, value: "x".repeat(65_537) }],
-  ])("is refused with %s", async (_, name, body) => {
+  ])("is rejected with %s", async (_, name, body) => {
     const { as, id } = await newIntern()
     await expectJson(400, as.put(`/vault/interns/${id}/secrets/${name}`, body))
   })

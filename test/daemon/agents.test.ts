@@ -10,8 +10,8 @@ import { AGENT_CONFIG } from "../support/agent-config.ts"
 
 const WHERE = { home: "/intern/home" }
 
-describe("each known agent asks before it acts, and reaches models through the gateway alone", () => {
-  test("opencode", () => {
+describe("the setup of a known agent", () => {
+  test("opencode asks before it acts and uses models through the gateway only", () => {
     const { argv, env, files } = setupOf(["opencode"], AGENT_CONFIG, WHERE)
     expect(argv).toEqual(["opencode", "acp"])
     expect(env).toMatchObject({ INTERN_KEY: "sk-intern-own", OPENCODE_CONFIG: "/intern/home/opencode.json" })
@@ -23,7 +23,7 @@ describe("each known agent asks before it acts, and reaches models through the g
     })
   })
 
-  test("codex", () => {
+  test("codex asks before it acts and uses models through the gateway only", () => {
     const { env, files, sessionMode } = setupOf(["codex"], AGENT_CONFIG, WHERE)
     expect(env).toEqual({ INTERN_KEY: "sk-intern-own", CODEX_HOME: "/intern/home/.codex" })
     const config = files["/intern/home/.codex/config.toml"] ?? ""
@@ -33,7 +33,7 @@ describe("each known agent asks before it acts, and reaches models through the g
     expect(sessionMode).toBe("read-only")
   })
 
-  test("qwen and claude", () => {
+  test("qwen and claude use models through the gateway only", () => {
     expect(setupOf(["qwen"], AGENT_CONFIG, WHERE).env).toEqual({
       OPENAI_API_KEY: "sk-intern-own",
       OPENAI_BASE_URL: AGENT_CONFIG.api_base,
@@ -45,7 +45,7 @@ describe("each known agent asks before it acts, and reaches models through the g
     })
   })
 
-  test("no file has the key", () => {
+  test("writes no key to a file", () => {
     for (const agent of ["opencode", "qwen", "codex", "claude"]) {
       expect(JSON.stringify(setupOf([agent], AGENT_CONFIG, WHERE).files)).not.toContain("sk-intern-own")
     }
@@ -58,12 +58,12 @@ describe("each known agent asks before it acts, and reaches models through the g
     expect(env).not.toHaveProperty("OPENAI_MODEL")
   })
 
-  test("a known agent without a model says what to set", () => {
+  test("a known agent without a model names INTERN_MODEL in its error", () => {
     expect(() => setupOf(["qwen"], { ...AGENT_CONFIG, model: null }, WHERE)).toThrow("INTERN_MODEL")
   })
 })
 
-test("no secret takes the place of a variable that the agent runs by", () => {
+test("no secret overrides a variable that the agent needs", () => {
   const secrets = [
     { name: "path", placeholder: "vault-path-0" },
     { name: "home", placeholder: "vault-home-0" },
@@ -77,7 +77,7 @@ test("no secret takes the place of a variable that the agent runs by", () => {
   expect(Object.values(env)).not.toContain("aws")
 })
 
-test("a long text is cut between characters, and every piece is a frame", () => {
+test("a long text is split between characters into frames", () => {
   const text = `a${"😀".repeat(400_000)}`
   const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text } }
   const { send } = fit({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } })
@@ -87,7 +87,7 @@ test("a long text is cut between characters, and every piece is a frame", () => 
   for (const msg of send) expect(Buffer.byteLength(JSON.stringify({ seq: 1e9, msg }))).toBeLessThan(MAX_FRAME_BYTES)
 })
 
-test("an answer or a notice that is too large is a failure, or nothing", () => {
+test("a response that is too large becomes an error, and a notification is dropped", () => {
   const large = "x".repeat(MAX_FRAME_BYTES)
   expect(fit({ jsonrpc: "2.0", id: 1, result: { large } })).toMatchObject({
     send: [{ id: 1, error: { code: -32_603 } }],
@@ -103,7 +103,7 @@ describe("the command line", () => {
     INTERN_AGENT: "qwen",
   }
 
-  test("is read from the environment where it says nothing", () => {
+  test("falls back to environment variables", () => {
     expect(readOptions(["--agent", "node agent.js", "--allow-hosts", "A.example, b.example"], ENV)).toMatchObject({
       url: new URL("https://gateway.example.com/"),
       agent: ["node", "agent.js"],
@@ -119,12 +119,12 @@ describe("the command line", () => {
     ["the token", { INTERN_JOIN_TOKEN: "" }, "The join token is missing"],
     ["an agent", { INTERN_AGENT: "" }, "--agent is missing"],
     ["a user that is not root", { INTERN_AGENT_UID: "0" }, "--agent-uid must be"],
-  ])("without %s says so", (_, more, argv) => {
+  ])("without %s reports the missing option", (_, more, argv) => {
     expect(() => readOptions([], { ...ENV, ...more })).toThrow(argv)
   })
 
   test.each([[["--token", "the-join-token"]], [["--token=the-join-token"]]])(
-    "refuses a token that other users could read there: %s",
+    "rejects a token in the arguments, where other users could read it: %s",
     (argv) => {
       const thrown = (() => {
         try {
@@ -138,7 +138,7 @@ describe("the command line", () => {
     },
   )
 
-  test("takes a token from a file before the environment, and from the standard input before both", () => {
+  test("takes the token from stdin, then from a file, then from the environment", () => {
     const folder = mkdtempSync(path.join(tmpdir(), "gateway-token-"))
     const file = path.join(folder, "token")
     writeFileSync(file, "from-a-file\n")

@@ -6,20 +6,20 @@ import https from "node:https"
 import type { AddressInfo } from "node:net"
 import { newAuthority } from "../../src/daemon/proxy/authority.ts"
 
-/** What a host of secrets was asked, and with which headers. */
+/** A request that a bound host received. */
 export type ReceivedRequest = { path: string; method: string; headers: IncomingHttpHeaders }
 
 export type BoundHost = {
   origin: string
-  /** What signed its certificate, in PEM. */
+  /** The CA of its certificate, in PEM. */
   ca: string
   requests: ReceivedRequest[]
   close: () => Promise<void>
 }
 
 /**
- * A real https server that stands in for hosts of secrets: it echoes, streams events, takes uploads, gives downloads and
- * serves git repositories below `repositories`, for whoever sends `password`.
+ * A real https server that stands in for bound hosts: it echoes, streams events, accepts uploads, serves downloads,
+ * and serves git repositories below `repositories` to clients that send `password`.
  */
 export async function openBoundHost(repositories: string, password: string): Promise<BoundHost> {
   const authority = newAuthority("of the bound host")
@@ -54,13 +54,13 @@ export async function openBoundHost(repositories: string, password: string): Pro
   }
 }
 
-/** Anybody can make them: no pattern repeats. */
+/** Reproducible bytes without a repeating pattern. */
 export function bytesOf(size: number): Buffer {
   const blocks = Array.from({ length: Math.ceil(size / 32) }, (_, at) => createHash("sha256").update(`${at}`).digest())
   return Buffer.concat(blocks).subarray(0, size)
 }
 
-/** The last comes once the first was heard of, by a request of its own. */
+/** Sends the last event after a separate request confirms that the first was received. */
 function events(response: ServerResponse): void {
   response.writeHead(200, { "content-type": "text/event-stream" })
   response.write("data: first\n\n")
@@ -81,7 +81,7 @@ function upload(request: IncomingMessage, response: ServerResponse): void {
   )
 }
 
-/** `git http-backend`, by CGI. */
+/** `git http-backend` over CGI. */
 function git(request: IncomingMessage, response: ServerResponse, root: string, password: string): void {
   const { url = "", method = "", headers } = request
   if (headers.authorization !== `Basic ${Buffer.from(`git:${password}`).toString("base64")}`) {

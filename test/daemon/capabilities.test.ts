@@ -13,8 +13,8 @@ import { installOpencode } from "../support/install-package.ts"
 import { talkTo } from "./talk.ts"
 
 /**
- * The table of docs/daemon.md, measured. The embedded agent and opencode always; another agent where it is installed:
- * on the PATH, or by `npm install --prefix .wrangler/agents/NAME PACKAGE`.
+ * Measures the table of docs/daemon.md. The embedded agent and opencode always; another agent if it is installed: on
+ * the PATH, or by `npm install --prefix .wrangler/agents/NAME PACKAGE`.
  */
 
 const WAIT_MS = 60_000
@@ -44,7 +44,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 }, 60_000)
 
-/** The folder of the command of an agent; undefined where it is not installed. */
+/** The folder of the command of an agent; undefined if it is not installed. */
 function folderOf(agent: string): string | undefined {
   const agents = path.join(root, ".wrangler/agents")
   const own = existsSync(agents) ? readdirSync(agents).map((name) => path.join(agents, name, "node_modules/.bin")) : []
@@ -60,7 +60,7 @@ function versionOf(agent: string, commands: string): string {
 
 const word = (is: boolean) => (is ? "yes" : "no")
 
-/** What an agent says of itself. */
+/** Capabilities that an agent announces. */
 async function announced(agent: string, commands: string): Promise<string[]> {
   const place = folderIn(path.join(folder, `${agent}-announced`))
   const config = {
@@ -83,7 +83,7 @@ async function announced(agent: string, commands: string): Promise<string[]> {
   return [word(loadSession), word(steering), word(mcpHttp)]
 }
 
-/** What an agent does: in manual mode, in self-drive, and in the usage that it reports. */
+/** Behaviour of an agent: in manual mode, in self-drive, and in the usage that it reports. */
 async function observed(agent: string, commands: string | undefined): Promise<string[]> {
   const talk = talkTo(gateway.url, gateway.apiKey)
   const host = agent === "embedded" ? "embedded" : "daemon"
@@ -142,7 +142,7 @@ test("the table has a row for each agent", () => {
   expect([...documented().keys()]).toEqual(["embedded", ...AGENTS])
 })
 
-describe("what the table says of an agent is what it does", { timeout: 240_000 }, () => {
+describe("the table row matches the behaviour of the agent", { timeout: 240_000 }, () => {
   test("embedded", async () => {
     expect(documented().get("embedded")).toEqual([
       "–",

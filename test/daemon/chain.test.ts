@@ -15,8 +15,8 @@ import { installOpencode } from "../support/install-package.ts"
 import { talkTo } from "./talk.ts"
 
 /**
- * The whole chain with a real agent: a client, the gateway as `npm start` runs it, the daemon as a user starts it, and
- * opencode, whose model calls come back through the gateway with the intern's own key.
+ * End to end with a real agent: a client, the gateway as `npm start` runs it, the daemon as a user starts it, and
+ * opencode, whose model calls come back through the gateway with the intern's key.
  */
 
 const WAIT_MS = 60_000
@@ -48,7 +48,7 @@ async function newIntern(name: string): Promise<Intern> {
   return { id, token, dir: path.join(folder, name) }
 }
 
-/** The daemon of an intern, with opencode below it, once the intern runs. */
+/** Starts the daemon of an intern with opencode, and waits until the intern runs. */
 async function startDaemon({ id, token, dir }: Intern): Promise<ChildProcess> {
   const args = ["src/daemon/daemon.ts", "--url", new URL(gateway.url).origin, "--intern", id, "--agent", "opencode"]
   const env = { ...process.env, PATH: `${commands}:${process.env["PATH"]}`, INTERN_JOIN_TOKEN: token }
@@ -63,7 +63,7 @@ async function startDaemon({ id, token, dir }: Intern): Promise<ChildProcess> {
   return child
 }
 
-/** A turn that is paused on the question whether a command may run. */
+/** A turn that is paused at the permission question for a command. */
 async function requests(intern: Intern, command: string) {
   const reading = await eventually(async () => {
     const one = await talk.say(intern.id, `$ ${command}`)
@@ -78,7 +78,7 @@ async function requests(intern: Intern, command: string) {
 const fileOf = ({ dir }: Intern, name: string) => path.join(dir, "work", name)
 
 describe("opencode, through the daemon", { timeout: 240_000 }, () => {
-  test("asks, is allowed, runs the command on its disk, and says what it used", async () => {
+  test("asks for permission, runs the allowed command in its folder, and reports usage", async () => {
     const intern = await newIntern("asks")
     await startDaemon(intern)
     const question = await requests(intern, "echo proof > proof.txt; cat proof.txt")
@@ -101,7 +101,7 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
     expect(existsSync(fileOf(intern, "no.txt"))).toBe(false)
   })
 
-  test("is what a person's first hour with an intern needs", async () => {
+  test("serves the flow of a new user's first hour", async () => {
     const receiver = await startReceiver()
     await liveStory({
       url: gateway.url,
@@ -120,7 +120,7 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
     await receiver.stop()
   })
 
-  test("is allowed for all of a session what it asked there, and nothing else", async () => {
+  test("with allow_always may repeat that command in the session, and nothing else", async () => {
     const intern = await newIntern("always")
     await startDaemon(intern)
     const ask = (session: string, command: string) =>
@@ -143,7 +143,7 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
     closeEditors()
   })
 
-  test("is steered while it speaks, and stops when its reader leaves", async () => {
+  test("is steered during a turn, and stops when its client disconnects", async () => {
     const intern = await newIntern("steered")
     await startDaemon(intern)
     const long = `begin ${"and so on ".repeat(80)}`
@@ -166,7 +166,7 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
     expect((await next.all()).text).toContain("still there")
   })
 
-  test("a gateway that is killed while a question is open takes the answer after its restart", async () => {
+  test("a gateway killed at an open question accepts the answer after its restart", async () => {
     const intern = await newIntern("gateway")
     await startDaemon(intern)
     const question = await requests(intern, "echo later > later.txt; cat later.txt")
@@ -185,7 +185,7 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
     expect(readFileSync(fileOf(intern, "later.txt"), "utf8")).toBe("later\n")
   })
 
-  test("a daemon that is killed loses its question and keeps its session", async () => {
+  test("a killed daemon loses its question and keeps its session", async () => {
     const intern = await newIntern("daemon")
     const first = await startDaemon(intern)
     const before = await (await talk.say(intern.id, "remember me", { session_id: "s" })).all()

@@ -24,7 +24,7 @@ function start(gateway: FakeGateway, more: Parameters<typeof runDaemon>[1] = {})
   return daemon
 }
 
-/** A daemon that is dialled in, and a session of its agent. */
+/** A connected daemon with a session of its agent. */
 async function begin(more: Parameters<typeof runDaemon>[1] = {}, set: (gateway: FakeGateway) => void = () => {}) {
   const gateway = await newGateway()
   set(gateway)
@@ -33,7 +33,7 @@ async function begin(more: Parameters<typeof runDaemon>[1] = {}, set: (gateway: 
   return { gateway, daemon, sessionId: String(sessionId) }
 }
 
-/** The process of its agent, where the system tells. */
+/** The agent's process id, where the system has /proc. */
 function agentOf({ process: { pid } }: Daemon): string {
   const file = `/proc/${pid}/task/${pid}/children`
   return existsSync(file) ? readFileSync(file, "utf8").trim() : ""
@@ -45,7 +45,7 @@ const choose = (gateway: FakeGateway, { id }: AnyRequest, optionId: string) =>
 const ENDED = { stopReason: "end_turn", usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 } }
 
 describe("a daemon", () => {
-  test("dials in, says who its agent is, and passes a prompt and what comes of it", async () => {
+  test("connects, reports its agent, and relays a prompt and its updates", async () => {
     const { gateway, sessionId } = await begin()
     expect(gateway.hellos).toEqual([{ version: 1, epoch: expect.any(String), next: 1, oldest: 1, from: 1 }])
     const ready = await gateway.notified("_intern/ready")
@@ -55,7 +55,7 @@ describe("a daemon", () => {
     expect([gateway.text(), gateway.text("agent_thought_chunk")]).toEqual(["one two three ", "of it"])
   })
 
-  test("gives an agent that takes them the MCP servers of its intern, in new sessions and loaded ones", async () => {
+  test("passes the MCP servers of its intern to an agent that supports them, in new and loaded sessions", async () => {
     const set = (gateway: FakeGateway) => (gateway.more = { mcp_servers: ["search", "db"] })
     const { gateway, sessionId } = await begin({ agent: `${AGENT} --mcp` }, set)
     const headers = [{ name: "Authorization", value: `Bearer ${API_KEY}` }]
@@ -69,7 +69,7 @@ describe("a daemon", () => {
     expect(JSON.parse(gateway.text())).toEqual(servers)
   })
 
-  test("gives no MCP servers to an agent that takes none over HTTP, and says so", async () => {
+  test("passes no MCP servers to an agent without HTTP support, and logs that", async () => {
     const set = (gateway: FakeGateway) => (gateway.more = { mcp_servers: ["search"] })
     const { gateway, daemon, sessionId } = await begin({}, set)
     await gateway.prompt(sessionId, "servers")()
@@ -77,7 +77,7 @@ describe("a daemon", () => {
     expect(daemon.printed()).toContain("takes no MCP servers over HTTP")
   })
 
-  test("gives the agent its own key, and neither the join token nor the rest of its environment", async () => {
+  test("gives the agent its key, and neither the join token nor the rest of its environment", async () => {
     const { gateway, sessionId, daemon } = await begin()
     const names = ["INTERN_KEY", "OPENAI_API_KEY", "OPENAI_MODEL", "INTERN_JOIN_TOKEN", "CANARY_OF_THE_DAEMON", "HOME"]
     await gateway.prompt(sessionId, names.map((name) => `env ${name}`).join("\n"))()
@@ -90,7 +90,7 @@ describe("a daemon", () => {
     expect(daemon.printed()).not.toContain(API_KEY)
   })
 
-  test("passes questions and their answers, with the agent's folder: one, two at once, and a form", async () => {
+  test("relays questions and answers with the agent's folder: one, two at once, and a form", async () => {
     const { gateway, daemon, sessionId } = await begin()
     const requests = gateway.prompt(sessionId, "ask rm\nask-two a b\nelicit Your name?")
     const question = await gateway.question("session/request_permission")
@@ -112,7 +112,7 @@ describe("a daemon", () => {
     )
   })
 
-  test("passes a question after the input that its agent sends late", async () => {
+  test("sends a question after the tool input that its agent reports late", async () => {
     const { gateway, sessionId } = await begin()
     const requests = gateway.prompt(sessionId, "late-input search")
     const question = await gateway.question("session/request_permission")
@@ -125,7 +125,7 @@ describe("a daemon", () => {
     expect(await requests()).toMatchObject({ result: ENDED })
   })
 
-  test("cancels what runs", async () => {
+  test("cancels the running turn", async () => {
     const { gateway, sessionId } = await begin()
     const requests = gateway.prompt(sessionId, "say begun\nhold")
     await eventually(() => expect(gateway.text()).toBe("begun "))
@@ -133,7 +133,7 @@ describe("a daemon", () => {
     expect(await requests()).toMatchObject({ result: { stopReason: "cancelled" } })
   })
 
-  test("passes a failure of the agent in its own words, and refuses what is no client's", async () => {
+  test("relays an error of the agent unchanged, and rejects methods that are not for clients", async () => {
     const { gateway, sessionId } = await begin()
     expect(await gateway.prompt(sessionId, "fail 402 no credit left")()).toMatchObject({
       error: { code: -32_603, message: "402 no credit left" },
@@ -145,7 +145,7 @@ describe("a daemon", () => {
 })
 
 describe("a conversation that outlives its sockets", () => {
-  test("goes on after the gateway was killed with a question open, and the agent never notices", async () => {
+  test("goes on after the gateway was killed at an open question, unnoticed by the agent", async () => {
     const { gateway, sessionId } = await begin()
     const requests = gateway.prompt(sessionId, "say before\nask rm\nsay after")
     const question = await gateway.question("session/request_permission")
@@ -157,7 +157,7 @@ describe("a conversation that outlives its sockets", () => {
     expect(gateway.hellos.length).toBeGreaterThan(1)
   })
 
-  test("says again what was not acknowledged, and is not taken in by what it has heard", async () => {
+  test("resends unacknowledged frames and drops duplicates", async () => {
     const { gateway, sessionId } = await begin()
     gateway.isAcking = false
     await gateway.prompt(sessionId, "say one two")()
@@ -166,7 +166,7 @@ describe("a conversation that outlives its sockets", () => {
     const [, again] = gateway.hellos
     expect(again?.oldest).toBeLessThan(again?.next ?? 0)
     gateway.isAcking = true
-    // A frame that was taken before is dropped; one that skips a number ends the socket.
+    // A duplicate frame is dropped; one that skips a number closes the socket.
     gateway.raw({ seq: 1, msg: { jsonrpc: "2.0", id: "dup", method: "session/new", params: {} } })
     await gateway.prompt(sessionId, "say three")()
     expect(gateway.text()).toBe("one two three ")
@@ -178,7 +178,7 @@ describe("a conversation that outlives its sockets", () => {
     expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(1)
   })
 
-  test("begins anew, with a new agent, where the gateway wants what is not kept any more", async () => {
+  test("restarts with a new agent if the gateway wants frames that are no longer kept", async () => {
     const { gateway, sessionId } = await begin()
     await gateway.prompt(sessionId, "say one")()
     await eventually(() => expect(gateway.hellos).toHaveLength(1))
@@ -197,7 +197,7 @@ describe("a conversation that outlives its sockets", () => {
     expect(gateway.text()).toBe("one one ")
   })
 
-  test("drops the oldest of what it keeps beyond 4 MiB, and then begins anew", async () => {
+  test("drops the oldest kept frames beyond 4 MiB, and then restarts", async () => {
     const { gateway, sessionId } = await begin()
     gateway.isAcking = false
     const lines = Array.from({ length: 6 }, () => "big 900000").join("\n")
@@ -209,7 +209,7 @@ describe("a conversation that outlives its sockets", () => {
     expect(gateway.hellos[reported]?.oldest).toBeGreaterThan(1)
   })
 
-  test("of a daemon that was restarted is a new one, on the same disk: the session can be loaded", async () => {
+  test("starts a new epoch after a restart of the daemon, and can load the session from disk", async () => {
     const home = mkdtempSync(path.join(tmpdir(), "gateway-daemon-"))
     const { gateway, sessionId, daemon } = await begin({ dir: home })
     await gateway.prompt(sessionId, "say remembered")()
@@ -226,24 +226,24 @@ describe("a conversation that outlives its sockets", () => {
 })
 
 describe("frames of at most 1 MiB", () => {
-  test("are what a long text is cut into", async () => {
+  test("split a long text", async () => {
     const { gateway, sessionId } = await begin()
     await gateway.prompt(sessionId, "big 3000000")()
     expect(gateway.text()).toBe("x".repeat(3_000_000))
     expect(gateway.received.length).toBeGreaterThan(10)
   })
 
-  test("are not what a long question fits in: the agent is told", async () => {
+  test("cannot carry a long question, and the agent gets an error", async () => {
     const { gateway, sessionId } = await begin()
     await gateway.prompt(sessionId, "big-question 1100000")()
     expect(gateway.text()).toBe("refused with -32603")
   })
 })
 
-describe("what is said to a run that is under way", () => {
+describe("a message to a running turn", () => {
   const text = (texts: string) => [{ type: "text", text: texts }]
 
-  test("is put in by an agent that can", async () => {
+  test("is injected by an agent that supports steering", async () => {
     const { gateway, sessionId } = await begin({ agent: `${AGENT} --steering` })
     const requests = gateway.prompt(sessionId, "say begun\nsteered")
     await eventually(() => expect(gateway.text()).toBe("begun "))
@@ -252,7 +252,7 @@ describe("what is said to a run that is under way", () => {
     expect(gateway.text()).toBe("begun steered: left")
   })
 
-  test("waits its turn with any other, and the run ends after the last of it, with the usage of all", async () => {
+  test("is queued otherwise, and the turn ends after the last one with the total usage", async () => {
     const { gateway, sessionId } = await begin()
     const requests = gateway.prompt(sessionId, "ask rm")
     const question = await gateway.question("session/request_permission")
@@ -266,7 +266,7 @@ describe("what is said to a run that is under way", () => {
     expect(gateway.text()).toBe("rm: allow_oncesecond third ")
   })
 
-  test("is dropped when the run is cancelled, and refused when there is none", async () => {
+  test("is dropped when the turn is cancelled, and rejected when no turn runs", async () => {
     const { gateway, sessionId } = await begin()
     const requests = gateway.prompt(sessionId, "say begun\nhold")
     await eventually(() => expect(gateway.text()).toBe("begun "))
@@ -281,7 +281,7 @@ describe("what is said to a run that is under way", () => {
 })
 
 describe("an agent", () => {
-  test("that dies fails what it had open, and a new one comes in its place, in a new epoch", async () => {
+  test("that dies fails its open requests and is restarted in a new epoch", async () => {
     const { gateway, sessionId } = await begin()
     const requests = gateway.prompt(sessionId, "ask-two a b")
     await gateway.question("session/request_permission", 1)
@@ -294,14 +294,14 @@ describe("an agent", () => {
       message: "The agent exited with code 7.",
     })
     await eventually(() => expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(2))
-    // A new numbering: what is left over of the former is gone.
+    // A new numbering: nothing of the former epoch is left.
     expect(gateway.hellos.at(-1)).toMatchObject({ next: 1, oldest: 1, from: 1 })
     await gateway.notified("_intern/ready", 1)
     await gateway.result("session/load", { sessionId: other["sessionId"] })
     expect(await gateway.prompt(String(other["sessionId"]), "say back")()).toMatchObject({ result: ENDED })
   })
 
-  test("that cannot be started is told, and asked for again", async () => {
+  test("that fails to start is reported to the gateway and started again on the next request", async () => {
     const gateway = await newGateway()
     start(gateway, { agent: "/no/such/agent" })
     const message = expect.stringContaining("/no/such/agent is not installed where the daemon runs") as string
@@ -309,7 +309,7 @@ describe("an agent", () => {
     expect(await gateway.ask("session/new")()).toMatchObject({ error: { message } })
   })
 
-  test("that ends at its start is told with its code, and where its errors are", async () => {
+  test("that exits at its start is reported with its code and where to find its output", async () => {
     const gateway = await newGateway()
     start(gateway, { agent: `${process.execPath} -e process.exit(7)` })
     const { params } = await gateway.notified("_intern/agent_exited")
@@ -319,7 +319,7 @@ describe("an agent", () => {
     expect(params).toMatchObject({ message: expect.stringContaining("in the output of the daemon") as string })
   })
 
-  test("of a known name that ends at its start names its package", async () => {
+  test("of a known name that exits at its start is reported with its package", async () => {
     const gateway = await newGateway()
     const folder = mkdtempSync(path.join(tmpdir(), "gateway-broken-agent-"))
     writeFileSync(path.join(folder, "codex-acp"), "#!/bin/sh\nexit 1\n", { mode: 0o755 })
@@ -333,7 +333,7 @@ describe("an agent", () => {
     }
   })
 
-  test("is stopped by a shutdown, and back with the next provision, in a new epoch, with what it had on disk", async () => {
+  test("is stopped by a shutdown, and restarted by the next provision in a new epoch with its disk", async () => {
     const { gateway, sessionId, daemon } = await begin()
     await gateway.prompt(sessionId, "say kept")()
     gateway.intern = "stopped"
@@ -352,7 +352,7 @@ describe("an agent", () => {
     expect(gateway.received.some((one) => "method" in one && one.method === "_intern/agent_exited")).toBe(false)
   })
 
-  test("is not started for an intern that is not to run, and ends where that was told to nobody", async () => {
+  test("is not started for a stopped intern, and ends if the stop was not delivered", async () => {
     const gateway = await newGateway()
     gateway.intern = "stopped"
     const daemon = start(gateway)
@@ -366,7 +366,7 @@ describe("an agent", () => {
     expect(gateway.received).toHaveLength(1)
   })
 
-  test("takes up what was changed with a provision, and not with a socket", async () => {
+  test("applies changed settings at a provision, and not at a reconnect", async () => {
     const { gateway, sessionId } = await begin()
     gateway.more = { model: "acme/other" }
     gateway.sever()
@@ -379,7 +379,7 @@ describe("an agent", () => {
     await gateway.prompt(sessionId, "env OPENAI_MODEL")()
     expect(gateway.text()).toBe("OPENAI_MODEL=sim/echoOPENAI_MODEL=sim/echoOPENAI_MODEL=acme/other")
     expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(2)
-    // A provision that changes nothing leaves the agent as it is.
+    // A provision without changes leaves the agent running.
     gateway.sever(4004)
     await gateway.notified("_intern/ready", 3)
     expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(2)
@@ -394,7 +394,7 @@ describe("an agent", () => {
     expect(readdirSync(archive)).toEqual([expect.stringMatching(/^intern-.*\.tar\.gz$/)])
   })
 
-  test("is kept, and that is said, where it cannot be archived", async () => {
+  test("is kept and reported as an error if it cannot be archived", async () => {
     const archive = mkdtempSync(path.join(tmpdir(), "gateway-archive-"))
     ending.push(() => Promise.resolve(rmSync(archive, { recursive: true, force: true })))
     const file = path.join(archive, "a-file")
@@ -415,14 +415,14 @@ describe("the secrets of the intern", () => {
   })
   const HELD = "vault-github_token-0123456789abcdef"
 
-  /** All that is in a folder, and what is in it in packed form not. */
+  /** Names and contents of all files in a folder, without those of packed ones. */
   const filesIn = (dir: string) =>
     readdirSync(dir, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), "utf8"))
       .join("\n")
 
-  test("are with the agent by their placeholders, and in no file, environment or message by their values", async () => {
+  test("reach the agent as placeholders, and no file, environment or message as values", async () => {
     const { gateway, sessionId, daemon } = await begin({}, (made) => {
       made.secrets = [secret("github_token", HELD), secret("path", "vault-path-0123456789abcdef")]
     })
@@ -431,7 +431,7 @@ describe("the secrets of the intern", () => {
     expect(gateway.text()).toMatch(
       new RegExp(`^GITHUB_TOKEN=${HELD}HTTPS_PROXY=http://agent:[0-9a-f]{48}@127.0.0.1:\\d+NO_PROXY=127.0.0.1$`),
     )
-    // A secret takes no name that the agent needs.
+    // A secret cannot replace a variable that the agent needs.
     const environment = existsSync(environ) ? readFileSync(environ, "utf8") : ""
     expect(environment).not.toContain("vault-path")
     const files = filesIn(daemon.dir)
@@ -442,20 +442,20 @@ describe("the secrets of the intern", () => {
     }
   })
 
-  test("are fetched again when they have changed", async () => {
+  test("are fetched again when they change", async () => {
     const { gateway, daemon } = await begin()
     gateway.secrets = [secret("github_token", HELD)]
     gateway.notify("_intern/vault_changed", {})
     const file = path.join(daemon.dir, "work/AGENTS.md")
     await eventually(() => expect(readFileSync(file, "utf8")).toContain(HELD))
-    // Also by whoever was away when that was told.
+    // Also after a change while it was disconnected.
     gateway.secrets = []
     gateway.sever()
     await eventually(() => expect(readFileSync(file, "utf8")).not.toContain(HELD))
   })
 })
 
-test("a secret that is added while the agent runs is in its next shell, and in a file", async () => {
+test("added while the agent runs are in its next shell and in a file", async () => {
   const { gateway, daemon, sessionId } = await begin()
   const placeholder = "vault-github_token-0123456789abcdef"
   const hosts = ["api.example.com"]
@@ -473,7 +473,7 @@ test("a secret that is added while the agent runs is in its next shell, and in a
   expect(JSON.parse(output.slice(output.indexOf("{")))).toMatchObject({ github_token: { placeholder, hosts } })
 })
 
-test("a file of the daemon's takes the place of a link that the agent made, and does not follow it", async () => {
+test("are written to a file that replaces a link of the agent without following it", async () => {
   const { gateway, daemon } = await begin()
   const target = path.join(daemon.dir, "target")
   writeFileSync(target, "not the agent's")
@@ -486,8 +486,8 @@ test("a file of the daemon's takes the place of a link that the agent made, and 
   expect(readFileSync(target, "utf8")).toBe("not the agent's")
 })
 
-describe("a daemon ends", () => {
-  test("with 3 when its token is refused at the door", async () => {
+describe("a daemon exits", () => {
+  test("with 3 when its token is rejected at the handshake", async () => {
     const gateway = await newGateway()
     const daemon = start(gateway, { token: "wrong" })
     expect(await daemon.exited).toBe(3)
@@ -495,27 +495,27 @@ describe("a daemon ends", () => {
     expect(daemon.printed()).not.toContain("wrong")
   })
 
-  test("with 3 when its token is revoked, and takes its agent with it", async () => {
+  test("with 3 when its token is revoked, and stops its agent", async () => {
     const { gateway, daemon, sessionId } = await begin()
     gateway.prompt(sessionId, "hold")
     gateway.sever(4003)
     expect(await daemon.exited).toBe(3)
   })
 
-  test("when another has taken over", async () => {
+  test("with 0 when another daemon takes over", async () => {
     const { gateway, daemon } = await begin()
     gateway.sever(4000)
     expect(await daemon.exited).toBe(0)
   })
 
-  test("with 2, and words, when it is told too little", async () => {
+  test("with 2 and a message for an invalid option", async () => {
     const gateway = await newGateway()
     const daemon = start(gateway, { args: ["--agent-uid", "zero"] })
     expect(await daemon.exited).toBe(2)
     expect(daemon.printed()).toContain("--agent-uid must be")
   })
 
-  test("not while the gateway has another trouble", async () => {
+  test("never for other failures of the gateway", async () => {
     const gateway = await newGateway()
     gateway.status = 503
     const daemon = start(gateway)

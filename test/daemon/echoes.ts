@@ -8,7 +8,7 @@ const encoded =
   ({ headers }, socket) =>
     void socket.end(simple(encode(sentOf(headers)), `Content-Encoding: ${name}\r\n`))
 
-/** What a host that echoes its requests can do, by path. */
+/** Ways in which a host can echo its request, by path. */
 export const ECHOES: Record<string, RawAnswer> = {
   "/echo": ({ head }, socket) => void socket.end(simple(head)),
   "/gzip": encoded("gzip", gzipSync),

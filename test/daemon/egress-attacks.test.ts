@@ -14,8 +14,8 @@ import { openRawHost } from "./raw-host.ts"
 import { talkTo } from "./talk.ts"
 
 /**
- * What an agent with a join token can try with a bound host that echoes what it is sent, against the gateway as
- * `npm start` runs it.
+ * Attacks of an agent with a join token on a bound host that echoes its requests, against the gateway as `npm start`
+ * runs it.
  */
 
 const VALUE = "Canary/Value+of=the-Secret"
@@ -53,7 +53,7 @@ beforeAll(async () => {
     host: "daemon",
     provision: true,
   })
-  // The last one is an agent's own: it ends as the value begins.
+  // The last one belongs to the agent: it ends as the value begins.
   const values = { api_token: VALUE, name_token: TOKEN, spaced: SPACED, overlap: "12345678Ca" }
   for (const [name, value] of Object.entries(values)) {
     await talk.json("PUT", `/vault/interns/${id}/secrets/${name}`, { hosts: ["api.bound.example"], value })
@@ -75,7 +75,7 @@ afterAll(async () => {
 
 type Reported = { status: number; envelope: string; body: string; all: string }
 
-/** By hand: `fetch` would not send all of it. */
+/** Writes the request by hand: `fetch` would not send all of it. */
 async function send(
   target: string,
   more: { method?: string; headers?: [string, string][]; body?: Buffer } = {},
@@ -95,7 +95,7 @@ async function send(
   return new Promise((resolve, reject) => {
     request.on("error", reject).on("response", async (response) => {
       const parts: Buffer[] = []
-      // A connection that breaks off has told something, too.
+      // What was received before a connection breaks off counts, too.
       response.on("data", (part: Buffer) => parts.push(part)).on("error", () => {})
       await new Promise((done) => response.on("close", done))
       const decoded = JSON.stringify(decodeResponse(String(response.headers["x-egress-response"])) ?? null)
@@ -107,7 +107,7 @@ async function send(
   })
 }
 
-/** Also in part: eight characters of it are too many. */
+/** No eight characters of a value may appear. */
 function expectHidden(text: string): void {
   for (const value of [VALUE, TOKEN, SPACED.trim()]) {
     for (let at = 0; at + 8 <= value.length; at++) {
@@ -116,9 +116,9 @@ function expectHidden(text: string): void {
   }
 }
 
-describe("a host that echoes", { timeout: 120_000 }, () => {
+describe("a host that echoes requests", { timeout: 120_000 }, () => {
   test.each(Object.keys(ECHOES).filter((one) => !["/endless", "/upload", "/cookie"].includes(one)))(
-    "hides it: %s",
+    "has the value hidden in its response: %s",
     async (one) => {
       const headers: [string, string][] = [
         ["Authorization", `Bearer ${held["api_token"]}`],
@@ -132,7 +132,7 @@ describe("a host that echoes", { timeout: 120_000 }, () => {
     },
   )
 
-  test("sends no Range with a value, so that it is not read byte by byte", async () => {
+  test("gets no Range header with a value, so that the value cannot be read byte by byte", async () => {
     const whole = await send("/range", {
       headers: [
         ["Authorization", held["api_token"] ?? ""],
@@ -153,7 +153,7 @@ describe("a host that echoes", { timeout: 120_000 }, () => {
     ).toBe("p")
   })
 
-  test("hides a value that another secret overlaps, and one with spaces at its ends", async () => {
+  test("has a value hidden that overlaps another secret, and one with spaces at its ends", async () => {
     expectHidden((await send("/cookie", { headers: [["Cookie", `a=1; c=12345678${held["api_token"]}; b=2`]] })).all)
     const spaced = await send("/echo", { headers: [["X-Spaced", held["spaced"] ?? ""]] })
     expect(host.requests.at(-1)?.headers["x-spaced"]?.trim()).toBe(SPACED.trim())
@@ -172,25 +172,25 @@ describe("a host that echoes", { timeout: 120_000 }, () => {
     "CONNECT",
     "GET / HTTP/1.1\r\nX: y",
     "",
-  ])("reveals nothing to the method %j", async (method) => {
+  ])("reveals no value to the method %j", async (method) => {
     const reported = await send("/echo", { method })
     expectHidden(reported.all)
     if (/trac|connect|\s|^$/i.test(method)) expect(reported.status).toBeGreaterThanOrEqual(400)
   })
 })
 
-describe("an envelope", { timeout: 120_000 }, () => {
+describe("an egress request", { timeout: 120_000 }, () => {
   test.each([
     ["a line break", [["X-A", "1\r\nX-B: 2"]]],
     ["a line break in a name", [["X-A: 1\r\nX-B", "2"]]],
     ["a NUL", [["X-A", "1\u00002"]]],
-  ])("with %s in a header sends nothing", async (_, headers) => {
+  ])("with %s in a header is not sent", async (_, headers) => {
     const before = host.requests.length
     expect((await send("/echo", { headers: headers as [string, string][] })).status).toBeGreaterThanOrEqual(400)
     expect(host.requests).toHaveLength(before)
   })
 
-  test("does not decide where a request ends, or who is asked", async () => {
+  test("cannot set its framing headers or its host", async () => {
     const headers: [string, string][] = [
       ["Content-Length", "5"],
       ["Transfer-Encoding", "chunked"],
@@ -241,8 +241,8 @@ describe("an envelope", { timeout: 120_000 }, () => {
   })
 })
 
-describe("the gateway", { timeout: 240_000 }, () => {
-  test("keeps values of requests at the same time apart", async () => {
+describe("the gateway's egress", { timeout: 240_000 }, () => {
+  test("keeps the values of concurrent requests apart", async () => {
     const names = ["api_token", "name_token"]
     const reported = await Promise.all(
       Array.from({ length: 60 }, async (_, at) => {
@@ -258,7 +258,7 @@ describe("the gateway", { timeout: 240_000 }, () => {
     expect(reported).not.toContain(false)
   })
 
-  test("ends the request of a client that leaves, when the host sends more", async () => {
+  test("closes the upstream request when the client disconnects", async () => {
     const disconnecting = new AbortController()
     const envelope = encodeEnvelope({
       method: "GET",

@@ -12,7 +12,7 @@ import {
 import { egressToBound } from "../../src/vault/egress-fetch.ts"
 import type { ReleasedSecret } from "../../src/vault/secret.ts"
 
-/** The gateway's egress endpoint without its Worker: the same module, over an internet that is one server. */
+/** The gateway's egress endpoint without its Worker: the same module, with one server as the internet. */
 export type EgressHost = { secrets: () => readonly ReleasedSecret[]; fetch: typeof fetch }
 
 export async function answerEgress(
@@ -52,7 +52,7 @@ export async function answerEgress(
   await pipeline(Readable.fromWeb(hiddenBody as NodeStream<Uint8Array>), response).catch(() => response.destroy())
 }
 
-/** `fetch` to whichever host, by one port of this computer, where each has a certificate of `ca`. */
+/** `fetch` to any host through one local port, which has a certificate of `ca` for each. */
 export function fetchFrom(port: () => number, ca: readonly string[]): typeof fetch {
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input)

@@ -14,26 +14,26 @@ export const INTERN = "01a1fed6-f156-71f0-9e2f-d3a472f3d414"
 
 type Text = { update: { sessionUpdate: string; content: { text: string } } }
 
-/** A gateway's side of the socket, as a script: it numbers, keeps and acknowledges, and does what a test says. */
+/** The gateway's side of the socket, scripted: it numbers, keeps and acknowledges frames. */
 export class FakeGateway {
   readonly hellos: Hello[] = []
   readonly received: AnyMessage[] = []
   readonly closes: number[] = []
-  /** How often it was asked what is wanted of the agent, and answered. */
+  /** Number of responses to reads of the secrets. */
   secretReads = 0
   secrets: ReleasedSecret[] = []
-  /** What the intern was created with, one file a page. `content` is base64url. */
+  /** The initial files of the intern, one a page. `content` is base64url. */
   files: { path: string; content: string; mode: number }[] = []
   fileReads = 0
   more: Partial<DaemonConfig> = {}
-  /** What hosts of secrets answer. */
+  /** Responds for bound hosts. */
   internet: typeof fetch = () => Promise.reject(new Error("There is no internet."))
-  /** Where it has the intern. */
+  /** State of the intern. */
   intern: "running" | "provisioning" | "stopped" = "running"
   status = 101
-  /** Whether what comes is acknowledged. */
+  /** Whether received frames are acknowledged. */
   isAcking = true
-  /** What the next welcome says instead. */
+  /** Fields of the next welcome. */
   welcome: Record<string, unknown> = {}
   #server = http.createServer((request, response) => this.#answer(request, response))
   #sockets = new WebSocketServer({ noServer: true, maxPayload: 1_048_576 })
@@ -58,7 +58,7 @@ export class FakeGateway {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Gone, as a process that is killed is: with all that was open, but not with what it has on disk. */
+  /** Drops the socket and closes the port, as a killed process does; the records stay. */
   async close(): Promise<void> {
     this.#socket?.terminate()
     this.#server.closeAllConnections()
@@ -94,7 +94,7 @@ export class FakeGateway {
     this.say({ jsonrpc: "2.0", method, params })
   }
 
-  /** Asks, and returns what is needed to wait for the answer. */
+  /** Sends a request and returns a function that waits for its response. */
   ask(method: string, params: unknown = {}): () => Promise<AnyResponse> {
     const id = `gw-${++this.#lastId}`
     this.say({ jsonrpc: "2.0", id, method, params })
@@ -132,7 +132,7 @@ export class FakeGateway {
     })
   }
 
-  /** What the agent has said, all of it. */
+  /** The complete text of the agent so far. */
   text(kind = "agent_message_chunk"): string {
     return this.received
       .filter((message): message is AnyNotification => isOf(message, "session/update"))
@@ -199,7 +199,7 @@ export class FakeGateway {
   #hello(socket: WebSocket, hello: Hello): void {
     this.hellos.push(hello)
     if (hello.epoch !== this.#epoch) {
-      // What is said before anybody has dialled in waits for the first.
+      // Messages before the first connection wait for it.
       if (this.#epoch !== "") [this.#next, this.#kept] = [1, []]
       this.#epoch = hello.epoch
       this.#wanted = 1

@@ -35,7 +35,7 @@ async function begin() {
   return { gateway, root, folder, source, logged }
 }
 
-test("a daemon writes the files of its intern before the agent first starts, and never again", async () => {
+test("a daemon writes the files of its intern once, before the agent first starts", async () => {
   const { gateway, root } = await begin()
   const first = runDaemon(gateway.port, { dir: root })
   ending.push(() => first.stop())
@@ -53,7 +53,7 @@ test("a daemon writes the files of its intern before the agent first starts, and
   expect(gateway.fileReads).toBe(3)
 })
 
-test("a folder is there whole or not at all", async () => {
+test("a folder is created completely or not at all", async () => {
   const { gateway, folder, source } = await begin()
   gateway.status = 401
   await expect(furnish(folder, source)).rejects.toThrow("401")
@@ -63,7 +63,7 @@ test("a folder is there whole or not at all", async () => {
   expect(readdirSync(folder.work).toSorted()).toEqual(["run.sh", "skills"])
 })
 
-test("a path that leads out of the folder is not written, and the others are", async () => {
+test("a path outside the folder is skipped, and the other files are written", async () => {
   const { gateway, root, folder, source, logged } = await begin()
   gateway.files.unshift({ path: "../../outside", content: base64url("x"), mode: 0o644 })
   gateway.files.unshift({ path: "run.sh/below", content: base64url("x"), mode: 0o644 })
@@ -74,7 +74,7 @@ test("a path that leads out of the folder is not written, and the others are", a
 })
 
 test.skipIf(process.getuid?.() !== 0)(
-  "a folder of the agent's user gets no files: its links could lead elsewhere",
+  "a folder of the agent's user gets no files, since its links could lead elsewhere",
   async () => {
     const { folder, source } = await begin()
     await furnish(folder, { ...source, owner: 12_345 })

@@ -14,9 +14,9 @@ import { end, npmStart } from "../acceptance/npm-start.ts"
 import { openBoundHost } from "./bound-host.ts"
 
 /**
- * What the way by the gateway costs, on this computer: node test/daemon/latency.ts [requests]. The same 1 KB requests
- * through the daemon's proxy, one after the other on one connection: tunnelled as to any host, and by the gateway's
- * egress as to a host of a secret.
+ * Measures the latency of the gateway's egress: node test/daemon/latency.ts [requests]. The same 1 KB requests through
+ * the daemon's proxy, one after the other on one connection: tunnelled as to any host, and by the gateway's egress as
+ * to a bound host.
  */
 const count = Number(process.argv[2] ?? 50)
 const folder = mkdtempSync(path.join(tmpdir(), "gateway-latency-"))
@@ -83,7 +83,7 @@ async function measure(name: string): Promise<number[]> {
       const request = http.request(options, (response) => response.resume().on("end", () => resolve()))
       request.on("error", reject).end("x".repeat(1024))
     })
-    // The first ones start what is started once.
+    // The first requests warm up.
     if (sent >= 5) taken.push(performance.now() - startedAt)
   }
   secure.destroy()
@@ -99,7 +99,7 @@ for (const [content, name] of [
   console.log(`${content}: median ${percentile(taken, 0.5)} ms, p95 ${percentile(taken, 0.95)} ms (${count} requests)`)
 }
 
-/** Milliseconds of requests to the gateway itself, of which the egress is made up. */
+/** Milliseconds of requests to the gateway itself, on which the egress is built. */
 async function measureGateway(url: string): Promise<number[]> {
   const taken: number[] = []
   for (let sent = 0; sent < count + 5; sent++) {

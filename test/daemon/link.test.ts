@@ -8,16 +8,16 @@ type Frame = { seq: number; msg: { params: unknown } }
 
 const message = (params: unknown): AnyMessage => ({ jsonrpc: "2.0", method: "m", params })
 
-/** One end, with what it has said and what it has taken. */
+/** One end, with the messages it has sent and received. */
 class End {
   readonly link = new Link("epoch")
   readonly sentNumbers: number[] = []
   readonly taken: unknown[] = []
-  /** On their way to the other end. */
+  /** Frames on their way to the other end. */
   frames: string[] = []
   #frames: string[] = []
 
-  /** Something that was said before comes once more. */
+  /** Sends an earlier frame again. */
   repeat(index: number): void {
     const frame = this.#frames.at(index % Math.max(1, this.#frames.length))
     if (frame !== undefined) this.frames.push(frame)
@@ -31,7 +31,7 @@ class End {
     if (isUp) this.frames.push(frame)
   }
 
-  /** Takes one frame of the other's; false where a gap ends the socket. */
+  /** Receives one frame of the other end; false if a gap closes the socket. */
   receive(other: End, isAcked: boolean): boolean {
     const text = other.frames.shift()
     if (text === undefined) return true
@@ -43,7 +43,7 @@ class End {
   }
 }
 
-/** A new socket: each says where it is, and sends again from where the other wants. False where that is not to be had. */
+/** Connects a new socket: each end states its position and resends from the other's. False if those frames are gone. */
 function connect(one: End, other: End): boolean {
   const [hello, welcome] = [one.link.hello(), other.link.hello()]
   const [again, back] = [one.link.welcomed(welcome), other.link.welcomed(hello)]
@@ -61,7 +61,7 @@ const step = fc.oneof(
   fc.constant({ kind: "connect" as const }),
 )
 
-test("whatever sockets do, each side takes everything once and in order", () => {
+test("each side receives everything once and in order, whatever happens to the sockets", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
       const ends: [End, End] = [new End(), new End()]
@@ -87,7 +87,7 @@ test("whatever sockets do, each side takes everything once and in order", () => 
   )
 })
 
-test("what was dropped to keep within the ring is noticed, and nothing is skipped", () => {
+test("frames dropped to keep within the ring are detected, and nothing is skipped", () => {
   const sizes = fc.array(fc.constantFrom(10, 900_000), { minLength: 1, maxLength: 12 })
   fc.assert(
     fc.property(sizes, (all) => {
@@ -107,7 +107,7 @@ test("what was dropped to keep within the ring is noticed, and nothing is skippe
   )
 })
 
-test("another epoch, or more than was ever said, is nothing to go on from", () => {
+test("another epoch or an unknown position cannot be resumed", () => {
   const link = new Link("mine")
   link.send(message(1))
   expect(link.welcomed({ epoch: "other", from: 1, oldest: 1 })).toBeUndefined()

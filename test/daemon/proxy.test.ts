@@ -29,7 +29,7 @@ const upstreams = newAuthority("of the internet")
 const authority = newAuthority("of the tests")
 const seen: Seen[] = []
 let secrets: ReleasedSecret[] = []
-/** What the proxy knows; undefined for all that there are. */
+/** The secrets that the proxy knows; undefined for all. */
 let known: ReleasedSecret[] | undefined
 let unbound = 0
 const servers: (http.Server | https.Server)[] = []
@@ -41,7 +41,7 @@ let strict: Proxy
 const waiting: http.ServerResponse[] = []
 const portOf = (server: net.Server) => (server.address() as AddressInfo).port
 
-/** Every host of the internet, on one port, each with a certificate of its own. */
+/** Every host of the internet, on one port, each with its certificate. */
 function answerAll(name: (request: http.IncomingMessage) => string) {
   return (request: http.IncomingMessage, response: http.ServerResponse) => {
     let body = ""
@@ -122,20 +122,20 @@ afterAll(async () => {
 
 type ReceivedRequest = {
   by?: URL
-  /** Where CONNECT goes to, where the client has been made to connect elsewhere. */
+  /** Target of CONNECT, if the client is made to connect elsewhere. */
   via?: string
   path?: string
   method?: string
   headers?: Record<string, string>
   body?: string | string[]
   trust?: string
-  /** Leaves once so much has come. */
+  /** Disconnects once this text has arrived. */
   until?: string
 }
 type Answered = { status: number; text: string; headers: http.IncomingHttpHeaders; seen: Seen | undefined }
 type Echo = { headers: Record<string, string>; base64: string }
 
-/** A request to a host by the proxy, as a client makes it. */
+/** A request to a host through the proxy. */
 async function ask(
   host: string,
   { by = proxy.url, via = `${host}:443`, ...requests }: ReceivedRequest = {},
@@ -193,7 +193,7 @@ async function exchange(
   return { status: response.statusCode ?? 0, text, headers: response.headers, seen: seen.slice(before).at(0) }
 }
 
-/** By plain http, as clients ask proxies for that. */
+/** A plain http request through the proxy. */
 async function get(url: string, credentials = basic(`${proxy.url.username}:${proxy.url.password}`)) {
   const headers = { "proxy-authorization": credentials, ...bearer }
   const request = http.get({ host: "127.0.0.1", port: proxy.url.port, path: url, headers })
@@ -205,8 +205,8 @@ async function get(url: string, credentials = basic(`${proxy.url.username}:${pro
 
 const bearer = { authorization: `Bearer ${HELD}` }
 
-describe("the value goes", () => {
-  test("to the host it is bound to", async () => {
+describe("the value is sent", () => {
+  test("to its bound host", async () => {
     const reported = await ask("api.example.com", { headers: bearer, path: "/v1/x?y=%7C1" })
     expect(reported).toMatchObject({ status: 200, text: "from api.example.com" })
     expect(reported.seen).toMatchObject({ path: "/v1/x?y=%7C1", headers: { authorization: `Bearer ${VALUE}` } })
@@ -217,12 +217,12 @@ describe("the value goes", () => {
     expect(reported.seen?.headers.authorization).toBe(basic(`git:${VALUE}`))
   })
 
-  test("however the client writes the host", async () => {
+  test("for any spelling of the host", async () => {
     const reported = await ask("api.example.com", { via: "API.EXAMPLE.COM.:443", headers: bearer })
     expect(reported.seen?.headers.authorization).toBe(`Bearer ${VALUE}`)
   })
 
-  test("with bodies as they are, of a length or in chunks, and answers as they come", async () => {
+  test("with unchanged bodies, sized or chunked, and the response is streamed", async () => {
     for (const body of [`{"key":"${HELD}"}`, [`{"key":`, `"${HELD}"}`]]) {
       for (const method of ["POST", "DELETE"]) {
         const reported = await ask("api.example.com", { method, headers: bearer, body, path: "/chunks" })
@@ -233,20 +233,20 @@ describe("the value goes", () => {
   })
 })
 
-describe("the gateway passes on", () => {
-  test("events as they come", async () => {
+describe("the gateway relays", () => {
+  test("events as they arrive", async () => {
     const answered = ask("api.example.com", { headers: bearer, path: "/events", until: "data: one\n\n" })
     expect((await answered).text).toBe("data: one\n\n")
     for (const response of waiting.splice(0)) response.end()
   })
 
-  test("large bodies in both directions, byte by byte", async () => {
+  test("large bodies in both directions, byte for byte", async () => {
     const body = Array.from({ length: 64 }, (_, at) => String.fromCharCode(97 + (at % 26)).repeat(65_536))
     const reported = await ask("api.example.com", { method: "PUT", headers: bearer, body })
     expect(reported.seen?.body).toBe(body.join(""))
   })
 
-  test("answers without a body, and errors of the host", async () => {
+  test("responses without a body, and errors of the host", async () => {
     const head = await ask("api.example.com", { method: "HEAD", headers: bearer })
     expect(head).toMatchObject({ status: 200, text: "", seen: { method: "HEAD" } })
   })
@@ -258,19 +258,22 @@ describe("the gateway passes on", () => {
   })
 })
 
-describe("the value does not go", () => {
-  test.each(["example.com", "v1.api.example.com", "other.example.com"])("to %s: what is held stays", async (host) => {
-    const reported = await ask(host, { headers: bearer })
-    expect(reported).toMatchObject({ status: 200, text: `from ${host}` })
-    expect(reported.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
-  })
+describe("the value is not sent", () => {
+  test.each(["example.com", "v1.api.example.com", "other.example.com"])(
+    "to %s: the placeholder stays",
+    async (host) => {
+      const reported = await ask(host, { headers: bearer })
+      expect(reported).toMatchObject({ status: 200, text: `from ${host}` })
+      expect(reported.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
+    },
+  )
 
   test("to its host on another port", async () => {
     const reported = await ask("api.example.com", { via: "api.example.com:8443", headers: bearer })
     expect(reported.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
   })
 
-  test("to another site behind the same door: a Host of another is 421", async () => {
+  test("to another site on the same connection: a different Host header gets 421", async () => {
     for (const headers of [
       { ...bearer, host: "evil.example" },
       { ...bearer, host: "api.example.com:8443" },
@@ -282,7 +285,7 @@ describe("the value does not go", () => {
     expect(reported).toMatchObject({ status: 421, seen: undefined })
   })
 
-  test("to a host that was reached under another name: its certificate is not believed", async () => {
+  test("to a host reached under another name: its certificate is rejected", async () => {
     const reported = ask("api.example.com", {
       via: "other.example.com:443",
       headers: bearer,
@@ -291,7 +294,7 @@ describe("the value does not go", () => {
     await expect(reported).rejects.toThrow(/certificate/)
   })
 
-  test("to a server that has no certificate for its name", async () => {
+  test("to a server without a certificate for its name", async () => {
     const untrusting = await startProxy({
       authority,
       secrets: () => secrets,
@@ -307,11 +310,11 @@ describe("the value does not go", () => {
     await untrusting.close()
   })
 
-  test("once it was deleted", async () => {
+  test("after the secret was deleted", async () => {
     secrets = []
     const reported = await ask("api.example.com", { headers: bearer })
     expect(reported.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
-    // The daemon may not have heard of it: the gateway sends nothing, and the daemon asks what there is.
+    // The daemon may not know yet: the gateway sends nothing, and the daemon reloads its secrets.
     known = [SECRET]
     const late = await ask("api.example.com", { headers: bearer })
     expect(late).toMatchObject({ status: 403, seen: undefined })
@@ -320,7 +323,7 @@ describe("the value does not go", () => {
     secrets = [SECRET]
   })
 
-  test("back to the agent: what a host says of it is hidden, in the body, in base64 and in headers", async () => {
+  test("back to the agent: it is hidden in the response body, in base64 and in headers", async () => {
     for (const headers of [bearer, { authorization: basic(`git:${HELD}`) }]) {
       const reported = await ask("api.example.com", { headers, path: "/echo" })
       expect(reported.seen?.headers.authorization).not.toBe(headers.authorization)
@@ -332,14 +335,14 @@ describe("the value does not go", () => {
     }
   })
 
-  test("to where its host redirects: the agent is told where, without it", async () => {
+  test("to a redirect target: the agent gets the location with the placeholder", async () => {
     const reported = await ask("api.example.com", { headers: bearer, path: "/redirect" })
     expect(reported).toMatchObject({ status: 302, seen: { path: "/redirect" } })
     expect(reported.headers.location).toBe(`https://elsewhere.example.com/?token=${HELD}`)
     expect(reported.headers["set-cookie"]).toEqual(["a=1", `b=${HELD}`])
   })
 
-  test("into a second request that was put into a body", async () => {
+  test("in a request smuggled into a body", async () => {
     const inner = `GET /smuggled HTTP/1.1\r\nHost: api.example.com\r\nAuthorization: Bearer ${HELD}\r\n\r\n`
     const before = seen.length
     // A GET with a body is not sent at all.
@@ -349,42 +352,42 @@ describe("the value does not go", () => {
   })
 })
 
-describe("nothing goes", () => {
+describe("the proxy sends nothing", () => {
   test.each(["127.0.0.1:443", "[::1]:443", "localhost:443", "169.254.169.254:80", "10.0.0.1:443", "db.internal:5432"])(
-    "to the inside: %s",
+    "to internal addresses: %s",
     async (via) => {
       expect(await ask("x.example.com", { via })).toMatchObject({ status: 403 })
     },
   )
 
-  test("to a public name with an inner address", async () => {
+  test("to a public name with an internal address", async () => {
     expect(await ask("inside.example.com")).toMatchObject({
       status: 403,
       text: expect.stringContaining("not a public"),
     })
   })
 
-  test("to a host that is not allowed, where there is a list", async () => {
+  test("to a host outside the allow list", async () => {
     expect(await ask("evil.example.com", { by: strict.url })).toMatchObject({ status: 403 })
     expect(await ask("other.example.com", { by: strict.url })).toMatchObject({ status: 200 })
     expect(await ask("api.example.com", { by: strict.url, headers: bearer })).toMatchObject({ status: 200 })
   })
 
   test.each(["api.example.com", "user@api.example.com:443", "api.example.com:443/x", ":443"])(
-    "to what is no host and port: %s",
+    "to an invalid target: %s",
     async (via) => {
       expect(await ask("api.example.com", { via })).toMatchObject({ status: 400 })
     },
   )
 
-  test("without the proxy's own credentials", async () => {
+  test("without the proxy's credentials", async () => {
     const by = new URL(proxy.url)
     by.password = "wrong"
     expect(await ask("api.example.com", { by, headers: bearer })).toMatchObject({ status: 407 })
     expect(await get("http://api.example.com/", "")).toMatchObject({ status: 407 })
   })
 
-  test("by plain http, but to the gateway where it speaks that", async () => {
+  test("over plain http, except to the gateway if it uses that", async () => {
     const before = seen.length
     for (const url of [
       "http://api.example.com/",
@@ -404,7 +407,7 @@ describe("nothing goes", () => {
   })
 })
 
-test("Node's own fetch goes this way by its environment", async () => {
+test("Node's fetch uses the proxy from its environment", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-proxy-"))
   const file = path.join(folder, "ca.pem")
   writeFileSync(file, authority.certificate)
@@ -438,14 +441,14 @@ test("a name is resolved once, and every address of it must be public", async ()
   expect(requests).toEqual(Object.keys(answers))
 })
 
-test("its authority signs for one host at a time, and for servers alone", () => {
+test("the proxy's CA signs for one host at a time, and for servers only", () => {
   const ca = new X509Certificate(authority.certificate)
   expect([ca.ca, ca.verify(ca.publicKey), ca.checkIssued(ca)]).toEqual([true, true, true])
   expect(newAuthority("of the tests").certificate).not.toBe(authority.certificate)
 })
 
 const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,8}[a-z0-9])?$/)
-test("whichever host is asked for, only its own sees the value", async () => {
+test("only the bound host gets the value, whatever host is requested", async () => {
   const hosts = fc.oneof(
     fc.constantFrom("api.example.com", "example.com", "other.example.com"),
     fc.tuple(label, fc.constantFrom("api.example.com", "example.com", "example")).map((parts) => parts.join(".")),

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net"
 import tls, { type TLSSocket } from "node:tls"
 import { newAuthority } from "../../src/daemon/proxy/authority.ts"
 
-/** A request as it came: its head in full, and how much of a body. `closed`: its connection has ended. */
+/** A received request: its complete head and how much of a body. `closed`: its connection has ended. */
 export type RawRequest = {
   method: string
   path: string
@@ -15,7 +15,7 @@ export type RawRequest = {
 
 export type RawAnswer = (request: RawRequest, socket: TLSSocket) => void | Promise<void>
 
-/** An https server that writes the bytes of its answers itself, valid or not. One request a connection. */
+/** An https server that writes the raw bytes of its responses, valid or not. One request a connection. */
 export async function openRawHost(answers: Record<string, RawAnswer>) {
   const authority = newAuthority("of the raw host")
   const requests: RawRequest[] = []
@@ -56,7 +56,7 @@ export async function openRawHost(answers: Record<string, RawAnswer>) {
   }
 }
 
-/** A complete answer. `headers`: lines, each with its end. */
+/** A complete response. `headers`: lines, each with its end. */
 export function simple(body: string | Buffer, headers = "", status = "200 OK"): Buffer {
   const bytes = Buffer.from(body)
   const head = `HTTP/1.1 ${status}\r\n${headers}Content-Length: ${bytes.byteLength}\r\nConnection: close\r\n\r\n`

@@ -13,15 +13,15 @@ import { end, npmStart, type Started } from "../acceptance/npm-start.ts"
 import { talkTo } from "./talk.ts"
 
 /**
- * DNS rebinding, against the gateway as `npm start` runs it: its DNS over HTTPS says a public address, and the lookup of
- * the connection, by a hosts file of its own, says this computer. Needs Linux that lets a process mount for itself and
- * listen on 443.
+ * DNS rebinding, against the gateway as `npm start` runs it: its DNS over HTTPS resolves to a public address, and the
+ * lookup of the connection, by a separate hosts file, to this computer. Needs Linux that lets a process mount for
+ * itself and listen on 443.
  */
 
 const LOOPBACK = "127.0.0.77"
 const NAME = "rebind.example"
 
-/** A mount namespace in which names stand for this computer. */
+/** A mount namespace in which names resolve to this computer. */
 const inNamespace = (script: string, ...args: string[]) =>
   ["unshare", "-rm", "sh", "-c", script, "sh", ...args] as const
 
@@ -64,7 +64,7 @@ const canMount = () => {
 }
 const isPossible = canMount() && (await listens(secure, 443, LOOPBACK)) && (await listens(plain, 80, LOOPBACK))
 
-describe.skipIf(!isPossible)("a name that is this computer once it was checked", { timeout: 120_000 }, () => {
+describe.skipIf(!isPossible)("a name that resolves to this computer after its check", { timeout: 120_000 }, () => {
   let folder: string
   let gateway: Started
   let talk: ReturnType<typeof talkTo>
@@ -125,23 +125,20 @@ describe.skipIf(!isPossible)("a name that is this computer once it was checked",
     },
   }
 
-  test.each(Object.keys(ways))("is reached by no https request of %s: it has no certificate", async (way) => {
+  test.each(Object.keys(ways))("gets no https request of %s, since it has no certificate", async (way) => {
     ;[lookups.length, reached.length, connections] = [0, 0, 0]
     const reported = await ways[way]?.(`https://${NAME}/inside`)
-    // It was looked up, and found to be public; the connection then led here.
+    // The lookup found a public address; the connection then led here.
     expect(lookups, String(reported)).toContain("A")
     expect(connections, String(reported)).toBeGreaterThan(0)
     expect(reached).toEqual([])
     expect(reported).not.toContain("the inside of this computer")
   })
 
-  test.each(Object.keys(ways))(
-    "is reached by no http request of %s: none is sent outside of production",
-    async (way) => {
-      reached.length = 0
-      const reported = await ways[way]?.(`http://${NAME}/inside`)
-      expect(reached).toEqual([])
-      expect(reported).not.toContain("the inside of this computer")
-    },
-  )
+  test.each(Object.keys(ways))("gets no http request of %s, since none is sent outside of production", async (way) => {
+    reached.length = 0
+    const reported = await ways[way]?.(`http://${NAME}/inside`)
+    expect(reached).toEqual([])
+    expect(reported).not.toContain("the inside of this computer")
+  })
 })

@@ -16,7 +16,7 @@ export type Daemon = {
   stop: () => Promise<void>
 }
 
-/** A daemon as a user starts it, in a folder of its own. */
+/** A daemon as a user starts it, in a separate folder. */
 export function runDaemon(
   port: number,
   more: { intern?: string; agent?: string; token?: string; dir?: string; args?: string[]; path?: string } = {},

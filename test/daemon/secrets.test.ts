@@ -13,8 +13,8 @@ import { type Daemon, runDaemon } from "./run-daemon.ts"
 import { talkTo } from "./talk.ts"
 
 /**
- * Secrets from one end to the other: the gateway as `npm start` runs it, the daemon as a user starts it, an agent that
- * does what it can to get at values, and a real https server in the place of the hosts that they are for.
+ * Secrets end to end: the gateway as `npm start` runs it, the daemon as a user starts it, an agent that tries to get
+ * at values, and a real https server in place of the bound hosts.
  */
 
 const VALUE = "canary-Value/of+the=secret"
@@ -68,7 +68,7 @@ async function start(name: string, more: Parameters<typeof runDaemon>[1] & { mod
 const store = (id: string, name: string, value: string, ...hosts: string[]) =>
   talk.json("PUT", `/vault/interns/${id}/secrets/${name}`, { hosts, value })
 
-/** What a command of the scripted agent prints. */
+/** Output of a command of the scripted agent. */
 async function run({ id }: Running, command: string): Promise<string> {
   const { text } = await (await talk.say(id, `run ${command}`, { approval_mode: "self-drive" })).all()
   return text
@@ -98,7 +98,7 @@ describe("an agent of a daemon", { timeout: 240_000 }, () => {
     running = await start("scripted")
   }, 120_000)
 
-  test("uses a secret at its host, and reads its own placeholder where the host says the value", async () => {
+  test("uses a secret at its host, and reads the placeholder where the host echoes the value", async () => {
     const text = await run(running, curl("api.bound.example/echo"))
     expect(host.requests.at(-1)?.headers.authorization).toBe(`Bearer ${VALUE}`)
     expect(text).toMatch(/^HTTP\/1.1 200 OK/)
@@ -109,7 +109,7 @@ describe("an agent of a daemon", { timeout: 240_000 }, () => {
     expect(host.requests.at(-1)?.headers.authorization).toBe(`Basic ${Buffer.from(`git:${VALUE}`).toString("base64")}`)
   })
 
-  test("gets nothing of it at any other host, port or protocol", async () => {
+  test("gets no value at any other host, port or protocol", async () => {
     const before = host.requests.length
     await run(running, curl("other.bound.example/echo"))
     const { authorization } = host.requests.at(-1)?.headers ?? {}
@@ -123,7 +123,7 @@ describe("an agent of a daemon", { timeout: 240_000 }, () => {
     expect(host.requests).toHaveLength(before + 1)
   })
 
-  test("sends and gets large bodies, events as they come, and repositories", async () => {
+  test("sends and gets large bodies, streamed events and git repositories", async () => {
     const size = 8 * 1_048_576
     const file = path.join(running.daemon.dir, "work", "large")
     writeFileSync(file, bytesOf(size))
@@ -135,7 +135,7 @@ describe("an agent of a daemon", { timeout: 240_000 }, () => {
     const back = await run(running, `curl -sS https://api.bound.example/download?${size} | sha256sum`)
     expect(back).toContain(digest)
 
-    // The last event is sent once the agent has said that it has the first.
+    // The last event is sent once the agent has confirmed the first.
     const received = "curl -sS -o heard https://api.bound.example/heard"
     const loop = `while read -r line; do echo "$line"; case "$line" in *first*) ${received};; esac; done`
     const events = await run(running, `curl -sS -N https://api.bound.example/events | ${loop}`)
@@ -157,7 +157,7 @@ describe("an agent of a daemon", { timeout: 240_000 }, () => {
     expectNoValue(reported)
   })
 
-  test("has a secret that is added or changed while it runs, without a restart of anything", async () => {
+  test("gets secrets that are added or changed while it runs, without a restart", async () => {
     const { id, daemon } = running
     await store(id, "new_token", "canary-new-value", "api.bound.example")
     const command = 'curl -sS -H "x-new: $NEW_TOKEN" https://api.bound.example/echo'
@@ -174,7 +174,7 @@ describe("an agent of a daemon", { timeout: 240_000 }, () => {
     expect(daemon.process.exitCode).toBeNull()
   })
 
-  test("finds no value in its environment, in /proc, in its files, in its proxy or in the daemon's memory", async () => {
+  test("finds no value in its environment, /proc, its files, its proxy or the daemon's memory", async () => {
     const { daemon, id, token } = running
     const reads = [
       "env; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n'",
@@ -186,11 +186,11 @@ describe("an agent of a daemon", { timeout: 240_000 }, () => {
     }
     const script = path.join(folder, "memory.mjs")
     writeFileSync(script, MEMORY)
-    // Backwards, since what is asked of the agent passes through the daemon.
+    // Reversed, since commands to the agent pass through the daemon.
     const wanted = [VALUE, OTHER].map((value) => Buffer.from(Buffer.from(value).toReversed()).toString()).join(" ")
     const found = await run(running, `${process.execPath} ${script} ${daemon.process.pid} ${wanted}`)
     expect(found).toMatch(/^read [1-9]\d* MB; found 0/)
-    // The join token of a daemon that runs as the same user can be stolen. It is no way to a value either.
+    // The join token of a daemon that runs as the same user can be stolen, but reveals no value.
     const stolen = `tr '\\0' '\\n' < /proc/${daemon.process.pid}/environ | sed -n 's/^INTERN_JOIN_TOKEN=//p'`
     expect(await run(running, stolen)).toContain(token)
     for (const resource of ["/daemon/secrets", "", "/daemon"]) {
@@ -203,7 +203,10 @@ describe("an agent of a daemon", { timeout: 240_000 }, () => {
   })
 })
 
-/** Searches what a process can write to, and so all that it has read: node memory.mjs PID REVERSED... */
+/**
+ * Searches all memory that a process can write to, which includes everything it has read: node memory.mjs PID
+ * REVERSED...
+ */
 const MEMORY = `
 import { openSync, readFileSync, readSync } from "node:fs"
 const [pid, ...reversed] = process.argv.slice(2)
@@ -224,7 +227,7 @@ for (const line of readFileSync("/proc/" + pid + "/maps", "utf8").split("\\n")) 
 console.log("read " + Math.round(read / 1e6) + " MB; found " + found)
 `
 
-/** Others are tested where they are installed: TEST_AGENTS=qwen,codex,claude, and their commands in the PATH. */
+/** Others are tested if they are installed: TEST_AGENTS=qwen,codex,claude, and their commands in the PATH. */
 const AGENTS = (process.env["TEST_AGENTS"] ?? "opencode").split(",")
 
 describe("a real agent", { timeout: 240_000 }, () => {

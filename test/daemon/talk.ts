@@ -9,7 +9,7 @@ type Chunk = {
   error?: { metadata: { reason: string } }
 }
 
-/** A response of an intern over a real socket, read as it comes. */
+/** A response of an intern over a real socket, read incrementally. */
 export class Reading {
   readonly response: Response
   readonly chunks: Chunk[] = []
@@ -71,7 +71,7 @@ export class Reading {
     )
   }
 
-  /** What the question shows, as JSON. */
+  /** The question's display fields, as JSON. */
   get questionText(): string {
     const calls = this.chunks.flatMap(({ choices }) => choices).flatMap(({ delta }) => delta.tool_calls ?? [])
     return calls[0]?.function.arguments ?? ""
@@ -86,7 +86,7 @@ export class Reading {
   }
 }
 
-/** Management and chat of interns, by one key. `url` ends in /api/v1. */
+/** Management and chat of interns with one key. `url` ends in /api/v1. */
 export function talkTo(url: string, key: string) {
   const send = async (method: string, path: string, body?: unknown, signal?: AbortSignal) => {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }

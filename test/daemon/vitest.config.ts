@@ -8,7 +8,7 @@ const { properties, timeoutMs } = depthFrom(process.env)
 
 useMemoryDisk()
 
-/** The daemon as a process of its own, against a scripted gateway, with a scripted agent. */
+/** The daemon as a separate process, against a scripted gateway, with a scripted agent. */
 export default defineConfig({
   root,
   test: {

@@ -48,7 +48,7 @@ export async function document(model: string, text: string, more: object = {}): 
   return (await ask(model, text, more)).json() as Promise<Answer>
 }
 
-/** The chunks of a streamed answer, usage asked for and `[DONE]` left off. */
+/** The chunks of a streamed response, with usage and without `[DONE]`. */
 export async function stream(model: string, text: string, more: object = {}): Promise<Answer[]> {
   const answered = await ask(model, text, { stream: true, stream_options: { include_usage: true }, ...more })
   return chunksOf(await answered.text())
@@ -60,7 +60,7 @@ export function chunksOf(text: string): Answer[] {
     .map((data) => JSON.parse(data) as Answer)
 }
 
-/** The data of each event, as a reader of server-sent events would take them. */
+/** The data of each event. */
 export function events(text: string): string[] {
   const lines = text.split(/\r\n|\n/)
   return lines.filter((line) => line.startsWith("data: ")).map((line) => line.slice(6))
@@ -70,7 +70,7 @@ export function contentOf(answers: readonly Answer[]): string {
   return answers.map(({ choices }) => choices[0]?.delta?.content ?? choices[0]?.message?.content ?? "").join("")
 }
 
-/** Reads a body to its end or its break, keeping the chunks in which it came. */
+/** Reads a body until it ends or breaks, keeping its chunks. */
 export async function read(response: Response): Promise<{ text: string; chunks: Uint8Array[]; broke: boolean }> {
   const decoder = new TextDecoder()
   const chunks: Uint8Array[] = []

@@ -8,7 +8,7 @@ import { ask, contentOf, document, events, post, read, stream, user, worker } fr
 
 const output = "The quick brown fox jumps over the lazy dog, twice."
 
-describe("an ordinary answer", () => {
+describe("a response", () => {
   test("is the last user message, in one document with its usage", async () => {
     const answer = await document("echo", output)
     expect(answer).toMatchObject({
@@ -39,13 +39,13 @@ describe("an ordinary answer", () => {
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1)
   })
 
-  test("streams no usage to those who did not ask", async () => {
+  test("streams no usage unless requested", async () => {
     const text = await (await ask("echo", output, { stream: true })).text()
     expect(text).not.toContain("usage")
     expect(text).toMatch(/\n\ndata: \[DONE\]\n\n$/)
   })
 
-  test("joins text parts, and says so when there is no text", async () => {
+  test("joins text parts, and is (empty) without text", async () => {
     const parts = [
       { type: "text", text: "one " },
       { type: "image_url", image_url: { url: "data:," } },
@@ -57,7 +57,7 @@ describe("an ordinary answer", () => {
     expect(contentOf([await document("echo", "")])).toBe("(empty)")
   })
 
-  test("never cuts a character in two, and still counts as estimated", async () => {
+  test("never splits a character, and still counts tokens as estimated", async () => {
     const text = "abc🌍🌍🌍x🌍"
     const chunks = await stream("echo", text)
     expect(contentOf(chunks)).toBe(text)
@@ -76,7 +76,7 @@ describe("an ordinary answer", () => {
     expect(answer.choices).toMatchObject([{ message: { content: "The quick brown fox " }, finish_reason: "stop" }])
   })
 
-  test("comes in as many choices as asked, all of them counted", async () => {
+  test("has the requested number of choices, all of them counted", async () => {
     expect((await document("echo", output, { n: 3 })).usage?.completion_tokens).toBe(3 * estimateTokens(output))
     const chunks = await stream("echo", output, { n: 2 })
     for (const index of [0, 1]) {
@@ -86,19 +86,19 @@ describe("an ordinary answer", () => {
     }
   })
 
-  test("long says four thousand tokens, the same every time", async () => {
+  test("of long has four thousand tokens, always the same", async () => {
     const answer = await document("long", output)
     expect(contentOf([answer])).toMatch(/^word-0001 word-0002 .* word-1600$/)
     expect(answer.usage?.completion_tokens).toBe(4_000)
   })
 })
 
-describe("other shapes of answers", () => {
+describe("other shapes of responses", () => {
   test("json without a schema wraps the message", async () => {
     expect(JSON.parse(contentOf([await document("json", output)]))).toEqual({ echo: output, ok: true })
   })
 
-  test("json with a schema fits it, nested objects, references and bounds too", async () => {
+  test("json with a schema fits it, with nested objects, references and bounds", async () => {
     const schema = {
       type: "object",
       properties: {
@@ -132,11 +132,11 @@ describe("other shapes of answers", () => {
     [{ allOf: [{ properties: { a: { type: "boolean" } } }, { properties: { b: { const: 2 } } }] }, { a: true, b: 2 }],
     [{ required: ["a"], type: "object" }, { a: "hi" }],
     [{ properties: { next: { anyOf: [{ $ref: "#/missing" }] } } }, { next: "hi" }],
-  ])("%j is met by %j", (schema, value) => {
+  ])("%j is satisfied by %j", (schema, value) => {
     expect(toSchemaValue(schema, "hi")).toEqual(value)
   })
 
-  test("a schema that refers to itself comes to an end", () => {
+  test("a recursive schema ends", () => {
     const list = { type: "object", properties: { next: { anyOf: [{ $ref: "#" }, { type: "null" }] } } }
     expect(JSON.stringify(toSchemaValue(list, "hi"))).toMatch(/^(\{"next":)+null\}+$/)
     expect(toSchemaValue({ $ref: "#" }, "hi")).toBe(null)
@@ -158,7 +158,7 @@ describe("other shapes of answers", () => {
   })
 
   test.each([[{ reasoning_effort: "none" }], [{ reasoning: { effort: "none" } }]])(
-    "no effort, no reasoning: %j",
+    "without effort has no reasoning: %j",
     async (more) => {
       const { choices } = await document("reasoning", output, more)
       expect(choices[0]?.message).toEqual({ role: "assistant", content: output })
@@ -175,7 +175,7 @@ describe("other shapes of answers", () => {
   })
 })
 
-describe("refused requests", () => {
+describe("rejected requests", () => {
   test.each([
     ["a body that is not JSON", "{", null],
     ["messages that are not an array", JSON.stringify({ model: "echo", messages: "hi" }), "messages"],
@@ -196,7 +196,7 @@ describe("refused requests", () => {
   })
 
   test.each(["unknown", "status-999", "status-500:date", "constructor"])(
-    "a model that does not exist: %s",
+    "an unknown model is a 404: %s",
     async (model) => {
       const refused = await ask(model, output)
       expect(refused.status).toBe(404)
@@ -204,12 +204,12 @@ describe("refused requests", () => {
     },
   )
 
-  test("a path that does not exist", async () => {
+  test("an unknown path is a 404", async () => {
     expect((await worker.fetch(new Request("https://embedded/v1/embeddings"))).status).toBe(404)
   })
 })
 
-test("every model of the list is served under its slug", async () => {
+test("every listed model is served under its slug", async () => {
   const listed = await (await worker.fetch(new Request("https://embedded/v1/models"))).json()
   const slugs = [...embeddedModels, ...mediaModels, ...realtimeModels].map(({ slug }) => slug)
   const chatting = embeddedModels.filter(({ embeddings }) => !embeddings).map(({ slug }) => slug)
@@ -223,7 +223,7 @@ test("every model of the list is served under its slug", async () => {
   }
 })
 
-test("the same question streams the same events", async () => {
+test("the same request streams the same events", async () => {
   const [one, other] = [
     await read(await ask("long", output, { stream: true })),
     await read(await ask("long", output, { stream: true })),

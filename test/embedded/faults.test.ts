@@ -13,7 +13,7 @@ const padded = pad(output, 20)
 const streamed = { stream: true, stream_options: { include_usage: true } }
 
 describe("a status model", () => {
-  test.each(failureStatuses.map((status) => [status]))("refuses with %i in OpenAI's shape", async (status) => {
+  test.each(failureStatuses.map((status) => [status]))("returns %i in OpenAI's shape", async (status) => {
     for (const more of [{}, { stream: true }]) {
       const refused = await ask(`status-${status}`, output, more)
       expect(refused.status).toBe(status)
@@ -22,11 +22,11 @@ describe("a status model", () => {
     }
   })
 
-  test("that refuses the key repeats it", async () => {
+  test("status-401 repeats the key", async () => {
     expect(await (await ask("status-401", output)).text()).toContain("Bearer sk-upstream")
   })
 
-  test.each(["status-429", "status-503"])("%s says when to come back, in three ways", async (model) => {
+  test.each(["status-429", "status-503"])("%s sends retry-after as seconds, date and milliseconds", async (model) => {
     const [seconds, date, ms] = await Promise.all(["", ":date", ":ms"].map((variant) => ask(model + variant, output)))
     expect(seconds?.headers.get("retry-after")).toBe("2")
     const aheadMs = Date.parse(date?.headers.get("retry-after") ?? "") - Date.now()
@@ -36,13 +36,13 @@ describe("a status model", () => {
     expect(ms?.headers.has("retry-after")).toBe(false)
   })
 
-  test("that has nothing to wait for says nothing about it", async () => {
+  test("status-500 sends no retry-after", async () => {
     expect((await ask("status-500", output)).headers.has("retry-after")).toBe(false)
   })
 })
 
-describe("a stream that goes wrong", () => {
-  test("an empty answer has the right type and no bytes", async () => {
+describe("a faulty stream", () => {
+  test("empty has the right type and no bytes", async () => {
     const body = await ask("empty", output, { stream: true })
     expect([body.status, body.headers.get("content-type"), await body.text()]).toEqual([
       200,
@@ -53,7 +53,7 @@ describe("a stream that goes wrong", () => {
     expect([whole.status, whole.headers.get("content-type"), await whole.text()]).toEqual([200, "application/json", ""])
   })
 
-  test("a page comes where events were asked for", async () => {
+  test("html responds with a page instead of events", async () => {
     const page = await ask("html", output, { stream: true })
     expect(page.headers.get("content-type")).toMatch(/^text\/html/)
     expect(await page.text()).toContain("Service portal")
@@ -61,12 +61,12 @@ describe("a stream that goes wrong", () => {
 
   const overloaded = { error: { message: "The model is overloaded.", type: "server_error", code: 503 } }
 
-  test("an error is the first and only frame", async () => {
+  test("first-frame-error sends an error as its only frame", async () => {
     const { text } = await read(await ask("first-frame-error", output, streamed))
     expect(text).toBe(`data: ${JSON.stringify(overloaded)}\n\n`)
   })
 
-  test("an error comes after ten pieces and nothing follows it", async () => {
+  test("late-error sends an error after ten chunks and nothing after it", async () => {
     const frames = events((await read(await ask("late-error", output, streamed))).text)
     expect(frames).toHaveLength(12)
     expect(
@@ -82,12 +82,12 @@ describe("a stream that goes wrong", () => {
     expect(JSON.parse(frames[11] ?? "")).toEqual(overloaded)
   })
 
-  test.each(["first-frame-error", "late-error"])("%s as a document is an error under 200", async (model) => {
+  test.each(["first-frame-error", "late-error"])("%s as a document is an error with status 200", async (model) => {
     const whole = await ask(model, output)
     expect([whole.status, await whole.json()]).toEqual([200, overloaded])
   })
 
-  test("a cut stream breaks in the middle of an event", async () => {
+  test("cut breaks in the middle of an event", async () => {
     const { text, broke } = await read(await ask("cut", output, streamed))
     const frames = text.split("\n\n")
     expect(broke).toBe(true)
@@ -97,14 +97,14 @@ describe("a stream that goes wrong", () => {
     expect(() => JSON.parse(frames[11]?.slice(6) ?? "")).toThrow()
   })
 
-  test("a cut document breaks in its middle", async () => {
+  test("cut as a document breaks in its middle", async () => {
     const { text, broke } = await read(await ask("cut", output))
     expect(broke).toBe(true)
     expect(text).toMatch(/^\{"id"/)
     expect(() => JSON.parse(text)).toThrow()
   })
 
-  test("an answer cut short by its limit still breaks inside an event", async () => {
+  test("cut still breaks inside an event when a limit ends it early", async () => {
     const { text, broke } = await read(await ask("cut", output, { ...streamed, max_tokens: 3 }))
     expect(broke).toBe(true)
     expect(text.split("\n\n")).toHaveLength(5)
@@ -118,19 +118,19 @@ describe("a stream that goes wrong", () => {
   })
 })
 
-describe("a vendor's usage", () => {
+describe("usage in vendor shapes", () => {
   const counts = {
     prompt_tokens: estimatePromptTokens(user(output)),
     completion_tokens: estimateTokens(padded),
     total_tokens: estimatePromptTokens(user(output)) + estimateTokens(padded),
   }
 
-  test("is never there", async () => {
+  test("no-usage never has any", async () => {
     expect(await document("no-usage", output)).not.toHaveProperty("usage")
     expect((await stream("no-usage", output)).some((chunk) => "usage" in chunk)).toBe(false)
   })
 
-  test("is zero for a real answer", async () => {
+  test("zero-usage is zero for real output", async () => {
     const zero = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
     expect((await document("zero-usage", output)).usage).toEqual(zero)
     const chunks = await stream("zero-usage", output)
@@ -138,7 +138,7 @@ describe("a vendor's usage", () => {
     expect(contentOf(chunks)).toBe(padded)
   })
 
-  test("rides on a choice after the finish, with keys nobody knows", async () => {
+  test("odd-usage is on a choice after the finish, with unknown keys", async () => {
     const chunks = await stream("odd-usage", output)
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("stop")
     expect(chunks.at(-1)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: null }])
@@ -150,7 +150,7 @@ describe("a vendor's usage", () => {
     })
   })
 
-  test("tells that half of the prompt was cached", async () => {
+  test("cached-tokens reports half of the prompt as cached", async () => {
     const expected = {
       ...counts,
       prompt_tokens_details: { cached_tokens: Math.floor(counts.prompt_tokens / 2) },
@@ -160,15 +160,15 @@ describe("a vendor's usage", () => {
     expect((await stream("cached-tokens", output)).at(-1)?.usage).toEqual(expected)
   })
 
-  test("is null on every chunk before the last, as is the fingerprint", async () => {
+  test("null-usage is null on every chunk before the last, as is the fingerprint", async () => {
     const chunks = await stream("null-usage", output)
     for (const chunk of chunks.slice(0, -1)) expect(chunk).toMatchObject({ usage: null, system_fingerprint: null })
     expect(chunks.at(-1)?.usage).toEqual(counts)
   })
 })
 
-describe("a sloppy wire", () => {
-  test("bare chunks lack what a chunk must have, until the finish", async () => {
+describe("malformed framing", () => {
+  test("bare-chunks lacks required fields until the finish", async () => {
     const chunks = await stream("bare-chunks", output)
     for (const chunk of chunks.slice(0, -2)) {
       expect(Object.keys(chunk)).toEqual(["id", "model", "choices"])
@@ -178,19 +178,19 @@ describe("a sloppy wire", () => {
     expect(contentOf(chunks)).toBe(padded)
   })
 
-  test("every line ends with CRLF", async () => {
+  test("crlf ends every line with CRLF", async () => {
     const { text } = await read(await ask("crlf", output, streamed))
     expect(text.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/)
     expect(contentOf(chunksOf(text))).toBe(padded)
   })
 
-  test("comments stand before, between and inside events", async () => {
+  test("comments has comments before, between and inside events", async () => {
     const { text } = await read(await ask("comments", output, streamed))
     expect(text).toMatch(/^: ping\n\n: ping\ndata: .*\n: ping\n\n: ping\n\n: ping\ndata: /)
     expect(contentOf(chunksOf(text))).toBe(padded)
   })
 
-  test("bytes come one at a time", async () => {
+  test("byte-chunks sends one byte at a time", async () => {
     for (const more of [{}, streamed]) {
       const { text, chunks } = await read(await ask("byte-chunks", output, more))
       expect(chunks.every((chunk) => chunk.length === 1)).toBe(true)
@@ -198,7 +198,7 @@ describe("a sloppy wire", () => {
     }
   })
 
-  test("characters are split across writes, and none is lost", async () => {
+  test("split-utf8 splits characters across writes without losing any", async () => {
     const expected = pad(`héllo wörld 🌍 日本語 ${output}`, 20)
     const { text, chunks } = await read(await ask("split-utf8", output, streamed))
     expect(contentOf(chunksOf(text))).toBe(expected)
@@ -220,11 +220,11 @@ describe("a sloppy wire", () => {
   })
 })
 
-describe("time", () => {
+describe("timing", () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  test("slow holds its headers back for six seconds", async () => {
+  test("slow delays its headers for six seconds", async () => {
     let answered = false
     const slow = ask("slow", output).then((response) => ((answered = true), response))
     await vi.advanceTimersByTimeAsync(5_999)
@@ -233,7 +233,7 @@ describe("time", () => {
     expect(contentOf([await (await slow).json()])).toBe(output)
   })
 
-  test("slow stops waiting when the caller leaves", async () => {
+  test("slow stops waiting when the client disconnects", async () => {
     const principal = new AbortController()
     const slow = ask("slow", output, {}, { signal: principal.signal })
     await vi.advanceTimersByTimeAsync(100)
@@ -242,7 +242,7 @@ describe("time", () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test("paced says a hundred tokens at fifty a second", () => {
+  test("paced sends a hundred tokens at fifty a second", () => {
     const steps = [...pacedSteps()]
     const waits = steps.flatMap((step) => (step.type === "wait" ? [step.untilMs] : []))
     expect(waits.slice(0, 3)).toEqual([20, 40, 60])
@@ -251,7 +251,7 @@ describe("time", () => {
     expect(answer(toRequest("paced", { max_tokens: 7 }), "").parts).toHaveLength(7)
   })
 
-  test("a wait ends on time, and for good when the reader leaves", async () => {
+  test("a wait ends on time, and is cancelled when the client disconnects", async () => {
     const reader = play(pacedSteps(), new AbortController().signal).getReader()
     await reader.read()
     let pieces = 0
@@ -271,7 +271,7 @@ describe("time", () => {
   test.each([
     ["stream", streamed, 11],
     ["document", {}, 1],
-  ])("a stalled %s is silent until the reader leaves", async (_, more, reads) => {
+  ])("stall keeps a %s open without data until the client disconnects", async (_, more, reads) => {
     const body = (await ask("stall", output, more)).body
     const reader = (body as ReadableStream<Uint8Array>).getReader()
     let done = 0

@@ -5,7 +5,7 @@ import { documents } from "../../src/embedded/guide/documents.ts"
 import { guide } from "../../src/embedded/guide/guide.ts"
 import { toSections } from "../../src/embedded/guide/sections.ts"
 
-test("the guide knows every page of the documentation", () => {
+test("the guide includes every page of the documentation", () => {
   const names = readdirSync(path.join(import.meta.dirname, "../../docs"), { recursive: true, encoding: "utf8" })
   const pages = names.filter((name) => name.endsWith(".md") && !name.startsWith("decisions"))
   expect(documents.map((one) => one.path).sort()).toEqual(["README.md", ...pages.map((name) => `docs/${name}`)].sort())
@@ -23,20 +23,20 @@ test.each([
   expect(guide(question).text.toLowerCase()).toContain(word.toLowerCase())
 })
 
-test("an answer names its source and says what it is", () => {
+test("an answer names its source and that it is not from a language model", () => {
   const { text, sources } = guide("How do I add my OpenAI key?")
   expect(sources[0]).toMatch(/^(?:README|docs\/[\w-]+)\.md#/)
   expect(text).toContain(`Source: ${sources[0]}`)
   expect(text).toContain("not a language model")
 })
 
-test("a question about something else is not answered", () => {
+test("an unrelated question gets no answer", () => {
   const { text, sources } = guide("zxqv wjkp")
   expect(sources).toEqual([])
   expect(text).toContain("I found nothing about that")
 })
 
-test("code that looks like a heading is no heading", () => {
+test("a comment in a code block is not a heading", () => {
   const [section, ...others] = toSections("a.md", "# Title\n\nText\n\n```sh\n# a comment\nls\n```\n")
   expect(others).toEqual([])
   expect(section).toMatchObject({ id: "a.md#title", title: "Title" })

@@ -3,7 +3,7 @@ import { newWorkspace, readStream } from "../support/world.ts"
 
 const QUESTION = "How do I rotate the master key?"
 
-test("embedded/guide answers through the gateway, free of charge, whole and streamed", async () => {
+test("embedded/guide responds through the gateway free of charge, as JSON and as a stream", async () => {
   const { as } = await newWorkspace()
   type Chat = { choices: { message: { content: string } }[]; usage: { cost: number } }
   const messages = [{ role: "user", content: QUESTION }]
@@ -15,7 +15,7 @@ test("embedded/guide answers through the gateway, free of charge, whole and stre
   expect(text).toBe(whole.choices[0]?.message.content)
 })
 
-test("it answers in JSON and with tool calls where the request wants them", async () => {
+test("embedded/guide responds with JSON and tool calls on request", async () => {
   const { as } = await newWorkspace()
   const ask = async (content: string, more: object) => {
     const body = { model: "embedded/guide", messages: [{ role: "user", content }], ...more }

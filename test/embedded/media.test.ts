@@ -18,7 +18,7 @@ function transcribe(fields: Record<string, string | File>): Promise<Response> {
   return worker.fetch(new Request("https://embedded/v1/audio/transcriptions", { method: "POST", body: form }))
 }
 
-test("documents are ordered by the words they share with the query, equals as they came", async () => {
+test("rerank orders documents by shared words, equal ones in input order", async () => {
   const documents = ["Nothing alike", { text: "the Cat, alone" }, "the cat sat", { image: "data:," }]
   const answer = await (await post("/rerank", { model: "rerank", query: "The cat sat", documents, top_n: 3 })).json()
   expect(answer).toMatchObject({
@@ -31,8 +31,8 @@ test("documents are ordered by the words they share with the query, equals as th
   })
 })
 
-describe("pictures", () => {
-  test("come as many as asked, each its own", async () => {
+describe("images", () => {
+  test("are distinct and as many as requested", async () => {
     const { data } = await (
       await post("/images/generations", { model: "image", prompt: "a dot", n: 3 })
     ).json<{
@@ -51,7 +51,7 @@ describe("pictures", () => {
     const zlib = new Response(bytes.subarray(at + 4, at + 4 + size)).body
     const dot = await new Response(zlib?.pipeThrough(new DecompressionStream("deflate"))).arrayBuffer()
     expect([...new Uint8Array(dot)]).toEqual([0, 2, 65, 0])
-    // The sum over an empty IEND is the same in every PNG.
+    // The CRC of an empty IEND is the same in every PNG.
     expect([...bytes.subarray(-4)]).toEqual([0xae, 0x42, 0x60, 0x82])
   })
 })
@@ -68,7 +68,7 @@ describe("speech", () => {
     expect((other.byteLength - 44) / (one.byteLength - 44)).toBe(7)
   })
 
-  test("is the samples alone when asked for as PCM", async () => {
+  test("is raw samples when requested as PCM", async () => {
     const pcm = await speak({ input: "Hi", response_format: "pcm" })
     expect(pcm.headers.get("content-type")).toBe("audio/pcm")
     const wav = new Uint8Array(await (await speak({ input: "Hi" })).arrayBuffer())
@@ -76,14 +76,14 @@ describe("speech", () => {
   })
 })
 
-test("a transcription says how much sound of what kind came", async () => {
+test("a transcription states the size and type of the audio", async () => {
   const file = new File([new Uint8Array(16_001)], "a.mp3", { type: "audio/mpeg" })
   const answer = await transcribe({ model: "transcribe", file })
   expect(await answer.json()).toEqual({ text: "16001 bytes of audio/mpeg", usage: { type: "duration", seconds: 2 } })
 })
 
 describe("a video", () => {
-  test("is ordered, then ready, then bytes of MP4", async () => {
+  test("is queued, then completed, then MP4 bytes", async () => {
     const order = await (await post("/videos", { model: "video", prompt: "waves", duration: 7 })).json<Json>()
     expect(order).toMatchObject({ status: "queued", seconds: "7" })
     const path = `/videos/${String(order["id"])}`
@@ -93,14 +93,14 @@ describe("a video", () => {
     expect(new TextDecoder().decode((await content.arrayBuffer()).slice(4, 12))).toBe("ftypisom")
   })
 
-  test.each(["/videos/none", "/videos/none/content", "/videos/video_1_4"])("%s is not there", async (path) => {
+  test.each(["/videos/none", "/videos/none/content", "/videos/video_1_4"])("%s returns 404", async (path) => {
     const refused = await get(path)
     expect(refused.status).toBe(404)
     expect(await refused.json()).toMatchObject({ error: { code: "video_not_found" } })
   })
 })
 
-describe("refused requests", () => {
+describe("rejected requests", () => {
   const file = new File(["x"], "a.wav")
 
   test.each([
@@ -124,7 +124,7 @@ describe("refused requests", () => {
     ["images", () => post("/images/generations", { model: "speech", prompt: "x" })],
     ["transcriptions", () => transcribe({ model: "speech", file })],
     ["videos", () => post("/videos", {})],
-  ])("a model that does not make %s does not exist there", async (_, ask) => {
+  ])("a model that does not make %s returns 404", async (_, ask) => {
     const refused = await ask()
     expect(refused.status).toBe(404)
     expect(await refused.json()).toMatchObject({ error: { code: "model_not_found" } })

@@ -26,7 +26,7 @@ const clock = { type: "function", function: { name: "get_time" } }
 describe("tools", () => {
   const args = { city: output, unit: "celsius", days: 42, hourly: true, places: [], extra: {} }
 
-  test("the first tool is called, its arguments made from its schema", async () => {
+  test("calls the first tool with arguments from its schema", async () => {
     const answer = await document("tool-call", output, { tools: [weather, clock] })
     const [choice] = answer.choices
     expect(choice).toMatchObject({ finish_reason: "tool_calls", message: { content: null } })
@@ -38,7 +38,7 @@ describe("tools", () => {
     expect(answer.usage?.completion_tokens).toBe(estimateTokens(JSON.stringify(args)))
   })
 
-  test("a streamed call opens with its name and no arguments, which then come in pieces", async () => {
+  test("streams a call as its name first, then its arguments in chunks", async () => {
     const chunks = await stream("tool-call", output, { tools: [weather] })
     const deltas = chunks.flatMap(({ choices }) => choices[0]?.delta?.tool_calls ?? [])
     expect(deltas[0]).toMatchObject({ index: 0, type: "function", function: { name: "get_weather", arguments: "" } })
@@ -47,7 +47,7 @@ describe("tools", () => {
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("tool_calls")
   })
 
-  test("a named choice decides which tool is called", async () => {
+  test("calls the tool that tool_choice names", async () => {
     const named = { type: "function", function: { name: "get_time" } }
     const { choices } = await document("tool-call", output, { tools: [weather, clock], tool_choice: named })
     expect(choices[0]?.message?.tool_calls).toMatchObject([{ function: { name: "get_time", arguments: "{}" } }])
@@ -56,18 +56,18 @@ describe("tools", () => {
   test.each([
     ["there are none", {}],
     ["none may be called", { tools: [weather], tool_choice: "none" }],
-  ])("the message is repeated when %s", async (_, more) => {
+  ])("repeats the message when %s", async (_, more) => {
     expect(contentOf([await document("tool-call", output, more)])).toBe(output)
   })
 
-  test("the result of a tool is answered in text", async () => {
+  test("responds to a tool result with text", async () => {
     const messages = [...user(output), { role: "tool", tool_call_id: "call_1", content: "sunny" }]
     const answer = await document("parallel-tools", "", { messages, tools: [weather] })
     expect(contentOf([answer])).toBe("The tool answered: sunny")
     expect(answer.choices[0]?.finish_reason).toBe("stop")
   })
 
-  test("several tools are called at once, each with its own index and id", async () => {
+  test("calls several tools at once, each with its index and id", async () => {
     const chunks = await stream("parallel-tools", output, { tools: [weather, clock] })
     const opened = chunks.flatMap(({ choices }) => choices[0]?.delta?.tool_calls ?? []).filter(({ id }) => id)
     expect(opened.map(({ index, function: { name } }) => [index, name])).toEqual([
@@ -78,12 +78,12 @@ describe("tools", () => {
     expect(new Set(choices[0]?.message?.tool_calls?.map(({ id }) => id)).size).toBe(3)
   })
 
-  test("one tool is called when parallel calls are off", async () => {
+  test("calls one tool when parallel calls are off", async () => {
     const more = { tools: [weather, clock], parallel_tool_calls: false }
     expect((await document("parallel-tools", output, more)).choices[0]?.message?.tool_calls).toHaveLength(1)
   })
 
-  test("a limit cuts the arguments of a call short", async () => {
+  test("cuts the arguments of a call at the limit", async () => {
     const { choices, usage } = await document("tool-call", output, { tools: [weather], max_tokens: 2 })
     expect(choices).toMatchObject([{ finish_reason: "length" }])
     expect(choices[0]?.message?.tool_calls?.[0]?.function.arguments).toBe(JSON.stringify(args).slice(0, 8))

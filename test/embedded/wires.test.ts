@@ -45,21 +45,21 @@ async function stream(format: keyof typeof wires, model: string, more: Json = {}
   return { events: events(whole).map((data) => JSON.parse(data) as Json), rest: text.slice(whole.length), broke }
 }
 
-describe.each(names)("in the words of /%s", (format) => {
+describe.each(names)("embedded /%s", (format) => {
   const { tool, last, textOf: textsOf, thoughtOf, argumentsOf } = wires[format]
 
-  test("a stream ends with the wire's own last event, and without [DONE]", async () => {
+  test("ends a stream with the last event of the format, and without [DONE]", async () => {
     const { events: reported } = await stream(format, "echo")
     expect(reported.map(textsOf).join("")).toBe(TEXT)
     expect(reported.at(-1)?.["type"]).toBe(last)
   })
 
-  test("tools are called", async () => {
+  test("calls tools", async () => {
     const { events: reported } = await stream(format, "tool-call", { tools: [tool] })
     expect(JSON.parse(reported.map(argumentsOf).join(""))).toEqual({ city: TEXT })
   })
 
-  test("thoughts come before the words", async () => {
+  test("sends reasoning before text", async () => {
     const { events: reported } = await stream(format, "reasoning")
     expect(reported.map(thoughtOf).join("")).toContain("I will repeat it.")
     expect(reported.findIndex((event) => textsOf(event) !== "")).toBeGreaterThan(
@@ -67,7 +67,7 @@ describe.each(names)("in the words of /%s", (format) => {
     )
   })
 
-  test("cut breaks inside an event", async () => {
+  test("breaks inside an event with the model cut", async () => {
     const { events: reported, rest, broke } = await stream(format, "cut")
     expect(broke).toBe(true)
     expect(reported.filter((event) => textsOf(event) !== "")).toHaveLength(10)
@@ -76,18 +76,18 @@ describe.each(names)("in the words of /%s", (format) => {
     expect((await read(await ask(format, "cut"))).broke).toBe(true)
   })
 
-  test("every model of the list is served, and no other", async () => {
+  test("serves every model of the list, and no other", async () => {
     for (const model of formatSlugs) expect((await ask(format, model)).status).not.toBe(404)
     expect((await ask(format, "long")).status).toBe(404)
   })
 
-  test("a request that the wire does not have is refused", async () => {
+  test("rejects a request of another format with 400", async () => {
     expect((await ask(format, "echo", { input: 5, messages: "x" })).status).toBe(400)
   })
 })
 
-describe("a failing vendor of /responses", () => {
-  test("tells an error before it has begun, and a failed response after", async () => {
+describe("embedded /responses with a fault", () => {
+  test("sends an error event before its start, and a failed response after it", async () => {
     const { events: reported } = await stream("responses", "first-frame-error")
     expect(reported).toEqual([
       { type: "error", sequence_number: 0, code: "server_error", message: expect.any(String), param: null },
@@ -100,7 +100,7 @@ describe("a failing vendor of /responses", () => {
     expect(await (await ask("responses", "late-error")).json()).toMatchObject({ status: "failed" })
   })
 
-  test("has the chat wire as well, with the same models", async () => {
+  test("serves chat completions, with the same models", async () => {
     const complete = (model: string) =>
       worker.fetch(
         new Request("https://embedded/responses/v1/chat/completions", {
@@ -112,21 +112,21 @@ describe("a failing vendor of /responses", () => {
     expect((await complete("long")).status).toBe(404)
   })
 
-  test("refuses in OpenAI's shape", async () => {
+  test("returns errors in OpenAI's shape", async () => {
     const refused = await ask("responses", "status-429")
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "2"])
     expect(await refused.json()).toMatchObject({ error: { code: "rate_limit_exceeded" } })
   })
 
-  test("no-usage has none", async () => {
+  test("has no usage with no-usage", async () => {
     expect(await (await ask("responses", "no-usage")).json()).toMatchObject({ usage: null })
   })
 })
 
-describe("a failing vendor of /messages", () => {
+describe("embedded /messages with a fault", () => {
   const overloaded = { type: "error", error: { type: "overloaded_error", message: expect.any(String) } }
 
-  test("tells an error event, before it has begun and after", async () => {
+  test("sends an error event before its start and after it", async () => {
     expect((await stream("messages", "first-frame-error")).events).toEqual([overloaded])
     const { events: reported } = await stream("messages", "late-error")
     expect(reported[0]?.["type"]).toBe("message_start")
@@ -135,18 +135,18 @@ describe("a failing vendor of /messages", () => {
     expect([whole.status, await whole.json()]).toEqual([529, overloaded])
   })
 
-  test("refuses in its own shape, and keeps the hint of when to come back", async () => {
+  test("returns errors in Anthropic's shape, with retry-after", async () => {
     const refused = await ask("messages", "status-429")
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "2"])
     expect(await refused.json()).toMatchObject({ type: "error", error: { type: "rate_limit_error" } })
   })
 
-  test("no-usage has none, anywhere", async () => {
+  test("has no usage anywhere with no-usage", async () => {
     expect(await (await ask("messages", "no-usage")).text()).not.toContain('"usage":')
     expect(JSON.stringify((await stream("messages", "no-usage")).events)).not.toContain('"usage":')
   })
 
-  test("a thought is signed once, at its end", async () => {
+  test("signs reasoning once, at its end", async () => {
     const { events: reported } = await stream("messages", "reasoning")
     const kinds = reported.map((event) => deltaOf(event)["type"])
     expect(kinds.filter((kind) => kind === "signature_delta")).toHaveLength(1)

@@ -30,12 +30,12 @@ const parts: [string, (id: string) => { success: true } | { success: false; erro
   ]
 
 describe.each(parts)("the file of a content part: %s", (field, parse) => {
-  test("of the gateway's own storage is refused: no provider knows it", () => {
+  test("from the gateway's storage is rejected, because no provider knows it", () => {
     const parsed = parse(OWN)
     expect(parsed.success ? "" : explain(parsed.error)).toContain(`${field}: names a file of the gateway`)
   })
 
-  test.each(OF_PROVIDERS)("of a provider is taken: %s", (id) => {
+  test.each(OF_PROVIDERS)("from a provider is accepted: %s", (id) => {
     expect(parse(id).success).toBe(true)
   })
 })

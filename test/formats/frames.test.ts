@@ -19,7 +19,7 @@ function cut(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
   return chunks
 }
 
-/** What the well-kept parser of the field makes of the same text. */
+/** Events of the same text as parsed by eventsource-parser. */
 function parsed(text: string): string[] {
   const events: string[] = []
   createParser({ onEvent: (event) => events.push(event.data) }).feed(text)
@@ -41,7 +41,7 @@ const stream = fc.array(frame, { maxLength: 8 }).map((frames) => frames.join("")
 const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 })
 
 describe("frames", () => {
-  test("however a stream is cut, its events are the same, and no byte is lost", () => {
+  test("give the same events and keep every byte however a stream is split", () => {
     fc.assert(
       fc.property(stream, sizes, (text, chunkSizes) => {
         const splitter = new FrameSplitter()
@@ -49,14 +49,14 @@ describe("frames", () => {
         expect(decoder.decode(concat([...frames, splitter.rest]))).toBe(text)
         const last = splitter.finish()
         const data = [...frames, ...(last ? [last] : [])].map(dataOf).filter((one) => one !== undefined)
-        // The other parser does not report events whose data is empty.
+        // eventsource-parser does not report events with empty data.
         expect(data.filter((one) => one !== "")).toEqual(parsed(`${text}\n\n`).filter((one) => one !== ""))
       }),
       { numRuns: runs(4) },
     )
   })
 
-  test("an event without an end is refused before it fills the memory", () => {
+  test("reject an event without an end before it fills the memory", () => {
     const splitter = new FrameSplitter()
     const chunk = encoder.encode("data: ".padEnd(4 * 1024 * 1024, "x"))
     expect(() => {

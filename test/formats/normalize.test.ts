@@ -16,13 +16,13 @@ const chunkOf = (delta: Json, index = 0, more: Json = {}) => ({
 const deltaOf = (chunk: Json) => (chunk["choices"] as { delta: Json }[])[0]?.delta as Json
 const callsOf = (chunk: Json) => deltaOf(chunk)["tool_calls"] as (Json & { function: Json })[]
 
-/** The numbers of the calls of a stream, in the order of its deltas. */
+/** Indexes of the tool calls of a stream, in the order of their deltas. */
 function numbersOf(deltas: readonly Json[]): unknown[] {
   const defaults = newDefaults()
   return deltas.map((delta) => callsOf(normalizeChunk(chunkOf({ tool_calls: [delta] }), defaults))[0]?.["index"])
 }
 
-describe("the calls of a stream", () => {
+describe("tool calls of a stream", () => {
   const begin = (id: string | undefined, index: number | undefined, name: string, args = "") => ({
     id,
     index,
@@ -49,7 +49,7 @@ describe("the calls of a stream", () => {
     expect(numbersOf(deltas)).toEqual(numbers)
   })
 
-  test("of two choices are counted apart", () => {
+  test("of two choices are counted separately", () => {
     const defaults = newDefaults()
     const first = chunkOf({ tool_calls: [begin("a", 0, "f")] })
     const second = chunkOf({ tool_calls: [begin("b", 0, "g")] }, 1)
@@ -57,7 +57,7 @@ describe("the calls of a stream", () => {
     expect(normalizeChunk(second, defaults)).toBe(second)
   })
 
-  test("have an id from the start", () => {
+  test("get an id from the start", () => {
     const defaults = newDefaults()
     const [begun] = callsOf(normalizeChunk(chunkOf({ tool_calls: [begin("", 0, "f")] }), defaults))
     expect(begun?.["id"]).toMatch(/^call_\w+$/)
@@ -65,7 +65,7 @@ describe("the calls of a stream", () => {
     expect(normalizeChunk(next, defaults)).toBe(next)
   })
 
-  test("that need nothing are left alone", () => {
+  test("that are valid are not touched", () => {
     const defaults = newDefaults()
     const deltas = [begin("a", 0, "f"), go(0, "{"), go(0, "}"), begin("b", 1, "g", "{}")]
     for (const chunk of deltas.map((delta) => chunkOf({ tool_calls: [delta] }))) {
@@ -90,7 +90,7 @@ const SAID = [
 const THOUGHT_TOLD = { reasoning: "Hm.", reasoning_details: [{ type: "reasoning.text", text: "Hm.", index: 0 }] }
 
 describe("content in parts", () => {
-  test("of a chunk is told as a string, and thinking as reasoning", () => {
+  test("of a chunk becomes a string, and thinking becomes reasoning", () => {
     expect(deltaOf(normalizeChunk(chunkOf({ content: [THOUGHT] }), newDefaults()))).toEqual({
       content: "",
       ...THOUGHT_TOLD,
@@ -98,7 +98,7 @@ describe("content in parts", () => {
     expect(deltaOf(normalizeChunk(chunkOf({ content: SAID }), newDefaults()))).toEqual({ content: "Answer" })
   })
 
-  test("of a whole answer, too", () => {
+  test("of a non-streamed response is converted, too", () => {
     const message = { content: [THOUGHT, ...SAID, { type: "image_url", image_url: { url: "data:," } }] }
     const { choices } = normalizeResult({ choices: [{ message, finish_reason: "stop" }] }, newDefaults())
     expect((choices as Json[])[0]?.["message"]).toEqual({
@@ -109,7 +109,7 @@ describe("content in parts", () => {
     })
   })
 
-  test("is counted with its thoughts", () => {
+  test("is metered with its thinking", () => {
     const reading = newMeter()
     readResponse(reading, chunkOf({ content: [THOUGHT, ...SAID] }))
     expect(reading.units).toBe("Hm.Answer".length)
@@ -128,7 +128,7 @@ describe("a finish reason", () => {
     ["tool-calls", "tool_calls"],
     ["SAFETY", "content_filter"],
     ["something new", "stop"],
-  ])("%s of a provider is %s", (native, reason) => {
+  ])("%s of a provider becomes %s", (native, reason) => {
     const choice = finishOf(native)
     expect(choice?.["finish_reason"]).toBe(reason)
     expect(choice?.["native_finish_reason"]).toBe(native === reason ? undefined : native)
@@ -138,32 +138,32 @@ describe("a finish reason", () => {
     expect(streamed?.["native_finish_reason"]).toBe(native === reason ? undefined : native)
   })
 
-  test("is never missing in a document", () => {
+  test("is always set in a document", () => {
     expect(finishOf(null)?.["finish_reason"]).toBe("stop")
     expect(finishOf(undefined, { tool_calls: [{ id: "a" }] })?.["finish_reason"]).toBe("tool_calls")
   })
 
-  test("of the provider is kept beside the gateway's in the meter", () => {
+  test("of the provider is metered beside the gateway's", () => {
     const meter = newMeter()
     readResponse(meter, { choices: [{ finish_reason: "COMPLETE", message: { content: "x" } }] })
     expect(meter).toMatchObject({ finishReason: "stop", nativeFinishReason: "COMPLETE" })
   })
 })
 
-test("an error that is null is none", () => {
+test("an error of null is dropped", () => {
   const chunk = normalizeChunk(chunkOf({ content: "x" }, 0, { error: null }), newDefaults())
   expect(chunk).toEqual(chunkOf({ content: "x" }))
   expect(normalizeResult({ choices: [], error: null }, newDefaults())).not.toHaveProperty("error")
 })
 
-describe("the calls of a whole answer", () => {
+describe("tool calls of a non-streamed response", () => {
   const wholeOf = (calls: unknown[], finishReason = "tool_calls") => {
     const choice = { message: { content: null, tool_calls: calls }, finish_reason: finishReason }
     const { choices } = normalizeResult({ choices: [choice] }, newDefaults())
     return (choices as { message: { tool_calls: Json[] } }[])[0]?.message.tool_calls as Json[]
   }
 
-  test("have an id, a type and arguments in a string", () => {
+  test("have an id, a type and arguments as a string", () => {
     const calls = wholeOf([
       { function: { name: "f", arguments: { x: 1 } } },
       { id: "", type: null, function: { name: "g" } },
@@ -182,19 +182,19 @@ describe("the calls of a whole answer", () => {
     expect(new Set(calls.map(({ id }) => id)).size).toBe(3)
   })
 
-  test("that are no functions stay what they are", () => {
+  test("that are not functions pass through", () => {
     const custom = { id: "a", type: "custom", custom: { name: "f", input: "x" } }
     expect(wholeOf([custom])).toEqual([custom])
   })
 
-  test("of which a limit has cut the last have what was left of them", () => {
+  test("cut by a limit keep their partial arguments", () => {
     const call = (id: string) => ({ id, type: "function", function: { name: "f", arguments: "" } })
     const told = wholeOf([call("a"), call("b")], "length") as { function: Json }[]
     expect(told.map((one) => one.function["arguments"])).toEqual(["{}", ""])
   })
 })
 
-describe("an error by its name", () => {
+describe("an error code or type", () => {
   test.each([
     [{ code: "rate_limit_exceeded" }, 429],
     [{ code: "insufficient_quota", type: "insufficient_quota" }, 429],
@@ -211,12 +211,12 @@ describe("an error by its name", () => {
     [{ code: "unheard_of" }, null],
     ["overloaded", 529],
     ["out of memory", null],
-  ])("%j stands for %s", (error, status) => {
+  ])("%j is status %s", (error, status) => {
     expect(toProviderError(typeof error === "string" ? error : { message: "m", ...error })?.status).toBe(status)
   })
 })
 
-test("a finish reason that a provider repeats is in one chunk, and another one is kept", () => {
+test("a repeated finish reason is sent once, and a different one is kept", () => {
   const defaults = { ...newDefaults(), begun: new Map() }
   const reasons = ["stop", "eos_token", null, "length"].map((reason) => {
     const choice = { index: 0, delta: { role: "assistant", content: "a" }, finish_reason: reason }

@@ -3,10 +3,10 @@ import * as fc from "fast-check"
 import { afterEach, beforeEach, expect, inject, test, vi } from "vitest"
 import { PacedReader } from "../../src/formats/sse/paced-reader.ts"
 
-/** How many streams a burst was drained into. */
+/** Number of streams that a burst was drained into. */
 let drains = 0
 
-/** The one of the runtime is native; for the reader it is this. */
+/** Stands in for the native class of the runtime. */
 class IdentityStream extends TransformStream {
   constructor() {
     super()
@@ -44,13 +44,13 @@ type Body = ReturnType<typeof newBody>
 
 async function readText({ reader }: Body): Promise<string | null> {
   const pending = reader.read()
-  // In a burst a read waits until its turn.
+  // In a burst a read waits for the next interval.
   if (vi.getTimerCount() > 0) await vi.advanceTimersByTimeAsync(8)
   const { done, value } = await pending
   return done ? null : new TextDecoder().decode(value)
 }
 
-/** Sends chunk after chunk and reads until the reader takes several with one read. */
+/** Sends chunk after chunk and reads until one read returns several chunks. */
 async function burst(body: Body): Promise<void> {
   for (let at = 0; at < 40; at += 1) body.send("x")
   let most = 0
@@ -62,7 +62,7 @@ async function burst(body: Body): Promise<void> {
   expect(most).toBeGreaterThan(20)
 }
 
-test("a burst is read with few reads, and nothing of it is lost", async () => {
+test("a burst is read with few reads, without losing a byte", async () => {
   const body = newBody()
   await burst(body)
   body.send("end")
@@ -71,7 +71,7 @@ test("a burst is read with few reads, and nothing of it is lost", async () => {
   expect(await readText(body)).toBeNull()
 })
 
-test("what a burst drains is not kept to its end: at a limit it goes into another stream", async () => {
+test("a drained burst is moved to another stream at a size limit", async () => {
   const body = newBody()
   await burst(body)
   expect(drains).toBe(1)
@@ -88,7 +88,7 @@ test("what a burst drains is not kept to its end: at a limit it goes into anothe
   expect(drains).toBeLessThanOrEqual(6)
 })
 
-test("a body that cannot be drained is read chunk by chunk, and nothing of it is lost", async () => {
+test("a body that cannot be drained is read chunk by chunk, without losing a byte", async () => {
   class Unusable extends IdentityStream {
     constructor() {
       super()
@@ -109,7 +109,7 @@ test("a body that cannot be drained is read chunk by chunk, and nothing of it is
   expect(drains).toBe(1)
 })
 
-test("a stream that slows down after a burst is read chunk by chunk again, without a timer for each", async () => {
+test("a stream that slows down after a burst is read chunk by chunk again, without timers", async () => {
   const body = newBody()
   await burst(body)
   for (let at = 0; at < 20; at += 1) {
@@ -124,7 +124,7 @@ test("a stream that slows down after a burst is read chunk by chunk again, witho
   expect(new TextDecoder().decode((await pending).value)).toBe("at once")
 })
 
-test("a few chunks at a time are no burst", async () => {
+test("a few chunks at a time are not treated as a burst", async () => {
   const body = newBody()
   for (let turn = 0; turn < 10; turn += 1) {
     vi.setSystemTime(Date.now() + 100)
@@ -136,7 +136,7 @@ test("a few chunks at a time are no burst", async () => {
   }
 })
 
-test("whatever the pauses between chunks are, all bytes arrive in order", async () => {
+test("all bytes arrive in order, whatever the pauses between chunks", async () => {
   const step = fc.oneof(fc.constant(0), fc.constant(0), fc.integer({ min: 1, max: 40 }))
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 80 }), async (pauses) => {

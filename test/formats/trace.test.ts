@@ -10,7 +10,7 @@ const FORMATS = [
   ["messages", MessagesRequest, { model: "a/b", max_tokens: 10, messages }],
 ] as const
 
-test.each(FORMATS)("the known keys of a trace must be strings: %s", (_, schema, body) => {
+test.each(FORMATS)("a trace rejects known keys that are not strings: %s", (_, schema, body) => {
   for (const trace of [{ trace_id: 7 }, { span_name: "x".repeat(257) }, { generation_name: {} }, "t", [1]]) {
     expect(schema.safeParse({ ...body, trace }).success, JSON.stringify(trace)).toBe(false)
   }

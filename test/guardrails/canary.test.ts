@@ -20,7 +20,7 @@ const schema = {
 const image = "https://example.com/a.png?who=ann&q=b%20c"
 const note = `data:text/plain;base64,${btoa("a note of some length")}`
 
-/** Requests with a string at every place that the schemas have. */
+/** Requests with a string at every position of the schemas. */
 const REQUESTS: Readonly<Record<string, Json>> = {
   chat: {
     model: "a/b",
@@ -122,7 +122,7 @@ const REQUESTS: Readonly<Record<string, Json>> = {
 
 type Path = readonly (string | number)[]
 
-/** Words of the protocol are checked by the schemas themselves. */
+/** Protocol values that the schemas check themselves. */
 const CHECKED = new Set(["role", "type", "model", "detail", "media_type"])
 const PROPERTIES = new Set(["properties", "metadata", "$defs", "input"])
 
@@ -140,7 +140,7 @@ function pathsOf(value: unknown, path: Path = []): Path[] {
 
 const DATA = /^(data:text\/plain;base64,)?([A-Za-z0-9+/]{20,}={0,2})$/
 
-/** The text with a canary in it: in base64 where that is its form, escaped in an address. */
+/** The text with a canary in it, base64-encoded or URL-escaped where its position requires it. */
 function withCanary(text: string, canary: string): string {
   const [, head = "", data] = DATA.exec(text) ?? []
   if (data !== undefined) return head + btoa(`${atob(data)} ${canary}`)
@@ -178,7 +178,7 @@ const POSITIONS = Object.entries(REQUESTS).flatMap(([format, request]) =>
   pathsOf(request).map((path) => ({ format, request, path })),
 )
 
-test("a blocked text reaches no provider, wherever in a request it is", async () => {
+test("a blocked text at any position of a request reaches no provider", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...POSITIONS),
@@ -196,7 +196,7 @@ test("a blocked text reaches no provider, wherever in a request it is", async ()
 })
 
 test.each(POSITIONS.map((position) => [`${position.format} ${position.path.join(".")}`, position] as const))(
-  "%s is read",
+  "%s is screened",
   async (_, { request, path }) => {
     const body = placed(request, path, "CANARY-1234") as object
     await expect(screening()?.request(body)).rejects.toMatchObject({ metadata: { reason: "guardrail_blocked" } })

@@ -6,7 +6,7 @@ import type { Endpoint } from "../../src/models/catalogue.ts"
 import type { Provider } from "../../src/providers/provider.ts"
 import { runs } from "../support/runs.ts"
 
-/** How several guardrails combine, against the words of the contract: allow lists intersect, ZDR is OR, filters are a union. */
+/** How guardrails combine per the contract: allow lists intersect, ZDR is OR, filters are a union. */
 
 const MODELS = ["anthropic/claude", "openai/gpt", "x-ai/grok", "acme/chat", "acme/chat:free"]
 const PROVIDERS = ["p1", "p2", "p3"]
@@ -77,7 +77,7 @@ const covers = (names: readonly string[], model: string) =>
   names.includes(model) || names.includes(model.split(":")[0] ?? "")
 const FAMILY: Record<string, string> = { anthropic: "anthropic", openai: "openai", "x-ai": "xai" }
 
-/** Whether one guardrail alone lets a call go there. */
+/** Whether one guardrail alone allows the call. */
 function allows(one: Rules, at: Endpoint, of: Provider, region: string | null): boolean {
   const family = FAMILY[at.model.split("/")[0] ?? ""] ?? "other"
   const regions = one.allowed_data_regions as string[] | null
@@ -91,7 +91,7 @@ function allows(one: Rules, at: Endpoint, of: Provider, region: string | null): 
   )
 }
 
-test("a call goes where every guardrail lets it go, and nowhere else", () => {
+test("a call may use exactly the endpoints that every guardrail allows", () => {
   fc.assert(
     fc.property(
       fc.array(rules, { minLength: 1, maxLength: 3 }),
@@ -110,7 +110,7 @@ test("a call goes where every guardrail lets it go, and nowhere else", () => {
   )
 })
 
-test("filters are a union, and of the same filter the strongest action counts", () => {
+test("filters are a union, and the strongest action wins for the same filter", () => {
   fc.assert(
     fc.property(fc.array(rules, { minLength: 1, maxLength: 3 }), (all) => {
       const guardrails = toCallerGuardrails(all.map((one, position) => row(position, one, null)))
@@ -129,7 +129,7 @@ test("filters are a union, and of the same filter the strongest action counts", 
   )
 })
 
-test("budgets stand each by itself: of the key, of the member, and of both where it is the workspace's", () => {
+test("budgets are separate: per key, per member, and both for a workspace guardrail", () => {
   const guardrails = toCallerGuardrails([row(0, {}, 3), row(1, {}, 2), row(2, {}, 1), row(3, {}, null)])
   expect(guardrails?.limits.map(({ scope, limitNano }) => [scope, limitNano])).toEqual([
     ["guardrail:g0:key:key", 3],

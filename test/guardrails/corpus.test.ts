@@ -17,7 +17,7 @@ type Span = { start: number; end: number }
 const overlaps = (one: Span, other: Span) => one.start < other.end && other.start < one.end
 const covers = (outer: Span, inner: Span) => outer.start <= inner.start && outer.end >= inner.end
 
-/** A label is found where all of it is; a finding is right where it is of a label. */
+/** A label is found if a finding covers it; a finding is right if it overlaps a label. */
 function measure(slug: BuiltinSlug) {
   const result = {
     labels: 0,
@@ -37,7 +37,7 @@ function measure(slug: BuiltinSlug) {
       if (findings.some((finding) => isWhole(finding, label))) result.found += 1
       else result.missed.push(text)
     }
-    // What another detector is for is as little ordinary as its own.
+    // Text labelled for another detector is not ordinary text.
     const right = findings.filter((finding) => scoped.some((label) => overlaps(finding, label)))
     result.findings += findings.length
     result.right += right.length
@@ -49,7 +49,10 @@ function measure(slug: BuiltinSlug) {
   return result
 }
 
-/** A little under what they reach, names and addresses being guesses; `alarms`: of ordinary prompts, so many at most. */
+/**
+ * A little below the measured values, since names and addresses are guesses; `alarms`: most findings in ordinary
+ * prompts.
+ */
 const FLOORS: Readonly<Record<BuiltinSlug, { precision: number; recall: number; alarms: number }>> = {
   email: { precision: 0.99, recall: 0.94, alarms: 0.01 },
   phone: { precision: 0.99, recall: 0.93, alarms: 0.01 },
@@ -64,12 +67,12 @@ const FLOORS: Readonly<Record<BuiltinSlug, { precision: number; recall: number; 
 }
 
 describe(`the detectors on ${lines.length} labelled lines, ${ordinary.length} of them ordinary prompts`, () => {
-  test("there are enough of them", () => {
+  test("the corpus has at least 500 labelled and 250 ordinary lines", () => {
     expect(lines.length).toBeGreaterThanOrEqual(500)
     expect(ordinary.length).toBeGreaterThanOrEqual(250)
   })
 
-  test("a text that is all there is told as one that comes in pieces", () => {
+  test("a complete text has the same findings as a chunked one", () => {
     const reported = (slug: BuiltinSlug, pieces: readonly string[]) => {
       const rules = combineRules([{ content_filter_builtins: [{ slug, action: "redact" }] }])
       const found: Span[] = []
@@ -90,7 +93,7 @@ describe(`the detectors on ${lines.length} labelled lines, ${ordinary.length} of
     }
   })
 
-  test("a text made to be slow to read is read all the same", () => {
+  test("a text made to be slow is scanned in linear time", () => {
     const hostile = [
       "ignore ''''-''''-''''",
       "a ",
@@ -110,7 +113,7 @@ describe(`the detectors on ${lines.length} labelled lines, ${ordinary.length} of
     for (const piece of hostile) for (const slug of BUILTIN_SLUGS) find(slug, piece.repeat(20_000 / piece.length))
   })
 
-  // Made-up keys are taken apart, so that no scanner of sources takes them for real ones.
+  // Made-up keys are split, so that no source scanner takes them for real ones.
   test.each<[BuiltinSlug, string]>([
     ["phone", "tel:+1-201-555-0123"],
     ["phone", "phone:415-555-2671"],
@@ -128,7 +131,7 @@ describe(`the detectors on ${lines.length} labelled lines, ${ordinary.length} of
     ["secrets", ["figd", "_", "a1B2".repeat(10)].join("")],
     ["secrets", ["key", "-", "0a1b".repeat(8)].join("")],
     ["secrets", ["sk", "-lf-", "0a1b-".repeat(6)].join("")],
-  ])("%s: %s is found", (slug, text) => {
+  ])("%s: finds %s", (slug, text) => {
     expect(find(slug, `It is ${text}`)).not.toEqual([])
   })
 
@@ -137,7 +140,7 @@ describe(`the detectors on ${lines.length} labelled lines, ${ordinary.length} of
     ["phone", "https://a.example/415-555-2671"],
     ["email", "logo@2x.png"],
     ["secrets", "key-value pairs and key-0123"],
-  ])("%s: in %s there is none", (slug, text) => {
+  ])("%s: finds nothing in %s", (slug, text) => {
     expect(find(slug, text)).toEqual([])
   })
 

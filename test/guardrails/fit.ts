@@ -9,9 +9,9 @@ import type { Training } from "./labelled/training.ts"
 const EPOCHS = 12
 const RATE = 0.1
 const DECAY = 3e-4
-/** A feature of one phrasing alone says nothing about others. */
+/** Least number of phrasings that a feature must occur in. */
 const LEAST_GROUPS = 2
-/** The share of features that an example is learnt from without. */
+/** Share of features that are left out of an example in training. */
 const DROPPED = 0.3
 const FOLDS = 10
 
@@ -23,11 +23,11 @@ type Window = {
   /** Added to the score. */
   more: number
 }
-/** `hidden`: windows of what it reads without a disguise, which the model is not fitted to. */
+/** `hidden`: windows of the decoded text, which the model is not fitted to. */
 export type Sample = { windows: Window[]; hidden: Window[]; isAttack: boolean; group: string }
 export type Model = { weights: Float64Array; bias: number }
 
-/** The windows of a text: one sentence, and it together with the next. */
+/** The windows of a text: each sentence, alone and with the next. */
 function windowsOf(text: string, more = 0): Window[] {
   const [words, concepts]: [number[], number[]] = [[], []]
   const sentences = sentencesOf(text, (feature, isConcept) => {
@@ -79,7 +79,7 @@ function bestOf(windows: readonly Window[], model: Model): { window: Window | un
   return best
 }
 
-/** A window without some of its features, so that none is relied on alone. */
+/** A window without some of its features, so that the model does not rely on a single one. */
 function thinned(window: Window, random: () => number): Window {
   const some = (features: Uint32Array) => {
     const kept = new Uint32Array(features.length)
@@ -97,7 +97,7 @@ function thinned(window: Window, random: () => number): Window {
   }
 }
 
-/** The samples with the features that more than one phrasing has. The others would keep a weight of 0. */
+/** The samples with the features that several phrasings have. The others would keep a weight of 0. */
 function withCommonFeatures(samples: readonly Sample[]): Sample[] {
   const known = commonFeatures(samples)
   const some = (features: Uint32Array) => features.filter((feature) => known[feature] === 1)
@@ -117,8 +117,8 @@ function commonFeatures(samples: readonly Sample[]): Uint8Array {
 }
 
 /**
- * Logistic regression, each weight with its own rate. Of a text only the window that scores most is learnt from, as only
- * one has to be found.
+ * Logistic regression with a separate rate for each weight. Only the window of a text with the highest score is learnt
+ * from, since one match is enough.
  */
 export function fit(samples: readonly Sample[]): Model {
   const order = withCommonFeatures(samples)
@@ -152,7 +152,7 @@ export function fit(samples: readonly Sample[]): Model {
   return model
 }
 
-/** What a text scores by a model, and whether the threshold of other languages than English applies to it. */
+/** The score of a text, and whether the threshold for languages other than English applies. */
 export type Scored = { score: number; isForeign: boolean }
 
 /** The score of each sample by a model that was fitted without its group. */

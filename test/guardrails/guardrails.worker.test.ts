@@ -15,7 +15,7 @@ const actions = async (workspace: Workspace, resourceId: string) =>
   (await expectJson<Many<Entry>>(200, workspace.manage.get(`/audit?resource_id=${resourceId}`))).data
 
 describe("guardrails", () => {
-  test("are made, read, listed, changed and deleted, and the audit log says so", async () => {
+  test("can be created, read, listed, changed and deleted, with audit entries", async () => {
     const workspace = await newWorkspace()
     const made = await create(workspace, { description: "For CI", allowed_models: ["sim/*"] })
     expect(made).toMatchObject({
@@ -58,7 +58,7 @@ describe("guardrails", () => {
     expect(entries[3]?.changes).toEqual({ name: "Rail", description: "For CI", allowed_models: ["sim/*"] })
   })
 
-  test("keep their filters, the detectors with labels of their own, and tell the log no pattern", async () => {
+  test("keep filters and detector labels, and log no pattern", async () => {
     const workspace = await newWorkspace()
     const made = await create(workspace, {
       content_filters: [{ action: "block", pattern: "project-\\d+" }],
@@ -77,7 +77,7 @@ describe("guardrails", () => {
     expect(JSON.stringify(entry?.changes)).not.toContain("project-")
   })
 
-  test("a limit and its interval come together, also over two changes", async () => {
+  test("need a limit and an interval together, across updates too", async () => {
     const workspace = await newWorkspace()
     const refuse = async (answer: Promise<Response>, field: string) =>
       expect((await expectJson<Failure>(400, answer)).error.message).toContain(field)
@@ -92,7 +92,7 @@ describe("guardrails", () => {
     await expectJson(200, change(workspace, id, { limit_usd: null, reset_interval: null }))
   })
 
-  test("enforce_zdr stands for the families that are not given", async () => {
+  test("apply enforce_zdr to the model families without a value", async () => {
     const workspace = await newWorkspace()
     const made = await create(workspace, { enforce_zdr: true, enforce_zdr_google: false })
     expect(made).toMatchObject({
@@ -122,7 +122,7 @@ describe("guardrails", () => {
       ],
     ],
     ["surprise", 1],
-  ])("refuse nonsense: %s %j", async (field, value) => {
+  ])("reject invalid values: %s %j", async (field, value) => {
     const workspace = await newWorkspace()
     const { error } = await expectJson<Failure>(
       400,
@@ -141,7 +141,7 @@ describe("guardrails", () => {
     ["a million steps", "((a{100}){100}){100}"],
     ["too many characters", "a".repeat(100_001)],
     ["more states than can be kept", ".{0,1000}.{0,1000}x"],
-  ])("refuse a pattern with %s", async (_, pattern) => {
+  ])("reject a pattern with %s", async (_, pattern) => {
     const workspace = await newWorkspace()
     const filter = { action: "block", pattern }
     const { error } = await expectJson<Failure>(
@@ -154,7 +154,7 @@ describe("guardrails", () => {
     await expectJson(400, change(workspace, id, { content_filters: [filter] }))
   })
 
-  test("refuse patterns that are too complex together", async () => {
+  test("reject patterns that are too complex together", async () => {
     const workspace = await newWorkspace()
     const filters = Array.from({ length: 10 }, (_, at) => ({
       action: "flag",
@@ -167,13 +167,13 @@ describe("guardrails", () => {
   })
 
   test.each(["a+b+", "[(a+]+", "(?:a{1,64})+", "\\Q(a+)+\\E", "(?i)secret", "a".repeat(500), "\\(a+\\)+"])(
-    "take the pattern %.20s",
+    "accept the pattern %.20s",
     async (pattern) => {
       await create(await newWorkspace(), { content_filters: [{ action: "flag", pattern }] })
     },
   )
 
-  test("are a management key's, and another organization's are not there", async () => {
+  test("need a management key, and those of another organization are not found", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { id } = await create(mine)
     await expectJson(401, client().get("/guardrails"))
@@ -189,7 +189,7 @@ describe("guardrails", () => {
     expect((await expectJson<Many>(200, theirs.manage.get("/guardrails"))).total_count).toBe(0)
   })
 
-  test("a workspace's default guardrail is made by its first change, once, and goes with the workspace", async () => {
+  test("of a workspace by default are created once, by the first change, and deleted with it", async () => {
     const workspace = await newWorkspace()
     const made = await expectJson<{ data: { id: string; default_guardrail_id: string } }>(
       201,
@@ -214,7 +214,7 @@ describe("assignments", () => {
   const keysOf = async (workspace: Workspace, id: string) =>
     (await expectJson<Many<Assignment>>(200, workspace.manage.get(`/guardrails/${id}/assignments/keys`))).data
 
-  test("a key has at most one guardrail: the later one", async () => {
+  test("a key has at most one guardrail, the one assigned last", async () => {
     const workspace = await newWorkspace()
     const [first, second] = [await create(workspace), await create(workspace)]
     const key = await newKey(workspace, { name: "ci" })
@@ -241,7 +241,7 @@ describe("assignments", () => {
     expect(await expectJson(200, workspace.manage.post(path, remove))).toEqual({ unassigned_count: 1 })
     expect(await expectJson(200, workspace.manage.post(path, remove))).toEqual({ unassigned_count: 0 })
     const entries = await actions(workspace, second.id)
-    // What changed nothing is not told.
+    // A change without effect is not logged.
     expect(entries.map(({ action }) => action)).toEqual([
       "guardrail_key.unassign",
       "guardrail_key.assign",
@@ -250,7 +250,7 @@ describe("assignments", () => {
     expect(entries[0]?.changes).toEqual(remove)
   })
 
-  test("members, and a member who leaves takes theirs along", async () => {
+  test("of a member end when the member leaves", async () => {
     const workspace = await newWorkspace()
     const { id } = await create(workspace)
     const person = { user_id: "ada", email: "ada@example.com" }
@@ -268,7 +268,7 @@ describe("assignments", () => {
     expect(await expectJson(200, workspace.manage.get(path))).toMatchObject({ data: [], total_count: 0 })
   })
 
-  test("strangers, keys of others and of other workspaces are refused, and nothing is assigned", async () => {
+  test("of unknown members and of keys of others or of other workspaces are rejected", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { id } = await create(mine)
     const [scoped, foreign] = [await newKey(mine), await newKey(theirs)]
@@ -287,7 +287,7 @@ describe("assignments", () => {
     expect(await keysOf(mine, id)).toEqual([])
   })
 
-  test("a deleted key and a deleted guardrail have no assignments", async () => {
+  test("end with the key or the guardrail", async () => {
     const workspace = await newWorkspace()
     const { id } = await create(workspace)
     const keys = [await newKey(workspace), await newKey(workspace)]
@@ -303,8 +303,8 @@ describe("assignments", () => {
   })
 })
 
-describe("a text tried out", () => {
-  test("trips the filters of a guardrail and those of the body, and nothing is spent", async () => {
+describe("POST /guardrails/test", () => {
+  test("applies the filters of a guardrail and of the body without spending", async () => {
     const workspace = await newWorkspace()
     const { id } = await create(workspace, { content_filter_builtins: [{ action: "redact", slug: "email" }] })
     const body = {

@@ -13,12 +13,12 @@ import { sourceOf } from "./train.ts"
 const probabilityOf = (text: string) => weigh(text, new Meter())
 const findingsIn = (text: string) => findInjections(text, surveyOf(text), new Meter())
 
-test("the weights are those of the labelled prompts, and smaller than 300 KB", () => {
+test("the weights match the labelled prompts and are smaller than 300 KB", () => {
   expect(SOURCE, "run npm run guardrails:train").toBe(sourceOf(trainingPrompts()))
   expect(WEIGHTS.length).toBeLessThan(300_000)
 })
 
-test("there are 2,000 attacks and 2,000 ordinary prompts in twelve languages, and no text is in both halves", () => {
+test("there are 2,000 attacks and 2,000 ordinary prompts in twelve languages, with no text in both halves", () => {
   const [tuning, unseen] = [prompts("tuning"), prompts("unseen")]
   const all = [...tuning, ...unseen]
   expect(all.filter(({ isAttack }) => isAttack).length).toBeGreaterThanOrEqual(2_000)
@@ -29,8 +29,8 @@ test("there are 2,000 attacks and 2,000 ordinary prompts in twelve languages, an
 })
 
 test("injections are found in every language with few false alarms", () => {
-  // Half of the models of `npm run guardrails:score`, which has 0.5 % of false alarms: in half of the time, each is fitted
-  // to fewer prompts.
+  // Half the folds of `npm run guardrails:score`, which has 0.5 % of false alarms: it takes half the time, and each
+  // model is fitted to fewer prompts.
   const { languages } = scoreInjections("unseen", 5)
   const total = totalOf(languages)
   expect(total.recall).toBeGreaterThanOrEqual(0.64)
@@ -39,7 +39,7 @@ test("injections are found in every language with few false alarms", () => {
   for (const { language, recall } of languages) expect(recall, language).toBeGreaterThanOrEqual(0.49)
 })
 
-test("documentation and source code of installed packages are not taken for injections", () => {
+test("documentation and source code of installed packages are rarely flagged", () => {
   const files = globSync("node_modules/{*,@*/*}/{README,readme,Readme}.md").concat(
     globSync("node_modules/{zod,hono,openai,ai}/**/*.{ts,js}").filter((_, at) => at % 25 === 0),
   )
@@ -51,7 +51,7 @@ test("documentation and source code of installed packages are not taken for inje
   expect(flagged.length / files.length, flagged.join("\n")).toBeLessThan(0.04)
 })
 
-test("the probability is high for an injection inside a long text, and low for the text alone", () => {
+test("the score is high for an injection inside a long text, and low for the text alone", () => {
   const page = "The museum opens at nine. Tickets cost four euros. Children enter free of charge on Sundays. ".repeat(
     20,
   )
@@ -61,7 +61,7 @@ test("the probability is high for an injection inside a long text, and low for t
   expect(score(page + attack + page)).toBeGreaterThan(0.9)
 })
 
-describe("an injection is found in its disguise", () => {
+describe("a disguised injection is found", () => {
   const bytes = (text: string) => Array.from(new TextEncoder().encode(text))
   const base64 = (text: string) => Buffer.from(text).toString("base64")
   const shifted = (text: string, by: number) =>
@@ -104,7 +104,7 @@ describe("an injection is found in its disguise", () => {
     expect(findingsIn(page + text)).not.toEqual([])
   })
 
-  test("ordinary text in the same disguise is not one", () => {
+  test("ordinary text in the same disguise has no finding", () => {
     const plain = "the museum opens at nine and children enter free of charge"
     for (const text of [
       `rot13: ${shifted(plain, 13)}`,
@@ -119,7 +119,7 @@ describe("an injection is found in its disguise", () => {
       expect(findingsIn(text), text).toEqual([])
   })
 
-  test("texts of nothing but cues take work in proportion to their length", () => {
+  test("texts made of decoding cues take work in proportion to their length", () => {
     const costOf = (text: string) => {
       const meter = new Meter(Number.POSITIVE_INFINITY)
       findInjections(text, surveyOf(text), meter)

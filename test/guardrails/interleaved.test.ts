@@ -68,7 +68,7 @@ function chunksOf({ secret: [, text], cut, others, tail, hasEnd }: Interleaved):
   ]
 }
 
-test("no half of a match goes out when another field comes between two pieces of an answer", () => {
+test("no part of a redacted match is sent when another field comes between two chunks", () => {
   fc.assert(
     fc.property(interleaved, (one) => {
       const filter = filterFor("redact")
@@ -81,7 +81,7 @@ test("no half of a match goes out when another field comes between two pieces of
   )
 })
 
-test("nothing of a blocked match goes out", () => {
+test("no part of a blocked match is sent", () => {
   fc.assert(
     fc.property(interleaved, (one) => {
       const filter = filterFor("block")
@@ -93,7 +93,7 @@ test("nothing of a blocked match goes out", () => {
   )
 })
 
-test("the fields of an answer keep their order", () => {
+test("the fields of a response keep their order", () => {
   const filter = filterFor("redact")
   const chunks = [chunkOf({ content: "See ann" }), chunkOf(OTHERS[1]?.(0) ?? {}), chunkOf({}, "tool_calls")]
   const sent = [...chunks.flatMap((chunk) => filter.chunk(chunk)), ...filter.end()]

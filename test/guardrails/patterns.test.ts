@@ -12,7 +12,7 @@ import { screeningOf } from "../../src/guardrails/screening.ts"
 import { adversarialTexts, randomPattern, seeded } from "../support/random-patterns.ts"
 import { runs } from "../support/runs.ts"
 
-/** What a scan that follows threads tells, those that overlap as one. */
+/** Matches of an NFA simulation, with overlapping ones merged. */
 function byThreads(pattern: string, text: string): Span[] {
   const found: Span[] = []
   const scanner = new Scanner(compileProgram(pattern), { limit: Number.POSITIVE_INFINITY, isWhole: false }, (span) =>
@@ -45,7 +45,7 @@ const PATTERNS = [
 const unit = fc.constantFrom("a", "b", "c", "d", " ", "\n", "é", "😀", "K", "\u212a", "\ud83d")
 
 describe("a search by tables", () => {
-  test("finds what following threads finds", () => {
+  test("finds the matches of an NFA simulation", () => {
     fc.assert(
       fc.property(fc.constantFrom(...PATTERNS), fc.string({ unit, maxLength: 40 }), (pattern, text) => {
         const searcher = searcherOf(programOf(pattern))
@@ -57,7 +57,7 @@ describe("a search by tables", () => {
     )
   })
 
-  test("finds it in texts of many blocks, and after all that was worked out is forgotten", () => {
+  test("finds them in texts of many blocks, and after its tables are evicted", () => {
     const random = seeded(3)
     for (const pattern of PATTERNS) {
       const text = Array.from({ length: 6_000 }, () => "aabbcd \n😀"[Math.floor(random() * 9)]).join("")
@@ -65,7 +65,7 @@ describe("a search by tables", () => {
       const searcher = new Searcher(compileProgram(pattern))
       for (const one of [text, far]) {
         const steps = findStretches(searcher, one, new Meter())
-        // Another search may make room between any two steps of this one.
+        // Another search may evict the tables between any two steps of this one.
         for (;;) {
           searcher.forward.forget()
           searcher.backward.forget()
@@ -82,13 +82,13 @@ describe("a search by tables", () => {
 
 describe("a pattern", () => {
   test.each([
-    // 28 s for 400 kB, before.
+    // Took 28 s for 400 kB without the limit.
     ".{0,1000}.{0,1000}x",
     "a.{20}b",
     "(?:a|b){0,9}a(?:a|b){16}c",
     "(?:a?){1000}b",
     "a".repeat(100_000),
-  ])("that a text can bring into too many states is refused: %.30s", (pattern) => {
+  ])("with too many states is rejected: %.30s", (pattern) => {
     expect(addPattern(pattern, NO_SIZES)).toMatch(/cannot be searched for at 20 MB a second/)
   })
 
@@ -101,7 +101,7 @@ describe("a pattern", () => {
     "PROJECT-[0-9]+x*",
     ".*confidential.*",
     Array.from({ length: 300 }, (_, at) => `word${at}`).join("|"),
-  ])("as people write them is taken: %.60s", (pattern) => {
+  ])("of common form is accepted: %.60s", (pattern) => {
     expect(addPattern(pattern, NO_SIZES)).not.toBeTypeOf("string")
   })
 
@@ -111,15 +111,15 @@ describe("a pattern", () => {
     [".", /matches nearly every text/],
     ["\\w+", /matches nearly every text/],
     ["\\s", /matches nearly every text/],
-  ])("that says nothing is refused with the reason: %s", (pattern, reason) => {
+  ])("that matches nearly everything is rejected with the reason: %s", (pattern, reason) => {
     expect(addPattern(pattern, NO_SIZES)).toMatch(reason)
   })
 
-  test("is refused where those of a guardrail are too many steps together", () => {
+  test("is rejected if the patterns of a guardrail together exceed the step limit", () => {
     expect(problemOf("b".repeat(70_000), 70_000)).toMatch(/is too large together/)
   })
 
-  test("that is taken is little work on any text, and on texts made against it", () => {
+  test("that is accepted takes little work on any text, hostile texts included", () => {
     const random = seeded(11)
     for (let taken = 0; taken < runs(1);) {
       const pattern = randomPattern(random)
@@ -134,7 +134,7 @@ describe("a pattern", () => {
         const warm = new Meter()
         atOnce(findFirstEnd(searcher, text, warm))
         atOnce(findStretches(searcher, text, warm))
-        // 7 for each character where the tables are there, and 60 where each is a match of its own.
+        // 7 steps a character with cached tables, 60 if each character is a match.
         expect(warm.spent, pattern).toBeLessThan(text.length * 100)
         expect(meter.spent, pattern).toBeLessThan(added.work + text.length * 1000)
       }
@@ -146,7 +146,7 @@ describe("the scan budget", () => {
   const settings = (action: "block" | "redact", pattern: string) => [{ content_filters: [{ action, pattern }] }]
 
   test.each(["block", "redact"] as const)(
-    "ends the work of a stored pattern that would be refused today: %s",
+    "ends the scan of a stored pattern that would be rejected now: %s",
     (action) => {
       const refused: string[] = []
       const meter = new Meter()
@@ -162,7 +162,7 @@ describe("the scan budget", () => {
     },
   )
 
-  test("holds for a text in pieces, of which nothing goes on afterwards", () => {
+  test("holds for a chunked text, after which nothing more is sent", () => {
     const meter = new Meter(1_000_000)
     const filter = new TextFilter(combineRules(settings("redact", ".{0,1000}x")), plainUnits(), () => {}, { meter })
     for (let at = 0; at < 100; at++) filter.push("a".repeat(100), false)
@@ -187,7 +187,7 @@ describe("the scan budget", () => {
   }
   const HOSTILE = `${"a".repeat(900)}x${"a".repeat(1_500)}`.repeat(170)
 
-  test("refuses a request that could not be checked, in words of its own", async () => {
+  test("rejects a request that could not be scanned with guardrail_unchecked", async () => {
     const sent = { messages: [{ role: "user", content: HOSTILE }] }
     await expect(screening()?.request(sent)).rejects.toMatchObject({
       code: "forbidden",
@@ -197,7 +197,7 @@ describe("the scan budget", () => {
     expect(await screening()?.request(short)).toEqual({ messages: [{ role: "user", content: "[REDACTED]" }] })
   })
 
-  test("ends an answer that could not be checked", async () => {
+  test("ends a response that could not be scanned with guardrail_unchecked", async () => {
     const answer = { choices: [{ index: 0, message: { role: "assistant", content: HOSTILE } }] }
     await expect(screening()?.answer(answer)).rejects.toMatchObject({ metadata: { reason: "guardrail_unchecked" } })
     const filter = screening()?.answerFilter()
@@ -210,7 +210,7 @@ describe("the scan budget", () => {
     expect(filter?.end()).toEqual([])
   })
 
-  test("leaves room for other work while a long request is read", async () => {
+  test("yields to other work while a long request is scanned", async () => {
     let turns = 0
     let isDone = false
     const reading = screening()?.request({ messages: [{ role: "user", content: "b".repeat(12_000_000) }] })
@@ -219,7 +219,7 @@ describe("the scan budget", () => {
     expect(turns).toBeGreaterThan(3)
   })
 
-  test("is thrown for, never passed by", () => {
+  test("throws BudgetExceeded when it is spent", () => {
     const meter = new Meter(10)
     expect(() => atOnce(findFirstEnd(searcherOf(programOf("a")), "b".repeat(11), meter))).toThrow(BudgetExceeded)
     expect(SCAN_BUDGET).toBeLessThanOrEqual(150_000_000)

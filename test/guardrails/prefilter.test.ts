@@ -18,7 +18,7 @@ const random = seeded(23)
 const below = (end: number) => Math.floor(random() * end)
 const oneOf = <T>(choices: readonly T[]) => choices[below(choices.length)] as T
 
-/** In pieces, a text is read by threads everywhere: nothing is passed over. */
+/** A chunked text is scanned without the prefilter. */
 function found(slug: BuiltinSlug, pieces: readonly string[]): string[] {
   const spans: string[] = []
   const rules = combineRules([{ content_filter_builtins: [{ slug, action: "flag" }] }])
@@ -27,7 +27,7 @@ function found(slug: BuiltinSlug, pieces: readonly string[]): string[] {
   return spans.toSorted()
 }
 
-/** `isWhole`: every phrase is searched for in all of the text. */
+/** `isWhole`: searches the complete text for every phrase. */
 function injections(text: string, isWhole: boolean): string[] {
   const survey = surveyOf(text)
   const all = { ...survey, seen: survey.seen.slice().fill(1), places: undefined, hasUnread: true, isAscii: false }
@@ -70,12 +70,12 @@ const WAYS: readonly ((text: string) => string)[] = [
 
 const mutated = () => oneOf(WAYS)(oneOf(corpusLines).text)
 
-describe("what the detectors find, and do not read the rest for, is what they find where they read all", () => {
+describe("detectors with the prefilter find the same as without it", () => {
   test("in each line of the corpus", () => {
     for (const { text } of corpusLines) expectAlike(text)
   })
 
-  test("in the middle of prose, with all that may stand between a name and its value", () => {
+  test("in prose, with anything between a name and its value", () => {
     const words = (count: number) => Array.from({ length: count }, () => "abcdefghijklmnop".slice(below(12))).join(" ")
     for (let at = 0; at < runs(5); at++) {
       const value = oneOf([
@@ -100,11 +100,11 @@ describe("what the detectors find, and do not read the rest for, is what they fi
     }
   })
 
-  test("in lines that are spelt otherwise, cut, doubled and joined", () => {
+  test("in lines that are respelt, cut, doubled and joined", () => {
     for (let at = 0; at < runs(4); at++) expectAlike(mutated() + oneOf([" ", "\n", "", "—"]) + mutated())
   })
 
-  test("anywhere in prose", () => {
+  test("at any position in prose", () => {
     for (const language of LANGUAGES) {
       for (let at = 0; at < runs(0.2); at++) {
         const text = prose(language, 2_000)
@@ -132,7 +132,7 @@ describe("misspelt injections", () => {
     return word.slice(0, at) + oneOf(LETTERS) + word.slice(at + below(2))
   }
 
-  test("are found at the same places as by a look at every word", () => {
+  test("are found at the same positions as by checking every word", () => {
     let found = 0
     for (let at = 0; at < 3_000; at++) {
       const written = oneOf([scrambled, oneOff, oneOff])(oneOf(VERBS))
@@ -164,7 +164,7 @@ test.each([
   ["(?:a|b)?c\\d", ["ac0", "bc0", "c0"], [["c0"]]],
   ["[^x]{2}key", undefined, [["key"]]],
   ["a*", undefined, []],
-])("every match of %s has its literals", (source, openings, groups) => {
+])("every match of %s contains its required literals", (source, openings, groups) => {
   const required = requiredOf(source)
   expect(required.openings?.toSorted()).toEqual(openings?.toSorted())
   expect(required.groups.map((group) => group.toSorted())).toEqual(groups.map((group) => group.toSorted()))

@@ -14,12 +14,12 @@ function scan(pattern: string, pieces: readonly string[]): Span[] {
   return spans
 }
 
-/** Every unit that stands in some match. */
+/** Marks the code units that are part of a match. */
 function covered(spans: readonly Span[], length: number): boolean[] {
   return Array.from({ length }, (_, at) => spans.some(({ start, end }) => start <= at && at < end))
 }
 
-/** The same by trying every stretch with the runtime's own engine. */
+/** The same by trying every substring with the runtime's regex engine. */
 function coveredByHand(pattern: string, text: string): boolean[] {
   const spans: Span[] = []
   for (let start = 0; start < text.length; start++) {
@@ -47,7 +47,7 @@ const PATTERNS = [
 ]
 
 describe("the scanner", () => {
-  test("finds what a search of every stretch finds, however the text is cut", () => {
+  test("finds the same as trying every substring, however the text is split", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...PATTERNS),
@@ -76,8 +76,8 @@ describe("the scanner", () => {
     expect(scanner.safe).toBe(17)
   })
 
-  test("takes time in proportion to the text, whatever the pattern", () => {
-    // Backtracking would take 2^100000 steps here, and a search from every beginning 10^10.
+  test("takes time in proportion to the text for every pattern", () => {
+    // Backtracking would take 2^100000 steps here, and a search from every position 10^10.
     for (const pattern of ["(?:a+)+$", "(?:a|aa)+b", "a.*b|a"]) scan(pattern, ["a".repeat(100_000)])
   })
 })

@@ -30,7 +30,7 @@ const WORDS =
 
 describe("secrets", () => {
   test.each(["tuning", "unseen"] as const)(
-    "the %s half is found with the recall and the precision of the documents",
+    "of the %s half are found with a recall of 0.97 and a precision of 0.98",
     (half) => {
       const { recall, precision, report } = scoreSecrets(half)
       console.info(report)
@@ -39,7 +39,7 @@ describe("secrets", () => {
     },
   )
 
-  test("a key with the beginning of its vendor is found after any words, in pieces too", () => {
+  test("a key with a vendor prefix is found after any text, in chunks too", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...FORMATS),
@@ -69,13 +69,13 @@ describe("secrets", () => {
       `-----BEGIN EC PRIVATE KEY-----\\nProc-Type: 4,ENCRYPTED\\n\\n${`${"aB9+/xYz".repeat(8)}\\n`.repeat(200)}-----END EC PRIVATE KEY-----`,
     ],
     ["a token of 40 KB", `eyJ${"hbGciOiJ".repeat(20)}.eyJ${"zdWIiOiI".repeat(5_000)}.${"Xy9_-".repeat(12)}`],
-  ])("%s is removed whole, in pieces too", (_, secret) => {
+  ])("%s is removed completely, in chunks too", (_, secret) => {
     const text = `Here it is: ${secret} - what now?`
     expect(redacted([text])).toBe("Here it is: [SECRET] - what now?")
     expect(redacted(inPieces(text, seeded(5)))).toBe("Here it is: [SECRET] - what now?")
   })
 
-  test("the beginning of a private key without one holds back no text", () => {
+  test("the header of a private key without a key holds back no text", () => {
     const filter = new TextFilter(rules, plainUnits(), () => {})
     const text = "-----BEGIN PRIVATE KEY----- is the first line of such a file. "
     const sent = text

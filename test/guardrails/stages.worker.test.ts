@@ -25,13 +25,13 @@ async function guard(workspace: Workspace, name: string, rules: Record<string, u
 const call = (workspace: Workspace, status: number, content = "Hi") =>
   expectJson<Answer>(status, workspace.as.chat("sim/echo", content, {}, METADATA))
 
-describe("the stage of a guardrail", () => {
+describe("the pipeline stage of a guardrail", () => {
   test.each([
     ["allowed_models", "route", { allowed_models: ["sim/json"] }, 1],
     ["ignored_providers", "route", { ignored_providers: ["embedded"] }, 1],
     ["limit_usd", "budget", { limit_usd: 0.000_000_1, reset_interval: "daily" }, 1],
     ["requests_per_minute", "rate_limit", { requests_per_minute: 1 }, 2],
-  ])("names the rule that refused a call: %s", async (field, engine, rules, calls) => {
+  ])("names the rule that rejected a call: %s", async (field, engine, rules, calls) => {
     const workspace = await newWorkspace()
     await guard(workspace, "Rail", rules)
     for (let before = 1; before < calls; before++) await call(workspace, 200)
@@ -49,7 +49,7 @@ describe("the stage of a guardrail", () => {
     expect(metadata?.endpoints.total).toBe(engine === "route" ? 0 : 1)
   })
 
-  test("says that its rules refused nothing, and which other guardrail did", async () => {
+  test("reports that its rules rejected nothing, and which other guardrail did", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, "Open", { allowed_models: ["sim/*"], limit_usd: 5, reset_interval: "daily" }, "member")
     const passed = await call(workspace, 200)
@@ -64,7 +64,7 @@ describe("the stage of a guardrail", () => {
     })
   })
 
-  test("has what its content filters found, too", async () => {
+  test("includes the findings of its content filters", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, "Both", {
       ignored_models: ["sim/echo"],
@@ -80,7 +80,7 @@ describe("the stage of a guardrail", () => {
   })
 })
 
-test("the record of a rejected call has what its guardrails found", async () => {
+test("the record of a rejected call has the findings of its guardrails", async () => {
   const workspace = await newWorkspace()
   await guard(workspace, "Both", {
     ignored_models: ["sim/echo"],

@@ -10,7 +10,7 @@ import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
 import { chunk, DONE, mockProvider, sse, usageChunk } from "../support/played.ts"
 import { newKey, newWorkspace, expectJson } from "../support/world.ts"
 
-/** Something to find, and what stands in its place. Taken apart, so that no scanner of sources takes them for real. */
+/** A secret and its replacement. Split, so that no source scanner takes them for real. */
 const SECRETS: [BuiltinSlug, string, string][] = [
   ["email", "ada.lovelace@example.com", "[EMAIL]"],
   ["phone", "+44 20 7946 0958", "[PHONE]"],
@@ -33,7 +33,7 @@ function pass(pieces: readonly string[], units = plainUnits()): string {
   return pieces.map((piece) => filter.push(piece, false)).join("") + filter.push("", true)
 }
 
-/** The text in two pieces, at every place. */
+/** The text split in two at every position. */
 const cuts = (text: string) => Array.from({ length: text.length + 1 }, (_, at) => [text.slice(0, at), text.slice(at)])
 
 const secret = fc.constantFrom(...SECRETS, ["own", "PROJECT-12xx", "[Project]"] as const)
@@ -49,8 +49,8 @@ const harmless = fc.constantFrom(
   "\n",
 )
 
-describe("a text in pieces", () => {
-  test("loses every secret and nothing else, wherever it is cut", () => {
+describe("a text in chunks", () => {
+  test("loses every secret and nothing else, wherever it is split", () => {
     for (const [, output, label] of SECRETS) {
       const text = `It is ${output}, and more.`
       for (const pieces of cuts(text)) expect(pass(pieces)).toBe(`It is ${label}, and more.`)
@@ -58,7 +58,7 @@ describe("a text in pieces", () => {
     }
   })
 
-  test("loses them however they are written: full-width, styled, in other digits, parted by what nobody sees", () => {
+  test("loses secrets in full-width, styled or other digits, or with invisible separators", () => {
     const spellings: [string, string][] = [
       ["４１１１ １１１１ １１１１ １１１１", "[CREDIT_CARD]"],
       ["4111\u200b1111\u200b1111\u200b1111", "[CREDIT_CARD]"],
@@ -85,14 +85,14 @@ describe("a text in pieces", () => {
     }
   })
 
-  test("finds what stands beside something that nobody sees, as if that were a space", () => {
+  test("treats an invisible character beside a secret as a space", () => {
     for (const text of ["Number\u200b4111 1111 1111 1111\u200bplease", "IP\u200b203.0.113.77\u200bup"]) {
       const expected = text.replace(/[\d. ]{8,}/, (number) => (number.includes(" ") ? "[CREDIT_CARD]" : "[IP_ADDRESS]"))
       for (const pieces of [[text], ...cuts(text)]) expect(pass(pieces)).toBe(expected)
     }
   })
 
-  test("is read as it is by a pattern of one's own", () => {
+  test("is matched unchanged by custom patterns", () => {
     const scoped = combineRules([
       { content_filters: [{ action: "redact", pattern: "\\x{200B}|[0-9]{4}", label: "Own" }] },
     ])
@@ -100,7 +100,7 @@ describe("a text in pieces", () => {
     expect(reported).toBe("a[Own]b １２３４")
   })
 
-  test("is told alike in one piece and in any others", () => {
+  test("has the same output however it is split", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(harmless, secret), { maxLength: 4 }),
@@ -121,7 +121,7 @@ describe("a text in pieces", () => {
     )
   })
 
-  test("is told alike however often a character of two units is cut in the middle", () => {
+  test("has the same output if a surrogate pair is split", () => {
     const text = "— à bientôt 😀 (ada.lovelace@example.com) end"
     for (let round = 0; round < 20; round += 1) {
       for (const pieces of cuts(text)) expect(pass(pieces)).toBe("— à bientôt 😀 ([EMAIL]) end")
@@ -156,7 +156,7 @@ describe("a text in pieces", () => {
     )
   })
 
-  test("a private key goes up to its end, or as far as it is there", () => {
+  test("has a private key redacted up to its end or the end of the text", () => {
     const mark = (word: string) => ["-----", word, " RSA PRIVATE KEY-----"].join("")
     const body = "MIIEpAIBAAKCAQEA7bq98xF0vQZP\nAAAA+/=="
     const whole = `a ${mark("BEGIN")}\nProc-Type: 4,ENCRYPTED\n\n${body}\n${mark("END")} and more - text`
@@ -165,14 +165,14 @@ describe("a text in pieces", () => {
     for (const pieces of [...cuts(cut), cut.split("")]) expect(pass(pieces)).toBe("a [SECRET] and more")
   })
 
-  test("a number that is taken out of JSON is a string", () => {
+  test("has a number in JSON replaced by a string", () => {
     expect(pass(['{"card":4111111111111111,"n":1}'], jsonUnits())).toBe('{"card":"[CREDIT_CARD]","n":1}')
   })
 })
 
 type Json = Record<string, unknown>
 
-/** What a stream of chunks came to: texts, reasoning and the arguments of calls. */
+/** Result of a stream of chunks: texts, reasoning and the arguments of calls. */
 function gathered(chunks: readonly Json[]) {
   const reported = { content: "", reasoning: "", details: "", calls: [] as string[], ends: 0 }
   for (const { choices } of chunks as { choices: { delta: Json; finish_reason: string | null }[] }[]) {
@@ -210,7 +210,7 @@ const delta = (output: Json, end: string | null = null): Json => ({
   choices: [{ index: 0, delta: output, finish_reason: end }],
 })
 
-/** An answer that says the secret in every way there is, cut at the same places in each. */
+/** A response with the secret in every field, split at the same positions in each. */
 function answerIn(pieces: readonly string[]): Json[] {
   return [
     delta({ role: "assistant", content: "" }),
@@ -225,8 +225,8 @@ function answerIn(pieces: readonly string[]): Json[] {
   ]
 }
 
-describe("an answer in chunks", () => {
-  test("leaks nothing of a secret from words, reasoning or arguments, and keeps their order", () => {
+describe("a response in chunks", () => {
+  test("leaks no part of a secret from content, reasoning or arguments, and keeps their order", () => {
     for (const [, output, label] of SECRETS) {
       for (const pieces of cuts(`so ${output} it is`)) {
         const filter = filterOf("redact")
@@ -246,7 +246,7 @@ describe("an answer in chunks", () => {
     }
   })
 
-  test("leaks nothing of a secret whose pieces come in turns with those of another text", () => {
+  test("leaks no part of a secret whose chunks alternate with those of another text", () => {
     for (const [, output, label] of SECRETS) {
       const text = `so ${output} it is`
       const call = (index: number, json: string) => delta({ tool_calls: [{ index, function: { arguments: json } }] })
@@ -269,7 +269,7 @@ describe("an answer in chunks", () => {
     }
   })
 
-  test("leaks nothing of a secret that a choice says beside its delta", () => {
+  test("leaks no secret of a choice outside its delta", () => {
     for (const [, output, label] of SECRETS) {
       const filter = filterOf("redact")
       const choice = { index: 0, delta: { content: "a " }, message: { content: output }, finish_reason: null }
@@ -281,7 +281,7 @@ describe("an answer in chunks", () => {
     }
   })
 
-  test("that is blocked says nothing of what blocked it", () => {
+  test("that is blocked leaks no part of the match", () => {
     for (const [, output] of SECRETS) {
       for (const pieces of cuts(`so ${output} it is`)) {
         const filter = filterOf("block")
@@ -293,7 +293,7 @@ describe("an answer in chunks", () => {
     }
   })
 
-  test("that needs nothing passes as the very chunks it came in", () => {
+  test("without a match passes in its original chunks", () => {
     const filter = filterOf("redact")
     const chunks = [
       delta({ role: "assistant", content: "" }),
@@ -306,11 +306,11 @@ describe("an answer in chunks", () => {
   })
 })
 
-describe("through the front door", () => {
+describe("over HTTP", () => {
   let stop: () => void = () => {}
   afterEach(() => stop())
 
-  test("whatever the bytes of a stream are cut into, no secret comes through", async () => {
+  test("no secret passes however the bytes of a stream are split", async () => {
     const workspace = await newWorkspace()
     const key = await newKey(workspace)
     const { data } = await expectJson<{ data: { id: string } }>(

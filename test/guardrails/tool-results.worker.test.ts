@@ -4,7 +4,7 @@ import { chunk, DONE, good, sse, usageChunk } from "../support/played.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 
-/** Guardrails read what a server tool finds before the model, the client or the record of the run has it. */
+/** Guardrails screen the result of a server tool before it reaches the model, the client or the stored run. */
 
 type Json = Record<string, unknown>
 type Found = { title: string; url: string; content: string }
@@ -25,7 +25,7 @@ const page = (more: Partial<Found> = {}): Found => ({
 
 afterEach(() => vi.restoreAllMocks())
 
-/** A search engine that finds these pages, and a model that searches once and then says "Done." */
+/** Mocks a search engine that returns these pages, and a model that searches once and then responds with `says`. */
 function play(found: Found[], says = "Done."): Played {
   const played: Played = { rounds: [], searches: [] }
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
@@ -77,7 +77,7 @@ function bodyFor(path: Path, stream: boolean, more: Json = { tools: TOOLS }): Js
 
 const ask = ({ as }: Workspace, path: Path, body: Json) => as.post(path, body, METADATA)
 
-describe.each(everyWay)("what a search finds, on %s, streamed: %s", (path, stream) => {
+describe.each(everyWay)("a search result on %s, streamed: %s", (path, stream) => {
   test("is redacted for the model, in the citations and in the record of the run", async () => {
     const workspace = await guarded("redact")
     const { rounds } = play([
@@ -95,7 +95,7 @@ describe.each(everyWay)("what a search finds, on %s, streamed: %s", (path, strea
     if (!stream) expect(raw).toContain("Done.")
   })
 
-  test("reaches neither the model nor the client where a guardrail blocks it", async () => {
+  test("reaches neither the model nor the client if a guardrail blocks it", async () => {
     const workspace = await guarded("block")
     const { rounds } = play([page({ content: `By ${CANARY}` })])
     const response = await ask(workspace, path, bodyFor(path, stream))
@@ -107,7 +107,7 @@ describe.each(everyWay)("what a search finds, on %s, streamed: %s", (path, strea
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("is as it was found where a guardrail flags it, and the trace says so once", async () => {
+  test("is unchanged if a guardrail flags it, and the trace reports that once", async () => {
     const workspace = await guarded("flag")
     play([page({ content: `By ${CANARY}` })])
     const raw = await (await ask(workspace, path, bodyFor(path, stream))).text()
@@ -116,7 +116,7 @@ describe.each(everyWay)("what a search finds, on %s, streamed: %s", (path, strea
     expect(traces).toMatchObject([{ data: { action: "flag", detected: true } }])
   })
 
-  test("is redacted where the plugin `web` puts it before the model and cites it", async () => {
+  test("is redacted if the plugin `web` puts it before the model and cites it", async () => {
     const workspace = await guarded("redact")
     const { rounds, searches } = play([page({ title: CANARY, content: `By ${CANARY}` })])
     const raw = await (await ask(workspace, path, bodyFor(path, stream, { plugins: [{ id: "web" }] }))).text()
@@ -135,7 +135,7 @@ function pipelineIn(raw: string): Json[] {
 }
 
 describe.each(PATHS)("the next turn on %s", (path) => {
-  test("has the run as it was redacted", async () => {
+  test("has the redacted run", async () => {
     const workspace = await guarded("redact")
     const { rounds } = play([page({ content: `By ${CANARY}` })])
     const body = bodyFor(path, false)
@@ -159,7 +159,7 @@ function continued(path: Path, body: Json, before: Json): Json {
   return { ...body, messages: [...(body["messages"] as Json[]), message, more] }
 }
 
-test("nothing that a search finds passes a filter that redacts it, wherever it stands", async () => {
+test("no search result passes a redacting filter, at any position", async () => {
   const word = fc.constantFrom("Danube", "42", '"quoted"', "\n", "\\", "é", "{", "}", "https://a.example/?q=1", " ")
   const words = fc.array(word, { maxLength: 6 }).map((all) => all.join(" "))
   await fc.assert(

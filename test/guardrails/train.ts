@@ -1,6 +1,6 @@
 /**
- * `npm run guardrails:train`: fits the model that finds prompt injections to the labelled prompts and writes its weights.
- * The same prompts give the same weights.
+ * `npm run guardrails:train`: fits the model that finds prompt injections to the labelled prompts and writes its
+ * weights. The same prompts give the same weights.
  */
 import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
@@ -10,8 +10,8 @@ import { percent } from "./labelled/measure.ts"
 import { type Training, trainingPrompts } from "./labelled/training.ts"
 
 /**
- * False alarms by cross-validation: on ordinary prompts, with a margin to the 0.5 % that are accepted, and on those that
- * quote attacks or write prompts. The margin is wider without letters beyond ASCII: a third of those lines is
+ * False alarms by cross-validation: on ordinary prompts, with a margin to the 0.5 % that are accepted, and on those
+ * that quote attacks or write prompts. The margin is wider without letters beyond ASCII: a third of those lines is
  * documentation, which has fewer alarms than prompts.
  */
 const FALSE_ALARMS = 0.0028
@@ -26,7 +26,7 @@ function quantized(weights: Float64Array): { bytes: Int8Array; scale: number } {
   return { bytes: Int8Array.from(weights, (one) => Math.max(-127, Math.min(127, Math.round(one / scale)))), scale }
 }
 
-/** Of each weight that is not 0 the distance to the one before, 255 for each 255 of it, and the weight. */
+/** For each weight that is not 0 the distance to the one before, 255 for each 255 of it, and the weight. */
 function packed(weights: Int8Array): Buffer {
   const bytes: number[] = []
   let last = -1
@@ -40,7 +40,7 @@ function packed(weights: Int8Array): Buffer {
   return Buffer.from(bytes)
 }
 
-/** The score that few enough ordinary prompts exceed. */
+/** The lowest score that few enough ordinary prompts exceed. */
 function thresholdFor(prompts: readonly Training[], scores: readonly Scored[], isForeign: boolean): number {
   const scored = (of: (prompt: Training) => boolean) =>
     scores

@@ -12,7 +12,7 @@ import { insertIntern } from "../support/interns.ts"
 import { client, newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-/** Of RFC 7636, appendix B. */
+/** RFC 7636, appendix B. */
 const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 const CALLBACK = "https://app.example/back?state=1"
 const S256 = { code_challenge: CHALLENGE, code_challenge_method: "S256" }
@@ -23,12 +23,12 @@ const codeOf = async (workspace: Workspace, more: Record<string, unknown> = {}) 
   (await expectJson<Made>(200, workspace.as.post("/auth/keys/code", { callback_url: CALLBACK, ...more }))).data.id
 const exchange = (body: Record<string, unknown>) => client().post("/auth/keys", body)
 
-describe("a challenge", () => {
-  test("is met as RFC 7636 has it", () => {
+describe("a code challenge", () => {
+  test("matches the example of RFC 7636", () => {
     expect(toS256(VERIFIER)).toBe(CHALLENGE)
   })
 
-  test("is met by its own verifier, and no other", () => {
+  test("is met only by its verifier", () => {
     const verifier = fc.stringMatching(/^[\w.~-]{43,128}$/)
     fc.assert(
       fc.property(verifier, verifier, fc.constantFrom("S256" as const, "plain" as const), (mine, other, method) => {
@@ -61,12 +61,12 @@ test.each([
   ["app://back", false],
   ["//app.example", false],
   ["https:\\\\app.example", false],
-])("whether %s is a callback: %s", (url, is) => {
+])("accepts %s as a callback: %s", (url, is) => {
   expect(isCallback(url)).toBe(is)
 })
 
-describe("a code", () => {
-  test("is exchanged for a key that works, once", async () => {
+describe("an authorization code", () => {
+  test("is exchanged once for a working key", async () => {
     const workspace = await newWorkspace()
     const expires = new Date(Date.now() + 86_400_000).toISOString()
     const asked = { ...S256, key_label: "My app", limit: 5, usage_limit_type: "monthly", expires_at: expires }
@@ -83,7 +83,7 @@ describe("a code", () => {
       is_management_key: false,
     })
     await expectJson(403, exchange(input))
-    // A second try takes nothing away from the first.
+    // A second exchange does not revoke the key of the first.
     await expectJson(200, client(made.key).get("/key"))
     type Log = { data: { action: string; changes: object }[] }
     const log = await expectJson<Log>(200, workspace.manage.get("/audit"))
@@ -94,7 +94,7 @@ describe("a code", () => {
     expect(JSON.stringify(log)).not.toContain(code)
   })
 
-  test("is held to the guardrail of the key that approved", async () => {
+  test("makes a key with the guardrail of the approving key", async () => {
     const workspace = await newWorkspace()
     const { hash, as } = await newKey(workspace)
     const rules = { name: "Only one", allowed_models: ["sim/embed"] }
@@ -111,7 +111,7 @@ describe("a code", () => {
     await expectJson(403, client(key).chat("sim/echo", "Past it?"))
   })
 
-  test("that many exchange at once is one key", async () => {
+  test("exchanged concurrently makes one key", async () => {
     const workspace = await newWorkspace()
     const code = await codeOf(workspace, S256)
     const input = { code, code_verifier: VERIFIER }
@@ -121,7 +121,7 @@ describe("a code", () => {
     expect(data).toHaveLength(3)
   })
 
-  test("goes to one key, even where two are made of it after both found it open", async () => {
+  test("makes one key even if two exchanges found it open", async () => {
     const workspace = await newWorkspace()
     const hash = hashKey(await codeOf(workspace))
     const row = await findOpenCode(env.DB, hash, Date.now())
@@ -146,7 +146,7 @@ describe("a code", () => {
     expect(told).toBe(0)
   })
 
-  test("is refused in the same words, whatever is wrong, and survives what was not its own", async () => {
+  test("is rejected with the same error for every fault, and a failed attempt does not use it up", async () => {
     const workspace = await newWorkspace()
     const code = await codeOf(workspace, S256)
     const wrong = [
@@ -163,7 +163,7 @@ describe("a code", () => {
     await expectJson(400, exchange({}))
   })
 
-  test("ends after ten minutes, and with the key that approved it", async () => {
+  test("expires after ten minutes and with the approving key", async () => {
     const workspace = await newWorkspace()
     const old = await codeOf(workspace)
     await env.DB.prepare("UPDATE oauth_codes SET expires_at = ? WHERE organization_id = ?")
@@ -176,7 +176,7 @@ describe("a code", () => {
     await expectJson(403, exchange({ code: data.id }))
   })
 
-  test("may be asked for by whoever may make such a key", async () => {
+  test("may be requested by any key that may create such a key", async () => {
     const workspace = await newWorkspace()
     const other = await newWorkspace()
     const free = await newKey(workspace, { kind: "free_tier" })
@@ -197,7 +197,7 @@ describe("a code", () => {
     expect(told).toMatchObject({ workspace_id: data.id, is_management_key: false })
   })
 
-  test("is not asked for by an intern, whose key sees that intern alone", async () => {
+  test("cannot be requested by an intern", async () => {
     const intern = await insertIntern(await newWorkspace())
     await expectJson(403, intern.as.post("/auth/keys/code", { callback_url: CALLBACK }))
   })
@@ -208,11 +208,11 @@ describe("a code", () => {
     ["half a challenge", { callback_url: CALLBACK, code_challenge: CHALLENGE }],
     ["a challenge that is none", { callback_url: CALLBACK, ...S256, code_challenge: "x".repeat(50) }],
     ["an end that is over", { callback_url: CALLBACK, expires_at: "2020-01-01T00:00:00Z" }],
-  ])("is not made of %s", async (_, input) => {
+  ])("is rejected with 400 for %s", async (_, input) => {
     await expectJson(400, (await newWorkspace()).as.post("/auth/keys/code", input))
   })
 
-  test("is cleared away a day after its end", async () => {
+  test("is deleted a day after it expires", async () => {
     const workspace = await newWorkspace()
     await codeOf(workspace)
     await pruneOauth(env.DB, Date.now() + 2 * 86_400_000)
@@ -248,7 +248,7 @@ describe("the authorization page", () => {
     return { cookie, html, token: tokenIn(html), policy: consent.headers.get("content-security-policy") }
   }
 
-  test("leads from signing in over consent to a code that works", async () => {
+  test("leads from sign-in and consent to a working code", async () => {
     const workspace = await newWorkspace()
     const { cookie, html, token, policy } = await signedIn(workspace.key)
     expect(policy).toContain("form-action 'self' http: https:;")
@@ -261,11 +261,11 @@ describe("the authorization page", () => {
     const code = back.searchParams.get("code")
     const { key } = await expectJson<Exchanged>(200, exchange({ code, code_verifier: VERIFIER }))
     await expectJson(200, client(key).get("/key"))
-    // The sitting is over with it.
+    // The session ends with it.
     expect(await (await visit(cookieOf(allowed))).text()).toContain("Sign in")
   })
 
-  test("says until when the key works: as the app asks, or as long as the key that approves", async () => {
+  test("shows when the key expires: as the app requests, or with the approving key", async () => {
     const workspace = await newWorkspace()
     const consentOf = async (key: string, more: Record<string, string> = {}) => {
       const { cookie } = await signedIn(key)
@@ -278,7 +278,7 @@ describe("the authorization page", () => {
     expect(await consentOf(key)).toContain("Works until 6 May 2126 at 07:08 UTC.")
   })
 
-  test("says when an app sends no code challenge", async () => {
+  test("warns when an app sends no code challenge", async () => {
     const workspace = await newWorkspace()
     const { html, cookie } = await signedIn(workspace.key)
     expect(html).not.toContain("code challenge")
@@ -288,7 +288,7 @@ describe("the authorization page", () => {
     expect(consent).toContain('value="approve"')
   })
 
-  test("tells the app of a refusal, and makes nothing", async () => {
+  test("redirects with error=access_denied on a denial, and makes no code", async () => {
     const workspace = await newWorkspace()
     const { cookie, token } = await signedIn(workspace.managementKey)
     const refused = await send(cookie, { action: "deny", token })
@@ -297,7 +297,7 @@ describe("the authorization page", () => {
     expect(data.map(({ action }) => action)).not.toContain("oauth_code.create")
   })
 
-  test("is framed by nobody, runs no script, and keeps its cookie to itself", async () => {
+  test("forbids framing and scripts and protects its cookie", async () => {
     const first = await visit()
     const policy = first.headers.get("content-security-policy")
     expect(policy).toMatch(/^default-src 'none'; style-src 'nonce-\w{32}'; form-action 'self' ; frame-ancestors 'none'/)
@@ -313,7 +313,7 @@ describe("the authorization page", () => {
     expect(await first.text()).not.toMatch(/<script|onclick|javascript:/i)
   })
 
-  test("takes no form that was not made for this sitting and this request", async () => {
+  test("rejects a form of another session or request with 403", async () => {
     const workspace = await newWorkspace()
     const [mine, theirs] = [await signedIn(workspace.key), await signedIn(workspace.key)]
     const first = await visit()
@@ -336,7 +336,7 @@ describe("the authorization page", () => {
     expect(anonymousApproval.status).toBe(403)
   })
 
-  test("lets in nobody whose key does not work, or may not do this", async () => {
+  test("rejects an invalid key and one without the right with 401", async () => {
     const workspace = await newWorkspace()
     const free = await newKey(workspace, { kind: "free_tier" })
     for (const key of ["", "sk-wrong", free.key]) {
@@ -353,7 +353,7 @@ describe("the authorization page", () => {
     expect([late.status, late.headers.get("location")]).toEqual([401, null])
   })
 
-  test("says what is wrong with what an app asks", async () => {
+  test("returns 400 and names the invalid parameter of an app", async () => {
     const answer = await visit(undefined, "callback_url=http://evil.example")
     expect(answer.status).toBe(400)
     expect(await answer.text()).toContain("callback_url")

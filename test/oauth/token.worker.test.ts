@@ -81,8 +81,8 @@ function ask(
 
 type Token = { access_token: string; expires_in: number }
 
-describe("a workload", () => {
-  test.each(["RS256", "ES256"] as const)("gets a key for a token that its issuer signed by %s", async (alg) => {
+describe("workload identity", () => {
+  test.each(["RS256", "ES256"] as const)("exchanges a token that its issuer signed by %s for a key", async (alg) => {
     const told = await expectJson<Token>(200, ask({ subject_token: await sign(claims(), alg), scope: "inference" }))
     expect(told).toEqual({
       access_token: expect.any(String),
@@ -99,7 +99,7 @@ describe("a workload", () => {
     expect(log.data[0]).toMatchObject({ changes: { policy: "ci", subject: SUBJECT }, key_label: "policy ci" })
   })
 
-  test("gets a key for a token that names no key, where several keys may have signed it", async () => {
+  test("accepts a token without a key id if several keys may have signed it", async () => {
     const [, trusted] = jwks.keys
     const { kid: _, ...other } = {
       kid: "",
@@ -111,7 +111,7 @@ describe("a workload", () => {
     await expectJson(400, ask({ subject_token: await forged }, policy))
   })
 
-  test("can have its key verified by whoever reads the public keys", async () => {
+  test("publishes the public keys that verify the issued key", async () => {
     const { access_token: token } = await expectJson<Token>(200, ask({ subject_token: await sign(claims()) }))
     const { keys: told } = await expectJson<{ keys: (JsonWebKey & { kid: string })[] }>(
       200,
@@ -154,14 +154,14 @@ describe("a workload", () => {
     ["something critical that is not known", () => sign(claims(), "ES256", { crit: ["b64"] })],
     ["a changed claim", async () => (await sign(claims())).replace(/\.[^.]+\./, `.${btoa(JSON.stringify(claims()))}.`)],
     ["no token at all", () => Promise.resolve("a.b.c")],
-  ])("gets none for %s, in the same words", async (_, token) => {
+  ])("rejects %s with invalid_grant", async (_, token) => {
     expect(await expectJson(400, ask({ subject_token: await token() }))).toEqual({
       error: "invalid_grant",
       error_description: "This subject_token is not trusted under this federation_policy_id.",
     })
   })
 
-  test("gets none from a policy that is not there, in those words too", async () => {
+  test("rejects an unknown policy with invalid_grant", async () => {
     const told = await expectJson(400, ask({ subject_token: await sign(claims()), federation_policy_id: "other" }))
     expect(told).toMatchObject({ error: "invalid_grant" })
   })
@@ -172,17 +172,17 @@ describe("a workload", () => {
     ["subject_token_type", "urn:ietf:params:oauth:token-type:saml2", "invalid_request"],
     ["requested_token_type", "urn:x", "invalid_request"],
     ["scope", "everything", "invalid_scope"],
-  ])("is told what is wrong with %s", async (name, value, error) => {
+  ])("names the invalid %s", async (name, value, error) => {
     const told = await expectJson<{ error_description: string }>(400, ask({ subject_token: "x", [name]: value }))
     expect(told).toEqual({ error, error_description: expect.stringContaining(name) })
   })
 
-  test("is told that there is no other grant, whatever else is missing", async () => {
+  test("returns unsupported_grant_type first, whatever else is missing", async () => {
     const fields = { grant_type: "client_credentials", subject_token_type: "", federation_policy_id: "" }
     expect(await expectJson(400, ask(fields))).toMatchObject({ error: "unsupported_grant_type" })
   })
 
-  test("may leave what is optional empty, and gives nothing twice", async () => {
+  test("allows empty optional parameters and rejects repeated ones", async () => {
     const subject_token = await sign(claims())
     await expectJson(200, ask({ subject_token, scope: "", requested_token_type: "" }))
     const twice = `grant_type=x&federation_policy_id=ci&subject_token=a&subject_token=b&subject_token_type=x`
@@ -196,7 +196,7 @@ describe("a workload", () => {
     expect(told).toEqual({ error: "invalid_request", error_description: "subject_token: is given twice." })
   })
 
-  test("is told in the words of OAuth that something went wrong", async () => {
+  test("returns server_error for an internal failure", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {})
     const subject_token = await sign(claims())
     const broken = {
@@ -209,7 +209,7 @@ describe("a workload", () => {
     vi.restoreAllMocks()
   })
 
-  test("reads the issuer's keys where they are published, and is asked to wait where they are not", async () => {
+  test("fetches the issuer's keys once from jwks_uri, and returns 503 if they are unavailable", async () => {
     const spy = vi.spyOn(globalThis, "fetch").mockImplementation(async (input) => {
       const { url } = new Request(input)
       return url.includes("down") ? new Response("no", { status: 500 }) : Response.json(jwks)
@@ -224,13 +224,13 @@ describe("a workload", () => {
     spy.mockRestore()
   })
 
-  test("may be given a shorter time", async () => {
+  test("shortens the lifetime of the key by the policy", async () => {
     const subject_token = await sign(claims())
     expect(await expectJson(200, ask({ subject_token }, { ttl_seconds: 60 }))).toMatchObject({ expires_in: 60 })
   })
 })
 
-test("issuers that make no sense stop the gateway, with the field that is wrong", async () => {
+test("rejects an invalid configuration of issuers with 503 and the field", async () => {
   vi.spyOn(console, "error").mockImplementation(() => {})
   const { error } = await expectJson<{ error: { message: string } }>(
     503,

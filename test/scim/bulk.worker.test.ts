@@ -47,8 +47,8 @@ const to = ({ data }: BulkOperation) => ((data?.["to"] ?? []) as string[]).map((
 const statuses = (results: Result[]) => results.map(({ status }) => status)
 const idIn = ({ location = "" }: Result) => location.split("/").at(-1) ?? ""
 
-describe("a bulk (RFC 7644, section 3.7)", () => {
-  test("makes, replaces, changes and deletes, and says for each where and how", async () => {
+describe("bulk requests (RFC 7644, section 3.7)", () => {
+  test("create, replace, update and delete, and return the location and status of each operation", async () => {
     const { push } = await newDirectory()
     const [kept, gone] = [await addUser(push, "kept"), await addUser(push, "gone")]
     const crew = await addGroup(push, "Crew", kept.id)
@@ -69,7 +69,7 @@ describe("a bulk (RFC 7644, section 3.7)", () => {
     expect((await expectJson<Resource>(200, push("GET", `/Groups/${crew.id}`)))["members"]).toEqual([])
   })
 
-  test("refers to what it makes by bulkId, in data and in paths, before or after it is made", async () => {
+  test("resolve bulkId in data and paths, before or after the resource is created", async () => {
     const { push } = await newDirectory()
     const results = await bulk(push, [
       group("crew", "bulkId:ada"),
@@ -92,7 +92,7 @@ describe("a bulk (RFC 7644, section 3.7)", () => {
     expect((members as { value: string }[]).map(({ value }) => value).toSorted()).toEqual([ada, boss].toSorted())
   })
 
-  test("has 409 for those that refer to each other, and does the rest", async () => {
+  test("return 409 for circular references and perform the rest", async () => {
     const { push } = await newDirectory()
     const manager = (bulkId: string) => ({ [ENTERPRISE]: { manager: { value: `bulkId:${bulkId}` } } })
     const results = await bulk(push, [
@@ -106,7 +106,7 @@ describe("a bulk (RFC 7644, section 3.7)", () => {
     expect((await expectJson<List>(200, push("GET", "/Users"))).totalResults).toBe(1)
   })
 
-  test("tells each failure, as its own request would be told, and goes on", async () => {
+  test("return the error of a separate request for each failure, and go on", async () => {
     const { push } = await newDirectory()
     const ada = await addUser(push, "ada")
     const results = await bulk(push, [
@@ -144,7 +144,7 @@ describe("a bulk (RFC 7644, section 3.7)", () => {
     [1, ["409"]],
     [2, ["409", "201", "409"]],
     [3, ["409", "201", "409", "201"]],
-  ])("leaves the rest undone after failOnErrors: %i", async (failOnErrors, expected) => {
+  ])("stop after failOnErrors: %i", async (failOnErrors, expected) => {
     const { push } = await newDirectory()
     await addUser(push, "ada")
     const operations = [user("ada"), user("one"), { ...user("ada"), bulkId: "again" }, user("two")]
@@ -158,14 +158,14 @@ describe("a bulk (RFC 7644, section 3.7)", () => {
     ["PATCH without data", [{ method: "PATCH", path: "/Users/x" }], {}, 400],
     ["two of one bulkId", [user("one"), user("one")], {}, 400],
     ["failOnErrors of 0", [user("one")], { failOnErrors: 0 }, 400],
-  ])("is refused whole: %s", async (_, operations, more, status) => {
+  ])("are rejected completely for %s", async (_, operations, more, status) => {
     const { push } = await newDirectory()
     const body = { ...more, Operations: operations }
     expect(await expectJson(status, push("POST", "/Bulk", body))).toMatchObject({ status: String(status) })
     expect((await expectJson<List>(200, push("GET", "/Users"))).totalResults).toBe(0)
   })
 
-  test("is recorded change by change", async () => {
+  test("write an audit entry for each change", async () => {
     const { world, push } = await newDirectory()
     const [one] = await bulk(push, [user("one")])
     const path = `/audit?resource_id=${idIn(one as Result)}`
@@ -173,7 +173,7 @@ describe("a bulk (RFC 7644, section 3.7)", () => {
     expect(data.map(({ action }) => action)).toEqual(["scim_user.create"])
   })
 
-  test("is done in an order in which everything is made before it is referred to", () => {
+  test("run in an order in which every resource is created before it is referenced", () => {
     const names = ["a", "b", "c", "d", "e"]
     const operation = (bulkId: string) =>
       fc

@@ -1,7 +1,7 @@
 import { expect } from "vitest"
 import { addGroup, addUser, ENTERPRISE, newDirectory, type Push, type Resource } from "./directory.ts"
 
-/** RFC 7643 and RFC 7644, clause by clause: what is asked, and what must come back. */
+/** RFC 7643 and RFC 7644, clause by clause: each request with its expected response. */
 
 export type Stage = { push: Push; ada: Resource; bob: Resource; cy: Resource; crew: Resource }
 export type Request = [method: string, path: string, body?: unknown, headers?: Record<string, string>]
@@ -43,7 +43,7 @@ export async function newStage(): Promise<Stage> {
   return { push, ada, bob, cy, crew }
 }
 
-/** Asks, and compares; gives back the body. */
+/** Sends the request and compares the response; returns its body. */
 export async function meets({ push }: Stage, request: Request, expected: Expected): Promise<unknown> {
   const [method, path, body, headers] = request
   const response = await push(method, path, body, headers)

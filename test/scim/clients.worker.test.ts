@@ -13,7 +13,7 @@ import {
   USER,
 } from "./directory.ts"
 
-/** What clients send that is not in RFC 7644, or only at its edges. */
+/** Requests of real clients that RFC 7644 does not cover, or only just. */
 
 type Failure = { detail: string; status: string; scimType?: string }
 const found = (filter: string) => `?filter=${encodeURIComponent(filter)}`
@@ -21,7 +21,7 @@ const namesOf = async (push: Push, filter: string) =>
   (await expectJson<List>(200, push("GET", `/Users${found(filter)}`))).Resources.map((user) => user["userName"])
 
 describe("a filter", () => {
-  test("that names a value by its type asks of that one value", async () => {
+  test("on a value by its type matches only that value", async () => {
     const { push } = await newDirectory()
     const emails = [
       { value: "ada@work.test", type: "work" },
@@ -52,14 +52,14 @@ describe("a filter", () => {
     expect(await namesOf(push, `name.formatted co ${quoted} and userName pr`)).toEqual([userName])
   })
 
-  test("takes true and false in any case", async () => {
+  test("accepts true and false in any case", async () => {
     const { push } = await newDirectory()
     const { userName } = await addUser(push, "ada")
     expect(await namesOf(push, "active eq True")).toEqual([userName])
     expect(await namesOf(push, "(active eq FALSE)")).toEqual([])
   })
 
-  test("may say no as often as the database can follow", async () => {
+  test("accepts as many nested negations as the database supports", async () => {
     const { push } = await newDirectory()
     const { userName } = await addUser(push, "ada")
     const no = (times: number, inner: string) => "not (".repeat(times) + inner + ")".repeat(times)
@@ -73,7 +73,7 @@ describe("a filter", () => {
     }
   })
 
-  test("that is empty is none", async () => {
+  test("that is empty is ignored", async () => {
     const { push } = await newDirectory()
     await addUser(push, "ada")
     expect(await expectJson<List>(200, push("GET", "/Users?filter=&sortBy="))).toMatchObject({ totalResults: 1 })
@@ -81,7 +81,7 @@ describe("a filter", () => {
 })
 
 describe("a list", () => {
-  test.each(["count=2147483647", "count=99999999999999999999", "count=%2B5"])("takes %s", async (query) => {
+  test.each(["count=2147483647", "count=99999999999999999999", "count=%2B5"])("accepts %s", async (query) => {
     const { push } = await newDirectory()
     await addUser(push, "ada")
     expect(await expectJson<List>(200, push("GET", `/Users?${query}`))).toMatchObject({
@@ -115,8 +115,8 @@ test("paths may end with a slash", async () => {
   for (const path of ["/Nothing/", "//Users"]) await expectJson(404, push("GET", path))
 })
 
-describe("a change of a user", () => {
-  test("may name what is never kept, beside what is", async () => {
+describe("a PATCH of a user", () => {
+  test("may name attributes that are not stored", async () => {
     const { push } = await newDirectory()
     const { id } = await addUser(push, "ada")
     const operations = [
@@ -129,7 +129,7 @@ describe("a change of a user", () => {
     expect(user).not.toHaveProperty("photos")
   })
 
-  test("may name the core schema in the place of no path", async () => {
+  test("may use the core schema as its path", async () => {
     const { push } = await newDirectory()
     const { id } = await addUser(push, "ada")
     const change = patch({ op: "replace", path: USER, value: { title: "Lady", active: "False" } })
@@ -139,7 +139,7 @@ describe("a change of a user", () => {
   })
 })
 
-describe("whether somebody is active", () => {
+describe("active", () => {
   const off = patch({ op: "replace", path: "active", value: false })
 
   test.each([
@@ -148,7 +148,7 @@ describe("whether somebody is active", () => {
     ["PATCH", patch({ op: "replace", value: { active: null } }), false],
     ["PUT", { userName: "ada@example.com", active: null }, true],
     ["PUT", { userName: "ada@example.com" }, true],
-  ])("is as it was after %s %j", async (method, body, isTold) => {
+  ])("keeps its value after %s %j", async (method, body, isTold) => {
     const { push } = await newDirectory()
     const path = `/Users/${(await addUser(push, "ada")).id}`
     await expectJson(200, push("PATCH", path, off))
@@ -165,7 +165,7 @@ describe("whether somebody is active", () => {
   })
 })
 
-test("many changes of one user at once are all done", async () => {
+test("concurrent changes of one user are all applied", async () => {
   const { push } = await newDirectory()
   const { id } = await addUser(push, "busy")
   const answers = await Promise.all(
@@ -178,7 +178,7 @@ test("many changes of one user at once are all done", async () => {
   expect(user["emails"]).toHaveLength(20)
 })
 
-test("one value of several may come in a list of its own", async () => {
+test("one value of a multi-valued attribute may be a list", async () => {
   const { push } = await newDirectory()
   const { id } = await addUser(push, "ada", { phoneNumbers: [{ value: "1", type: "mobile" }] })
   const change = patch({ op: "replace", path: 'phoneNumbers[type eq "mobile"]', value: [{ value: "2" }] })
@@ -187,7 +187,7 @@ test("one value of several may come in a list of its own", async () => {
   })
 })
 
-test("resources are found by their schemas", async () => {
+test("resources can be filtered by their schemas", async () => {
   const { push } = await newDirectory()
   const ada = await addUser(push, "ada", { [ENTERPRISE]: { department: "Engines" } })
   const bob = await addUser(push, "bob")
@@ -198,7 +198,7 @@ test("resources are found by their schemas", async () => {
   expect(groups.totalResults).toBe(1)
 })
 
-test("of a member only who it is may be said: the rest follows from the user", async () => {
+test("members of a group are writable by value only", async () => {
   const { push } = await newDirectory()
   type Described = { name: string; mutability: string; subAttributes?: Described[] }
   const { attributes } = await expectJson<{ attributes: Described[] }>(200, push("GET", `/Schemas/${GROUP}`))
@@ -216,7 +216,7 @@ test("of a member only who it is may be said: the rest follows from the user", a
   })
 })
 
-test("a group takes a thousand operations in order", async () => {
+test("a group accepts a thousand operations in order", async () => {
   const { push } = await newDirectory()
   const [a, b] = [await addUser(push, "a"), await addUser(push, "b")]
   const { id } = await addGroup(push, "Crew", a.id)
@@ -233,7 +233,7 @@ test("a group takes a thousand operations in order", async () => {
   )
 })
 
-test("a bulk that is nested beyond reason is refused, and nothing of it is done", async () => {
+test("a bulk request that is nested too deeply is rejected without effect", async () => {
   const { push } = await newDirectory()
   const depth = 200_000
   const data = `{"userName":"ada@example.com","x":${"[".repeat(depth)}${"]".repeat(depth)}}`

@@ -9,7 +9,7 @@ const operation =
   (...operations: object[]) =>
   (stage: Stage): Request => ["PATCH", toUser(stage), patch(...operations)]
 
-/** Each of these has a directory of its own; what is read afterwards stands in `then`. */
+/** Each runs in a separate directory; `then` checks what is read afterwards. */
 const WRITES: [...Row, ((stage: Stage) => Promise<void>)?][] = [
   [
     "7644 3.3",
@@ -435,7 +435,7 @@ const WRITES: [...Row, ((stage: Stage) => Promise<void>)?][] = [
   ],
 ]
 
-describe("RFC 7643 and 7644, what is written", () => {
+describe("RFC 7643 and 7644, writes", () => {
   test.each(WRITES)("%s: %s", async (_, __, request, expected, then) => {
     const stage = await newStage()
     await meets(stage, request(stage), expected)

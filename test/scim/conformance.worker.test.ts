@@ -532,7 +532,7 @@ const READS: Row[] = [
   ]),
 ]
 
-describe("RFC 7643 and 7644, what is read", () => {
+describe("RFC 7643 and 7644, reads", () => {
   let stage: Stage
   beforeAll(async () => {
     stage = await newStage()

@@ -7,7 +7,7 @@ const front = () => (exports as unknown as { default: Fetcher }).default
 export type Resource = { id: string; meta: { version: string; location: string }; [name: string]: unknown }
 export type List = { totalResults: number; startIndex: number; itemsPerPage: number; Resources: Resource[] }
 
-/** As a directory pushes: its token, the media type of SCIM, and the path under /scim/v2. */
+/** Sends requests as a directory: with its token, the SCIM media type and a path under /scim/v2. */
 export function directoryDoor(token?: string) {
   return async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const response = await front().fetch(`http://gateway.test/scim/v2${path}`, {
@@ -41,7 +41,7 @@ export async function newDirectory(name?: string) {
   return { world, ...(await connect(world, name)) }
 }
 
-/** A sync job that waits for its first step, which the test makes it take. */
+/** A sync job that waits for its first step, which the test runs. */
 export async function queueSyncJob({ organizationId }: Workspace, phase: "pull" | "users"): Promise<string> {
   const id = crypto.randomUUID()
   await env.DB.prepare(

@@ -31,7 +31,7 @@ async function finish(world: Workspace, id: string): Promise<Job["data"]> {
   return ScimSyncJob.strict().parse((await expectJson<Job>(200, world.manage.get(`/scim/sync-jobs/${id}`))).data)
 }
 
-test("groups are listed of all directories, or of one", async () => {
+test("groups are listed for all directories, or for one", async () => {
   const { world, push, id } = await newDirectory()
   const other = await connect(world, "Entra")
   const [engineers, support] = [await addGroup(push, "Engineers"), await addGroup(other.push, "Support")]
@@ -45,8 +45,8 @@ test("groups are listed of all directories, or of one", async () => {
   expect(await idsOf(`?directory_id=${other.id}`)).toEqual([support.id])
 })
 
-describe("a mapping", () => {
-  test("puts the people of a group into a workspace, and is the same when it is made again", async () => {
+describe("a group mapping", () => {
+  test("adds the members of a group to a workspace, and is idempotent", async () => {
     const { world, push } = await newDirectory()
     const [ada, bob] = [await addUser(push, "ada"), await addUser(push, "bob")]
     const group = await addGroup(push, "Engineers", ada.id)
@@ -76,7 +76,7 @@ describe("a mapping", () => {
     expect(entries.data.map(({ action }) => action.split(".")[1])).toEqual(["delete", "update", "create"])
   })
 
-  test("is answered with 201 where clients of the openrouter dialect are served", async () => {
+  test("returns 201 with CLIENT_DIALECT=openrouter", async () => {
     const { world, push } = await newDirectory()
     const group = await addGroup(push, "G")
     const body = JSON.stringify({ scim_group_id: group.id, workspace_id: await addTeam(world), role: "member" })
@@ -87,7 +87,7 @@ describe("a mapping", () => {
     expect(await expectJson(201, create())).toEqual(first)
   })
 
-  test("that is deleted may leave its people behind, managed by hand", async () => {
+  test("can keep its members as manual ones when it is deleted", async () => {
     const { world, push } = await newDirectory()
     const user = await addUser(push, "kept")
     const group = await addGroup(push, "G", user.id)
@@ -101,7 +101,7 @@ describe("a mapping", () => {
     expect(await expectJson(200, removal)).toEqual({ removed_count: 1 })
   })
 
-  test("beside a membership by hand leaves that as it is", async () => {
+  test("does not change a manual membership", async () => {
     const { world, push } = await newDirectory()
     const user = await addUser(push, "both")
     const group = await addGroup(push, "G", user.id)
@@ -122,7 +122,7 @@ describe("a mapping", () => {
     expect((await rolesIn(world, world.workspaceId))[user.id]).toBe("admin")
   })
 
-  test("is of its organization only", async () => {
+  test("is not visible to other organizations", async () => {
     const [one, other] = [await newDirectory(), await newWorkspace()]
     const group = await addGroup(one.push, "G")
     const [team, foreign] = [await addTeam(one.world), await addTeam(other)]
@@ -145,7 +145,7 @@ describe("a mapping", () => {
 })
 
 describe("a sync job", () => {
-  test("brings everything in line with the directory, in steps, and counts groups", async () => {
+  test("applies the directory in steps and counts groups", async () => {
     const { world, id: directoryId, push } = await newDirectory()
     const ids = Array.from({ length: 120 }, (_, index) => `synced-${world.organizationId}-${index}`)
     await env.DB.prepare(
@@ -174,7 +174,7 @@ describe("a sync job", () => {
     await expectJson(202, world.manage.call("POST", "/scim/sync-jobs", ""))
   })
 
-  test("that was left is taken over by the clock", async () => {
+  test("that was interrupted is continued by the scheduler", async () => {
     const { world } = await newDirectory()
     const id = crypto.randomUUID()
     await env.DB.prepare(

@@ -7,8 +7,8 @@ import { addGroup, addUser, connect, newDirectory, patch, type Push } from "./di
 import { runs } from "../support/runs.ts"
 
 /**
- * A model of what directories and mappings say, beside the gateway. Crashes are of two kinds: a write whose settling never
- * took place, and a sync job that stops after any step and is gone on with later.
+ * A model of directories and mappings, compared with the gateway. Crashes are of two kinds: a write that is never
+ * settled, and a sync job that stops after any step and continues later.
  */
 
 const [USERS, GROUPS, TEAMS] = [2, 2, 2]
@@ -37,7 +37,7 @@ const action = fc.oneof(
 )
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never
 
-/** Everybody is in every group, and one workspace is given by both: from here, one step away from everything that matters. */
+/** Every user is in every group, and one workspace is mapped from both: one step away from every case of interest. */
 const START: Action[] = [
   ...Array.from({ length: USERS * GROUPS }, (_, index): Action => {
     return { kind: "join", user: index % USERS, group: Math.floor(index / USERS), on: true }
@@ -53,10 +53,10 @@ class Model {
   joined = new Set<string>()
   byHand = new Map<string, string>()
   mapped = new Map<string, { id: string; role: string }>()
-  /** Of a crashed write: nothing is promised until a job that began later is done. */
+  /** Set by a crashed write: memberships may differ until a job that began later is done. */
   isDrifted = false
   job: { id: string; sawDrift: boolean } | undefined
-  /** Who was deactivated by a write that crashed. */
+  /** Users deactivated by a write that crashed. */
   leaving = new Set<string>()
 
   drift(): void {
@@ -226,7 +226,7 @@ async function act(stage: Stage, one: Action): Promise<void> {
       for (const id of places) model.mapped.delete(`${crew} ${id}`)
       return void (groups[one.group] = (await addGroup(push, `g${one.group}`)).id)
     case "disconnect": {
-      // What a crashed write left is put right first: a directory that is gone cannot be synced any more.
+      // Settles a crashed write first: a deleted directory cannot be synced any more.
       if (model.isDrifted) return
       await expectJson(200, world.manage.delete(`/scim/directories/${directoryId}`))
       model.mapped.clear()
@@ -274,7 +274,7 @@ async function shown({ world, places }: Stage): Promise<Record<string, string>[]
 const expected = ({ places, people, groups, model }: Stage) =>
   places.map((place) => model.rolesIn(place, people, groups))
 
-test("memberships always equal what directory, mappings and hands gave, through crashes and deletions", async () => {
+test("memberships always equal those of directory, mappings and manual changes, through crashes and deletions", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 4, maxLength: 16 }), async (actions) => {
       const stage = await newStage()
@@ -283,7 +283,7 @@ test("memberships always equal what directory, mappings and hands gave, through 
         await act(stage, one)
         if (!stage.model.isDrifted) expect(await shown(stage)).toEqual(expected(stage))
       }
-      // In the end a job that begins after everything puts right whatever is left.
+      // In the end a job that begins after all changes settles what is left.
       for (const last of ["finishJob", "startJob", "finishJob"] as const) await act(stage, { kind: last })
       expect(stage.model.isDrifted).toBe(false)
       expect(await shown(stage)).toEqual(expected(stage))

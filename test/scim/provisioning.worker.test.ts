@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest"
 import { expectJson } from "../support/world.ts"
 import { ENTERPRISE, GROUP, type List, newDirectory, patch, type Resource, USER } from "./directory.ts"
 
-/** What the two directories send, in their order and spelling, after their public documentation. */
+/** Requests of the two directories, in their order and spelling, after their public documentation. */
 
 describe("Okta", () => {
-  test("imports a person, updates the profile, and deactivates and reactivates them", async () => {
+  test("imports a user, updates the profile, and deactivates and reactivates them", async () => {
     const { push } = await newDirectory("Okta")
     const query = `?filter=${encodeURIComponent('userName eq "isaac.brock@example.com"')}&startIndex=1&count=100`
     const before = await expectJson<List>(200, push("GET", `/Users${query}`))
@@ -65,7 +65,7 @@ describe("Okta", () => {
 })
 
 describe("Entra", () => {
-  test("creates a person, patches them attribute by attribute, and disables and deletes them", async () => {
+  test("creates a user, patches single attributes, and disables and deletes them", async () => {
     const { push } = await newDirectory("Entra")
     const nobody = encodeURIComponent('userName eq "non-existent user"')
     expect((await expectJson<List>(200, push("GET", `/Users?filter=${nobody}`))).totalResults).toBe(0)

@@ -36,7 +36,7 @@ const start = (world: Workspace) => queueSyncJob(world, "pull")
 const read = async ({ manage }: Workspace, id: string) =>
   (await expectJson<{ data: Job }>(200, manage.get(`/scim/sync-jobs/${id}`))).data
 
-/** Goes on where the job stopped, as the clock does when the time of a wait is over. */
+/** Continues a stopped job, as the scheduler does after a wait. */
 async function goOn(world: Workspace, id: string, steps?: number): Promise<Job> {
   await env.DB.prepare("UPDATE scim_sync_jobs SET leased_until = 0 WHERE id = ?").bind(id).run()
   await runSyncJob(env, world.organizationId, id, steps)
@@ -50,7 +50,7 @@ async function sync(world: Workspace): Promise<Job> {
   return job
 }
 
-/** Who is in the directory here: names with whether they are active, and groups with their members' names. */
+/** Stored users with their active state, and groups with their members' names. */
 async function shown({ organizationId }: Workspace) {
   const [users, groups] = await env.DB.batch<{ name: string; about: string | number }>([
     env.DB.prepare(
@@ -80,8 +80,8 @@ const memberEmails = async ({ manage }: Workspace) => {
 
 const people = (...names: string[]) => names.map((name) => person(name))
 
-describe("a directory that is read", () => {
-  test("is connected with its address and a token that is told to nobody, and takes no pushes", async () => {
+describe("a pulled directory", () => {
+  test("is connected with a URL and a token that is never returned, and accepts no pushes", async () => {
     const { world, remote, directory } = await stage(newRemote())
     expect(directory).toMatchObject({ base_url: null, token: null, pull: { url: remote.url, label: "rem...6789" } })
     const listed = await (await world.manage.get("/scim/directories")).text()
@@ -101,7 +101,7 @@ describe("a directory that is read", () => {
     ["a password in it", { url: "https://a:b@directory.example.com/scim", token: "t" }],
     ["no token", { url: "https://directory.example.com/scim" }],
     ["a token with a line", { url: "https://directory.example.com/scim", token: "a\nb" }],
-  ])("is refused with %s", async (_, pull) => {
+  ])("is rejected with %s", async (_, pull) => {
     const world = await newWorkspace()
     await expectJson(400, world.manage.post("/scim/directories", { name: "R", pull }))
   })
@@ -142,7 +142,7 @@ describe("a directory that is read", () => {
     expect(after.results).toEqual(before.results)
   })
 
-  test("deactivates who has left, with their keys and memberships, and takes back who returns", async () => {
+  test("deactivates removed users with their keys and memberships, and restores them when they return", async () => {
     const remote = newRemote(people("ada", "bob"), [crew("Crew", "ada", "bob")])
     const { world } = await stage(remote)
     await sync(world)
@@ -156,7 +156,7 @@ describe("a directory that is read", () => {
     expect((await shown(world)).users).toEqual({ ada: 1, bob: 0 })
     expect(await memberEmails(world)).toEqual(["ada"])
     await expectJson(401, key.as.get("/key"))
-    // Made anew there: the same person here.
+    // Created again in the remote directory: the same member here.
     remote.users = [...people("ada"), { ...person("bob"), id: "r-bob-2" }]
     await sync(world)
     expect((await shown(world)).users).toEqual({ ada: 1, bob: 1 })
@@ -164,7 +164,7 @@ describe("a directory that is read", () => {
     expect(again.data.find(({ email }) => email === "bob@example.com")?.id).toBe(bob)
   })
 
-  test("renames, swaps names, deletes groups and ends what they gave", async () => {
+  test("applies renames, swapped names and deleted groups with their memberships", async () => {
     const remote = newRemote(people("ada", "bob"), [crew("One", "ada"), crew("Two", "bob")])
     const { world } = await stage(remote)
     await sync(world)
@@ -182,7 +182,7 @@ describe("a directory that is read", () => {
     expect(one.remote.asked).toEqual([])
   })
 
-  test("beside another one that fails has taken effect whole", async () => {
+  test("is applied completely beside another one that fails", async () => {
     const { world } = await stage(newRemote(people("ada"), [crew("Crew", "ada")]))
     const broken = newRemote(people("bob"))
     broken.fault = () => new Response("no", { status: 403 })
@@ -197,7 +197,7 @@ describe("a directory that is read", () => {
 
 const json = (body: unknown) => () => Response.json(body)
 
-describe("a pull that fails changes nothing, and the job says why", () => {
+describe("a failed pull changes nothing, and the job has the reason", () => {
   const onGroups = (answer: () => Response) => (path: string) => (path.startsWith("/Groups") ? answer() : undefined)
   const page2 = (answer: () => Response) => (path: string) =>
     path.startsWith("/Users?startIndex=3") ? answer() : undefined
@@ -270,7 +270,7 @@ describe("a pull that fails changes nothing, and the job says why", () => {
     expect((await shown(world)).users).toEqual({ ada: 1, bob: 1, cy: 0, dee: 1, eve: 1, new: 1 })
   })
 
-  test("a wait that Retry-After asks for is kept, and the job goes on afterwards", async () => {
+  test("Retry-After is honoured, and the job continues afterwards", async () => {
     const remote = newRemote(people("ada", "bob", "cy"))
     const { world } = await stage(remote)
     let isBusy = true
@@ -291,13 +291,13 @@ describe("a pull that fails changes nothing, and the job says why", () => {
     expect(remote.asked.filter((path) => path === "GET /Users?startIndex=1&count=100")).toHaveLength(1)
   })
 
-  test("a list that changes between two pages is read anew, and nobody is deactivated by the shift", async () => {
+  test("a list that changes between two pages is read again, and the shift deactivates no user", async () => {
     const remote = newRemote(people("ada", "bob", "cy", "dee"))
     const { world } = await stage(remote)
     await sync(world)
     let isShifted = false
     remote.fault = (path) => {
-      // Between the pages one leaves and one comes: cy moves onto the page that was read already.
+      // Between the pages one user leaves and one is added: cy moves to the page that was already read.
       if (path.startsWith("/Users?startIndex=3") && !isShifted) {
         isShifted = true
         remote.users = people("bob", "cy", "dee", "eve")
@@ -308,7 +308,7 @@ describe("a pull that fails changes nothing, and the job says why", () => {
     expect((await shown(world)).users).toEqual({ ada: 0, bob: 1, cy: 1, dee: 1, eve: 1 })
   })
 
-  test("whatever the service does, the directory is as it was before or as the service has it", async () => {
+  test("after any fault the directory is as it was or as the service has it", async () => {
     const names = ["a", "b", "c", "d"]
     const faults = ["none", "500", "429", "cut", "empty", "shift"] as const
     const round = fc.record({
@@ -335,7 +335,7 @@ describe("a pull that fails changes nothing, and the job says why", () => {
             return undefined
           }
           const id = await start(world)
-          // The runtime is gone after some step, and another one goes on.
+          // The runtime stops after some step, and another one continues.
           let job = await goOn(world, id, one.crashAfter)
           if (job.status === "queued") job = await goOn(world, id)
           for (let turn = 0; turn < 12 && job.status === "running"; turn++) job = await goOn(world, id)

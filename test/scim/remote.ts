@@ -2,14 +2,14 @@ import { vi } from "vitest"
 
 type Resource = { id: string; [name: string]: unknown }
 type Remote = { users: Resource[]; groups: Resource[]; fault: Fault; asked: string[] }
-/** What is answered instead; undefined for the truth. `path`: with its query. */
+/** Response to send instead of the true one. `path`: with its query. */
 type Fault = (path: string, remote: Remote) => Response | undefined
 
 const remotes = new Map<string, Remote>()
 const network = globalThis.fetch
 export const TOKEN = "remote-directory-token-0123456789"
 
-/** From now on what the gateway asks of a directory of this suite is answered here; anything else goes on. */
+/** Responds to requests for directories of this suite; others are sent to the network. */
 export function playRemotes(): void {
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const request = new Request(input, init)
@@ -44,7 +44,7 @@ export const list = (resources: object[], total: number, startIndex = 1) =>
     Resources: resources,
   })
 
-/** A directory of the test's own, whose pages hold two, at an address that the suite's configuration opens. */
+/** A directory of the test with two resources a page, at an address that the suite's configuration allows. */
 export function newRemote(users: Resource[] = [], groups: Resource[] = []): Remote & { url: string } {
   const id = crypto.randomUUID()
   const remote: Remote = { users, groups, fault: () => undefined, asked: [] }

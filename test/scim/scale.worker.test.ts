@@ -5,11 +5,14 @@ import { runs } from "../support/runs.ts"
 import { expectJson } from "../support/world.ts"
 import { newDirectory, queueSyncJob } from "./directory.ts"
 
-/** 10,000 people in 500 groups at the depth of CI. */
+/** 10,000 users in 500 groups at the depth of CI. */
 const USERS = Math.min(10_000, runs(400))
 const GROUPS = USERS / 20
 const TEAMS = 10
-/** Of D1, https://developers.cloudflare.com/d1/platform/limits/: on Workers Paid, for one invocation and one statement. */
+/**
+ * Limits of D1 for one invocation and one statement on Workers Paid,
+ * https://developers.cloudflare.com/d1/platform/limits/.
+ */
 const MAX_QUERIES = 1_000
 const MAX_PARAMETERS = 100
 const MAX_STATEMENT_BYTES = 100_000
@@ -17,7 +20,7 @@ const MAX_VALUE_BYTES = 2_000_000
 
 type Counts = { statements: number; parameters: number; bytes: number; value: number }
 
-/** The database, counting what is asked of it: each statement of a batch is one. */
+/** Counts queries to the database: each statement of a batch is one. */
 function counting(db: D1Database): { db: D1Database; counts: Counts } {
   const counts = { statements: 0, parameters: 0, bytes: 0, value: 0 }
   const inner = new WeakMap<object, D1PreparedStatement>()
@@ -51,7 +54,7 @@ function counting(db: D1Database): { db: D1Database; counts: Counts } {
 
 type Job = { status: string; synced_groups: number | null }
 
-/** Every user is in two groups, and each group is mapped to one of the workspaces; one in seven has left. */
+/** Every user is in two groups, and each group is mapped to one of the workspaces; one in seven is inactive. */
 async function seed(organizationId: string, directoryId: string): Promise<void> {
   const all = "json_each(?2)"
   const [users, groups, teams] = [USERS, GROUPS, TEAMS].map((count) =>
@@ -83,7 +86,7 @@ async function seed(organizationId: string, directoryId: string): Promise<void> 
   ])
 }
 
-test(`${USERS} people in ${GROUPS} groups are synced within the limits of an invocation, and the job tells how far it is`, async () => {
+test(`${USERS} users in ${GROUPS} groups are synced within the limits of an invocation, and the job reports its progress`, async () => {
   const { world, id: directoryId } = await newDirectory()
   const { organizationId, manage } = world
   await seed(organizationId, directoryId)
@@ -93,7 +96,7 @@ test(`${USERS} people in ${GROUPS} groups are synced within the limits of an inv
   let steps = 0
   let isDone = false
   const { db, counts } = counting(env.DB)
-  // As many steps as it takes, one at a time: all of them together are within what one invocation may.
+  // One step at a time: all together stay within the limits of one invocation.
   while (!isDone && steps < 60) {
     await env.DB.prepare("UPDATE scim_sync_jobs SET leased_until = 0 WHERE id = ?").bind(id).run()
     const taken = await runSyncJob({ ...env, DB: db }, organizationId, id, 1)
@@ -115,7 +118,7 @@ test(`${USERS} people in ${GROUPS} groups are synced within the limits of an inv
     env.DB.prepare("SELECT count(*) AS count FROM members WHERE organization_id = ? AND source = 'scim'").bind(
       organizationId,
     ),
-    // Said once more, and otherwise: from the number of a user, not from groups and mappings.
+    // Derives the expectation from the number of a user, not from groups and mappings.
     env.DB.prepare(
       `WITH given AS (
          SELECT value AS u, value % ${GROUPS} AS g FROM json_each(?2) WHERE value % 7 <> 0

@@ -22,7 +22,7 @@ const membersOf = async ({ manage }: Workspace) =>
 const found = (filter: string) => `?filter=${encodeURIComponent(filter)}`
 
 describe("a directory", () => {
-  test("is connected with a token that is told once, listed without it, and disconnected", async () => {
+  test("is connected with a token that is returned once, listed without it, and disconnected", async () => {
     const { world, id, token, push } = await newDirectory()
     expect(token).toMatch(/^scim-gw-v1-[\w-]{43}$/)
     const list = await (await world.manage.get("/scim/directories")).text()
@@ -37,7 +37,7 @@ describe("a directory", () => {
     await expectJson(401, push("GET", "/Users"))
   })
 
-  test("leaves its people behind as members managed by hand", async () => {
+  test("keeps its users as manual members when it is disconnected", async () => {
     const { world, id, push } = await newDirectory()
     const user = await addUser(push, "stays")
     await addGroup(push, "G", user.id)
@@ -49,7 +49,7 @@ describe("a directory", () => {
     await expectJson(200, world.manage.delete(`/organization/members/${user.id}`))
   })
 
-  test("without its token is told nothing, in the words of SCIM", async () => {
+  test("without its token gets 401 as a SCIM error", async () => {
     const { world, push } = await newDirectory()
     for (const token of [undefined, "scim-gw-v1-wrong", world.managementKey]) {
       const refused = await directoryDoor(token)("GET", "/Users")
@@ -82,7 +82,7 @@ describe("a directory", () => {
     await expectJson(200, one.push("GET", `/Users/${user.id}`))
   })
 
-  test("says what it can do", async () => {
+  test("publishes its capabilities, resource types and schemas", async () => {
     const { push } = await newDirectory()
     expect(await expectJson(200, push("GET", "/ServiceProviderConfig"))).toMatchObject({
       patch: { supported: true },
@@ -137,7 +137,7 @@ describe("users", () => {
     expect(JSON.stringify(entries).toLowerCase()).not.toContain("grace")
   })
 
-  test.each(["deactivated", "deleted"])("that are %s have no working key and no membership at once", async (how) => {
+  test.each(["deactivated", "deleted"])("that are %s lose their keys and memberships at once", async (how) => {
     const { world, push } = await newDirectory()
     const user = await addUser(push, "leaver")
     const team = await expectJson<{ data: { id: string } }>(
@@ -159,7 +159,7 @@ describe("users", () => {
     expect(await expectJson(200, world.manage.get(path))).toEqual({ data: [], total_count: 0 })
     const { data } = await expectJson<{ data: { disabled: boolean } }>(200, world.manage.get(`/keys/${key.hash}`))
     expect(data.disabled).toBe(true)
-    // Nor is a key of theirs taken up again by hand.
+    // Their keys cannot be enabled by hand either.
     await expectJson(403, world.manage.patch(`/keys/${key.hash}`, { disabled: false }))
     await expectJson(200, world.manage.patch(`/keys/${key.hash}`, { name: "of one who left" }))
     await expectJson(401, key.as.get("/key"))
@@ -168,7 +168,7 @@ describe("users", () => {
     expect((await push("GET", `/Users/${user.id}`)).status).toBe(how === "deleted" ? 404 : 200)
   })
 
-  test("take over the member with their address, except an owner", async () => {
+  test("take over the member with their email address, except an owner", async () => {
     const { world, push } = await newDirectory()
     const body = { user_id: "u-1", email: "known@example.com", role: "org:admin" }
     await expectJson(201, world.manage.post("/organization/members", body))
@@ -185,7 +185,7 @@ describe("users", () => {
     await addUser(inStore.push, "owner")
   })
 
-  test("have a name and an address of their own", async () => {
+  test("have a unique name and email address", async () => {
     const { world, push } = await newDirectory()
     const ada = await addUser(push, "ada")
     const bob = await addUser(push, "bob")
@@ -202,7 +202,7 @@ describe("users", () => {
     expect(await expectJson(200, push("GET", `/Users/${ada.id}`))).toMatchObject({ userName: "ada@example.com" })
   })
 
-  test("are changed only from the version that If-Match names", async () => {
+  test("are changed only at the version that If-Match names", async () => {
     const { push } = await newDirectory()
     const user = await addUser(push, "versioned")
     const path = `/Users/${user.id}`
@@ -221,7 +221,7 @@ describe("users", () => {
     expect(await expectJson(200, push("GET", path))).toMatchObject({ title: "One" })
   })
 
-  test("are changed by many at once without losing a change", async () => {
+  test("keep all concurrent changes", async () => {
     const { push } = await newDirectory()
     const { id } = await addUser(push, "busy")
     const fields = ["title", "nickName", "locale", "timezone"]
@@ -233,7 +233,7 @@ describe("users", () => {
     expect(fields.map((field) => user[field])).toEqual(["set", "set", "set", "set"])
   })
 
-  test("are found, sorted and paged", async () => {
+  test("can be filtered, sorted and paged", async () => {
     const { push } = await newDirectory()
     for (const [index, name] of ["cy", "Ada", "bob"].entries()) {
       const more = {
@@ -271,7 +271,7 @@ describe("users", () => {
     ['userName eq "x" or '.repeat(90) + 'userName eq "x"', "invalidFilter"],
     ['active eq "perhaps"', "invalidFilter"],
     ['id eq "x" or '.repeat(41) + 'id eq "x"', "invalidFilter"],
-  ])("are not found by %s", async (filter, scimType) => {
+  ])("are rejected by the filter %s", async (filter, scimType) => {
     const { push } = await newDirectory()
     expect(await expectJson<Failure>(400, push("GET", `/Users${found(filter)}`))).toMatchObject({
       scimType,
@@ -298,7 +298,7 @@ describe("users", () => {
     ["PATCH", patch({ op: "remove", path: "userName" }), 400, "mutability"],
     ["PATCH", patch({ op: "replace", path: 'emails[type ne "work"].value', value: "x" }), 400, "noTarget"],
     ["PATCH", patch({ op: "replace", path: "emails[type eq].value", value: "x" }), 400, "invalidFilter"],
-  ])("are refused: %s %j", async (method, body, status, scimType) => {
+  ])("are rejected: %s %j", async (method, body, status, scimType) => {
     const { push } = await newDirectory()
     const path = method === "POST" ? "/Users" : `/Users/${(await addUser(push, "refused")).id}`
     const failure = await expectJson<Failure>(status, push(method, path, body))
@@ -351,7 +351,7 @@ describe("groups", () => {
     expect((await expectJson<List>(200, push("GET", "/Groups"))).totalResults).toBe(0)
   })
 
-  test("take thousands of members in one request", async () => {
+  test("accept thousands of members in one request", async () => {
     const { world, id: directoryId, push } = await newDirectory()
     const { id } = await addGroup(push, "Everyone")
     const { env } = await import("cloudflare:workers")
@@ -374,7 +374,7 @@ describe("groups", () => {
     })
   })
 
-  test("are found by name and by member", async () => {
+  test("can be filtered by name and by member", async () => {
     const { push } = await newDirectory()
     const user = await addUser(push, "one")
     await addGroup(push, "Alpha", user.id)
@@ -393,7 +393,7 @@ describe("groups", () => {
     [{}, "invalidValue"],
     [{ displayName: "  " }, "invalidValue"],
     [{ displayName: "x", members: [{ value: 7 }] }, "invalidValue"],
-  ])("are refused as %j", async (body, scimType) => {
+  ])("are rejected as %j", async (body, scimType) => {
     const { push } = await newDirectory()
     expect(await expectJson<Failure>(400, push("POST", "/Groups", body))).toMatchObject({ scimType })
   })

@@ -9,9 +9,7 @@ const GUARDRAIL = records("guardrails and their assignments have every field")
 const UUID = account("%s %s: an id that is no UUID is refused")
 const DEFAULT = account("GET %s is 400 once the default workspace is deleted, until one is named")
 const PLACE = account("GET %s lists the default workspace, or the one that is named")
-const MAPPING = testsIn("scim/mappings.worker.test.ts")(
-  "puts the people of a group into a workspace, and is the same when it is made again",
-)
+const MAPPING = testsIn("scim/mappings.worker.test.ts")("adds the members of a group to a workspace, and is idempotent")
 const BUDGET = statuses("a %s budget that never was is deleted as well")
 const VENDOR = account("whose provider answers %i is %i")
 const CELLS = testsIn("datasets/session-cost.worker.test.ts")(
@@ -32,7 +30,7 @@ export const accountEndpointRows = [
     ],
     [
       testsIn("scim/memberships.worker.test.ts")(
-        "memberships always equal what directory, mappings and hands gave, through crashes and deletions",
+        "memberships always equal those of directory, mappings and manual changes, through crashes and deletions",
       ),
       "Memberships follow the directory and the mappings.",
     ],

@@ -16,7 +16,7 @@ const EXCHANGE = statuses(
 const PRESET = records("a preset has every field; a second call makes a new version; other fields are ignored")
 const UUID = account("%s %s: an id that is no UUID is refused")
 const STORED = internUpdate("is stored with %s")
-const REFUSED = internUpdate("is refused with %s")
+const REFUSED = internUpdate("is rejected with %s")
 const HOSTS = internUpdate("has each host once, in lower case and without the final dot; its value is never returned")
 const WRITES = vault("while writes are disabled they are 503, and reading goes on")
 const ANSWER = runs("pauses the run, is answered, and the run goes on where it was")
@@ -90,7 +90,7 @@ export const endpointRows = [
       "A code is exchanged once.",
     ],
     [
-      testsIn("oauth/oauth.worker.test.ts")("is met by its own verifier, and no other"),
+      testsIn("oauth/oauth.worker.test.ts")("is met only by its verifier"),
       "code_verifier must meet the challenge of the authorization request.",
     ],
     [STATUS, "400 for a body without a code or with another method.", "403 for a code that nobody got."],

@@ -137,9 +137,7 @@ export const eventRows = [
       "409: a conflict of a preset.",
     ],
     [
-      testsIn("scim/mappings.worker.test.ts")(
-        "puts the people of a group into a workspace, and is the same when it is made again",
-      ),
+      testsIn("scim/mappings.worker.test.ts")("adds the members of a group to a workspace, and is idempotent"),
       "409: a mapping with a different role.",
     ],
     [

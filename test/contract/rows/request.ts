@@ -61,11 +61,11 @@ export const requestRows = [
       "Controls of the prompt cache reach the provider.",
     ],
     [
-      toMessages("with cache_control at the top marks %s"),
+      toMessages("with cache_control at the top level marks %s"),
       "cache_control at the top puts a breakpoint on the last cacheable block.",
     ],
     [
-      toMessages("a breakpoint of the chat wire becomes this wire's"),
+      toMessages("cache breakpoints of chat become cache_control"),
       "In the explicit mode of the prompt cache the marked blocks are cached.",
     ],
     [

@@ -25,7 +25,7 @@ const TIMES = defaults(
 )
 const ANSWER = runs("pauses the run, is answered, and the run goes on where it was")
 const STORED = internUpdate("is stored with %s")
-const REFUSED = internUpdate("is refused with %s")
+const REFUSED = internUpdate("is rejected with %s")
 const LATE = runs("late: the run is cancelled by its deadline, which a rejected answer did not move")
 const QUESTION = internStream(
   "asks for a permission as one tool call with every option, then ends with tool_calls and the final chunk",
@@ -89,9 +89,7 @@ export const ruleRows = [
       "Until then GET has the configured model, and chunks the running one.",
     ],
     [
-      testsIn("scim/mappings.worker.test.ts")(
-        "brings everything in line with the directory, in steps, and counts groups",
-      ),
+      testsIn("scim/mappings.worker.test.ts")("applies the directory in steps and counts groups"),
       "A new sync job is queued.",
       "A sync job counts the groups that it synced and deleted.",
     ],
@@ -157,7 +155,7 @@ export const ruleRows = [
       "A code of the PKCE flow becomes a key of the user.",
     ],
     [
-      testsIn("oauth/oauth.worker.test.ts")("leads from signing in over consent to a code that works"),
+      testsIn("oauth/oauth.worker.test.ts")("leads from sign-in and consent to a working code"),
       "The redirect of the authorization page carries the code.",
     ],
     [records("%s: enabled adds routing metadata"), "Routing metadata is opt-in for each call."],

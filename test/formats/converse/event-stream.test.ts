@@ -20,7 +20,7 @@ const decoded = (received: ReturnType<EventStreamDecoder["push"]>) =>
 const asSent = (sent: readonly Message[]) => sent.map((one) => ({ headers: one.headers, payload: [...one.payload] }))
 
 describe("binary event streams", () => {
-  test("give the same messages wherever the bytes are cut", () => {
+  test("decode to the same messages wherever the bytes are split", () => {
     fc.assert(
       fc.property(messages, (sent) => {
         const bytes = encoded(sent)
@@ -35,7 +35,7 @@ describe("binary event streams", () => {
     )
   })
 
-  test("give the same messages byte by byte", () => {
+  test("decode to the same messages byte by byte", () => {
     fc.assert(
       fc.property(messages, (sent) => {
         const decoder = new EventStreamDecoder()
@@ -46,7 +46,7 @@ describe("binary event streams", () => {
     )
   })
 
-  test("a frame with one changed bit is never taken for a message", () => {
+  test("reject a frame with one flipped bit by its checksum", () => {
     fc.assert(
       fc.property(messages, fc.nat(), fc.integer({ min: 0, max: 7 }), (sent, position, bit) => {
         const bytes = encoded(sent)
@@ -62,7 +62,7 @@ describe("binary event streams", () => {
     )
   })
 
-  test("a stream that ends inside a frame is an error at every byte", () => {
+  test("that end inside a frame are an error at every byte offset", () => {
     const bytes = eventStreamFrame({ ":event-type": "messageStart" }, Buffer.from("{}"))
     for (let at = 1; at < bytes.byteLength; at += 1) {
       const decoder = new EventStreamDecoder()
@@ -71,7 +71,7 @@ describe("binary event streams", () => {
     }
   })
 
-  test("headers of other types than strings are skipped", () => {
+  test("skip headers of types other than string", () => {
     const named = (name: string, type: number, value: readonly number[]) => [
       name.length,
       ...Buffer.from(name),
@@ -94,7 +94,7 @@ describe("binary event streams", () => {
     expect([...(message?.headers ?? [])]).toEqual([["k", "A"]])
   })
 
-  test("lengths that are not possible are refused before memory is taken", () => {
+  test("with impossible lengths are rejected before memory is allocated", () => {
     const huge = Buffer.from(eventStreamFrame({}, new Uint8Array(0)))
     huge.writeUInt32BE(0xff_ff_ff_ff, 0)
     expect(() => new EventStreamDecoder().push(huge)).toThrow(/checksum/)
@@ -102,7 +102,7 @@ describe("binary event streams", () => {
     expect(() => new EventStreamDecoder().push(small.slice(0, 12))).toThrow(/not possible/)
   })
 
-  test("a broken frame closes the connection of the provider", async () => {
+  test("with a broken frame cancel the provider's response body", async () => {
     const frame = eventStreamFrame({ ":event-type": "x" }, Buffer.from("{}"))
     const broken = frame.with(frame.byteLength - 1, (frame.at(-1) ?? 0) ^ 1)
     let isCancelled = false

@@ -27,8 +27,8 @@ const TOOL = {
 }
 const CALL = { id: "call_1", type: "function", function: { name: "weather", arguments: '{"city":"Bonn"}' } }
 
-describe("a chat request as a Converse request", () => {
-  test("has instructions, turns and the limits of the output", () => {
+describe("a chat request translated to Converse", () => {
+  test("maps system messages, turns and output limits", () => {
     const messages = [
       { role: "system", content: "Be brief." },
       { role: "user", content: "Hello" },
@@ -40,13 +40,13 @@ describe("a chat request as a Converse request", () => {
     })
   })
 
-  test("invents no output limit for a model that has one of its own", () => {
+  test("sets no output limit for a model that has a default", () => {
     expect(bodyOf({}, LLAMA)).toMatchObject({ inferenceConfig: {} })
     expect(bodyOf({}, LLAMA)["inferenceConfig"]).not.toHaveProperty("maxTokens")
     expect(bodyOf({})).toMatchObject({ inferenceConfig: { maxTokens: 32_000 } })
   })
 
-  test("has tools, the choice among them, calls and results", () => {
+  test("maps tools, tool choice, tool calls and tool results", () => {
     const messages = [
       { role: "user", content: "Weather in Bonn?" },
       { role: "assistant", content: null, tool_calls: [CALL] },
@@ -78,7 +78,7 @@ describe("a chat request as a Converse request", () => {
     expect(named).toMatchObject({ toolConfig: { toolChoice: { tool: { name: "weather" } } } })
   })
 
-  test("offers no tools where none may be called, unless the conversation used them", () => {
+  test("omits tools when tool_choice is none, unless the conversation used them", () => {
     expect(bodyOf({ tools: [TOOL], tool_choice: "none" })).not.toHaveProperty("toolConfig")
     const messages = [
       { role: "assistant", content: null, tool_calls: [CALL] },
@@ -87,7 +87,7 @@ describe("a chat request as a Converse request", () => {
     expect(bodyOf({ messages, tools: [TOOL], tool_choice: "none" })).toHaveProperty("toolConfig")
   })
 
-  test("has images and documents by value", () => {
+  test("inlines images and documents", () => {
     const content = [
       { type: "image_url", image_url: { url: "data:image/png;base64,iVBO" } },
       { type: "file", file: { filename: "a_b.pdf", file_data: "data:application/pdf;base64,JVBE" } },
@@ -108,12 +108,12 @@ describe("a chat request as a Converse request", () => {
     })
   })
 
-  test("is refused with an image that stands at an address, in words that say what to send", () => {
+  test("with an image URL is rejected with an error that names data: URLs", () => {
     const content = [{ type: "image_url", image_url: { url: "https://example.com/a.png" } }]
     expect(() => bodyOf({ messages: [{ role: "user", content }] })).toThrow(/must be data: URLs in base64/)
   })
 
-  test("has cache points for the models that take them, and none for others", () => {
+  test("maps cache points for models that support them and drops them for others", () => {
     const content = [{ type: "text", text: "Long", cache_control: { type: "ephemeral", ttl: "1h" } }]
     const asked = { messages: [{ role: "user", content }] }
     const marked = { messages: [{ content: [{ text: "Long" }, { cachePoint: { type: "default", ttl: "1h" } }] }] }
@@ -121,7 +121,7 @@ describe("a chat request as a Converse request", () => {
     expect(bodyOf(asked, LLAMA)).toMatchObject({ messages: [{ content: [{ text: "Long" }] }] })
   })
 
-  test("passes thinking to Claude as it takes it, with what it thought before", () => {
+  test("passes reasoning effort and earlier reasoning to Claude in its native fields", () => {
     const details = [{ type: "reasoning.text", text: "Hm.", signature: "sig", format: "anthropic-claude-v1" }]
     const messages = [
       { role: "user", content: "Weather in Bonn?" },
@@ -142,7 +142,7 @@ describe("a chat request as a Converse request", () => {
     expect(bodyOf({ reasoning: { effort: "low" } }, "openai.gpt-oss-120b-1:0")).toMatchObject(effort)
   })
 
-  test("has the schema of the answer, and the tier", () => {
+  test("maps the response schema and the service tier", () => {
     const schema = { type: "object", properties: { a: { type: "string" } } }
     const format = { type: "json_schema", json_schema: { name: "answer", schema } }
     expect(bodyOf({ response_format: format, service_tier: "priority" })).toMatchObject({
@@ -161,7 +161,7 @@ function upstream(stream: boolean) {
   )
 }
 
-/** The chat chunks of a stream, and what it counted. */
+/** The chat chunks of a stream and its metered usage. */
 async function chunksOf(frames: readonly Uint8Array[], sizes: readonly number[] = [4_096]) {
   const { decode, translate, counted } = upstream(true)
   const bytes = concat(frames)
@@ -218,8 +218,8 @@ const USAGE = {
   prompt_tokens_details: { cached_tokens: 100, cache_write_tokens: 7, cache_write_1h_tokens: 7 },
 }
 
-describe("a Converse answer as a chat answer", () => {
-  test("streams what was thought, said and called, and ends with the usage", async () => {
+describe("a Converse response translated to chat", () => {
+  test("streams reasoning, text and tool calls and ends with the usage", async () => {
     const { chunks, counted } = await chunksOf(ANSWER)
     expect(chunks).toMatchObject([
       { choices: [{ delta: { role: "assistant" } }] },
@@ -236,7 +236,7 @@ describe("a Converse answer as a chat answer", () => {
     expect(counted).toEqual(USAGE)
   })
 
-  test("is the same however its bytes are cut", async () => {
+  test("is independent of where its bytes are split", async () => {
     const whole = await chunksOf(ANSWER)
     const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 })
     const created = (list: unknown[]) => JSON.stringify(list).replaceAll(/"created":\d+/g, "")
@@ -247,7 +247,7 @@ describe("a Converse answer as a chat answer", () => {
     )
   })
 
-  test("comes as a document with the same content and usage", () => {
+  test("is a JSON document with the same content and usage when not streamed", () => {
     const { document } = upstream(false).translate ?? {}
     const content = [
       { reasoningContent: { reasoningText: { text: "Hm.", signature: "sig" } } },
@@ -288,7 +288,7 @@ describe("a Converse answer as a chat answer", () => {
     ["guardrail_intervened", "content_filter"],
     ["content_filtered", "content_filter"],
     ["malformed_tool_use", "error"],
-  ])("that ended with %s ends with %s", async (stopReason, finishReason) => {
+  ])("with stop reason %s has finish reason %s", async (stopReason, finishReason) => {
     const { chunks } = await chunksOf([
       converseEvent("messageStart", { role: "assistant" }),
       converseEvent("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "A" } }),
@@ -306,7 +306,7 @@ describe("a Converse answer as a chat answer", () => {
     ["modelTimeoutException", 504],
     ["internalServerException", 500],
     ["modelStreamErrorException", 500],
-  ])("that breaks off with %s ends with an error of status %i", async (type, code) => {
+  ])("with exception %s ends with an error of status %i", async (type, code) => {
     const { chunks } = await chunksOf([
       converseEvent("messageStart", { role: "assistant" }),
       converseException(type, "Words of the provider."),
@@ -314,7 +314,7 @@ describe("a Converse answer as a chat answer", () => {
     expect(chunks.at(-1)).toMatchObject({ error: { message: "Words of the provider.", code } })
   })
 
-  test("has sealed thoughts as they came", async () => {
+  test("keeps redacted reasoning unchanged", async () => {
     const { chunks } = await chunksOf([
       converseEvent("messageStart", { role: "assistant" }),
       converseEvent("contentBlockDelta", {

@@ -4,7 +4,7 @@ import { toMessagesBody } from "../../../src/formats/messages/upstream/to-body.t
 import { ChatRequest } from "../../../src/formats/schemas.ts"
 import type { Json } from "./recorded.ts"
 
-/** What the published client makes of a prompt, beside what is made here of the same prompt on the chat wire. */
+/** Request body of the published client for a prompt, beside the gateway's body for the same prompt as chat. */
 
 type Options = Parameters<ReturnType<ReturnType<typeof createAnthropic>>["doGenerate"]>[0]
 
@@ -34,7 +34,7 @@ function ourBody(fields: Json, id: string): Json {
   return toMessagesBody(request, { upstreamId: id, maxCompletionTokens: undefined, pseudonym: undefined })
 }
 
-/** A result in words and one in blocks of words are the same. */
+/** Treats a text result and a result of text blocks as equal. */
 function same(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(same)
   if (typeof value !== "object" || value === null) return value
@@ -273,7 +273,7 @@ const COMPARED = [
   "output_config",
 ]
 
-describe("the body is the client's own", () => {
+describe("the request body equals that of @ai-sdk/anthropic", () => {
   test.each(CASES)("%s", async (_, options, fields, id = "claude-sonnet-4-5") => {
     const theirs = await clientBody({ maxOutputTokens: 4_000, ...options } as never, id)
     const ours = ourBody(fields, id)

@@ -6,7 +6,7 @@ import { concat } from "../../../src/support/bytes.ts"
 import { bytesOf, end, FACTS, type Json, PING, RECORDED, start, text } from "./recorded.ts"
 import { runs } from "../../support/runs.ts"
 
-/** What comes out of the stream, piece by piece. */
+/** Output of the stream, chunk by chunk. */
 function pass(pieces: readonly Uint8Array[], onUsage?: (usage: Json) => void): Uint8Array[] {
   const translate = chatTranslator({ ...FACTS, ...(onUsage && { onUsage }) })
   const splitter = new FrameSplitter()
@@ -20,7 +20,7 @@ function pass(pieces: readonly Uint8Array[], onUsage?: (usage: Json) => void): U
 
 const textOf = (pieces: readonly Uint8Array[]) => new TextDecoder().decode(concat(pieces))
 const encode = (words: string) => new TextEncoder().encode(words)
-/** Without the signs of life, of which there is one for each ping. */
+/** Frames without the heartbeats, of which there is one for each ping. */
 const framesOf = (pieces: readonly Uint8Array[]) =>
   new FrameSplitter().push(concat(pieces)).filter((frame) => dataOf(frame) !== undefined)
 
@@ -29,7 +29,7 @@ function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   return at.slice(1).map((to, index) => bytes.slice(at[index], to))
 }
 
-describe("a stream in any pieces", () => {
+describe("a stream split anywhere is translated alike", () => {
   test.each(Object.entries(RECORDED))("%s", (_, { events, chunks }) => {
     const isWhole = events.at(-1)?.["type"] === "message_stop"
     const expected = textOf([...chunks.map(toFrame), ...(isWhole ? [DONE_FRAME] : [])])
@@ -43,33 +43,33 @@ describe("a stream in any pieces", () => {
     )
   })
 
-  test("byte by byte", () => {
+  test("a stream is translated byte by byte", () => {
     const { events, chunks } = RECORDED["a tool whose JSON comes in pieces"] ?? { events: [], chunks: [] }
     const bytes = bytesOf(events)
     const told = pass(Array.from(bytes, (byte) => Uint8Array.of(byte)))
     expect(textOf(told)).toBe(textOf([...chunks.map(toFrame), DONE_FRAME]))
   })
 
-  test("a piece in is at most a piece out", () => {
+  test("a chunk in gives at most one chunk out", () => {
     const events = [start(), text(0, "a"), text(0, "b"), ...end("end_turn")]
     expect(pass([bytesOf(events)])).toHaveLength(1)
     expect(pass(events.map((event) => bytesOf([event])))).toHaveLength(5)
   })
 })
 
-test("a ping is a comment, so that the client sees a heartbeat", () => {
+test("a ping becomes a comment, so that the client sees a heartbeat", () => {
   const told = pass([bytesOf([PING]), encode(": there\n\n"), bytesOf([start()])])
   expect(told.slice(0, 2).map((piece) => textOf([piece]))).toEqual([": ping\n\n", ": ping\n\n"])
 })
 
 test.each([["data: {half\n\n"], ["data: 7\n\n"], ["data: [DONE]\n\n"]])(
-  "what is no event goes on as it is: %j",
+  "frames that are not events pass through unchanged: %j",
   (odd) => {
     expect(textOf(framesOf(pass([encode(odd)])))).toBe(odd)
   },
 )
 
-test("a stream that does not say its end has none", () => {
+test("a stream without message_stop has no [DONE]", () => {
   const events = [start(), text(0, "Half")]
   expect(textOf(pass([bytesOf(events)]))).not.toContain("[DONE]")
   const halfAnEvent = encode('event: content_block_delta\ndata: {"type":"cont')
@@ -82,7 +82,7 @@ test("the last event may lack its blank line", () => {
   expect(textOf(pass([bytes.slice(0, -2)]))).toBe(textOf(pass([bytes])))
 })
 
-test("after the end, or an error, nothing goes on", () => {
+test("everything after message_stop or an error is dropped", () => {
   const whole = [start(), ...end("end_turn")]
   const late = bytesOf([text(0, "late"), PING])
   expect(pass([bytesOf(whole), late])).toEqual(pass([bytesOf(whole)]))
@@ -90,7 +90,7 @@ test("after the end, or an error, nothing goes on", () => {
   expect(pass([bytesOf(failed), late])).toEqual(pass([bytesOf(failed)]))
 })
 
-test("a stream that is cut has told the usage of its prompt", () => {
+test("a stream that breaks off has reported the usage of its prompt", () => {
   const usages: Json[] = []
   pass([bytesOf([start(), text(0, "Half")])], (usage) => usages.push(usage))
   expect(usages).toMatchObject([{ prompt_tokens: 25 }])

@@ -13,7 +13,7 @@ import { concat } from "../../../src/support/bytes.ts"
 import type { Json } from "./recorded.ts"
 import { blocksOf, callOf, chunkOf, detailOf, facts, play, told, USAGE } from "./told.ts"
 
-/** The published clients as users have them, with the gateway's answers in place of a network. */
+/** The published clients, with the gateway's responses in place of a network. */
 
 const DETAIL = { type: "reasoning.text", format: "anthropic-claude-v1", index: 0 }
 const CHUNKS = [
@@ -58,7 +58,7 @@ const model = (answer: () => Response, seen: Json[] = []) =>
 const ASKED = { model: "m", max_tokens: 100, messages: [{ role: "user" as const, content: "Hi" }] }
 
 describe("the @anthropic-ai/sdk client", () => {
-  test("puts a stream together", async () => {
+  test("assembles a stream", async () => {
     const message = await anthropic(streamed(told(CHUNKS, { cost: 0.5 })))
       .messages.stream(ASKED)
       .finalMessage()
@@ -77,7 +77,7 @@ describe("the @anthropic-ai/sdk client", () => {
     })
   })
 
-  test("reads a whole message", async () => {
+  test("reads a non-streamed message", async () => {
     const calls = [{ id: "call_a", type: "function", function: { name: "f", arguments: '{"x":1}' } }]
     const message = { role: "assistant", content: "Hello", reasoning: "Hm.", tool_calls: calls }
     const result = { choices: [{ index: 0, finish_reason: "tool_calls", message }], usage: USAGE }
@@ -87,7 +87,7 @@ describe("the @anthropic-ai/sdk client", () => {
     expect(read).toMatchObject({ stop_reason: "tool_use", usage: { input_tokens: 12 } })
   })
 
-  test("sees every event, with signs of life among them", async () => {
+  test("reads every event, heartbeats included", async () => {
     const events = play(newEventState(facts()), [
       start,
       keepAlive,
@@ -100,7 +100,7 @@ describe("the @anthropic-ai/sdk client", () => {
     expect(seen).toEqual(events.filter(({ type }) => type !== "ping"))
   })
 
-  test("throws what a failed stream and a refused request say", async () => {
+  test("throws the message of a failed stream and of a rejected request", async () => {
     const events = play(newEventState(facts()), [
       (state) => advance(state, chunkOf({ content: "Half" })),
       (state) => fail(state, { code: 529, message: "Too much." }),
@@ -111,7 +111,7 @@ describe("the @anthropic-ai/sdk client", () => {
     await expect(refused.messages.create(ASKED)).rejects.toMatchObject({ status: 404, type: "not_found_error" })
   })
 
-  test("its answer is a conversation that goes on", async () => {
+  test("sends a response back as the next turn of the conversation", async () => {
     const seen: Json[] = []
     const first = await anthropic(streamed(told(CHUNKS)))
       .messages.stream(ASKED)
@@ -181,7 +181,7 @@ describe("the @ai-sdk/anthropic model", () => {
     })
   })
 
-  test("reads a search of the web as Claude's own", async () => {
+  test("reads a web search as Claude's server tool", async () => {
     const detail = {
       type: "reasoning.server_tool_call",
       tool_name: "web_search",
@@ -201,7 +201,7 @@ describe("the @ai-sdk/anthropic model", () => {
     expect(types).not.toContain("error")
   })
 
-  test("carries a whole conversation through streamText", async () => {
+  test("runs a multi-turn conversation through streamText", async () => {
     const seen: Json[] = []
     const ask = (messages: ModelMessage[], answer: MessagesEvent[]) =>
       streamText({ model: model(streamed(answer), seen), messages, maxRetries: 0 })
@@ -224,7 +224,7 @@ describe("the @ai-sdk/anthropic model", () => {
     })
   })
 
-  test("hears of a failure", async () => {
+  test("reports an error part for a failed stream", async () => {
     const events = play(newEventState(facts()), [
       (state) => advance(state, chunkOf({ content: "Half" })),
       (state) => fail(state, { code: 529, message: "Too much." }),
@@ -238,7 +238,7 @@ describe("the @ai-sdk/anthropic model", () => {
   })
 })
 
-test("a parser of event streams reads the frames by their names", () => {
+test("eventsource-parser reads the frames with their event names", () => {
   const events = told(CHUNKS)
   const read: MessagesEvent[] = []
   const names: unknown[] = []

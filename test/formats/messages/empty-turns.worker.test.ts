@@ -8,12 +8,12 @@ import { mockProvider } from "../../support/played.ts"
 import { newWorkspace, expectJson } from "../../support/world.ts"
 import type { Json } from "./recorded.ts"
 
-/** Providers of the Messages wire refuse a turn without a block, and some turns are made of what is not theirs. */
+/** Providers of the Messages format reject a turn without a block; some turns hold only foreign content. */
 const CARRIED = encodeBlob({ type: "reasoning.server_tool_call", tool_name: "datetime", tool_call_id: "c1" })
 const outgoing = { upstreamId: "claude-sonnet-4-5", maxCompletionTokens: undefined, pseudonym: undefined }
 const user = (text: string) => ({ role: "user", content: [{ type: "text", text }] })
 
-describe("from the chat wire", () => {
+describe("empty turns translated from chat", () => {
   const turnsOf = (messages: Json[]) =>
     toMessagesBody(ChatRequest.parse({ model: "m", messages }), outgoing)["messages"]
 
@@ -22,7 +22,7 @@ describe("from the chat wire", () => {
     ["nothing", { content: "" }],
     ["no parts", { content: [] }],
     ["blanks", { content: " \n" }],
-  ])("an answer of %s is left out, and its neighbours are one turn", (_, answer) => {
+  ])("an assistant turn of %s is dropped and its neighbours are merged", (_, answer) => {
     const messages = [
       { role: "user", content: "Hi" },
       { role: "assistant", ...answer },
@@ -32,13 +32,13 @@ describe("from the chat wire", () => {
   })
 
   test.each([{ content: "" }, { content: [] }, { content: [{ type: "text", text: "" }] }])(
-    "where nothing is left, the messages are at fault: %j",
+    "messages without any content are rejected: %j",
     (said) => {
       expect(() => turnsOf([{ role: "user", ...said }])).toThrow(/^messages: must not be empty/)
     },
   )
 
-  test("which the caller is told", async () => {
+  test("the error of messages without any content reaches the client as 400", async () => {
     const { as } = await newWorkspace()
     const { asked, stop } = mockProvider(() => Response.json({}))
     const body = { model: "acme/opus-1", messages: [{ role: "user", content: "" }] }
@@ -49,14 +49,14 @@ describe("from the chat wire", () => {
   })
 })
 
-describe("as they came", () => {
+describe("empty turns of a Messages request", () => {
   const turnsOf = (messages: Json[]) =>
     toOwnTurns(MessagesRequest.parse({ model: "m", max_tokens: 9, messages }).messages)
   const answer = (...content: Json[]) => ({ role: "assistant", content })
   const sealed = { type: "redacted_thinking", data: CARRIED }
   const foreign = { type: "thinking", thinking: "x", signature: CARRIED }
 
-  test("what is not the provider's own is left out, and its own stays", () => {
+  test("drop content of other providers and keep the provider's content", () => {
     const own = [
       { type: "thinking", thinking: "x", signature: "s==" },
       { type: "redacted_thinking", data: "sealed==" },
@@ -65,18 +65,18 @@ describe("as they came", () => {
     expect(turnsOf([user("Hi"), answer(sealed, ...own, foreign)])).toEqual([user("Hi"), answer(...own)])
   })
 
-  test("a turn of which nothing is left is none, and its neighbours are one", () => {
+  test("are removed and their neighbours merged when nothing is left", () => {
     const messages = [user("Hi"), answer(sealed, foreign), { role: "user", content: "?" }, answer(), user("!")]
     const content = [user("Hi"), user("?"), user("!")].flatMap((turn) => turn.content)
     expect(turnsOf(messages)).toEqual([{ role: "user", content }])
   })
 
-  test("turns between which nothing was left out stay apart", () => {
+  test("do not merge turns between which nothing was dropped", () => {
     const messages = [user("Hi"), user("?"), answer({ type: "text", text: "So." })]
     expect(turnsOf(messages)).toEqual(messages)
   })
 
-  test("where nothing is left, the messages are at fault", () => {
+  test("reject messages of which nothing is left", () => {
     expect(() => turnsOf([answer(sealed)])).toThrow(/^messages: must not be empty/)
   })
 })

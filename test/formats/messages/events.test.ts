@@ -10,8 +10,8 @@ import { blocksOf, callOf, chunkOf, detailOf, expectWellFormed, facts, play, tol
 const typesOf = (events: readonly MessagesEvent[]) => events.map(({ type }) => type)
 const toolUse = (id: string, name: string, input: unknown) => ({ type: "tool_use", id, name, input })
 
-describe("the life of a message", () => {
-  test("a text", () => {
+describe("events of a message", () => {
+  test("stream a text", () => {
     const events = told(
       [
         chunkOf({ role: "assistant", content: "" }),
@@ -63,7 +63,7 @@ describe("the life of a message", () => {
     expectWellFormed(events)
   })
 
-  test("thinking and its signature, which is told once, when the block is whole", () => {
+  test("stream thinking and send its signature once, when the block is complete", () => {
     const events = told([
       detailOf({ type: "reasoning.text", text: "H", index: 0 }),
       detailOf({ type: "reasoning.text", text: "m.", index: 0 }),
@@ -81,7 +81,7 @@ describe("the life of a message", () => {
     ])
   })
 
-  test("plain reasoning, of providers that know no details", () => {
+  test("stream plain reasoning of providers without reasoning details", () => {
     const events = told([chunkOf({ reasoning_content: "Hm." }), chunkOf({ content: "So." })])
     expect(blocksOf(events)).toEqual([
       { type: "thinking", thinking: "Hm.", signature: "" },
@@ -89,7 +89,7 @@ describe("the life of a message", () => {
     ])
   })
 
-  test("thoughts that are sealed, and thoughts apart", () => {
+  test("keep redacted and separate thinking blocks apart", () => {
     const events = told([
       detailOf({ type: "reasoning.text", text: "A", signature: "a", index: 0 }),
       detailOf({ type: "reasoning.encrypted", data: "d", index: 1 }),
@@ -107,7 +107,7 @@ describe("the life of a message", () => {
     expectWellFormed(events)
   })
 
-  test("a call", () => {
+  test("stream a tool call", () => {
     const events = told([
       callOf({ index: 0, id: "a", function: { name: "f", arguments: '{"x"' } }),
       callOf({ index: 0, function: { arguments: ":1}" } }),
@@ -122,17 +122,17 @@ describe("the life of a message", () => {
     expect(events[5]).toMatchObject({ delta: { stop_reason: "tool_use" } })
   })
 
-  test("a refusal is told in words", () => {
+  test("send a refusal as text", () => {
     const events = told([chunkOf({ refusal: "No." }), chunkOf({}, "content_filter")])
     expect(blocksOf(events)).toEqual([{ type: "text", text: "No." }])
     expect(events.at(-2)).toMatchObject({ delta: { stop_reason: "refusal" } })
   })
 
-  test("nothing at all", () => {
+  test("of an empty stream are message_start, message_delta and message_stop", () => {
     expect(typesOf(told([]))).toEqual(["message_start", "message_delta", "message_stop"])
   })
 
-  test("a search of the web by Claude is told as Claude does", () => {
+  test("report a web search by Claude as Claude does", () => {
     const detail = {
       type: "reasoning.server_tool_call",
       tool_name: "web_search",
@@ -151,14 +151,14 @@ describe("the life of a message", () => {
     expect(blocksOf(told([detailOf({ ...detail, result: "" })]))).toHaveLength(1)
   })
 
-  test("a prompt whose size is known at once is told at once", () => {
+  test("report the prompt tokens in message_start if they are known by then", () => {
     const events = told([chunkOf({ content: "x" }, null, { usage: USAGE })])
     expect(events[0]).toMatchObject({ message: { usage: { input_tokens: 12 } } })
   })
 })
 
-describe("calls", () => {
-  test("that follow each other are told as they come", () => {
+describe("tool calls in a stream", () => {
+  test("are sent as they arrive when they follow each other", () => {
     const events = told([
       callOf({ index: 0, id: "a", function: { name: "f", arguments: '{"x":1}' } }),
       callOf({ index: 1, id: "b", function: { name: "g", arguments: '{"y"' } }),
@@ -172,7 +172,7 @@ describe("calls", () => {
     ])
   })
 
-  test("begin with their first arguments, or with what comes after them", () => {
+  test("start with their first arguments or with the next content", () => {
     const typesBy = (...chunks: Json[]) =>
       typesOf(
         play(
@@ -186,7 +186,7 @@ describe("calls", () => {
     expect(typesBy(named, chunkOf({ content: "So." }))).toEqual(["content_block_start"])
   })
 
-  test("that interleave wait for each other", () => {
+  test("are sent one after the other when they interleave", () => {
     const events = told([
       callOf({ index: 0, id: "a", function: { name: "f", arguments: "" } }),
       callOf({ index: 1, id: "b", function: { name: "g", arguments: '{"y"' } }),
@@ -293,11 +293,11 @@ describe("the stop reason", () => {
     ["stop", { native_finish_reason: "pause_turn" }, "pause_turn"],
     ["stop", { native_finish_reason: "STOP" }, "end_turn"],
     ["length", { native_finish_reason: "end_turn" }, "max_tokens"],
-  ])("of %s with %j", (reason, further, stopReason) => {
+  ])("for %s with %j", (reason, further, stopReason) => {
     expect(endOf(reason, further)).toEqual({ stop_reason: stopReason, stop_sequence: null })
   })
 
-  test("says what the provider said of it", () => {
+  test("carries the stop sequence and stop details of the provider", () => {
     const details = { type: "refusal", category: "bio", explanation: null }
     expect(endOf("stop", { native_finish_reason: "stop_sequence", stop_sequence: "END" })).toEqual({
       stop_reason: "stop_sequence",
@@ -306,15 +306,15 @@ describe("the stop reason", () => {
     expect(endOf("content_filter", { stop_details: details })).toMatchObject({ stop_details: details })
   })
 
-  test("of an answer that calls is that it calls", () => {
+  test("is tool_use when the response has tool calls, unless a limit cut it", () => {
     const call = { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" } }] }
     expect(endOf("stop", {}, [call])).toMatchObject({ stop_reason: "tool_use" })
     expect(endOf("length", {}, [call])).toMatchObject({ stop_reason: "max_tokens" })
   })
 })
 
-describe("a failure", () => {
-  test("is an error where the answer stands, and the last event", () => {
+describe("a failed stream", () => {
+  test("ends with an error event after the partial content", () => {
     const events = play(newEventState(facts()), [
       (state) => advance(state, chunkOf({ content: "Half" })),
       (state) => fail(state, { code: 529, message: "Too much." }),
@@ -326,11 +326,11 @@ describe("a failure", () => {
     expect(events.at(-1)).toEqual({ type: "error", error: { type: "overloaded_error", message: "Too much." } })
   })
 
-  test("before anything was told is an error alone", () => {
+  test("before its first event is a single error event", () => {
     expect(typesOf(fail(newEventState(facts()), { code: 500, message: "m" })[1])).toEqual(["error"])
   })
 
-  test("that a chunk tells ends the answer", () => {
+  test("ends at a chunk that carries an error", () => {
     const error = { code: 429, message: "Slow down." }
     expect(told([chunkOf({ content: "x" }), { choices: [], error }]).at(-1)).toEqual({
       type: "error",
@@ -357,23 +357,23 @@ describe("a failure", () => {
     [504, "timeout_error"],
     [524, "timeout_error"],
     [529, "overloaded_error"],
-  ])("of status %i is a %s", (status, type) => {
+  ])("of status %i has error type %s", (status, type) => {
     expect(toMessagesError(status, "m")).toEqual({ type: "error", error: { type, message: "m" } })
   })
 })
 
-describe("a sign of life", () => {
-  test("is the start, then pings", () => {
+describe("a heartbeat", () => {
+  test("is message_start first, then pings", () => {
     const events = play(newEventState(facts()), [keepAlive, keepAlive, start, (state) => finish(state), keepAlive])
     expect(typesOf(events)).toEqual(["message_start", "ping", "message_delta", "message_stop"])
   })
 
-  test("goes out by its name", () => {
+  test("is written with its event name", () => {
     expect(new TextDecoder().decode(toEventFrame({ type: "ping" }))).toBe('event: ping\ndata: {"type":"ping"}\n\n')
   })
 })
 
-test("a state can be gone on from twice", () => {
+test("a state can be advanced twice with the same result", () => {
   const [state] = advance(
     newEventState(facts()),
     callOf({ index: 0, id: "a", function: { name: "f", arguments: "{" } }),
@@ -385,7 +385,7 @@ test("a state can be gone on from twice", () => {
   expect(goOn()).toEqual(goOn())
 })
 
-test("chunks that are nothing of the kind say nothing", () => {
+test("malformed chunks produce no blocks", () => {
   const odd = [null, 7, "x", [], {}]
   const chunks = [
     ...odd.map((value) => ({ choices: value, usage: value, service_metadata: value })),
@@ -406,14 +406,14 @@ test("chunks that are nothing of the kind say nothing", () => {
   expect(blocksOf(events)).toEqual([])
 })
 
-describe("thoughts of other providers", () => {
+describe("reasoning of other providers", () => {
   test.each([
     [{ type: "reasoning.summary", summary: "In short.", format: "openai-responses-v1", id: "rs_1" }],
     [{ type: "reasoning.encrypted", data: "sealed", format: "openai-responses-v1", id: "rs_1" }],
     [{ type: "reasoning.text", text: "Hm.", signature: "s", format: "google-gemini-v1" }],
     [{ type: "reasoning.text", text: "Hm.", format: "unknown" }],
     [{ type: "reasoning.of_tomorrow", what: { ever: 1 } }],
-  ])("go to the caller and come back as they were: %j", (detail) => {
+  ])("reaches the client and comes back unchanged: %j", (detail) => {
     const content = blocksOf(told([detailOf({ ...detail, index: 3 }), chunkOf({ content: "So." }, "stop")]))
     const request = { model: "m", max_tokens: 9, messages: [{ role: "assistant", content }] }
     const [message] = toChatRequest(MessagesRequest.parse(request)).messages as Json[]

@@ -16,7 +16,7 @@ const callOf = (id: string, name: string, encoded: string) => ({
   function: { name, arguments: encoded },
 })
 
-test("a whole answer, every part of it", () => {
+test("a complete chat response is translated with all its parts", () => {
   const message = {
     content: "So.",
     reasoning: "Hm.",
@@ -58,7 +58,7 @@ test("a whole answer, every part of it", () => {
   expect(MessagesResult.safeParse(result).success).toBe(true)
 })
 
-test("calls that are the same, under one id, are two all the same", () => {
+test("equal tool calls under one id stay two calls", () => {
   const call = callOf("a", "f", '{"x":1}')
   const { content } = toMessagesResult(resultOf({ tool_calls: [call, call] }, "tool_calls"), facts())
   expect(content).toMatchObject([
@@ -67,8 +67,8 @@ test("calls that are the same, under one id, are two all the same", () => {
   ])
 })
 
-describe("an answer", () => {
-  test("of nothing", () => {
+describe("a chat response", () => {
+  test("without content becomes an empty message", () => {
     expect(toMessagesResult(resultOf({ content: null }), facts())).toMatchObject({
       content: [],
       stop_reason: "end_turn",
@@ -79,12 +79,12 @@ describe("an answer", () => {
   test.each([
     ['{"x":', { unparsed: '{"x":' }],
     ["[1]", { unparsed: "[1]" }],
-  ])("whose arguments are no object does not pass for whole: %s", (encoded, input) => {
+  ])("keeps arguments that are not a JSON object as unparsed: %s", (encoded, input) => {
     const result = toMessagesResult(resultOf({ tool_calls: [callOf("a", "f", encoded)] }, "length"), facts())
     expect(result).toMatchObject({ content: [{ input }], stop_reason: "max_tokens" })
   })
 
-  test("that failed is a failure", () => {
+  test("that failed is thrown as provider_failed", () => {
     const failed = () => toMessagesResult(resultOf({}, "error", { error: { message: "It broke." } }), facts())
     expect(failed).toThrow(expect.objectContaining({ code: "provider_failed", message: "It broke." }))
   })

@@ -29,7 +29,7 @@ test.each([
   ["claude-opus-4-5", ["low", "medium", "high"]],
   ["claude-sonnet-4-6", ["low", "medium", "high", "max"]],
   ["claude-opus-5", ["low", "medium", "high", "xhigh", "max"]],
-])("the efforts of %s are %j", (id, efforts) => {
+])("the effort levels of %s are %j", (id, efforts) => {
   expect(traitsOf(id).efforts).toEqual(efforts)
 })
 

@@ -22,41 +22,44 @@ function play(events: readonly Json[]): { chunks: Json[]; state: MessagesReading
   return { chunks, state }
 }
 
-describe("a recorded stream", () => {
+describe("a recorded stream is translated", () => {
   test.each(Object.entries(RECORDED))("%s", (_, { events, chunks }) => {
     expect(play(events).chunks).toEqual(chunks)
   })
 
-  test.each(Object.entries(RECORDED))("%s: nothing of it needs to be repaired", (_, { chunks }) => {
+  test.each(Object.entries(RECORDED))("%s: none of its chunks needs normalizing", (_, { chunks }) => {
     const { id, model } = chunks[0] as { id: string; model: string }
     const defaults = { id, model, created: 1, calls: [] }
     for (const chunk of chunks) expect(normalizeChunk(chunk, defaults)).toBe(chunk)
   })
 
-  test.each(Object.entries(RECORDED))("%s: a state can be gone on from twice", (_, { events, chunks }) => {
-    const first = events.slice(0, 4)
-    const { state } = play(first)
-    const goOn = () => {
-      let later = state
-      return events.slice(4).flatMap((event) => {
-        const [next, told] = advance(later, event)
-        later = next
-        return told
-      })
-    }
-    goOn()
-    expect([...play(first).chunks, ...goOn()]).toEqual(chunks)
-  })
+  test.each(Object.entries(RECORDED))(
+    "%s: a state can be advanced twice with the same result",
+    (_, { events, chunks }) => {
+      const first = events.slice(0, 4)
+      const { state } = play(first)
+      const goOn = () => {
+        let later = state
+        return events.slice(4).flatMap((event) => {
+          const [next, told] = advance(later, event)
+          later = next
+          return told
+        })
+      }
+      goOn()
+      expect([...play(first).chunks, ...goOn()]).toEqual(chunks)
+    },
+  )
 })
 
-describe("the end", () => {
-  test("is what message_stop says, and nothing is told after it", () => {
+describe("the end of a stream", () => {
+  test("is message_stop, and later events are ignored", () => {
     const { state } = play([start(), ...end("end_turn")])
     expect(state.phase).toBe("over")
     expect(advance(state, text(0, "late"))).toEqual([state, []])
   })
 
-  test("is failed after an error, with or without a stream before it", () => {
+  test("is failed after an error event, with or without a stream before it", () => {
     const error = { type: "error", error: { type: "rate_limit_error", message: "Slow down." } }
     const { state, chunks } = play([error])
     expect(state.phase).toBe("failed")
@@ -107,13 +110,13 @@ describe("the end", () => {
   })
 })
 
-describe("the usage", () => {
+describe("the usage of a stream", () => {
   const usageAfter = (...usages: Json[]) => {
     const [first, ...later] = usages
     return usageOf(play([start(first), ...later.map((usage) => ({ type: "message_delta", delta: {}, usage }))]).state)
   }
 
-  test("of the prompt is known from the start, should the stream break", () => {
+  test("has the prompt tokens from the start, in case the stream breaks off", () => {
     expect(usageOf(newMessagesReading())).toBeNull()
     expect(usageOf(play([start(), text(0, "Half")]).state)).toMatchObject({ prompt_tokens: 25, completion_tokens: 1 })
   })
@@ -153,7 +156,7 @@ describe("the usage", () => {
     expect(toTokens(usage)).toMatchObject({ prompt, completion })
   })
 
-  test("includes what was cached, as a part of the prompt", () => {
+  test("counts cached tokens as part of the prompt", () => {
     const usage = usageAfter({
       input_tokens: 1,
       cache_read_input_tokens: 2,
@@ -163,14 +166,14 @@ describe("the usage", () => {
     expect(toTokens(usage)).toMatchObject({ prompt: 7, cached: 2, cacheWrite: 4, completion: 8 })
   })
 
-  test("comes with message_stop when message_delta had none to tell", () => {
+  test("is sent at message_stop if message_delta had none", () => {
     const events = [start(), { type: "message_delta", delta: { stop_reason: "end_turn" } }, { type: "message_stop" }]
     expect(play(events).chunks.map((chunk) => "usage" in chunk)).toEqual([false, false, true])
   })
 })
 
-describe("a careless provider", () => {
-  test("leaves out the starts and stops of its blocks", () => {
+describe("a lenient reader", () => {
+  test("accepts blocks without start or stop events", () => {
     const events = [
       start(),
       delta(0, { type: "thinking_delta", thinking: "Hm." }),
@@ -183,7 +186,7 @@ describe("a careless provider", () => {
     expect(said).toEqual({ reasoning: "Hm.", content: "So.", calls: ['f:{"x":1}', "g:{}"] })
   })
 
-  test("sends what is nothing of the kind", () => {
+  test("ignores malformed events", () => {
     const odd = [null, [], "x", 7, {}]
     const events = [
       ...odd.map((value) => ({ type: "message_start", message: value })),
@@ -205,7 +208,7 @@ describe("a careless provider", () => {
   })
 })
 
-test("whatever comes is taken, and every chunk is one of the contract", () => {
+test("emits only valid chunks for arbitrary events", () => {
   const types = [
     "message_start",
     "content_block_start",
@@ -262,8 +265,8 @@ function toTold(chunks: readonly Json[]): Json {
   return told
 }
 
-describe("a whole message", () => {
-  test("is what its stream would have said", () => {
+describe("a non-streamed message", () => {
+  test("is translated like its stream", () => {
     const message = {
       id: "msg_01A",
       type: "message",
@@ -323,14 +326,14 @@ describe("a whole message", () => {
     })
   })
 
-  test("says nothing where nothing was said", () => {
+  test("without content has null content", () => {
     const result = toChatResult({ type: "message", content: [], stop_reason: "end_turn" })
     expect(result).toMatchObject({
       choices: [{ finish_reason: "stop", message: { role: "assistant", content: null } }],
     })
   })
 
-  test("that is an error says so as the chat wire does", () => {
+  test("that is an error becomes a chat error", () => {
     const error = { type: "permission_error", message: "Not yours." }
     const told = { error: { message: "Not yours.", code: 403, type: "permission_error" } }
     expect(toChatResult({ type: "error", error })).toEqual(told)
@@ -338,7 +341,7 @@ describe("a whole message", () => {
   })
 
   test.each([[{}], [{ content: "x" }], [{ content: [null, 7, {}] }]])(
-    "of another shape is an empty one: %j",
+    "of an unexpected shape is read as empty: %j",
     (message) => {
       expect(() => toChatResult(message)).not.toThrow()
     },

@@ -1,4 +1,4 @@
-/** Streams as the API sends them, with the chunks of the chat wire that they become. */
+/** Streams as the API sends them, with the chat chunks that they are translated to. */
 
 export type Json = Record<string, unknown>
 
@@ -386,7 +386,7 @@ export const RECORDED: Record<string, Recorded> = {
 
 const encoder = new TextEncoder()
 
-/** The stream as its bytes, with the lines that the API writes. */
+/** The bytes of a stream as the API writes them. */
 export function bytesOf(events: readonly Json[]): Uint8Array {
   return encoder.encode(
     events.map((event) => `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`).join(""),

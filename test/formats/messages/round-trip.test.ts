@@ -15,7 +15,7 @@ const word = fc.string({ minLength: 1, maxLength: 4 })
 const pieces = fc.array(word, { maxLength: 4 })
 const count = fc.nat({ max: 1_000 })
 
-/** The JSON of an object, cut anywhere. */
+/** The JSON of an object, split anywhere. */
 const args = fc
   .tuple(fc.dictionary(word, fc.jsonValue(), { maxKeys: 3 }), fc.array(fc.nat(), { maxLength: 3 }))
   .map(([value, places]) => {
@@ -24,7 +24,7 @@ const args = fc
     return at.slice(1).map((to, index) => whole.slice(at[index], to))
   })
 
-/** An answer as chunks of the chat wire, whose calls interleave where providers do. */
+/** A response as chat chunks, whose calls interleave where providers do. */
 const answer = fc
   .record({
     thoughts: fc.array(fc.record({ pieces, signature: word, sealed: fc.option(word) }), { maxLength: 2 }),
@@ -78,7 +78,7 @@ const answer = fc
     ]
   })
 
-/** What chunks say, however they are cut. */
+/** Content of chunks, independent of how they are split. */
 function meaningOf(chunks: readonly Json[]): Json {
   const meaning = { text: "", calls: [] as string[][], details: [] as Json[], finish: "", usage: {} as unknown }
   for (const { choices, usage } of chunks) {
@@ -103,7 +103,7 @@ function meaningOf(chunks: readonly Json[]): Json {
   return meaning
 }
 
-test("a chat stream told as messages and read again says the same", () => {
+test("a chat stream translated to Messages and back keeps its content", () => {
   fc.assert(
     fc.property(answer, (chunks) => {
       const events = told(chunks)
@@ -120,7 +120,7 @@ test("a chat stream told as messages and read again says the same", () => {
   )
 })
 
-test("nothing waits that could be told: at the end, every word and every whole call is out", () => {
+test("text and complete tool calls are sent at once: the end of the stream adds no content", () => {
   fc.assert(
     fc.property(answer, (chunks) => {
       let state = newEventState(facts())
@@ -131,14 +131,14 @@ test("nothing waits that could be told: at the end, every word and every whole c
       })
       const [, last] = finish(state)
       const late = last.filter(({ type }) => type === "content_block_delta").map(({ delta }) => (delta as Json)["type"])
-      // The signature of the last thought, where nothing came after it.
+      // The signature of the last thinking block, if nothing follows it.
       expect(late.filter((type) => type !== "signature_delta")).toEqual([])
       expect(before.length).toBeGreaterThan(0)
     }),
   )
 })
 
-test("a whole answer is what its stream puts together", () => {
+test("a non-streamed response equals the assembled stream", () => {
   fc.assert(
     fc.property(answer, (chunks) => {
       const events = told(chunks)
@@ -154,7 +154,7 @@ test("a whole answer is what its stream puts together", () => {
   )
 })
 
-test("an answer that comes back in the next request is what was said", () => {
+test("a response sent back in the next request is restored unchanged", () => {
   fc.assert(
     fc.property(answer, (chunks) => {
       const { text, calls, details } = meaningOf(chunks) as { text: string; calls: string[][]; details: Json[] }

@@ -11,7 +11,7 @@ function wordsFor(fields: Json): string {
 }
 const said = (content: unknown, role = "user") => ({ messages: [{ role, content }] })
 
-describe("a request that is taken", () => {
+describe("a Messages request is accepted", () => {
   test.each([
     ["as it is", {}],
     ["without a model, but with candidates", { model: undefined, models: ["a/b"] }],
@@ -29,12 +29,12 @@ describe("a request that is taken", () => {
     expect(wordsFor(fields)).toBe("")
   })
 
-  test("forwards what it does not know, and streams when asked", () => {
+  test("keeps unknown fields, and stream defaults to false", () => {
     expect(MessagesRequest.parse({ ...SMALLEST, something: 1 })).toEqual({ ...SMALLEST, something: 1, stream: false })
   })
 })
 
-describe("a request that is refused says what to change", () => {
+describe("a Messages request is rejected with the field and the rule", () => {
   test.each([
     [{ max_tokens: undefined }, "max_tokens: must be an integer of at least 1"],
     [{ max_tokens: 0 }, "max_tokens: must be an integer of at least 1"],
@@ -96,7 +96,7 @@ describe("a request that is refused says what to change", () => {
     [{ system: [{ type: "text", text: 7 }] }, "system[0].text: must be a string"],
     [{ tools: [{ name: "f" }] }, "tools[0].input_schema: must be a JSON schema object"],
     [{ tools: [{ name: "f f", input_schema: {} }] }, "tools[0].name: must be 1 to 128 letters, digits, _ or -"],
-  ])("inside a list: %j", (fields, words) => {
+  ])("in a list: %j", (fields, words) => {
     expect(wordsFor(fields)).toBe(`${words}.`)
   })
 })

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import { chunk, DONE, good, mockProvider, type Asked, sse, usageChunk } from "../../support/played.ts"
 import { client, newWorkspace, openHolds, receiptOf, expectJson } from "../../support/world.ts"
 
-/** `claudish` of the suite speaks the Messages wire, `played` the chat wire. */
+/** Provider `claudish` uses the Messages format, `played` the chat format. */
 type Json = Record<string, unknown>
 type Failure = { type: string; error: { type: string; code: number; message: string } }
 
@@ -53,8 +53,8 @@ async function read(answer: Promise<Response>) {
   return { events, types: events.map(({ type }) => type), raw, response }
 }
 
-describe("POST /messages, by a provider that speaks it", () => {
-  test("the request goes as it came, less what is ours, and the answer comes back with its cost", async () => {
+describe("POST /messages with a provider of the Messages format", () => {
+  test("forwards the request without the gateway's fields and returns the response with its cost", async () => {
     const workspace = await newWorkspace()
     const { asked } = play(() => Response.json(MESSAGE))
     const system = [{ type: "text", text: "Be brief", cache_control: { type: "ephemeral" } }]
@@ -74,7 +74,7 @@ describe("POST /messages, by a provider that speaks it", () => {
     )
     const told = await expectJson<Json & { usage: Json }>(200, answer.clone())
     expect(told).toMatchObject({ id: "msg_up", content: MESSAGE.content, stop_reason: "end_turn" })
-    // 12 + 8 of prompt at 1e-6, 5 of completion at 2e-6.
+    // 12 + 8 prompt tokens at 1e-6, 5 completion tokens at 2e-6.
     expect(told.usage["cost"]).toBeCloseTo(30e-6, 9)
     const [{ url, body, headers }] = asked as [Asked]
     expect(url).toBe("http://claudish.test/v1/messages")
@@ -101,7 +101,7 @@ describe("POST /messages, by a provider that speaks it", () => {
     })
   })
 
-  test("the stream passes event for event; the last two wait for the charge", async () => {
+  test("relays the stream event by event and holds back the last two until the charge is known", async () => {
     const workspace = await newWorkspace()
     play(() => sse(STREAM))
     const { events, types, raw, response } = await read(
@@ -130,7 +130,7 @@ describe("POST /messages, by a provider that speaks it", () => {
       "an error event",
       [...STREAM.slice(0, 4), event("error", { error: { type: "overloaded_error", message: "busy" } })],
     ],
-  ])("%s: the stream ends with an error event, and what was counted is charged", async (_, pieces) => {
+  ])("%s: the stream ends with an error event, and the counted tokens are charged", async (_, pieces) => {
     const workspace = await newWorkspace()
     play(() => sse(pieces))
     const { types, response } = await read(
@@ -144,8 +144,8 @@ describe("POST /messages, by a provider that speaks it", () => {
   })
 })
 
-describe("a provider of that wire, asked from the others", () => {
-  test("POST /chat/completions: the answer is a chat completion", async () => {
+describe("a provider of the Messages format, called from other endpoints", () => {
+  test("POST /chat/completions returns a chat completion", async () => {
     const workspace = await newWorkspace()
     const { asked } = play(() => Response.json(MESSAGE))
     const answer = await workspace.as.chat("acme/opus-1", "Hi", { max_tokens: 50, user: "ada@example" })
@@ -164,7 +164,7 @@ describe("a provider of that wire, asked from the others", () => {
     expect(await receiptOf(workspace, answer)).toMatchObject({ tokens_prompt: 20, native_tokens_cached: 8 })
   })
 
-  test("POST /chat/completions, streamed; a cut is charged by what was counted at the start", async () => {
+  test("POST /chat/completions streams, and charges a cut stream for the tokens counted until then", async () => {
     const workspace = await newWorkspace()
     play(() => sse(STREAM))
     const whole = await workspace.as.chat("acme/opus-1", "Hi", { stream: true })
@@ -183,7 +183,7 @@ describe("a provider of that wire, asked from the others", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("POST /responses, streamed", async () => {
+  test("POST /responses streams", async () => {
     const { as } = await newWorkspace()
     play(() => sse(STREAM))
     const response = await as.post("/responses", { model: "acme/opus-1", input: "Hi", stream: true })
@@ -196,20 +196,20 @@ describe("a provider of that wire, asked from the others", () => {
     [529, "overloaded_error"],
     [429, "rate_limit_error"],
     [400, "invalid_request_error"],
-  ])("its status %i is ours, with its words", async (status, type) => {
+  ])("returns the status %i and message of the provider", async (status, type) => {
     const { as } = await newWorkspace()
     play(() => Response.json({ type: "error", error: { type, message: "the words" } }, { status }))
     const { error } = await expectJson<Failure>(status, as.chat("acme/opus-1", "Hi"))
     expect(error.message).toBe("the words")
   })
 
-  test("an error inside a 200 means what its type says", async () => {
+  test("maps the type of an error inside a 200 to its status", async () => {
     const { as } = await newWorkspace()
     play(() => sse([event("error", { error: { type: "overloaded_error", message: "busy" } })]))
     await expectJson(529, as.chat("acme/opus-1", "Hi", { stream: true }))
   })
 
-  test("what that wire has no words for is a 400 that names it", async () => {
+  test("rejects content that the Messages format lacks with 400 and the field", async () => {
     const { as } = await newWorkspace()
     const content = [{ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }]
     const body = { model: "acme/opus-1", messages: [{ role: "user", content }] }
@@ -218,10 +218,10 @@ describe("a provider of that wire, asked from the others", () => {
   })
 })
 
-describe("POST /messages, by a provider of the chat wire", () => {
+describe("POST /messages with a provider of the chat format", () => {
   const TOOLS = { tools: [{ name: "weather", input_schema: { type: "object" } }] }
 
-  test("tools, system and thinking are said in its words, and the answer is a message", async () => {
+  test("translates tools, system and reasoning, and returns a message", async () => {
     const workspace = await newWorkspace()
     const tool_calls = [{ id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Oslo"}' } }]
     const { asked } = play(() =>
@@ -247,7 +247,7 @@ describe("POST /messages, by a provider of the chat wire", () => {
     expect(await receiptOf(workspace, answer)).toMatchObject({ total_cost: 0.00002 })
   })
 
-  test("a stream tells the whole life of the message, with its cost and how it was routed", async () => {
+  test("streams all message events, with the cost and the routing metadata", async () => {
     const workspace = await newWorkspace()
     play(() => sse(good("Hello there")))
     const body = { ...HI, model: "played/m2", stream: true }
@@ -261,14 +261,14 @@ describe("POST /messages, by a provider of the chat wire", () => {
     expect(events.at(-2)).toMatchObject({ usage: { cost: expect.any(Number) as number } })
   })
 
-  test("a stream that fails ends with an error event", async () => {
+  test("ends a failed stream with an error event", async () => {
     play(() => sse([chunk({ content: "Hel" }), 'data: {"error":{"message":"boom","code":500}}\n\n', DONE]))
     const { as } = await newWorkspace()
     const { events } = await read(as.post("/messages", { ...HI, model: "played/m2", stream: true }))
     expect(events.at(-1)).toMatchObject({ type: "error", error: { type: "api_error" } })
   })
 
-  test("the gateway's own tools answer here, too", async () => {
+  test("runs server tools", async () => {
     let turn = 0
     const { asked } = play(() =>
       turn++ === 0
@@ -292,8 +292,8 @@ describe("POST /messages, by a provider of the chat wire", () => {
   })
 })
 
-describe("clients of that wire", () => {
-  test("send their key in x-api-key", async () => {
+describe("Messages clients", () => {
+  test("can send their key in x-api-key", async () => {
     const { key } = await newWorkspace()
     await expectJson(200, client().post("/messages", { ...HI, model: "sim/echo" }, { "x-api-key": key }))
     await expectJson(401, client().post("/messages", { ...HI, model: "sim/echo" }, { "x-api-key": "sk-nonsense" }))
@@ -304,13 +304,13 @@ describe("clients of that wire", () => {
     [{ model: "nobody/nothing" }, 404, "not_found_error"],
     [{ model: "sim/status-429" }, 429, "rate_limit_error"],
     [{ model: "sim/status-529" }, 529, "overloaded_error"],
-  ])("read the kind of a failure in their own words: %j", async (more, status, type) => {
+  ])("read the error type of the Messages format: %j", async (more, status, type) => {
     const { as } = await newWorkspace()
     const told = await expectJson<Failure>(status, as.post("/messages", { ...HI, ...more }))
     expect(told).toMatchObject({ type: "error", error: { type, code: status } })
   })
 
-  test("count tokens, as an estimate", async () => {
+  test("count tokens as an estimate", async () => {
     const { as } = await newWorkspace()
     const { input_tokens: count } = await expectJson<{ input_tokens: number }>(
       200,

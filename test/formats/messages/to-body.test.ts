@@ -14,8 +14,8 @@ function bodyOf(fields: Json, outgoing: Partial<UpstreamFields> = {}) {
 const turnsOf = (messages: unknown[], fields: Json = {}) => bodyOf({ messages, ...fields })["messages"]
 const userBlocks = (content: unknown) => (turnsOf([{ role: "user", content }]) as { content: unknown }[])[0]?.content
 
-describe("a request", () => {
-  test("at its smallest", () => {
+describe("a Messages body", () => {
+  test("of a minimal request", () => {
     expect(bodyOf({})).toEqual({
       model: "claude-sonnet-4-5",
       max_tokens: 32_000,
@@ -25,7 +25,7 @@ describe("a request", () => {
     expect(ANTHROPIC_HEADERS).toEqual({ "anthropic-version": "2023-06-01" })
   })
 
-  test("carries nothing of the gateway's own, nor what the wire does not know", () => {
+  test("has no gateway field and no field that the format lacks", () => {
     const body = bodyOf(
       {
         models: ["a/b"],
@@ -64,7 +64,7 @@ describe("a request", () => {
     ["what was asked, where the credit pays for more", { max_tokens: 10 }, { maxCompletionTokens: 50 }, 10],
     ["the credit alone", {}, { maxCompletionTokens: 50 }, 50],
     ["room for a budget that came alone", { reasoning: { max_tokens: 40_000 } }, {}, 44_096],
-  ] as [string, Json, Json, number][])("is limited to %s", (_, fields, outgoing, limit) => {
+  ] as [string, Json, Json, number][])("limits the output to %s", (_, fields, outgoing, limit) => {
     expect(bodyOf(fields, outgoing)["max_tokens"]).toBe(limit)
   })
 
@@ -99,13 +99,13 @@ describe("a request", () => {
       [{ role: "user", content: [{ type: "text", text: "Hi", cache_control: { type: "ephemeral", ttl: "1h" } }] }],
       [{ type: "text", text: "Hi", cache_control: { type: "ephemeral", ttl: "1h" } }],
     ],
-  ] as [string, Json[], Json[]][])("with cache_control at the top marks %s", (_, messages, content) => {
+  ] as [string, Json[], Json[]][])("with cache_control at the top level marks %s", (_, messages, content) => {
     const body = bodyOf({ cache_control: mark, messages })
     expect(body["messages"]).toEqual([{ role: "user", content }])
     expect(body).not.toHaveProperty("cache_control")
   })
 
-  test("with cache_control at the top and four breakpoints of the client's adds none", () => {
+  test("with cache_control at the top level and four client breakpoints adds none", () => {
     const content = ["a", "b", "c", "d", "e"].map((text, at) => ({
       type: "text",
       text,
@@ -115,12 +115,12 @@ describe("a request", () => {
     expect(body["messages"]).toEqual([{ role: "user", content }])
   })
 
-  test("to a stranger may have both a temperature and a top_p", () => {
+  test("for an unknown model may have both a temperature and a top_p", () => {
     const body = bodyOf({ temperature: 0.5, top_p: 0.5 }, { upstreamId: "kimi-k3" })
     expect(body).toMatchObject({ temperature: 0.5, top_p: 0.5 })
   })
 
-  test("to the newest models says nothing of sampling, which they refuse", () => {
+  test("for the newest models omits sampling parameters, which they reject", () => {
     const body = bodyOf({ temperature: 0.5, top_p: 0.5, top_k: 5, verbosity: "max" }, { upstreamId: "claude-opus-4-8" })
     expect(Object.keys(body)).toEqual(["model", "max_tokens", "messages", "output_config", "stream"])
     expect(body["output_config"]).toEqual({ effort: "max" })
@@ -128,7 +128,7 @@ describe("a request", () => {
 })
 
 describe("instructions", () => {
-  test("go to system wherever they stand", () => {
+  test("are moved to system from any position", () => {
     const body = bodyOf({
       messages: [
         { role: "system", content: "A" },
@@ -153,14 +153,14 @@ describe("instructions", () => {
     ])
   })
 
-  test("alone are what is asked", () => {
+  test("without other messages become the user message", () => {
     const body = bodyOf({ messages: [{ role: "system", content: "Say hi." }] })
     expect(body["system"]).toBeUndefined()
     expect(body["messages"]).toEqual([{ role: "user", content: [{ type: "text", text: "Say hi." }] }])
   })
 })
 
-describe("what a user says", () => {
+describe("user content", () => {
   const pdf = "data:application/pdf;base64,JVBERi0="
   test.each([
     ["a text", { type: "text", text: "x" }, [{ type: "text", text: "x" }]],
@@ -223,7 +223,7 @@ describe("what a user says", () => {
     expect(userBlocks([part, others])).toEqual([...blocks, others])
   })
 
-  test("a breakpoint of the chat wire becomes this wire's", () => {
+  test("cache breakpoints of chat become cache_control", () => {
     const part = { type: "text", text: "x", prompt_cache_breakpoint: { mode: "explicit" } }
     const messages = [{ role: "user", content: [part] }]
     const marked = (mark: Json) => [{ role: "user", content: [{ type: "text", text: "x", cache_control: mark }] }]
@@ -246,7 +246,7 @@ describe("what a user says", () => {
       { type: "file", file: { file_data: "data:text/plain;base64,*" } },
       "messages[1].content[1].file.file_data: is not valid base64",
     ],
-  ])("%j is refused by its place", (part, words) => {
+  ])("%j is rejected with its path", (part, words) => {
     const messages = [
       { role: "system", content: "S" },
       { role: "user", content: [{ type: "text", text: "x" }, part] },
@@ -262,7 +262,7 @@ describe("a conversation", () => {
     { id: "functions.g:0", type: "function", function: { name: "g", arguments: "" } },
   ]
 
-  test("with tools: results in one turn, before what the user says", () => {
+  test("puts tool results into one turn, before the user's text", () => {
     const messages = [
       { role: "user", content: "Go" },
       { role: "assistant", content: "I go.", tool_calls: calls },
@@ -311,12 +311,12 @@ describe("a conversation", () => {
   test.each([
     ["{", "messages[0].tool_calls[0].function.arguments: must be JSON"],
     ["[1]", "messages[0].tool_calls[0].function.arguments: must be a JSON object"],
-  ])("arguments %s are refused by their place", (encoded, words) => {
+  ])("with tool arguments %s is rejected with their path", (encoded, words) => {
     const call = { id: "a", function: { name: "f", arguments: encoded } }
     expect(() => bodyOf({ messages: [{ role: "assistant", tool_calls: [call] }] })).toThrow(words)
   })
 
-  test("merges what one role says in a row, and drops what says nothing", () => {
+  test("merges consecutive messages of one role and drops empty ones", () => {
     const messages = [
       { role: "user", content: "A" },
       { role: "assistant", content: "" },
@@ -343,7 +343,7 @@ describe("a conversation", () => {
     ])
   })
 
-  test("an assistant shows no pictures", () => {
+  test("with an image in an assistant message is rejected", () => {
     const content = [{ type: "image_url", image_url: { url: "https://e.org/a.png" } }]
     expect(() => bodyOf({ messages: [{ role: "assistant", content }] })).toThrow(
       "messages[0].content[0].type: image_url is not possible here; text is.",
@@ -351,7 +351,7 @@ describe("a conversation", () => {
   })
 })
 
-describe("what was thought", () => {
+describe("earlier reasoning", () => {
   const format = "anthropic-claude-v1"
   const blocksOf = (details: Json[], fields: Json = {}, more: Json = {}) => {
     const turns = turnsOf(
@@ -402,12 +402,12 @@ describe("what was thought", () => {
     )
   })
 
-  test("sealed", () => {
+  test("that is encrypted becomes redacted_thinking", () => {
     const details = [{ type: "reasoning.encrypted", data: "d", format }]
     expect(blocksOf(details)).toEqual([{ type: "redacted_thinking", data: "d" }])
   })
 
-  test("stands before what was said and called, in its order", () => {
+  test("comes before text and tool calls, in its order", () => {
     const details = [
       { type: "reasoning.text", text: "A", signature: "a", index: 0 },
       { type: "reasoning.encrypted", data: "d", index: 1 },
@@ -418,7 +418,7 @@ describe("what was thought", () => {
     expect(types).toEqual(["thinking", "redacted_thinking", "thinking", "text"])
   })
 
-  test("a search goes back while its tool is there", () => {
+  test("keeps a web search while its tool is offered", () => {
     const search = { type: "web_search_20250305", name: "web_search" }
     const detail = {
       type: "reasoning.server_tool_call",
@@ -445,7 +445,7 @@ describe("tools", () => {
   const g = { type: "function", function: { name: "g", strict: null }, cache_control: { type: "ephemeral" } }
   const search = { type: "web_search_20250305", name: "web_search", max_uses: 2 }
 
-  test("of the caller, and of the wire itself", () => {
+  test("of the client are translated, and tools of the format pass through", () => {
     expect(bodyOf({ tools: [f, g, search] })["tools"]).toEqual([
       { name: "f", description: "d", input_schema: { type: "object" }, strict: true },
       { name: "g", input_schema: { type: "object" }, cache_control: { type: "ephemeral" } },
@@ -453,7 +453,7 @@ describe("tools", () => {
     ])
   })
 
-  test("of the gateway are refused here", () => {
+  test("of the gateway are rejected here", () => {
     expect(() => bodyOf({ tools: [f, { type: "openrouter:datetime" }] })).toThrow("tools[1].type: openrouter:datetime")
   })
 
@@ -471,17 +471,17 @@ describe("tools", () => {
       { tool_choice: "required", parallel_tool_calls: false },
       { type: "any", disable_parallel_tool_use: true },
     ],
-  ] as [string, Json, unknown][])("the choice: %s", (_, fields, choice) => {
+  ] as [string, Json, unknown][])("choice: %s", (_, fields, choice) => {
     expect(bodyOf({ tools: [f, search], ...fields })["tool_choice"]).toEqual(choice)
   })
 
-  test("a choice among some of them leaves out the others", () => {
+  test("outside allowed_tools are dropped", () => {
     const allowed = { mode: "required", tools: [{ type: "function", function: { name: "g" } }] }
     const body = bodyOf({ tools: [f, g, search], tool_choice: { type: "allowed_tools", allowed_tools: allowed } })
     expect(body).toMatchObject({ tools: [{ name: "g" }], tool_choice: { type: "any" } })
   })
 
-  test("a choice of a tool that is not there is refused, and one among none is none", () => {
+  test("reject a choice of a missing tool and ignore a choice without tools", () => {
     expect(() => bodyOf({ tools: [f], tool_choice: { type: "web_fetch" } })).toThrow("tool_choice: must be")
     expect(bodyOf({ tool_choice: "auto" })["tool_choice"]).toBeUndefined()
   })
@@ -501,7 +501,7 @@ describe("thinking", () => {
     ["high", 8_000],
     ["xhigh", 9_500],
     ["max", 9_500],
-  ])("effort %s is a share of the limit, and never too small", (effort, tokens) => {
+  ])("budget of effort %s is a share of the limit, at least 1,024 tokens", (effort, tokens) => {
     const expected = { thinking: enabled(tokens), config: undefined, limit: 10_000 }
     expect(of({ max_tokens: 10_000, reasoning_effort: effort })).toEqual(expected)
     expect(of({ max_tokens: 10_000, reasoning: { effort } })).toEqual(expected)
@@ -521,7 +521,7 @@ describe("thinking", () => {
     expect(of(fields).thinking).toEqual(thinking)
   })
 
-  test("stays below what the credit pays for", () => {
+  test("budget stays below the output that the credit pays for", () => {
     expect(of({ reasoning_effort: "max" }, undefined, { maxCompletionTokens: 2_000 }).thinking).toEqual(enabled(1_900))
   })
 
@@ -531,11 +531,11 @@ describe("thinking", () => {
     ["by an effort it does not know", { reasoning_effort: "xhigh" }, "adaptive", { effort: "high" }],
     ["by its own judgement", { reasoning: { enabled: true } }, "adaptive", undefined],
     ["by a budget", { reasoning: { max_tokens: 2_000 } }, "enabled", undefined],
-  ] as [string, Json, string, unknown][])("of a model that can be told either way: %s", (_, fields, type, config) => {
+  ] as [string, Json, string, unknown][])("of a model that takes budget or effort: %s", (_, fields, type, config) => {
     expect(of(fields, "claude-opus-4-6")).toMatchObject({ thinking: { type }, config })
   })
 
-  test("of the newest models is by effort alone, and shown unless it is not wanted", () => {
+  test("of the newest models is set by effort alone and summarized unless excluded", () => {
     const adaptive = (display: string) => ({ type: "adaptive", display })
     expect(of({ reasoning: { max_tokens: 2_000 } }, "claude-opus-4-7").thinking).toEqual(adaptive("summarized"))
     const hidden = { reasoning: { effort: "xhigh", exclude: true } }
@@ -545,7 +545,7 @@ describe("thinking", () => {
     })
   })
 
-  test("cannot be turned off everywhere, but made little", () => {
+  test("that a model cannot turn off is set to low effort", () => {
     expect(of({ reasoning_effort: "none" }, "claude-sonnet-5")).toMatchObject({ thinking: { type: "disabled" } })
     expect(of({ reasoning_effort: "none" }, "claude-sonnet-5-5")).toMatchObject({
       thinking: undefined,
@@ -553,7 +553,7 @@ describe("thinking", () => {
     })
   })
 
-  test("takes no temperature and no top_k, and of top_p the upper end", () => {
+  test("removes temperature and top_k, and keeps top_p only near 1", () => {
     const sampling = { temperature: 0.5, top_k: 5, reasoning_effort: "low" }
     expect(bodyOf(sampling)).not.toHaveProperty("temperature")
     expect(bodyOf(sampling)).not.toHaveProperty("top_k")
@@ -562,7 +562,7 @@ describe("thinking", () => {
     expect(bodyOf({ temperature: 0.5, reasoning_effort: "none" })).toMatchObject({ temperature: 0.5 })
   })
 
-  test("by a budget does not go with a tool that must be called", () => {
+  test("by budget is omitted when a tool call is required", () => {
     const tools = [{ type: "function", function: { name: "f" } }]
     const fields = { tools, tool_choice: "required", reasoning_effort: "low", temperature: 0.5 }
     expect(bodyOf(fields)).not.toHaveProperty("thinking")
@@ -570,7 +570,7 @@ describe("thinking", () => {
     expect(bodyOf(fields, { upstreamId: "claude-opus-4-7" })).toHaveProperty("thinking")
   })
 
-  test("does not begin in the middle of a tool's use that began without it", () => {
+  test("is not started between a tool call and its result", () => {
     const call = { id: "a", function: { name: "f", arguments: "{}" } }
     const conversation = (further: Json) => [
       { role: "user", content: "Hi" },
@@ -589,8 +589,8 @@ describe("thinking", () => {
   })
 })
 
-describe("the format", () => {
-  test("by a schema, whose objects are closed", () => {
+describe("response_format", () => {
+  test("with a schema closes its objects", () => {
     const schema = {
       type: "object",
       properties: {
@@ -620,7 +620,7 @@ describe("the format", () => {
   })
 
   test.each([[{ type: "json_object" }], [{ type: "json_schema", json_schema: { name: "n" } }]])(
-    "without a schema is said to the model: %j",
+    "without a schema is added to the system instructions: %j",
     (format) => {
       const messages = [
         { role: "system", content: "S" },
@@ -632,7 +632,7 @@ describe("the format", () => {
     },
   )
 
-  test("of text is no format, and a grammar is refused", () => {
+  test("text sends no format, and grammar is rejected", () => {
     expect(bodyOf({ response_format: { type: "text" } })).not.toHaveProperty("output_config")
     expect(() => bodyOf({ response_format: { type: "grammar", grammar: "g" } })).toThrow(
       "response_format.type: grammar",

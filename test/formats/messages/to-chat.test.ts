@@ -7,7 +7,6 @@ import type { Json } from "./recorded.ts"
 
 const SMALLEST = { model: "maker/model", max_tokens: 100, messages: [{ role: "user", content: "Hi" }] }
 
-/** The chat request, which is one that a caller of the chat wire could have sent. */
 function chatOf(fields: Json = {}): Json {
   const chat = toChatRequest(MessagesRequest.parse({ ...SMALLEST, ...fields }))
   expect(ChatRequest.safeParse(chat).error).toBeUndefined()
@@ -15,7 +14,7 @@ function chatOf(fields: Json = {}): Json {
 }
 const messagesOf = (messages: unknown[], fields: Json = {}) => chatOf({ messages, ...fields })["messages"]
 
-describe("a request", () => {
+describe("a Messages request translated to chat", () => {
   test("at its smallest", () => {
     expect(chatOf()).toEqual({
       model: "maker/model",
@@ -25,7 +24,7 @@ describe("a request", () => {
     })
   })
 
-  test("keeps what both wires know, and what neither does", () => {
+  test("keeps the fields that both formats share, and unknown fields", () => {
     const shared = {
       models: ["a/b"],
       provider: { sort: "price" },
@@ -86,7 +85,7 @@ describe("a request", () => {
     expect(rest).toEqual(expected)
   })
 
-  test("tools: the caller's as functions, the others as they are", () => {
+  test("maps client tools to functions and keeps the others", () => {
     const search = { type: "web_search_20260318", name: "web_search", max_uses: 3 }
     const chat = chatOf({
       tools: [
@@ -121,7 +120,7 @@ describe("a request", () => {
       { type: "auto", disable_parallel_tool_use: true },
       { tool_choice: "auto", parallel_tool_calls: false },
     ],
-  ])("the choice %j", (choice, expected) => {
+  ])("maps tool choice %j", (choice, expected) => {
     expect(chatOf({ tool_choice: choice })).toMatchObject(expected)
   })
 })
@@ -154,13 +153,13 @@ describe("system", () => {
     expect(system(words)).toEqual(expected)
   })
 
-  test("in the middle stays there", () => {
+  test("stays in the middle of the conversation", () => {
     const messages = [...SMALLEST.messages, { role: "system", content: "S" }]
     expect(messagesOf(messages)).toEqual(messages)
   })
 })
 
-describe("what a user says", () => {
+describe("user content", () => {
   const mark = { cache_control: { type: "ephemeral" } }
   test.each([
     ["a text", { type: "text", text: "x", ...mark }, [{ type: "text", text: "x", ...mark }]],
@@ -222,7 +221,7 @@ describe("what a user says", () => {
     ])
   })
 
-  test("a block without a place is refused by it", () => {
+  test("a block that chat lacks is rejected with its path", () => {
     const content = [
       { type: "text", text: "x" },
       { type: "container_upload", file_id: "f" },
@@ -233,7 +232,7 @@ describe("what a user says", () => {
     )
   })
 
-  test("the results of tools are messages of their own, before the rest", () => {
+  test("tool results become separate messages, before the rest", () => {
     const content = [
       { type: "tool_result", tool_use_id: "a", content: "one" },
       { type: "text", text: "And?" },
@@ -266,10 +265,10 @@ describe("what a user says", () => {
   })
 })
 
-describe("what an assistant said", () => {
+describe("assistant content", () => {
   const format = "anthropic-claude-v1"
 
-  test("its thoughts, words and calls become one message", () => {
+  test("thinking, text and tool calls become one message", () => {
     const content = [
       { type: "thinking", thinking: "Hm.", signature: "s" },
       { type: "redacted_thinking", data: "d" },
@@ -304,7 +303,7 @@ describe("what an assistant said", () => {
     expect(messagesOf([{ role: "assistant", content }])).toMatchObject([message])
   })
 
-  test("a search goes along with what it found", () => {
+  test("a web search keeps its results", () => {
     const content = [
       { type: "server_tool_use", id: "srv_1", name: "web_search", input: { query: "x" } },
       { type: "web_search_tool_result", tool_use_id: "srv_1", content: [{ type: "web_search_result" }] },
@@ -317,7 +316,7 @@ describe("what an assistant said", () => {
   })
 
   test.each([[{ type: "tool_result", tool_use_id: "a" }], [{ type: "compaction", content: "c" }]])(
-    "%j is refused by its place",
+    "%j is rejected with its path",
     (block) => {
       const messages = [...SMALLEST.messages, { role: "assistant", content: [block] }]
       const refused = () => toChatRequest(MessagesRequest.parse({ ...SMALLEST, messages }))
@@ -326,7 +325,7 @@ describe("what an assistant said", () => {
   )
 })
 
-test("a conversation comes to the API as it was sent", () => {
+test("a conversation translated to chat and back is sent as it arrived", () => {
   const search = { type: "web_search_20260318", name: "web_search" }
   const sent = {
     ...SMALLEST,
@@ -376,7 +375,7 @@ test("a conversation comes to the API as it was sent", () => {
   })
   const marked = { type: "tool_result", tool_use_id: "a", cache_control: { type: "ephemeral" } }
   const [first, second] = sent.messages
-  // It has as many breakpoints as the API takes, so that of the whole request adds none.
+  // It already has the maximum of cache breakpoints, so the top-level cache_control adds none.
   const { cache_control: _, ...rest } = sent
   expect(body).toEqual({
     ...rest,

@@ -11,7 +11,6 @@ import type { MessagesEvent } from "../../../src/formats/messages/schemas.ts"
 import { expect } from "vitest"
 import type { Json } from "./recorded.ts"
 
-/** Facts whose ids count from 1. */
 export function facts(): MessageFacts {
   let made = 0
   return { id: "gen-1", model: "maker/model", newId: () => String((made += 1)) }
@@ -46,7 +45,7 @@ export function play(first: EventState, steps: readonly ((state: EventState) => 
   })
 }
 
-/** Everything a stream of these chunks tells. */
+/** Events of a stream of these chunks. */
 export function told(chunks: readonly Json[], ending: Ending = {}): MessagesEvent[] {
   return play(newEventState(facts()), [
     ...chunks.map((chunk) => (state: EventState) => advance(state, chunk)),
@@ -54,7 +53,7 @@ export function told(chunks: readonly Json[], ending: Ending = {}): MessagesEven
   ])
 }
 
-/** The blocks that a stream has told, each by its start, its deltas put together, in short. */
+/** Content blocks of a stream: each start with its deltas assembled. */
 export function blocksOf(events: readonly MessagesEvent[]): Json[] {
   const blocks: Json[] = []
   for (const { type, content_block: block, delta } of events) {
@@ -72,7 +71,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : ""
 }
 
-/** What holds for every stream that ends by itself. */
+/** Invariants of every stream that ends without an error. */
 export function expectWellFormed(events: readonly MessagesEvent[]): void {
   const types = events.map(({ type }) => type).filter((type) => type !== "ping")
   expect(types[0]).toBe("message_start")

@@ -6,7 +6,7 @@ import { DONE_FRAME, toEventFrame } from "../../../src/formats/sse/frames.ts"
 import { concat } from "../../../src/support/bytes.ts"
 import { asked, chunkOf, facts, type Json, resultOf, told } from "./asked.ts"
 
-/** @ai-sdk/openai refuses a whole answer for one item of a type, or without a field, that its schema does not have. */
+/** @ai-sdk/openai rejects a non-streamed response if one item has a type or lacks a field of its schema. */
 const answers = (answer: () => Response) =>
   createOpenAI({ apiKey: "sk-test", fetch: () => Promise.resolve(answer()) }).responses("m")
 
@@ -28,18 +28,18 @@ function readBy(message: Json): Promise<{ text: string; sources: unknown[] }> {
 }
 
 describe("@ai-sdk/openai reads", () => {
-  test("an answer in which a search ran", async () => {
+  test("a response with a web search", async () => {
     const { text } = await readBy({ content: "Found.", reasoning_details: [SEARCH] })
     expect(text).toBe("Found.")
   })
 
-  test("citations that lack a title or a place", async () => {
+  test("citations without a title or position", async () => {
     const { text, sources } = await readBy({ content: "Found.", annotations: ANNOTATIONS })
     expect(text).toBe("Found.")
     expect(sources).toMatchObject([{ url: "https://example.com/" }, { url: "https://example.com/b" }])
   })
 
-  test("a stream in which any tool ran", async () => {
+  test("a stream with server tool runs", async () => {
     const datetime = run({ type: "openrouter:datetime", datetime: "now", timezone: "UTC" })
     const events = told([
       chunkOf({ reasoning_details: [datetime] }),

@@ -11,7 +11,6 @@ export function asked(fields: Json = {}): ResponsesRequest {
 export const CREATED_AT = 1_700_000_000_000
 export const COMPLETED_AT = 1_700_000_005_000
 
-/** Facts whose ids count from 1. */
 export function facts(): ResponseFacts & { completedAt: number } {
   let made = 0
   const newId = () => String((made += 1))
@@ -41,7 +40,7 @@ export const USAGE = {
   cost: 0.25,
 }
 
-/** Everything a stream of these chunks tells. */
+/** Events of a stream of these chunks. */
 export function told(chunks: readonly Json[], request = asked()): ResponsesEvent[] {
   return play(newEventState(request, facts()), [
     ...chunks.map((chunk) => (state: EventState) => advance(state, chunk)),

@@ -14,7 +14,7 @@ import { expectWellFormed } from "./well-formed.ts"
 let stop = () => {}
 afterEach(() => stop())
 
-/** As Gemini's chat endpoint tells them; it refuses the call without the signature. */
+/** As Gemini's chat endpoint sends them; it rejects the call without the signature. */
 const SIGNED = { extra_content: { google: { thought_signature: "TS==" } } }
 const call = (id: string, more: Json = {}) => ({
   id,
@@ -34,8 +34,8 @@ const callsIn = (input: unknown[]) => {
   return (messages as Json[]).flatMap((message) => (message["tool_calls"] ?? []) as Json[])
 }
 
-describe("what a call has besides, on /responses", () => {
-  test("comes back on the call, and nowhere else", () => {
+describe("extra fields of a tool call on /responses", () => {
+  test("come back on that call only", () => {
     const { output } = toResponsesResult(resultOf({ tool_calls: CALLS }, "tool_calls"), asked(), facts())
     const input = [{ role: "user", content: "Hi" }, ...output, ...outputs(["A", "B", "C"])]
     expect(callsIn(input)).toEqual(CALLS)
@@ -45,7 +45,7 @@ describe("what a call has besides, on /responses", () => {
     expect(messages[1]).not.toHaveProperty("reasoning_details")
   })
 
-  test("is told of a stream, however late it comes", () => {
+  test("are sent in a stream, however late they arrive", () => {
     const events = told([
       callDelta({ index: 0, id: "A", function: { name: "f", arguments: '{"of":' } }),
       callDelta({ index: 0, function: { arguments: '"A"}' }, ...SIGNED }),
@@ -56,7 +56,7 @@ describe("what a call has besides, on /responses", () => {
     expect(callsIn([...finalOf(events).output, ...outputs(["A", "B"])])).toEqual(CALLS.slice(0, 2))
   })
 
-  test("belongs to the call that it came with, however calls come", () => {
+  test("stay with the call that they arrived with, in any order of calls", () => {
     const named = (index: number) => ({ index, id: CALLS[index]?.id, function: { name: "f" } })
     const rest = (index: number) => ({ index, function: { arguments: CALLS[index]?.function.arguments } })
     const events = told([
@@ -69,14 +69,14 @@ describe("what a call has besides, on /responses", () => {
     expect(callsIn([...finalOf(events).output, ...outputs(["A", "B"])])).toEqual([CALLS[1], CALLS[0]])
   })
 
-  test("belongs to the last call of its id, wherever the outputs stand", () => {
+  test("go to the last call with their id, wherever its output is", () => {
     const { output } = toResponsesResult(resultOf({ tool_calls: [CALLS[0]] }, "tool_calls"), asked(), facts())
     const [item, carried] = output
     const again = callsIn([{ ...item }, ...outputs(["A"]), { ...item }, ...outputs(["A"]), { ...carried }])
     expect(again).toEqual([call("A"), CALLS[0]])
   })
 
-  test("says nothing against the call itself", () => {
+  test("cannot override the call itself", () => {
     const fields = { id: "B", function: { name: "g", arguments: "{}" }, extra: 1 }
     const carried = encodeBlob({ type: CALL_FIELDS, tool_call_id: "A", fields })
     const input = [
@@ -92,7 +92,7 @@ describe("what a call has besides, on /responses", () => {
   })
 })
 
-test("what a call has besides comes back on /messages, too", () => {
+test("extra fields of a tool call come back on /messages", () => {
   const data = encodeBlob({ type: CALL_FIELDS, tool_call_id: "A", fields: SIGNED })
   const content = [
     { type: "tool_use", id: "A", name: "f", input: { of: "A" } },
@@ -103,7 +103,7 @@ test("what a call has besides comes back on /messages, too", () => {
   expect(message).toEqual({ role: "assistant", content: null, tool_calls: [call("A", SIGNED)] })
 })
 
-test("a call that the gateway answered is replayed with what it had", async () => {
+test("a tool call that the gateway ran is replayed with its extra fields", async () => {
   const { as } = await newWorkspace()
   const datetime = { ...call("A", SIGNED), function: { name: "datetime", arguments: "{}" } }
   const whole = (message: Json, finish = "stop") =>

@@ -9,7 +9,7 @@ const callsOf = (events: readonly ResponsesEvent[]) =>
     .output.filter((item) => item.type === "function_call")
     .map((item) => [item["call_id"], item["name"], item["arguments"]])
 
-describe("calls, as providers number and name them", () => {
+describe("numbering and names of tool calls by providers", () => {
   const begin = (id: string | undefined, index: number | undefined, name: string, args = "") =>
     callDelta({ id, index, function: { name, arguments: args } })
   const go = (index: number | undefined, args: string, id?: string) =>
@@ -156,7 +156,7 @@ describe("calls, as providers number and name them", () => {
     expectWellFormed(events)
   })
 
-  test("a call is told with its first arguments, with the next call, or at the end", () => {
+  test("a tool call is sent with its first arguments, with the next call, or at the end", () => {
     const begunBy = (...chunks: Json[]) => {
       const steps = chunks.map((chunk) => (state: EventState) => advance(state, chunk))
       const added = play(newEventState(asked(), facts()), steps).filter(({ type }) => type.endsWith("item.added"))
@@ -167,7 +167,7 @@ describe("calls, as providers number and name them", () => {
     expect(begunBy(begin("a", 0, "f"), begin("b", 1, "g"))).toEqual(["f"])
   })
 
-  test("a call that a limit cut before its arguments has none", () => {
+  test("a tool call that a limit cut before its arguments has none", () => {
     const events = told([begin("a", 0, "f", "{}"), begin("b", 1, "g"), chunkOf({}, "length")])
     expect(callsOf(events)).toEqual([
       ["a", "f", "{}"],

@@ -15,7 +15,7 @@ afterEach(() => stop())
 
 const CLAUDE = "anthropic-claude-v1"
 
-/** An item as clients keep it that know the fields of OpenAI's reasoning items alone. */
+/** An item as kept by clients that know only the fields of OpenAI's reasoning items. */
 const kept = (item: Json) =>
   item["type"] === "reasoning"
     ? { type: item["type"], id: item["id"], summary: item["summary"], encrypted_content: item["encrypted_content"] }
@@ -33,7 +33,7 @@ function detailsOf(output: readonly Json[]): Json[] {
   )
 }
 
-describe("reasoning comes back whole, and once", () => {
+describe("reasoning comes back complete, and once", () => {
   const cases: [string, Json[]][] = [
     ["signed", [{ type: "reasoning.text", text: "Hm.", signature: "s==", format: CLAUDE }]],
     ["signed in silence", [{ type: "reasoning.text", text: "", signature: "s==", format: CLAUDE }]],
@@ -72,21 +72,21 @@ describe("reasoning comes back whole, and once", () => {
     expect(outputOf(details).map(({ type }) => type)).toContain("message")
   })
 
-  test("what a provider of this wire has encrypted stays as it came", () => {
+  test("encrypted content of a Responses provider stays unchanged", () => {
     const sealed = { type: "reasoning.encrypted", data: "sealed==", id: "rs_1", format: "openai-responses-v1" }
     const [item] = outputOf([sealed])
     expect(item).toMatchObject({ id: "rs_1", encrypted_content: "sealed==", format: "openai-responses-v1" })
     expect(detailsOf([item as Json])).toEqual([sealed])
   })
 
-  test("a string that was spoilt on the way says nothing", () => {
+  test("a corrupted string decodes to nothing", () => {
     expect(decodeBlob("gateway-carried-v1:{")).toEqual([])
     expect(decodeBlob('gateway-carried-v1:[1,null,{"type":2}]')).toEqual([])
     expect(decodeBlob("sealed")).toBeNull()
   })
 })
 
-test("a native provider is sent nothing that is ours", () => {
+test("a native provider receives no item of the gateway", () => {
   const vendor = [
     { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "sealed==" },
     { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "x" } },
@@ -107,13 +107,13 @@ test("a native provider is sent nothing that is ours", () => {
   expect(toResponsesBody(request({ input }), outgoing)["input"]).toEqual([...vendor, { role: "user", content: "Hi" }])
 })
 
-test("a provider gets no request for a response in the background, which it would have to store", () => {
+test("a provider gets no request for a background response, which it would have to store", () => {
   const outgoing = { upstreamId: "m", maxCompletionTokens: undefined, pseudonym: undefined }
   const body = toResponsesBody(request({ input: "Hi", background: true }), outgoing)
   expect(body).toEqual({ model: "m", input: "Hi", store: false, stream: false })
 })
 
-/** A provider of the Messages wire that thinks, calls for the weather, and answers what it is told. */
+/** A Messages provider that thinks, calls the weather tool and responds to its result. */
 const THOUGHTS = [
   { type: "thinking", thinking: "Which city?", signature: "SIG==" },
   { type: "redacted_thinking", data: "RED==" },
@@ -160,12 +160,12 @@ function aiSdk({ as }: Workspace) {
 const blocksSentBack = ([, { body }]: [Asked, Asked]) =>
   (body["messages"] as { role: string; content: Json[] }[]).find(({ role }) => role === "assistant")?.content
 
-describe("with @ai-sdk/openai, which keeps the fields of OpenAI's items alone", () => {
+describe("with @ai-sdk/openai, which keeps only the fields of OpenAI's items", () => {
   const weather = tool({
     inputSchema: jsonSchema<{ city: string }>({ type: "object", properties: { city: { type: "string" } } }),
     execute: () => "sunny",
   })
-  test.each([false, true])("Claude's turn goes back unchanged; streamed: %s", async (streamed) => {
+  test.each([false, true])("Claude's turn is sent back unchanged; streamed: %s", async (streamed) => {
     const model = aiSdk(await newWorkspace()).responses("acme/opus-1")
     const { asked } = playClaude()
     const options = {
@@ -183,7 +183,7 @@ describe("with @ai-sdk/openai, which keeps the fields of OpenAI's items alone", 
   })
 })
 
-test("a run that comes back without its fields is a run, and no thought of Claude's", async () => {
+test("a tool run that comes back without its fields is not taken for Claude's thinking", async () => {
   const { as } = await newWorkspace()
   const { asked } = playClaude()
   const run = { type: "reasoning.server_tool_call", tool_name: "datetime", tool_call_id: "c1", arguments: "{}" }

@@ -10,7 +10,7 @@ import { DONE_FRAME, toEventFrame } from "../../../src/formats/sse/frames.ts"
 import { ChatRequest } from "../../../src/formats/schemas.ts"
 import { asked, chunkOf, facts, finalOf, type Json, play, resultOf, told, USAGE } from "./asked.ts"
 
-/** The published clients as users have them, with the gateway's answers in place of a network. */
+/** The published clients, with the gateway's responses in place of a network. */
 
 const REQUEST = {
   instructions: "Be brief.",
@@ -83,27 +83,27 @@ function openrouter(answer: () => Response, seen: Json[] = []): OpenRouter {
 }
 
 describe("the openai client", () => {
-  test("reads a whole response", async () => {
+  test("reads a non-streamed response", async () => {
     const response = await openai(() => Response.json(whole)).responses.create({ model: "m", input: "Hi" })
     expect(response.output_text).toBe("Hello")
     expect(response.output.map(({ type }) => type)).toEqual(["reasoning", "message", "function_call"])
   })
 
-  test("puts a stream together to what its last event carries", async () => {
+  test("returns the response of the last event of a stream", async () => {
     const events = told(CHUNKS, asked(REQUEST))
     const final = await openai(streamed(events)).responses.stream({ model: "m", input: "Hi" }).finalResponse()
     expect(final).toMatchObject({ status: "completed", output_text: "Hello" })
     expect(final.output).toMatchObject(finalOf(events).output)
   })
 
-  test("has put it together from the events before the last one, too", async () => {
+  test("assembles the same response from the events before the last one", async () => {
     const events = told(CHUNKS, asked(REQUEST))
     const cut = streamed(events.slice(0, -1))
     const final = await openai(cut).responses.stream({ model: "m", input: "Hi" }).finalResponse()
     expect(final.output).toMatchObject(finalOf(events).output)
   })
 
-  test("sees every event of a failed stream, with a sign of life among them", async () => {
+  test("reads every event of a failed stream, heartbeats included", async () => {
     const events = failing()
     const seen: unknown[] = []
     for await (const event of await openai(streamed(events)).responses.create({
@@ -119,7 +119,7 @@ describe("the openai client", () => {
 })
 
 describe("the @openrouter/sdk client", () => {
-  test("reads a whole response, every item of it", async () => {
+  test("reads a non-streamed response with every item", async () => {
     const client = openrouter(() => Response.json(whole))
     const result = await client.responses.send({ responsesRequest: { model: "m", input: "Hi", stream: false } })
     if (!("output" in result)) throw new Error("A stream came.")
@@ -145,7 +145,7 @@ describe("the @openrouter/sdk client", () => {
     expect(seen).toEqual(events.map(({ type }) => type))
   })
 
-  test("its output is a conversation that goes on", async () => {
+  test("sends the output back as the next turn of the conversation", async () => {
     const seen: Json[] = []
     const first = await openrouter(() => Response.json(whole)).responses.send({
       responsesRequest: { model: "m", input: "Hi" },
@@ -172,7 +172,7 @@ describe("the @openrouter/sdk client", () => {
   })
 })
 
-/** What the client did not know, anywhere in what it read: it marks such values and goes on. */
+/** Values that the client did not know: it marks them and goes on. */
 function unknownIn(value: unknown): unknown[] {
   if (typeof value !== "object" || value === null) return []
   if ("isUnknown" in value) return [value]

@@ -6,8 +6,8 @@ import { asked, callDelta, chunkOf, COMPLETED_AT, facts, finalOf, play, told, US
 
 const typesOf = (events: readonly ResponsesEvent[]) => events.map(({ type }) => type.replace("response.", ""))
 
-describe("the life of a response", () => {
-  test("a text", () => {
+describe("events of a response", () => {
+  test("stream a text", () => {
     const events = told([
       chunkOf({ role: "assistant", content: "" }),
       chunkOf({ content: "Hel" }),
@@ -46,7 +46,7 @@ describe("the life of a response", () => {
     expect(finalOf(events)).toMatchObject({ status: "completed", usage: { input_tokens: 10, cost: 0.25 } })
   })
 
-  test("reasoning, a refusal and a call", () => {
+  test("stream reasoning, a refusal and a tool call", () => {
     const events = told([
       chunkOf({ reasoning: "H" }),
       chunkOf({ reasoning: "m." }),
@@ -75,7 +75,7 @@ describe("the life of a response", () => {
     ])
   })
 
-  test("summaries, each a part", () => {
+  test("stream each summary as a part", () => {
     const detail = (index: number, summary: string) =>
       chunkOf({ reasoning_details: [{ type: "reasoning.summary", index, summary }] })
     const sealed = { type: "reasoning.encrypted", data: "sealed", index: 1 }
@@ -104,7 +104,7 @@ describe("the life of a response", () => {
     ])
   })
 
-  test("a signature that comes alone joins what it signs", () => {
+  test("join a separate signature to the reasoning that it signs", () => {
     const events = told([
       chunkOf({ reasoning_details: [{ type: "reasoning.text", index: 0, text: "Hm." }] }),
       chunkOf({ reasoning_details: [{ type: "reasoning.text", index: 0, signature: "s" }] }),
@@ -113,7 +113,7 @@ describe("the life of a response", () => {
     expect(finalOf(events).output[0]).toMatchObject({ content: [{ text: "Hm." }], signature: "s" })
   })
 
-  test("reasoning in the middle of a message does not cut it in two", () => {
+  test("do not split a message at reasoning in its middle", () => {
     const events = told([
       chunkOf({ content: "One, " }),
       chunkOf({ reasoning_details: [{ type: "reasoning.encrypted", data: "sealed" }] }),
@@ -125,7 +125,7 @@ describe("the life of a response", () => {
     ])
   })
 
-  test("usage and cost that are known only at the end stand above what the chunks said", () => {
+  test("carry the usage and cost known at the end instead of those in the chunks", () => {
     const [spoken] = advance(newEventState(asked(), facts()), { ...chunkOf({ content: "Hi." }, "stop"), usage: USAGE })
     const [, events] = finish(spoken, {
       completedAt: COMPLETED_AT,
@@ -135,16 +135,16 @@ describe("the life of a response", () => {
     expect(finalOf(events)).toMatchObject({ usage: { input_tokens: 10, cost: 2 }, service_metadata: { attempt: 1 } })
   })
 
-  test("the echo of the provider's body", () => {
+  test("carry the echo of the upstream body", () => {
     const events = told([{ choices: [], debug: { echo_upstream_body: { model: "m" } } }])
     expect(events[2]).toMatchObject({ type: "response.debug", debug: { echo_upstream_body: { model: "m" } } })
   })
 })
 
-describe("an answer that cannot go on", () => {
+describe("a response that fails", () => {
   const failure = { code: 502, message: "It broke off.", error_type: "provider_unavailable" }
 
-  test("what there is of it is closed, and nothing follows", () => {
+  test("closes its open items and emits nothing after response.failed", () => {
     const events = play(newEventState(asked(), facts()), [
       start,
       (state) => advance(state, chunkOf({ content: "Half" })),
@@ -163,12 +163,12 @@ describe("an answer that cannot go on", () => {
     })
   })
 
-  test("before it has begun", () => {
+  test("before its first event emits created, in_progress and failed", () => {
     const [, events] = fail(newEventState(asked(), facts()), failure)
     expect(typesOf(events)).toEqual(["created", "in_progress", "failed"])
   })
 
-  test("by a chunk that says so", () => {
+  test("at a chunk with an error carries its code and type", () => {
     const error = { code: 429, message: "Slow down.", metadata: { error_type: "rate_limit_exceeded" } }
     const final = finalOf(told([chunkOf({ content: "Half" }), chunkOf({ content: "" }, "error", { error })]))
     expect(final).toMatchObject({
@@ -179,14 +179,14 @@ describe("an answer that cannot go on", () => {
   })
 })
 
-test("a sign of life carries data", () => {
+test("a heartbeat is an event with data", () => {
   const [begun, first] = keepAlive(newEventState(asked(), facts()))
   expect(typesOf(first)).toEqual(["created", "in_progress"])
   const [, again] = keepAlive(begun)
   expect(again).toMatchObject([{ type: "response.in_progress", sequence_number: 2, response: { id: "resp_1" } }])
 })
 
-test("an event as it goes out", () => {
+test("an event is written with its name and JSON data", () => {
   const event = { type: "response.refusal.delta", sequence_number: 3, delta: "é\n" }
   expect(new TextDecoder().decode(toEventFrame(event))).toBe(
     `event: response.refusal.delta\ndata: {"type":"response.refusal.delta","sequence_number":3,"delta":"é\\n"}\n\n`,

@@ -17,7 +17,7 @@ const message = (content: Json[], status = "completed", id = "msg_1") => ({
 })
 const text = (words: string) => ({ type: "output_text", text: words, annotations: [], logprobs: [] })
 
-test("the whole object, with every key that clients insist on", () => {
+test("a response has every key that clients require", () => {
   expect(answered({ content: "Hi." }, "stop", { usage: USAGE, service_tier: "default" })).toEqual({
     id: "resp_1",
     object: "response",
@@ -61,7 +61,7 @@ test("the whole object, with every key that clients insist on", () => {
   })
 })
 
-test("what was asked is told back", () => {
+test("a response repeats the parameters of the request", () => {
   const fields = {
     instructions: "Be brief.",
     max_output_tokens: 7,
@@ -198,7 +198,7 @@ describe("output", () => {
     expect(answered(said).output).toEqual(output)
   })
 
-  test("logprobs, with the bytes that clients insist on", () => {
+  test("has logprobs with the bytes that clients require", () => {
     const result = resultOf({ content: "é" })
     const choice = (result["choices"] as Json[])[0] as Json
     choice["logprobs"] = { content: [{ token: "é", logprob: -1, bytes: null }] }
@@ -208,7 +208,7 @@ describe("output", () => {
   })
 })
 
-describe("how an answer ended", () => {
+describe("the status of a response", () => {
   test.each([
     ["stop", "completed", null, 1_700_000_005],
     ["tool_calls", "completed", null, 1_700_000_005],
@@ -220,7 +220,7 @@ describe("how an answer ended", () => {
     expect(result.output[0]).toMatchObject({ status })
   })
 
-  test("only the last item is cut by a limit", () => {
+  test("marks only the last item as cut by a limit", () => {
     const { output } = answered(
       { reasoning: "Hm.", content: "So.", tool_calls: [{ id: "a", function: { name: "f", arguments: "{" } }] },
       "length",
@@ -228,7 +228,7 @@ describe("how an answer ended", () => {
     expect(output.map((item) => item["status"])).toEqual(["completed", "completed", "incomplete"])
   })
 
-  test("an error inside the answer", () => {
+  test("is failed for an error inside the response", () => {
     expect(answered({ content: "Half" }, "error", { error: { code: 429, message: "Slow down." } })).toMatchObject({
       status: "failed",
       error: { code: "rate_limit_exceeded", message: "Slow down." },
@@ -236,7 +236,7 @@ describe("how an answer ended", () => {
     })
   })
 
-  test("routing metadata passes", () => {
+  test("keeps the routing metadata", () => {
     const metadata = { service_metadata: { attempt: 1 }, openrouter_metadata: { attempt: 1 } }
     expect(answered({ content: "Hi." }, "stop", metadata)).toMatchObject(metadata)
   })

@@ -230,7 +230,7 @@ describe("input becomes messages", () => {
     [{ type: "item_reference", id: "x" }, "input[1].type: item_reference names an item that is stored"],
     [{ type: "computer_call", call_id: "x" }, "input[1].type: computer_call is not available"],
     [{ type: "local_shell_call_output", call_id: "x", output: "" }, "input[1].type: local_shell_call_output"],
-  ])("an item that has no words on the chat wire is refused: %j", (item, words) => {
+  ])("an item that chat lacks is rejected: %j", (item, words) => {
     expect(() => toChatRequest(asked({ input: [{ role: "user", content: "Hi" }, item] }))).toThrow(words)
   })
 })

@@ -8,7 +8,7 @@ function wordsFor(fields: Record<string, unknown>): string {
   return parsed.success ? "" : explain(parsed.error)
 }
 
-describe("a field outside its range is refused, with words that say what is accepted", () => {
+describe("a field outside its range is rejected with what is accepted", () => {
   const cases: [Record<string, unknown>, string][] = [
     [{ input: undefined }, "input: must be a string or an array of input items"],
     [{ input: [] }, "input: must have at least 1 item"],
@@ -80,14 +80,14 @@ test.each([
   { input: [{ role: "user", content: "Hi" }], unheard_of: { kept: true } },
   { input: [{ type: "item_reference", id: "x" }], tools: [{ type: "mcp", server_label: "s" }] },
   { service_tier: "auto", store: false, stream: false, tool_choice: { type: "web_search_preview" } },
-])("%j is taken", (fields) => {
+])("%j is accepted", (fields) => {
   expect(wordsFor(fields)).toBe("")
 })
 
-test("fields that nobody knows are kept", () => {
+test("unknown fields are kept", () => {
   expect(ResponsesRequest.parse({ model: "m", input: "Hi", unheard_of: 7 })["unheard_of"]).toBe(7)
 })
 
-test("the request can be described as a JSON schema", () => {
+test("the request schema converts to JSON schema", () => {
   expect(JSON.stringify(z.toJSONSchema(ResponsesRequest, { io: "input" }))).toContain('"previous_response_id"')
 })

@@ -8,7 +8,7 @@ import { expectWellFormed } from "./well-formed.ts"
 const pieces = fc.array(fc.string({ minLength: 1, maxLength: 4 }), { maxLength: 5 })
 const finishReason = fc.constantFrom("stop", "tool_calls", "length", "content_filter")
 
-/** An answer in the order in which models give it, whole and in pieces that interleave where providers do. */
+/** A response in the order in which models generate it, complete and in chunks that interleave where providers do. */
 const answer = fc
   .record({
     thought: pieces,
@@ -58,7 +58,7 @@ const answer = fc
     return { chunks, result: resultOf(message, reason, { usage: USAGE }) }
   })
 
-test("a stream ends with the very response that its whole answer makes", () => {
+test("a stream ends with the same response as its non-streamed form", () => {
   fc.assert(
     fc.property(answer, ({ chunks, result }) => {
       const events = told(chunks)
@@ -108,7 +108,7 @@ const anyDelta = fc.oneof(
   fc.record({ images: fc.constant([{ image_url: { url: "data:image/png;base64,AA==" } }]) }),
 )
 
-test("whatever a provider sends, in whatever order, what is told is well-formed", () => {
+test("arbitrary chunks in any order produce well-formed events", () => {
   fc.assert(
     fc.property(fc.array(anyDelta, { maxLength: 12 }), finishReason, (deltas, reason) => {
       const chunks = deltas.map((delta) => chunkOf(delta as Json))
@@ -122,7 +122,7 @@ test("whatever a provider sends, in whatever order, what is told is well-formed"
   )
 })
 
-test("foreign JSON of any shape is no danger", () => {
+test("arbitrary JSON produces well-formed events", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (choice, delta) => {
       const shapes = [{ choices: choice }, { choices: [choice] }, { choices: [{ index: 0, delta }] }, { error: choice }]

@@ -4,7 +4,7 @@ import { toResponsesResult } from "../../../src/formats/responses/from-chat.ts"
 import { toChatRequest } from "../../../src/formats/responses/to-chat.ts"
 import { asked, facts, type Json, resultOf } from "./asked.ts"
 
-describe("fields", () => {
+describe("request fields translated to chat", () => {
   const parameters = { type: "object", properties: {} }
   const cases: [string, Json, Json][] = [
     ["the limit on the output", { max_output_tokens: 7 }, { max_completion_tokens: 7 }],
@@ -83,7 +83,7 @@ describe("fields", () => {
     expect(rest).toEqual(expected)
   })
 
-  test("stream is kept", () => {
+  test("keep stream", () => {
     expect(toChatRequest(asked({ stream: true })).stream).toBe(true)
   })
 })
@@ -104,7 +104,7 @@ const detail = fc.oneof(
   fc.record({ type: fc.constant("reasoning.server_tool_call"), tool_name: word, arguments: word, result: word }),
 )
 
-test("reasoning details come back as they went out", () => {
+test("reasoning details come back unchanged", () => {
   fc.assert(
     fc.property(fc.array(detail, { maxLength: 6 }), (details) => {
       const message = { content: "Yes.", reasoning_details: details }
@@ -112,7 +112,7 @@ test("reasoning details come back as they went out", () => {
       const [answer] = toChatRequest(asked({ input: JSON.parse(JSON.stringify(items)) as unknown })).messages
       const returned = (answer as { reasoning_details?: Json[] }).reasoning_details ?? []
       expect(returned).toHaveLength(details.length)
-      // An id or format holds for all of an item, so it may come back where a detail had left it out.
+      // An id or format applies to the complete item, so it may come back on a detail that lacked it.
       details.forEach((one, at) => expect(returned[at]).toMatchObject(JSON.parse(JSON.stringify(one)) as Json))
     }),
   )

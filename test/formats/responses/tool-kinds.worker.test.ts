@@ -56,8 +56,8 @@ const OUTPUT = [
   { type: "custom_tool_call", call_id: "c3", name: "say", namespace: "agents", input: "hi" },
 ]
 
-describe("custom tools and namespaces, where a provider knows functions alone", () => {
-  test("are functions to the provider, and what they are to the caller", async () => {
+describe("custom tools and namespaces with a provider that only has functions", () => {
+  test("are sent as functions and returned as their original kinds", async () => {
     const { as } = await newWorkspace()
     const { asked } = play(CALLS)
     const { output } = await expectJson<{ output: Json[] }>(
@@ -77,7 +77,7 @@ describe("custom tools and namespaces, where a provider knows functions alone", 
     expect(asked[0]?.body["tool_choice"]).toEqual({ type: "function", function: { name: "patch" } })
   })
 
-  test("in a stream, the text of a custom tool comes as its own events", async () => {
+  test("stream the input of a custom tool as its events", async () => {
     const { as } = await newWorkspace()
     play(CALLS)
     const { chunks } = await readStream(
@@ -96,7 +96,7 @@ describe("custom tools and namespaces, where a provider knows functions alone", 
     expect(deltas.map(({ output_index: index }) => index)).toEqual([0, 2])
   })
 
-  test("come back as the calls and results that they were", async () => {
+  test("are sent back as function calls and results", async () => {
     const { as } = await newWorkspace()
     const { asked } = play([])
     const outputs = OUTPUT.map(({ type, call_id }) => ({ type: `${type}_output`, call_id, output: "ok" }))
@@ -108,7 +108,7 @@ describe("custom tools and namespaces, where a provider knows functions alone", 
     expect(results.map(({ role }) => role)).toEqual(["tool", "tool", "tool", "tool"])
   })
 
-  test("a search that may not leave the vendor's index is not offered to the model", async () => {
+  test("drop a web search that may not leave the vendor's index", async () => {
     const { as } = await newWorkspace()
     const { asked } = play([["plain", "{}"]])
     const tools = [...TOOLS.slice(0, 1), { type: "web_search", external_web_access: false }]

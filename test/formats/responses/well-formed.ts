@@ -2,7 +2,7 @@ import { expect } from "vitest"
 import type { ResponsesEvent } from "../../../src/formats/responses/schemas.ts"
 import { finalOf } from "./asked.ts"
 
-/** What holds for every stream. */
+/** Invariants of every stream. */
 export function expectWellFormed(events: readonly ResponsesEvent[]): void {
   expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, at) => at))
   const added = events.filter(({ type }) => type === "response.output_item.added")

@@ -1,4 +1,4 @@
-/** Lines that a key is written in: `{K}` the key. */
+/** Lines that contain a key: `{K}` the key. */
 export const PLAIN: readonly string[] = [
   "{K}",
   "My GitHub token {K}",
@@ -44,7 +44,7 @@ export const PLAIN: readonly string[] = [
   "| service | key |\n|---|---|\n| mail | {K} |",
 ]
 
-/** Lines in which only a name tells what the value is: `{N}` the variable, `{P}` what a person calls it. */
+/** Lines in which only a name tells what the value is: `{N}` the variable, `{P}` its name in prose. */
 export const NAMED: readonly string[] = [
   "{N}={K}",
   "export {N}={K}",
@@ -83,7 +83,7 @@ export const NAMED: readonly string[] = [
   "* {P}: `{K}`",
 ]
 
-/** Ordinary lines without a secret; the same placeholders as formats of makers.ts, by family. */
+/** Ordinary lines without a secret, by family; the placeholders are those of makers.ts. */
 export const ORDINARY: Readonly<Record<string, readonly string[]>> = {
   "git hashes": [
     "commit {h40}\nAuthor: Ann <ann@example.com>",

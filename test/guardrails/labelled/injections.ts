@@ -7,7 +7,7 @@ import type { Half } from "./secrets.ts"
 /** A line in a language: an attempt at an injection, or an ordinary prompt. */
 export type Prompt = { text: string; language: string; family: string; group: string; isAttack: boolean }
 
-/** The family of ordinary prompts that quote attacks, write prompts or give an assistant orders. */
+/** The family of ordinary prompts that quote attacks, write prompts or instruct an assistant. */
 export const LOOKALIKE = "lookalike"
 const fixtures = path.join(import.meta.dirname, "../../fixtures")
 const folder = path.join(fixtures, "injection")
@@ -63,7 +63,7 @@ function textsOf(template: string, random: () => number): string[] {
   return [...texts]
 }
 
-/** A heading, `# !o name`, `# - name` or `# ~ name`, says of which family the lines below it are. */
+/** A heading, `# !o name`, `# - name` or `# ~ name`, states the family of the lines below it. */
 const HEADING = /^# (?:!([a-z])|-|~) /
 
 /**

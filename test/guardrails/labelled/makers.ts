@@ -1,13 +1,14 @@
 /**
- * Formats of keys by vendor, as their documentation states them. `{x36}` stands for 36 characters at random: `a` letters
- * and digits, `h` hexadecimal digits, `l` small letters and digits, `u` capitals and digits, `w` of base64url, `b` of
- * base64, `d` digits, `c` small letters. Where only a part is secret, it is in `<>`. The keys are made at test time, so that none is in the repository.
+ * Formats of keys by vendor, as their documentation states them. `{x36}` is 36 random characters: `a` letters and
+ * digits, `h` hexadecimal digits, `l` small letters and digits, `u` capitals and digits, `w` of base64url, `b` of
+ * base64, `d` digits, `c` small letters. If only a part is secret, it is in `<>`. The keys are made at test time, so
+ * that none is in the repository.
  */
 export type Maker = {
   name: string
-  /** Formats with a beginning of their own. */
+  /** Formats with a prefix of the vendor. */
   formats?: readonly string[]
-  /** Formats that only a name tells: with the names of variables and what a person calls them. */
+  /** Formats without a prefix, with the names of variables and their names in prose. */
   named?: readonly { format: string; variable: string; spoken: string }[]
 }
 

@@ -22,7 +22,7 @@ export function findingsOf(slug: BuiltinSlug, text: string): Span[] {
   return found
 }
 
-/** A secret is found where a finding covers all of it; a finding is right where it overlaps a secret. */
+/** A secret is found if a finding covers it; a finding is right if it overlaps a secret. */
 export function scoreSecrets(half: Half): Score {
   const mistakes: string[] = []
   let [found, findings, right, alarms] = [0, 0, 0, 0]
@@ -58,8 +58,8 @@ export type LanguageScore = {
 }
 
 /**
- * By language, the share of attacks that have a finding, and of ordinary prompts that have one. The patterns know only
- * the tuning half; each prompt is weighed by a model that was fitted without its phrasing.
+ * By language, the share of attacks with a finding, and of ordinary prompts with one. The patterns know only the
+ * tuning half; each prompt is scored by a model that was fitted without its phrasing.
  */
 export function scoreInjections(half: Half, folds?: number): { languages: LanguageScore[]; mistakes: string[] } {
   const training = trainingPrompts()

@@ -3,7 +3,7 @@ import { NAMED, ORDINARY, PLAIN } from "./contexts.ts"
 import { MAKERS } from "./makers.ts"
 
 export type Half = "tuning" | "unseen"
-/** `from`, `to`: where the secret is. */
+/** `from`, `to`: position of the secret. */
 export type Line = { text: string; family: string; from: number; to: number }
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -48,7 +48,7 @@ export function keyOf(random: Random, format: string): { text: string; from: num
   return { text: lead + inner + tail, from: lead.length, to: lead.length + inner.length }
 }
 
-/** Half of a list, by a seed that stays. */
+/** Half of a list, by a fixed seed. */
 function halfOf<T>(all: readonly T[], half: Half): T[] {
   const random = seeded(SEED)
   const order = all.map((one) => ({ one, at: random() })).toSorted((one, other) => one.at - other.at)
@@ -82,7 +82,7 @@ export function secretLines(half: Half): Line[] {
   )
 }
 
-/** Lines without a secret; in each half other sentences of each family. */
+/** Lines without a secret; each half has different sentences of each family. */
 export function ordinaryLines(half: Half): { text: string; family: string }[] {
   const random = seeded(half === "tuning" ? 3 : 4)
   return Object.entries(ORDINARY).flatMap(([family, templates]) =>

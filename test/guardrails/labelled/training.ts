@@ -3,12 +3,12 @@ import path from "node:path"
 import { LOOKALIKE, prompts } from "./injections.ts"
 import { ordinaryLines } from "./secrets.ts"
 
-/** No two parts of the same group are used to fit and to check the model. */
+/** Texts of one group are never in both the training and the test set. */
 export type Training = { text: string; isAttack: boolean; isLookalike?: boolean; isDocument?: boolean; group?: string }
 
 const fixtures = path.join(import.meta.dirname, "../../fixtures")
 
-/** Labelled lines of all detectors; those with a label of another detector are ordinary ones here. */
+/** Labelled lines of all detectors; those with the label of another detector count as ordinary. */
 function corpusPrompts(): Training[] {
   return readFileSync(path.join(fixtures, "guardrail-corpus.txt"), "utf8")
     .trimEnd()
@@ -35,7 +35,7 @@ function documents(): Training[] {
     .map((text) => ({ text, isAttack: false, isDocument: true }))
 }
 
-/** What the model is fitted to. */
+/** All labelled texts that the model is fitted to. */
 export function trainingPrompts(): Training[] {
   return [
     ...[...prompts("tuning"), ...prompts("unseen")].map(({ family, text, isAttack, group }) => ({
