@@ -17,7 +17,7 @@ const weather = tool({
   execute: weatherIn,
 })
 
-describe.each(AUTHORS)("@ai-sdk/anthropic over the wire of %s", (author) => {
+describe.each(AUTHORS)("@ai-sdk/anthropic with the API format of %s", (author) => {
   test("completes a streamed tool loop", async () => {
     const result = streamText({
       model: model(`${author}/tool-call`),
@@ -33,7 +33,7 @@ describe.each(AUTHORS)("@ai-sdk/anthropic over the wire of %s", (author) => {
   })
 })
 
-test("@ai-sdk/anthropic: a model that is not there is an API error with status 404", async () => {
+test("@ai-sdk/anthropic: an unknown model is an API error with status 404", async () => {
   const asked = generateText({ model: model("sim/none"), prompt: "Hello", maxRetries: 0 })
   const failure: unknown = await asked.catch((error: unknown) => error)
   expect(APICallError.isInstance(failure)).toBe(true)

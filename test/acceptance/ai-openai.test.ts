@@ -22,7 +22,7 @@ const surfaces = {
   chat: (model: string) => provider().chat(model),
 }
 
-describe.each(AUTHORS)("@ai-sdk/openai over the wire of %s", (author) => {
+describe.each(AUTHORS)("@ai-sdk/openai with the API format of %s", (author) => {
   test.each(["responses", "chat"] as const)("completes a streamed tool loop on %s", async (surface) => {
     const result = streamText({
       model: surfaces[surface](`${author}/tool-call`),
@@ -41,15 +41,12 @@ describe.each(AUTHORS)("@ai-sdk/openai over the wire of %s", (author) => {
   })
 })
 
-test.each(["responses", "chat"] as const)(
-  "@ai-sdk/openai: a model that is not there is a 404 on %s",
-  async (surface) => {
-    const asked = generateText({ model: surfaces[surface]("sim/none"), prompt: "Hello", maxRetries: 0 })
-    const failure: unknown = await asked.catch((error: unknown) => error)
-    expect(APICallError.isInstance(failure)).toBe(true)
-    expect(failure).toMatchObject({ statusCode: 404, message: expect.stringMatching(/sim\/none/) as string })
-  },
-)
+test.each(["responses", "chat"] as const)("@ai-sdk/openai: an unknown model is a 404 on %s", async (surface) => {
+  const asked = generateText({ model: surfaces[surface]("sim/none"), prompt: "Hello", maxRetries: 0 })
+  const failure: unknown = await asked.catch((error: unknown) => error)
+  expect(APICallError.isInstance(failure)).toBe(true)
+  expect(failure).toMatchObject({ statusCode: 404, message: expect.stringMatching(/sim\/none/) as string })
+})
 
 test("@ai-sdk/openai: embeddings arrive with their usage", async () => {
   const { embedding, usage } = await embed({ model: provider().embedding("sim/embed"), value: "Hello there" })

@@ -22,8 +22,8 @@ function costOf({ providerMetadata }: { providerMetadata: ProviderMetadata | und
   return told?.usage.cost ?? Number.NaN
 }
 
-describe.each(AUTHORS)("@openrouter/ai-sdk-provider over the wire of %s", (author) => {
-  test("completes a streamed tool loop, and reads what each step cost", async () => {
+describe.each(AUTHORS)("@openrouter/ai-sdk-provider with the API format of %s", (author) => {
+  test("completes a streamed tool loop and reads the cost of each step", async () => {
     const own = await newOrganization()
     const result = streamText({
       model: provider(own).chat(`${author}/tool-call`, { usage: { include: true } }),
@@ -41,14 +41,14 @@ describe.each(AUTHORS)("@openrouter/ai-sdk-provider over the wire of %s", (autho
     expect((await result.usage).outputTokens).toBeGreaterThan(0)
   })
 
-  test("streams reasoning apart from the words", async () => {
+  test("streams reasoning separately from text", async () => {
     const result = streamText({ model: provider(organization).chat(`${author}/reasoning`), prompt: "Why?" })
     expect(await result.text).toBe("Why?")
     expect(await result.reasoningText).toContain("I will repeat it.")
   })
 })
 
-test("@openrouter/ai-sdk-provider: a model that is not there is an API error with status 404", async () => {
+test("@openrouter/ai-sdk-provider: an unknown model is an API error with status 404", async () => {
   const asked = generateText({ model: provider(organization).chat("sim/none"), prompt: "Hello", maxRetries: 0 })
   const failure: unknown = await asked.catch((error: unknown) => error)
   expect(APICallError.isInstance(failure)).toBe(true)

@@ -22,8 +22,8 @@ function textOf({ content }: Anthropic.Message): string {
   return content.map((block) => (block.type === "text" ? block.text : "")).join("")
 }
 
-describe.each(AUTHORS)("@anthropic-ai/sdk over the wire of %s", (author) => {
-  test("reads a whole message, with its usage and cost", async () => {
+describe.each(AUTHORS)("@anthropic-ai/sdk with the API format of %s", (author) => {
+  test("reads a non-streamed message with its usage and cost", async () => {
     const { data: message, response } = await anthropic(organization.apiKey)
       .messages.create({ model: `${author}/echo`, messages: [user("Hello there")], ...LIMIT })
       .withResponse()
@@ -56,7 +56,7 @@ describe.each(AUTHORS)("@anthropic-ai/sdk over the wire of %s", (author) => {
     expect(final.usage.output_tokens).toBeGreaterThan(0)
   })
 
-  test("runs several tools that were called at once", async () => {
+  test("runs parallel tool calls", async () => {
     const asked = { model: `${author}/parallel-tools`, tools, messages: [user(QUESTION)], ...LIMIT }
     const { content } = await anthropic(organization.apiKey).messages.stream(asked).finalMessage()
     const calls = content.filter((block) => block.type === "tool_use")
@@ -64,7 +64,7 @@ describe.each(AUTHORS)("@anthropic-ai/sdk over the wire of %s", (author) => {
     expect(new Set(calls.map(({ id }) => id)).size).toBe(3)
   })
 
-  test("streams a thought before the words", async () => {
+  test("streams reasoning before text", async () => {
     const asked = { model: `${author}/reasoning`, messages: [user("Why?")], ...LIMIT }
     const message = await anthropic(organization.apiKey).messages.stream(asked).finalMessage()
     expect(message.content).toMatchObject([
@@ -73,7 +73,7 @@ describe.each(AUTHORS)("@anthropic-ai/sdk over the wire of %s", (author) => {
     ])
   })
 
-  test.each(["late-error", "cut"])("is told of %s in the middle of a stream", async (fault) => {
+  test.each(["late-error", "cut"])("throws an APIError at %s in the middle of a stream", async (fault) => {
     const stream = anthropic(organization.apiKey).messages.stream({
       model: `${author}/${fault}`,
       messages: [user("Hello")],
@@ -87,13 +87,13 @@ describe.each(AUTHORS)("@anthropic-ai/sdk over the wire of %s", (author) => {
     expect((await anthropic(organization.apiKey).messages.countTokens(asked)).input_tokens).toBeGreaterThan(0)
   })
 
-  test("is told of a provider's 429 as its own error", async () => {
+  test("throws a RateLimitError for a provider's 429", async () => {
     const asked = { model: `${author}/status-429`, messages: [user("Hello")], ...LIMIT }
     await expect(anthropic(organization.apiKey).messages.create(asked)).rejects.toBeInstanceOf(RateLimitError)
   })
 })
 
-test("@anthropic-ai/sdk: a model that is not there is a not-found error, a wrong key one of authentication", async () => {
+test("@anthropic-ai/sdk: an unknown model is a NotFoundError, a wrong key an AuthenticationError", async () => {
   const asked = { model: "sim/none", messages: [user("Hello")], ...LIMIT }
   await expect(anthropic(organization.apiKey).messages.create(asked)).rejects.toBeInstanceOf(NotFoundError)
   await expect(anthropic("sk-gw-v1-wrong").messages.create(asked)).rejects.toBeInstanceOf(AuthenticationError)

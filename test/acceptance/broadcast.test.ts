@@ -57,7 +57,7 @@ const once = <T>(check: () => T | Promise<T>) => eventually(check, PATIENCE_MS)
 const generationsIn = (receiver: Receiver) =>
   spansIn(receiver.got).map((span) => attributeOf(span, "gateway.generation_id") as string)
 
-/** The spans as OpenTelemetry's own serializer would have written them. Its kinds are one less than the wire's. */
+/** The spans as OpenTelemetry's serializer writes them. Its span kinds are one less than those of OTLP. */
 function rewritten({ resourceSpans }: Export): Export {
   const [group] = resourceSpans
   const [scoped] = group?.scopeSpans ?? []
@@ -108,12 +108,12 @@ function rewritten({ resourceSpans }: Export): Export {
   return JSON.parse(new TextDecoder().decode(JsonTraceSerializer.serializeRequest(spans as never))) as Export
 }
 
-/** Numbers of 64 bits may be written as numbers or as text: protobuf's JSON has both mean the same. */
+/** 64-bit numbers may be written as numbers or strings: protobuf's JSON treats both alike. */
 const plain = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, one: unknown) => (key === "intValue" ? String(one) : one)))
 
-describe("a collector of OpenTelemetry", () => {
-  test("reads the spans: they are what OpenTelemetry itself would have written", async () => {
+describe("an OpenTelemetry collector", () => {
+  test("gets spans equal to those of OpenTelemetry's serializer", async () => {
     const collector = await newReceiver()
     const flags = { broadcast_generation_cost: true, broadcast_generation_identity: true }
     await listen(organization, "otel-collector", { endpoint: collector.url, headers: { "x-tenant": "ours" } }, flags)
@@ -135,7 +135,7 @@ describe("a collector of OpenTelemetry", () => {
 })
 
 describe("a webhook", () => {
-  test("verifies what it gets with the secret it was given", async () => {
+  test("verifies the signature with its secret", async () => {
     const hook = await newReceiver()
     const { config } = await listen(organization, "webhook", { url: `${hook.url}/in`, method: "PUT" })
     const id = await call(organization, "Hello, webhook")
@@ -150,8 +150,8 @@ describe("a webhook", () => {
   })
 })
 
-describe("a bucket", () => {
-  test("takes what is signed: lines of JSON, under its path", async () => {
+describe("an S3 bucket", () => {
+  test("gets signed uploads of JSON lines under its path", async () => {
     const keys = { accessKeyId: "AKIAACCEPTANCE0123456", secretAccessKey: "acceptance/secret+key/0123456789" }
     const refused: unknown[] = []
     const bucket = await newReceiver((received) => {
@@ -180,11 +180,11 @@ describe("a bucket", () => {
   })
 })
 
-describe("a destination that is away under load", () => {
+describe("a destination that is unavailable under load", () => {
   const CALLS = 300
   const AT_ONCE = 10
 
-  test("gets every call once it is back, and knows the ones it gets twice", async () => {
+  test("gets every call once it is back, and can identify duplicates", async () => {
     const busy = await newOrganization()
     const collector = await newReceiver()
     const other = await newReceiver()
@@ -204,7 +204,7 @@ describe("a destination that is away under load", () => {
     expect((await away()).json.data.last_error).toBe("the connection failed")
     await collector.start()
     await round(CALLS / 3)
-    // Not for as long as it would rest by itself.
+    // Ends the backoff early.
     await ask(busy.managementKey, "POST", `/observability/destinations/${id}/redeliver`)
     await once(() => expect(new Set(generationsIn(collector)).size).toBe(CALLS))
     await once(() => expect(new Set(generationsIn(other)).size).toBe(CALLS))

@@ -5,7 +5,7 @@ import path from "node:path"
 import { onTestFinished } from "vitest"
 import { root } from "../../src/local/paths.ts"
 
-/** What a clone of the present tree has. The install and the build are those of the tests. */
+/** A clone of the present tree, with the install and the build of the tests. */
 export function cloneTree(): string {
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-clone-"))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

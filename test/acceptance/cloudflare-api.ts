@@ -2,14 +2,14 @@ import { once } from "node:events"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** The parts of Cloudflare's API that a deploy uses, of an account that begins empty. */
+/** The parts of Cloudflare's API that a deploy uses, for an account that begins empty. */
 export type Account = {
   url: string
-  /** What changed something, in order: `POST /queues gateway-broadcast`. */
+  /** Requests that changed something, in order: `POST /queues gateway-broadcast`. */
   written: string[]
   /** Names and values of the secrets of the Worker. */
   secrets: Map<string, string>
-  /** Those that the database records. */
+  /** Migrations that the database records. */
   migrations: string[]
   close: () => void
 }
@@ -47,7 +47,7 @@ export async function startAccount(): Promise<Account> {
     return { result: { id: "gateway", startup_time_ms: 10, deployment_id: "deployment" } }
   }
 
-  /** By method and path below the account; the first that matches answers. */
+  /** By method and path below the account; the first match responds. */
   const routes: readonly [RegExp, (path: URL, body: string) => Answer][] = [
     [/^GET \/queues$/, ({ searchParams }) => queues(searchParams.get("name"))],
     [/^POST \/queues$/, (_, body) => (names.add(`queue ${JSON.parse(body).queue_name}`), { result: {} })],

@@ -26,7 +26,7 @@ async function done(args: readonly string[], more?: Record<string, string>): Pro
   return out
 }
 
-test("says what there is, and of each command how it is written", async () => {
+test("lists its commands, and shows the usage of each with --help", async () => {
   const told = await done(["--help"])
   const names = told.split("\n").flatMap((line) => /^ {2}([a-z-]+(?: [a-z]+)?) {2,}\S/.exec(line)?.[1] ?? [])
   expect(names).toEqual([
@@ -66,12 +66,12 @@ test.each([
   [["catalogue", "price", "a/b", "c"], "Say what is to change"],
   [["catalogue", "update", "/nowhere.json"], "cannot be read"],
   [["export", "--from", "2020-01-01", "--out", "/nowhere/calls.csv"], "/nowhere/calls.csv cannot be written: ENOENT"],
-])("%j is answered with how to write it", async (args, words) => {
+])("%j prints the usage error", async (args, words) => {
   const { code, errors } = await gateway(args)
   expect([code, errors]).toEqual([2, expect.stringContaining(words)])
 })
 
-test("no gateway, and no key, are said in words", async () => {
+test("a missing gateway and a missing key are reported", async () => {
   const page = http.createServer((_, response) => response.end("<h1>Welcome</h1>"))
   page.listen(0, "127.0.0.1")
   await once(page, "listening")
@@ -91,7 +91,7 @@ test("no gateway, and no key, are said in words", async () => {
 })
 
 describe("an operator", () => {
-  test("makes an organization, credits it once, and sees that the books agree", async () => {
+  test("creates an organization, credits it once, and reconciles its ledger", async () => {
     const refused = await gateway(["init", "Us"])
     expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining("--another")])
     const made = JSON.parse(await done(["init", "Us", "--balance", "5", "--another", "--json"])) as Record<
@@ -105,7 +105,7 @@ describe("an operator", () => {
     expect(await done(["reconcile", "--organization", made["id"] ?? ""])).toContain("the sum of its generations")
   })
 
-  test("sees the providers, puts the catalogue and sets a price of their own", async () => {
+  test("lists providers, updates the catalogue and sets a price", async () => {
     expect(await done(["providers"])).toMatch(/^embedded\s+Embedded$/m)
     expect(await done(["catalogue", "update"])).toContain("up to date")
     const [model, provider] = ["openai/gpt-4o", "openai"]
@@ -115,13 +115,13 @@ describe("an operator", () => {
     expect([nothing.code, nothing.errors]).toEqual([1, expect.stringContaining("acme/none")])
   })
 
-  test("turns the master key", async () => {
+  test("rotates the master key", async () => {
     expect(await done(["rotate-master-key"])).toContain("0 data keys were put under the current master key")
   })
 })
 
 describe("a manager", () => {
-  test("makes, sees and revokes keys", async () => {
+  test("creates, lists and revokes keys", async () => {
     const [key = ""] = (await done(["keys", "create", "ci", "--limit", "3", "--reset", "daily"])).split("\n")
     const { data } = await openrouter(key).apiKeys.getCurrentKeyMetadata()
     expect(data).toMatchObject({ limit: 3, limitReset: "daily" })
@@ -134,13 +134,13 @@ describe("a manager", () => {
     expect([again.code, again.errors]).toEqual([1, expect.stringContaining("no key")])
   })
 
-  test("cannot give a key a name that writes over others", async () => {
+  test("cannot give a key a name with control characters", async () => {
     const refused = await gateway(["keys", "create", "ci\u001b[2K\u202eyek"])
     expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining("must be one line")])
     for (const sign of ["\u001b", "\u202e"]) expect(refused.errors).not.toContain(sign)
   })
 
-  test("has the calls of a time in a file, or on the standard output", async () => {
+  test("exports the calls of a period to a file or to stdout", async () => {
     const { chat } = openrouter(organization.apiKey)
     await chat.send({ chatRequest: { model: "sim/echo", messages: [{ role: "user", content: "Hello" }] } })
     const folder = mkdtempSync(path.join(tmpdir(), "gateway-export-"))

@@ -2,8 +2,8 @@ import { runCommandLine } from "../../src/dev/command-line.ts"
 import type { CommandRequest, Ended } from "./command.ts"
 
 /**
- * Runs commands of the gateway one after the other, each with an environment and a directory of its own. Its modules
- * load once: that takes longer than most commands.
+ * Runs commands of the gateway one after the other, each with its environment and directory. Its modules load once:
+ * that takes longer than most commands.
  */
 let last = Promise.resolve()
 process.on("message", (request: CommandRequest) => {

@@ -19,10 +19,7 @@ export function run(file: string, args: readonly string[], { env, cwd = root }: 
 
 export type CommandRequest = { id: number; args: readonly string[]; env: Record<string, string>; cwd: string }
 
-/**
- * The gateway's command line as a user of another computer has it: what it knows comes from `env`. It runs in HOME where
- * there is one.
- */
+/** The gateway's command line as on another computer: its settings come from `env`. It runs in HOME if there is one. */
 export function gatewayCommand(args: readonly string[], env: Record<string, string>): Promise<Ended> {
   return run(process.execPath, [path.join(root, "src/dev/gateway.ts"), ...args], {
     env: environmentOf(env),
@@ -43,7 +40,7 @@ export function quickGatewayCommand(args: readonly string[], env: Record<string,
 
 type Commands = {
   child: ChildProcess
-  /** By the request, which keeps its place when it has ended. */
+  /** By request id, which is not reused. */
   waiting: Map<number, { resolve: (ended: Ended) => void; reject: (reason: Error) => void }>
 }
 

@@ -9,7 +9,7 @@ import { newOrganization, type Organization, usageOf } from "./world.ts"
 let organization: Organization
 let commands: string
 
-/** The agents in the form that each calls models in: chat, Responses, Messages. The last word is the prompt. */
+/** The agents with the API format of each: chat, Responses, Messages. The last argument is the prompt. */
 const AGENTS = {
   opencode: {
     file: ".config/opencode/opencode.json",
@@ -19,7 +19,7 @@ const AGENTS = {
   },
   codex: {
     file: ".codex/config.toml",
-    // codex works in repositories only, unless it is told otherwise.
+    // codex works only in repositories by default.
     argv: ["codex", "exec", "--skip-git-repo-check"],
     shown: '+ model = "sim/echo"',
     quiet: {},
@@ -51,7 +51,7 @@ function newHome({ apiKey } = organization) {
   return { home, env, gateway }
 }
 
-/** An agent with what `connect` wrote alone: nothing of the gateway is in the environment. */
+/** Runs an agent with only the configuration that `connect` wrote: the environment has no variable of the gateway. */
 function prompt(agent: Agent, { home, path: searched }: { home: string; path: string }, words: readonly string[]) {
   const { argv, quiet } = AGENTS[agent]
   const [command, ...args] = argv
@@ -59,7 +59,7 @@ function prompt(agent: Agent, { home, path: searched }: { home: string; path: st
 }
 
 test.each(["opencode", "codex", "claude"] as const)(
-  "%s calls the gateway after one command, doctor finds it, and undo removes it",
+  "%s calls the gateway after one command, doctor reports it, and undo disconnects it",
   async (agent) => {
     const own = await newOrganization()
     const { home, env, gateway } = newHome(own)
@@ -85,7 +85,7 @@ test.each(["opencode", "codex", "claude"] as const)(
   },
 )
 
-test("claude's names for sizes of models are the gateway's model", async () => {
+test("claude's model size names map to the gateway's model", async () => {
   const { home, env, gateway } = newHome()
   expect((await gateway("connect", "claude", "--model", "sim/echo")).code).toBe(0)
   for (const size of ["haiku", "fable"]) {
@@ -94,7 +94,7 @@ test("claude's names for sizes of models are the gateway's model", async () => {
   }
 })
 
-test("doctor checks the key and that a stream arrives as it is sent", async () => {
+test("doctor checks the key and that a stream is not buffered", async () => {
   const { gateway } = newHome()
   const { code, out, errors } = await gateway("doctor", "--stream", "sim/paced")
   expect(code, out + errors).toBe(0)
@@ -102,14 +102,14 @@ test("doctor checks the key and that a stream arrives as it is sent", async () =
   expect(out).toMatch(/ok +stream/)
 })
 
-test("doctor fails for a key that is not valid and says what to do", async () => {
+test("doctor fails for an invalid key and prints the fix", async () => {
   const { env } = newHome()
   const { code, out } = await gatewayCommand(["doctor"], { ...env, GATEWAY_API_KEY: "sk-gw-v1-wrong" })
   expect(code).toBe(1)
   expect(out).toMatch(/FAIL +key.+keys create/)
 })
 
-test("a key on the command line is refused unless it is insisted on", async () => {
+test("a key on the command line is rejected in favour of --key-file", async () => {
   const { gateway } = newHome()
   const { code, errors } = await gateway("connect", "codex", "--key", organization.apiKey)
   expect([code, errors]).toEqual([2, expect.stringContaining("--key-file")])
@@ -133,7 +133,7 @@ function shell(command: string, { home, path: commands }: { home: string; path: 
 }
 
 test.each(["opencode", "codex", "claude"] as const)(
-  "the command of a link connects %s without this repository, once, and is undone",
+  "the command of a connect link connects %s without this repository, once, and can be undone",
   async (agent) => {
     const { home, env } = newHome()
     const { command, url } = await newLink(agent)
@@ -153,7 +153,7 @@ test.each(["opencode", "codex", "claude"] as const)(
   },
 )
 
-test("connect --link takes the key and the gateway from the link, and leaves it unused where it cannot write", async () => {
+test("connect --link takes the key and the gateway from the link, and does not use it up if it cannot write", async () => {
   const { home, env } = newHome()
   const { GATEWAY_API_KEY: _, ...named } = env
   const bare = { ...named, GATEWAY_URL: "http://127.0.0.1:1/api/v1" }

@@ -3,16 +3,16 @@ import net, { type AddressInfo } from "node:net"
 import { type Document, type Operation, operationsOf } from "../fuzz/document.ts"
 import { Contract, envelopeFaults } from "../support/contract.ts"
 
-/** Where a test file asks for the answers that were outside the document since the last time. */
+/** Test files read from here the responses that violated the document since the last read. */
 export const VIOLATIONS_PATH = "/contract-violations"
 
-/** What the document describes: not the health checks, the pages and SCIM, which have forms of their own. */
+/** The paths of the document, without health checks, pages and SCIM, which have other formats. */
 const API_PATH = "/api/v1/"
 const MAX_CHECKED_BYTES = 8_000_000
 
 export type ContractProxy = { url: string; close: () => Promise<void> }
 
-/** Passes what clients and gateway send, byte for byte, and checks each answer against the OpenAPI document. */
+/** Relays clients and gateway byte for byte, and checks each response against the OpenAPI document. */
 export async function startContractProxy(gatewayUrl: string): Promise<ContractProxy> {
   const document = (await (await fetch(`${gatewayUrl}/openapi.json`)).json()) as Document
   const { hostname, port, pathname } = new URL(gatewayUrl)
@@ -57,7 +57,7 @@ function pass(request: http.IncomingMessage, response: http.ServerResponse, { ta
   // Neither end outlives the other.
   response.on("close", () => onward.destroy())
   response.on("error", () => undefined)
-  // A gateway that answers before it has read the body may close the connection.
+  // A gateway that responds before it has read the body may close the connection.
   onward.on("error", () => (response.headersSent ? request.resume() : response.destroy()))
   onward.on("response", (answer) => {
     const { statusCode: status = 0, statusMessage, headers } = answer
@@ -82,7 +82,7 @@ function pass(request: http.IncomingMessage, response: http.ServerResponse, { ta
 
 type Tunnel = { client: net.Socket; head: Buffer; target: Target }
 
-/** A WebSocket: frames are not the document's. */
+/** Tunnels a WebSocket: the document does not describe frames. */
 function tunnel({ method, url, rawHeaders }: http.IncomingMessage, { client, head, target }: Tunnel): void {
   const onward = net.connect(target.port, target.hostname, () => {
     const lines = rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${rawHeaders[at + 1]}`] : []))
@@ -108,7 +108,7 @@ function newCheck(document: Document): (answer: Answer) => string[] {
     if (method === "HEAD" || method === "OPTIONS") return []
     const bare = path.split("?")[0] ?? ""
     if (!bare.startsWith(API_PATH) || isOfService(bare, headers)) return []
-    // The slash in the id of a model may come encoded.
+    // The slash in the id of a model may be encoded.
     const [found] = [bare, bare.replaceAll(/%2f/gi, "/")].flatMap(
       (one) => routes.find(({ operation, pattern }) => operation.method === method && pattern.test(one)) ?? [],
     )

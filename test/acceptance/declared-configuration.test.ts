@@ -98,7 +98,7 @@ test("the example of the documentation is applied, and a second apply changes no
   expect(audit.data).toContainEqual(expect.objectContaining({ action: "api_key.create", resource_id: hash }))
 })
 
-test("MCP servers and alert channels are changed, found by hand changes, and removed", async () => {
+test("MCP servers and alert channels are changed, checked for drift, and removed", async () => {
   more = { TOKEN: "0123456789abcdefghij", SLACK_URL: "https://hooks.slack.com/services/T0/B0/one" }
   const declare = (price: number, kinds: string) =>
     write(
@@ -156,7 +156,7 @@ test("BYOK credentials and passthrough services are created, moved to another ho
   for (const list of [byok, services]) expect((await list()).data).toEqual([])
 })
 
-test("presets get a version where their request changes, and are archived with --prune", async () => {
+test("presets get a version when their request changes, and are archived with --prune", async () => {
   const declare = (description: string, temperature: number) =>
     write(
       `  search:\n    presets:\n      concise:\n        description: ${description}\n` +
@@ -188,7 +188,7 @@ test("presets get a version where their request changes, and are archived with -
   expect(again.data).toMatchObject({ status: "active" })
 })
 
-test("prices and stopped providers are the operator's, and go back with --prune", async () => {
+test("prices and disabled providers need the bootstrap key, and are reset with --prune", async () => {
   const declare = (completion: string) =>
     writeFileSync(
       file,
@@ -214,7 +214,7 @@ test("prices and stopped providers are the operator's, and go back with --prune"
   expect(pruned).toContain("- providers.cohere\n")
 })
 
-describe("what somebody changed by hand", () => {
+describe("a manual change", () => {
   test("is drift: apply refuses to change it, and --force does", async () => {
     write("  search: { requests_per_minute: 60, description: One }\n")
     await succeed("apply", file)
@@ -233,7 +233,7 @@ describe("what somebody changed by hand", () => {
     expect(await succeed("plan", file)).toBe("No changes.\n")
   })
 
-  test("is no drift where the file does not declare the field, or declares the same", async () => {
+  test("is not drift if the file does not declare the field, or declares the same value", async () => {
     write("  search: { requests_per_minute: 60 }\n")
     await succeed("apply", file)
     await api("PATCH", "/workspaces/search", { description: "By hand", requests_per_minute: 90 })
@@ -248,7 +248,7 @@ describe("what somebody changed by hand", () => {
   })
 })
 
-test("--prune removes what the file does not have, of the kinds that it declares", async () => {
+test("--prune removes resources that the file lacks, of the kinds that it declares", async () => {
   write(
     "  search:\n    budgets: { daily: { limit_usd: 1 }, monthly: { limit_usd: 9 } }\n    keys: { ci: , old: }\n    guardrails: { strict: { keys: [ci] }, lax: { keys: [old] } }\n    aliases: { fast: { arms: [{ model: sim/echo }] } }\n  gone: {}\n",
   )
@@ -272,7 +272,7 @@ test("--prune removes what the file does not have, of the kinds that it declares
   expect(await succeed("plan", file, "--prune")).toBe("No changes.\n")
 })
 
-test("budgets of providers are declared for the organization, changed, and pruned", async () => {
+test("provider budgets are declared for the organization, changed, and pruned", async () => {
   const declare = (budgets: string) => {
     writeFileSync(file, `version: 1\nprovider_budgets:\n  embedded: ${budgets}\nworkspaces: {}\n`)
   }
@@ -292,7 +292,7 @@ test("budgets of providers are declared for the organization, changed, and prune
 })
 
 describe("secrets of new keys", () => {
-  test("need a file before anything is changed", async () => {
+  test("need --keys-out before anything is changed", async () => {
     write("  search:\n    keys: { ci: }\n")
     const refused = await gateway("apply", file)
     expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining("--keys-out FILE")])
@@ -300,7 +300,7 @@ describe("secrets of new keys", () => {
     expect(count).toBe(1)
   })
 
-  test("never replace a file, and leave none where no key is new", async () => {
+  test("never overwrite a file, and create none if no key is new", async () => {
     writeFileSync(path.join(folder, "keys.jsonl"), "mine")
     write("  search:\n    keys: { ci: { disabled: true } }\n")
     const refused = await gateway("apply", file, ...keysOut())
@@ -312,7 +312,7 @@ describe("secrets of new keys", () => {
   })
 })
 
-test("a failure in the middle says what was applied, and the next apply continues", async () => {
+test("a failure in the middle reports what was applied, and the next apply continues", async () => {
   const budgets = (daily: number) =>
     `  search:\n    budgets: { daily: { limit_usd: ${daily} }, weekly: { limit_usd: 5 } }\n    keys: { ci: }\n`
   write(budgets(7))
@@ -339,7 +339,7 @@ test.each([
   ["  search: { guardrails: { a: { keys: [ci] } }, keys: {} }\n", "a.keys: ci must be a name that the file declares"],
   ["  search: { guardrails: { a: { keys: [ci] }, b: { keys: [ci] } } }\n", "A key has at most one guardrail"],
   ["  search: {\n", "gateway.yaml: Flow map"],
-])("%j is refused with what is accepted", async (text, message) => {
+])("%j is rejected with what is accepted", async (text, message) => {
   write(text)
   const { code, errors } = await gateway("plan", file)
   expect([code, errors]).toEqual([1, expect.stringContaining(message)])

@@ -27,7 +27,7 @@ function deploy(account: Account, secrets: Record<string, string> = {}): Promise
 const order = ({ written }: Account, ...names: readonly RegExp[]) =>
   names.map((name) => written.findIndex((one) => name.test(one)))
 
-test("one command makes the resources and uploads code with its secrets; the next one migrates first", async () => {
+test("one command creates the resources and uploads code with its secrets; the next one migrates first", async () => {
   const account = await startAccount()
   onTestFinished(account.close)
   const masterKey = Buffer.alloc(32, 7).toString("base64")

@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 const input = ["the cat sat", "revenue grew"]
 
-test("openai: embeddings arrive, asked for as base64 as this client does, or as floats", async () => {
+test("openai: embeddings are returned as base64, the client's default, or as floats", async () => {
   const client = openai(organization.apiKey)
   const packed = await client.embeddings.create({ model: "sim/embed", input })
   const floats = await client.embeddings.create({ model: "sim/embed", input, encoding_format: "float", dimensions: 16 })

@@ -11,9 +11,9 @@ import { cloneTree } from "./clone.ts"
 import { withoutProviders } from "./npm-start.ts"
 import { matches, type Step, stepsOf } from "./transcript.ts"
 
-/** docs/first-minutes.md as a person follows it: every block is run in a new folder, every line compared. */
+/** Follows docs/first-minutes.md: every block is run in a new folder, every line compared. */
 
-/** A vendor of the OpenAI format, which takes any key. */
+/** A vendor with the chat format that accepts any key. */
 async function startVendor(): Promise<string> {
   const models = ["gpt-4.1-mini", "gpt-brand-new", "text-embedding-3-small"].map((id) => ({ id, object: "model" }))
   const message = { role: "assistant", content: "Hello from the vendor." }
@@ -32,7 +32,7 @@ async function startVendor(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
 }
 
-/** A shell that stays open, as a terminal does. */
+/** A shell that stays open, as in a terminal. */
 class Terminal {
   readonly #shell: ChildProcess
   #printed = ""
@@ -44,7 +44,7 @@ class Terminal {
     onTestFinished(() => this.kill())
   }
 
-  /** What is printed until the commands end. */
+  /** Output until the commands end. */
   async run(commands: string): Promise<string[]> {
     this.#printed = ""
     this.#shell.stdin?.write(`${commands}\necho "--end--"\n`)
@@ -52,7 +52,7 @@ class Terminal {
     return linesOf(this.#printed.replace("--end--\n", ""))
   }
 
-  /** For a command that goes on: what is printed until this line. */
+  /** For a command that keeps running: its output until this line. */
   async start(command: string, last: string): Promise<string[]> {
     this.#printed = ""
     this.#shell.stdin?.write(`${command}\n`)
@@ -68,7 +68,7 @@ class Terminal {
     this.#printed = ""
   }
 
-  /** Ctrl-C: it reaches everything that runs in the terminal. */
+  /** Ctrl-C: signals all processes of the terminal. */
   async kill(): Promise<void> {
     const { pid = 0 } = this.#shell
     this.#shell.stdin?.end()
@@ -88,7 +88,7 @@ class Terminal {
   }
 }
 
-/** Without what npm prints before a script, and blank lines around the rest. */
+/** Without npm's lines before a script, and without blank lines around the rest. */
 function linesOf(printed: string): string[] {
   const text = printed.replaceAll(/^\n?(?:> .*\n)+\n/gm, "").trim()
   return text === "" ? [] : text.split("\n")
@@ -96,7 +96,7 @@ function linesOf(printed: string): string[] {
 
 const READY = "Ctrl-C ends it."
 
-test("the first ten minutes print what the page says", async () => {
+test("the first ten minutes print what the page shows", async () => {
   const folder = cloneTree()
   const vendor = await startVendor()
   const port = await findFreePort()
@@ -116,7 +116,7 @@ test("the first ten minutes print what the page says", async () => {
       .replace(/npm ci\n/, "")
       .split("\n")
       .slice(0, -1)
-    // The vendor of this test in the place of OpenAI.
+    // The vendor of this test instead of OpenAI.
     if (before.length > 0) appendFileSync(path.join(folder, ".dev.vars"), `OPENAI_BASE_URL=${vendor}\n`)
     if (before.length > 0) await second.run(before.join("\n"))
     return gateway.start(`npm start -- --port ${port}`, READY)

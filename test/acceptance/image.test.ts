@@ -20,7 +20,7 @@ import { familyOf, running } from "../../src/local/processes.ts"
 import { eventually } from "../support/eventually.ts"
 import { findFreePort } from "../support/free-port.ts"
 
-/** The image as its Dockerfile describes it, without an engine: its files, its variables, its user and its commands. */
+/** Checks the image by its Dockerfile, without an engine: its files, variables, user and commands. */
 
 const [, stage = ""] = readFileSync(path.join(root, "Dockerfile"), "utf8").split(/^FROM .* AS build$/m)
 const image = stage.slice(stage.indexOf("\nFROM "))
@@ -35,10 +35,10 @@ const CMD = commandOf(/^CMD (\[.+\])$/m)
 const HEALTHCHECK = commandOf(/^ {2}CMD (\[.+\])$/m)
 
 const NOBODY = 65_534
-/** Tests run as root in a container, as a person elsewhere. */
+/** Tests run as root in a container, and as a normal user elsewhere. */
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
-/** What `npm prune --omit=dev` leaves. */
+/** The packages that `npm prune --omit=dev` leaves. */
 function linkProductionModules(folder: string): void {
   type Lock = { packages: Record<string, { dev?: boolean; devOptional?: boolean }> }
   const { packages } = JSON.parse(readFileSync(path.join(root, "package-lock.json"), "utf8")) as Lock
@@ -66,7 +66,7 @@ async function newContainer(): Promise<Container> {
   const port = String(await findFreePort())
   const env = {
     ...variables,
-    // Those that the machine of the tests has for itself alone.
+    // Values of the test machine.
     HOST: "127.0.0.1",
     PORT: port,
     STATE_DIR: data,
@@ -86,7 +86,7 @@ function run({ folder, env }: Container): { child: ChildProcess; printed: () => 
   return { child, printed: () => printed }
 }
 
-/** 0 where the container is healthy. */
+/** 0 if the container is healthy. */
 function health({ folder, env }: Container): number {
   const [, ...args] = HEALTHCHECK
   try {
@@ -99,7 +99,7 @@ function health({ folder, env }: Container): number {
 
 beforeAll(() => ensureBuild())
 
-test("the Dockerfile says what the image is", () => {
+test("the Dockerfile has the expected files, variables, user and commands", () => {
   expect(copied.map(([from]) => from)).toEqual(["package.json", "node_modules", "dist", "src/local", "src/support"])
   expect(variables).toEqual({ NODE_ENV: "production", HOST: "0.0.0.0", PORT: "8787", STATE_DIR: "/data" })
   expect(image).toMatch(/^USER node$/m)
@@ -107,7 +107,7 @@ test("the Dockerfile says what the image is", () => {
   expect(CMD).toEqual(["node", "src/local/serve.ts"])
 })
 
-test("it serves as a user without rights, healthy at the first answer, writes into its volume alone, and keeps it", async () => {
+test("it serves as an unprivileged user, is healthy at the first response, and writes and keeps only its volume", async () => {
   const container = await newContainer()
   expect(health(container)).toBe(1)
   const { child, printed } = run(container)
@@ -115,7 +115,7 @@ test("it serves as a user without rights, healthy at the first answer, writes in
   await eventually(async () => {
     first ??= await fetch(`${container.url}/ready`)
   }, 30_000)
-  // The schema is there before the port is.
+  // The schema is migrated before the port opens.
   expect([first?.status, printed()]).toEqual([200, expect.any(String)])
   expect(health(container)).toBe(0)
   const made = await fetch(`${container.url}/api/v1/organizations`, {
@@ -129,7 +129,7 @@ test("it serves as a user without rights, healthy at the first answer, writes in
   expect(made.status).toBe(201)
   const { data } = (await made.json()) as { data: { management_key: string } }
   const models = await fetch(`${container.url}/api/v1/models`)
-  // Production: no embedded models, and no keys of development.
+  // Production: no embedded models, and no development keys.
   expect(((await models.json()) as { data: unknown[] }).data).toEqual([])
   await eventually(() => expect(printed()).toContain('"message":"ready"'))
   child.kill("SIGTERM")
@@ -145,7 +145,7 @@ test("it serves as a user without rights, healthy at the first answer, writes in
   await once(again.child, "exit")
 })
 
-test("a SIGTERM as soon as it listens ends all of it", async () => {
+test("a SIGTERM as soon as it listens ends all its processes", async () => {
   const container = await newContainer()
   const { child } = run(container)
   await eventually(() => fetch(`${container.url}/health`), 30_000)

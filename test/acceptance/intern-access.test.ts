@@ -29,7 +29,7 @@ async function told<T>(method: string, resource: string, body?: object): Promise
 const becomesRunning = (id: string) =>
   eventually(async () => expect(await told("GET", `/interns/${id}`)).toMatchObject({ status: "running" }))
 
-test("the published ACP client works with an intern's agent, leaves, and finds its session again", async () => {
+test("the published ACP client works with an intern's agent, disconnects, and loads its session again", async () => {
   const made = { name: "ada", model: "sim/tool-call", provision: true }
   const { id } = await told<{ id: string }>("POST", "/interns", made)
   await becomesRunning(id)
@@ -52,7 +52,7 @@ test("the published ACP client works with an intern's agent, leaves, and finds i
   await expect(connect(access).begin()).rejects.toThrow()
 })
 
-test("and with an agent of a daemon, which it stops in the middle of its work", async () => {
+test("the published ACP client works with an agent of a daemon, and cancels its turn", async () => {
   const made = { name: "bob", host: "daemon", model: "sim/echo", provision: true }
   const { id } = await told<{ id: string }>("POST", "/interns", made)
   const { token } = await told<{ token: string }>("POST", `/interns/${id}/daemon/token`)
@@ -65,7 +65,7 @@ test("and with an agent of a daemon, which it stops in the middle of its work", 
     const { sessionId } = await agent.request(methods.agent.session.new, { cwd: "/", mcpServers: [] })
     expect(await editor.prompt(sessionId, "say hello\nask rm")).toMatchObject({ stopReason: "end_turn" })
     expect(editor.said()).toBe("hello rm: allow_once")
-    // More than a client may leave unread: that it reads is asked of it in between, and it answers.
+    // More than a client may leave unacknowledged: the gateway asks for acknowledgements in between.
     for (let round = 0; round < 4; round++) await editor.prompt(sessionId, `big ${3 * 1024 * 1024}`)
     expect(editor.said().length).toBeGreaterThan(12 * 1024 * 1024)
     const held = editor.prompt(sessionId, "say waiting\nhold")
@@ -77,7 +77,7 @@ test("and with an agent of a daemon, which it stops in the middle of its work", 
   }
 })
 
-test("and shares sessions with chats: each goes on with what the other began, and a question is answered from the list", async () => {
+test("an ACP client shares sessions with chats in both directions, and a question can be answered from the list", async () => {
   const { id } = await told<{ id: string }>("POST", "/interns", {
     name: "eve",
     model: "sim/tool-call",

@@ -69,7 +69,7 @@ afterAll(async () => {
   rmSync(archive, { recursive: true, force: true })
 })
 
-test("a prompt goes through the gateway to the agent of a daemon, and what it says comes back", async () => {
+test("a prompt reaches the agent of a daemon through the gateway, and its response comes back", async () => {
   const heard = await say("say hello\nenv TOKEN")
   session = heard.session
   expect(heard).toMatchObject({
@@ -86,12 +86,12 @@ test("a question is asked, and answered in another request", async () => {
   expect(went).toMatchObject({ text: "rm: reject_once", ending: "stop" })
 })
 
-test("an agent that dies fails its turn, and its sessions go on with the next", async () => {
+test("an agent that dies fails its turn, and its sessions continue with the next one", async () => {
   expect(await say("crash 3")).toMatchObject({ ending: "error", reason: "turn_failed" })
   expect(await say("say back")).toMatchObject({ text: "back ", ending: "stop", session })
 })
 
-test("what was changed is taken up with a provision", async () => {
+test("changed settings are applied by a provision", async () => {
   await told(200, "PATCH", `/interns/${id}`, { model: "sim/paced" })
   expect((await say("env OPENAI_MODEL")).text).toBe("OPENAI_MODEL=sim/echo")
   await told(202, "POST", `/interns/${id}/provision`)
@@ -107,7 +107,7 @@ test("a suspended intern keeps its disk and its sessions", async () => {
   expect(await say("say resumed")).toMatchObject({ text: "resumed ", ending: "stop", session })
 })
 
-test("a deleted intern is archived where its daemon has an archive, and the daemon ends", async () => {
+test("a deleted intern is archived if its daemon has an archive, and the daemon exits", async () => {
   await told(202, "DELETE", `/interns/${id}`, {})
   expect(await daemon.exited).toBe(3)
   await eventually(async () => expect((await ask("GET", `/interns/${id}`)).status).toBe(404))

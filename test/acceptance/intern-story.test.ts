@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => receiver.stop())
 
-test("a first hour with an embedded intern: ask, refuse, allow, leave, come back, answer, schedule, see the cost", async () => {
+test("first hour with an embedded intern: ask, reject, allow, disconnect, return, answer, schedule, cost", async () => {
   const { apiKey: key } = organization
   await liveStory({
     url: gatewayUrl,

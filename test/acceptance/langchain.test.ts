@@ -28,7 +28,7 @@ async function collect(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessage
   return whole ?? new AIMessageChunk("")
 }
 
-describe.each(AUTHORS)("@langchain/openai over the wire of %s", (author) => {
+describe.each(AUTHORS)("@langchain/openai with the API format of %s", (author) => {
   test.each([
     ["chat completions", false],
     ["responses", true],
@@ -52,7 +52,7 @@ describe.each(AUTHORS)("@langchain/openai over the wire of %s", (author) => {
 })
 
 test.each([false, true])(
-  "@langchain/openai: a model that is not there is its own error, responses: %s",
+  "@langchain/openai: an unknown model is MODEL_NOT_FOUND, responses: %s",
   async (useResponsesApi) => {
     const failure: unknown = await chat("sim/none", useResponsesApi)
       .invoke("Hello")

@@ -156,8 +156,8 @@ const MODES: readonly (readonly [string, Mode])[] = [
   ["that looks for it first", "auto"],
 ]
 
-describe.each(["stateless", "sessions"])("the MCP client at a server that is %s", (server) => {
-  test.each([...MODES, ["of an earlier revision", "legacy"] as const])("%s has all of it", async (_, mode) => {
+describe.each(["stateless", "sessions"])("the MCP client with a server that is %s", (server) => {
+  test.each([...MODES, ["of an earlier revision", "legacy"] as const])("%s has all features", async (_, mode) => {
     const { client, apiKey } = await connected(server, mode, [`${server}/*`])
     expect(client.getNegotiatedProtocolVersion()).toBe(mode === "legacy" ? "2025-11-25" : VERSION)
     expect(client.getServerVersion()).toMatchObject({ name: "tools" })
@@ -176,7 +176,7 @@ describe.each(["stateless", "sessions"])("the MCP client at a server that is %s"
     await client.close()
   })
 
-  test.each(MODES)("%s sees what its key may use", async (_, mode) => {
+  test.each(MODES)("%s sees only what its key may use", async (_, mode) => {
     const { client, apiKey } = await connected(server, mode, [`${server}/add`])
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["add"])
     expect(client.getServerCapabilities()).not.toHaveProperty("resources")
@@ -185,7 +185,7 @@ describe.each(["stateless", "sessions"])("the MCP client at a server that is %s"
     await client.close()
   })
 
-  test("a call that it leaves ends at the server", async () => {
+  test("a call that the client aborts is cancelled at the server", async () => {
     const { client, apiKey } = await connected(server, PINNED, [`${server}/*`])
     const before = cancelled
     await expect(client.callTool({ name: "hang" }, { timeout: 500 })).rejects.toThrow(/timed out/)
@@ -194,7 +194,7 @@ describe.each(["stateless", "sessions"])("the MCP client at a server that is %s"
     await eventually(async () => expect(await spentBy(apiKey)).toBe(PRICE))
   })
 
-  test("the openai client has its tools called", async () => {
+  test("the openai client gets its tools called", async () => {
     const apiKey = await newKey(organization, { mcp_tools: [`${server}/add`] })
     const response = await openai(apiKey).responses.create({
       model: "sim/tool-call",
@@ -206,7 +206,7 @@ describe.each(["stateless", "sessions"])("the MCP client at a server that is %s"
   })
 })
 
-test("a tool asks the client for input, and the whole of it is one price", async () => {
+test("a tool requests input from the client, and both rounds cost one price", async () => {
   const { client, apiKey } = await connected("stateless", PINNED, ["stateless/*"])
   const { content } = await client.callTool({ name: "greet" })
   expect(JSON.stringify(content)).toContain("Ada")
@@ -214,7 +214,7 @@ test("a tool asks the client for input, and the whole of it is one price", async
   await client.close()
 })
 
-test("a server has arguments in headers", async () => {
+test("a server gets arguments in headers", async () => {
   const { client } = await connected("stateless", PINNED, ["stateless/*"])
   await client.listTools()
   const { content } = await client.callTool({ name: "place", arguments: { place: "Łódź" } })

@@ -20,7 +20,7 @@ import { gatewayUrl, newKey, newOrganization, openai, type Organization } from "
 
 const TOKEN = "Bearer token-of-the-server-0123456789"
 const transports = new Map<string, StreamableHTTPServerTransport>()
-/** Session ids that the server was sent, and the signals of its running calls. */
+/** Session ids that the server received, and the signals of its running calls. */
 const seen: { session: string | undefined; authorization: string | undefined; method: string | undefined }[] = []
 let cancelled = 0
 
@@ -136,7 +136,7 @@ test("the MCP client lists and calls tools, each at its price, and ends its sess
   await client.close()
 })
 
-/** Version 2 of the SDK, which the inspector is made with. `auto` looks for newer revisions first. */
+/** Version 2 of the SDK, which the inspector uses. `auto` tries newer revisions first. */
 async function connectedBySecond(apiKey: string, mode: "legacy" | "auto") {
   const client = new SecondClient({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode } })
   const requestInit = { headers: { authorization: `Bearer ${apiKey}` } }
@@ -144,7 +144,7 @@ async function connectedBySecond(apiKey: string, mode: "legacy" | "auto") {
   return client
 }
 
-test.each(["legacy", "auto"] as const)("version 2 of the MCP client has all of a server, %s", async (mode) => {
+test.each(["legacy", "auto"] as const)("version 2 of the MCP client has all features of a server, %s", async (mode) => {
   const apiKey = await newKey(organization, { mcp_tools: ["tools/*"] })
   const client = await connectedBySecond(apiKey, mode)
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["add", "slow", "hang", "secret"])
@@ -161,7 +161,7 @@ test.each(["legacy", "auto"] as const)("version 2 of the MCP client has all of a
   await client.close()
 })
 
-test("version 2 of the MCP client sees what its key may use, and a wrong key none of it", async () => {
+test("version 2 of the MCP client sees only what its key may use, and nothing with a wrong key", async () => {
   const apiKey = await newKey(organization, { mcp_tools: ["tools/add"] })
   const client = await connectedBySecond(apiKey, "auto")
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["add"])
@@ -180,7 +180,7 @@ test("the MCP client sees only the tools of its key", async () => {
   await client.close()
 })
 
-test.each(["whole", "streamed"])("the openai client has the tools of a server called, %s", async (form) => {
+test.each(["whole", "streamed"])("the openai client gets the tools of a server called, %s", async (form) => {
   const apiKey = await newKey(organization, { mcp_tools: ["tools/add"] })
   const request = {
     model: "sim/tool-call",
@@ -201,7 +201,7 @@ test.each(["whole", "streamed"])("the openai client has the tools of a server ca
   await eventually(async () => expect(await spentBy(apiKey)).toBeGreaterThan(0.001))
 })
 
-test("a call that the MCP client leaves ends at the server", async () => {
+test("a call that the MCP client aborts is cancelled at the server", async () => {
   const { client, apiKey } = await connected(["tools/*"])
   const before = cancelled
   const call = client.callTool({ name: "hang" }, undefined, { timeout: 500 })
@@ -211,7 +211,7 @@ test("a call that the MCP client leaves ends at the server", async () => {
   await eventually(async () => expect(await spentBy(apiKey)).toBe(0.001))
 })
 
-/** The official inspector on the command line, in a home of its own. */
+/** The official inspector on the command line, in a separate home. */
 async function inspect(apiKey: string, era: string, ...request: string[]) {
   const home = mkdtempSync(path.join(tmpdir(), "gateway-inspector-"))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
@@ -243,7 +243,7 @@ test.each(["legacy", "modern"])("the inspector lists and calls the tools of its 
     expect(await callsOf(apiKey)).toMatchObject([{ model: "mcp/tools/add", status: 200, outcome: "ok", cost: 0.001 }])
   })
 
-  // It does not find the tool in the list; a resource it asks the gateway for.
+  // The tool is not in the inspector's list; a resource is requested from the gateway.
   const denied = await inspect(apiKey, era, ...call, "secret")
   expect([denied.code, denied.errors]).toEqual([5, expect.stringContaining("Tool 'secret' not found")])
   const resource = await inspect(apiKey, era, "--method", "resources/read", "--uri", "file:///readme")
@@ -251,7 +251,7 @@ test.each(["legacy", "modern"])("the inspector lists and calls the tools of its 
   expect(await spentBy(apiKey)).toBe(0.001)
 })
 
-test("the inspector says that a key is not valid", async () => {
+test("the inspector reports an invalid key", async () => {
   const refused = await inspect("sk-gw-v1-wrong", "legacy", "--method", "tools/list")
   expect([refused.code, refused.errors]).toEqual([3, expect.stringContaining("This API key is not valid")])
 })

@@ -11,7 +11,7 @@ export type Started = {
   url: string
   managementKey: string
   apiKey: string
-  /** What it has printed so far. */
+  /** Output so far. */
   printed: () => string
   process: ChildProcess
   /** Ids of the process and of all that it started. */
@@ -21,7 +21,7 @@ export type Started = {
 const GREETING = "Ctrl-C ends it."
 const START_PATIENCE_MS = 80_000
 
-/** `npm start`, ready. `by` runs it: this Node, or a shell above it. */
+/** Runs `npm start` until it is ready. `by` runs it: this Node, or a shell above it. */
 export async function npmStart(
   state: string,
   by: (args: readonly string[]) => ChildProcess = byNode,
@@ -52,18 +52,18 @@ export function byNode(args: readonly string[], more: NodeJS.ProcessEnv = {}): C
   return spawn(process.execPath, ["src/dev/start.ts", ...args], options)
 }
 
-/** The keys of whoever runs the tests stay out of them. */
+/** The environment without the provider keys of the person who runs the tests. */
 export function withoutProviders(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_(?:API_KEY|BASE_URL)$/.test(name)))
 }
 
-/** What comes after the command keeps the shell from becoming it. */
+/** The command after it keeps the shell from replacing itself with the process. */
 export function byShell(args: readonly string[]): ChildProcess {
   const command = '"$0" src/dev/start.ts "$@"; true'
   return spawn("sh", ["-c", command, process.execPath, ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] })
 }
 
-/** Runs to its end without becoming ready. */
+/** Runs until it exits without becoming ready. */
 export async function npmStartInVain(port: number, state: string): Promise<{ code: number | null; printed: string }> {
   const child = byNode(["--port", String(port), "--state", state])
   const printed = collect(child)
@@ -71,13 +71,13 @@ export async function npmStartInVain(port: number, state: string): Promise<{ cod
   return { code, printed: printed() }
 }
 
-/** A signal to the process alone; settles when nothing of its family is left, or says what is. */
+/** Signals the process only; settles when no process of its family is left, or reports which is. */
 export async function end(started: Started, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
   started.process.kill(signal)
   await gone(started)
 }
 
-/** Whether or not the first process has reported its exit: what counts is that none is there. */
+/** Waits for no process to be left, whether or not the first one has reported its exit. */
 export async function gone({ family }: Started): Promise<void> {
   await eventually(() => {
     const left = running(family)

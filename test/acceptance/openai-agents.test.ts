@@ -28,7 +28,7 @@ const surfaces = [
   ["chat completions", false],
 ] as const
 
-describe.each(AUTHORS)("@openai/agents over the wire of %s", (author) => {
+describe.each(AUTHORS)("@openai/agents with the API format of %s", (author) => {
   test.each(surfaces)("completes a streamed run with a tool on %s", async (_, useResponses) => {
     const agent = new Agent({
       name: "Reporter",
@@ -49,7 +49,7 @@ describe.each(AUTHORS)("@openai/agents over the wire of %s", (author) => {
   })
 })
 
-test.each(surfaces)("@openai/agents: a model that is not there is a not-found error on %s", async (_, useResponses) => {
+test.each(surfaces)("@openai/agents: an unknown model is a NotFoundError on %s", async (_, useResponses) => {
   const agent = new Agent({ name: "Reporter", model: "sim/none" })
   await expect(runner(useResponses).run(agent, "Hello")).rejects.toBeInstanceOf(NotFoundError)
 })

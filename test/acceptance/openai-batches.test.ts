@@ -23,7 +23,7 @@ function jsonl(ids: readonly string[], model = "sim/echo"): string {
     .join("")
 }
 
-test("openai: a batch is uploaded, created, followed, read and listed", async () => {
+test("openai: a batch is uploaded, created, polled, read and listed", async () => {
   const client = openai(organization.apiKey)
   const ids = ["a", "b", "c"]
   const file = await client.files.create({ file: await toFile(Buffer.from(jsonl(ids)), "in.jsonl"), purpose: "batch" })
@@ -46,7 +46,7 @@ test("openai: a batch is uploaded, created, followed, read and listed", async ()
   expect(listed).toContain(batch.id)
 })
 
-test("openai: a wrong file fails with its lines, and a finished batch cannot be cancelled", async () => {
+test("openai: an invalid file fails with its lines, and a finished batch cannot be cancelled", async () => {
   const client = openai(organization.apiKey)
   const file = await client.files.create({
     file: await toFile(Buffer.from(jsonl(["a", "a"])), "in.jsonl"),
@@ -62,12 +62,12 @@ test("openai: a wrong file fails with its lines, and a finished batch cannot be 
   await expect(client.batches.cancel(batch.id)).rejects.toMatchObject({ status: 409 })
 })
 
-test("openai: a batch that is cancelled ends with what was done", async () => {
+test("openai: a cancelled batch ends with its finished requests", async () => {
   const client = openai(organization.apiKey)
   const ids = Array.from({ length: 2_000 }, (_, at) => `r${at}`)
   const file = await client.files.create({ file: await toFile(Buffer.from(jsonl(ids)), "in.jsonl"), purpose: "batch" })
   const created = await client.batches.create({ input_file_id: file.id, endpoint, completion_window: "24h" })
-  // A batch that is cancelled before its file is read has nothing to report.
+  // A batch that is cancelled before its file is read has no output.
   await eventually(async () => expect((await client.batches.retrieve(created.id)).status).toBe("in_progress"))
   expect((await client.batches.cancel(created.id)).status).toBe("cancelling")
   const batch = await eventually(async () => {

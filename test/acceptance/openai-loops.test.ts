@@ -29,7 +29,7 @@ const tool: FunctionTool = {
 
 type Costed = { cost: number }
 
-describe.each(AUTHORS)("openai: a streamed tool loop over the wire of %s", (author) => {
+describe.each(AUTHORS)("openai: a streamed tool loop with the API format of %s", (author) => {
   const model = `${author}/tool-call`
 
   test("on chat completions, run by the client", async () => {
@@ -96,12 +96,12 @@ describe.each(AUTHORS)("openai: a streamed tool loop over the wire of %s", (auth
   })
 })
 
-describe("openai: what the gateway does by itself", () => {
+describe("openai: server tools", () => {
   const user = { role: "user" as const, content: "Europe/Berlin" }
-  // The client has no type for tools of the gateway.
+  // The client has no type for server tools.
   const clock = { type: "openrouter:datetime" }
 
-  test("a server tool runs inside one answer, whole and streamed", async () => {
+  test("a server tool runs inside one response, non-streamed and streamed", async () => {
     const client = openai(organization.apiKey)
     const body = { model: "sim/tool-call", messages: [user], tools: [clock as unknown as ChatCompletionTool] }
     const whole = await client.chat.completions.create(body)
@@ -112,7 +112,7 @@ describe("openai: what the gateway does by itself", () => {
     }
   })
 
-  test("a server tool shows in a response as an item of its own", async () => {
+  test("a server tool is a separate item of a response", async () => {
     const client = openai(organization.apiKey)
     const body = { model: "sim/tool-call", input: "Europe/Berlin", tools: [clock as unknown as FunctionTool] }
     for (const response of [await client.responses.create(body), await client.responses.stream(body).finalResponse()]) {
@@ -122,7 +122,7 @@ describe("openai: what the gateway does by itself", () => {
   })
 })
 
-test("openai: a model that is not there is the client's not-found error on every surface", async () => {
+test("openai: an unknown model is a NotFoundError on every endpoint", async () => {
   const client = openai(organization.apiKey)
   const model = "sim/none"
   const messages = [{ role: "user" as const, content: "Hello" }]

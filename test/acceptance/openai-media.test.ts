@@ -8,14 +8,14 @@ beforeAll(async () => {
   organization = await newOrganization()
 })
 
-test("openai: pictures are made", async () => {
+test("openai: images are generated", async () => {
   const images = await openai(organization.apiKey).images.generate({ model: "sim/image", prompt: "a dot", n: 2 })
   const pictures = images.data?.map(({ b64_json: picture }) => Buffer.from(picture ?? "", "base64")) ?? []
   expect(pictures.map((picture) => picture.subarray(1, 4).toString())).toEqual(["PNG", "PNG"])
   expect(images.usage).toMatchObject({ cost: 0.04 })
 })
 
-test("openai: what was spoken can be sent back to be written down", async () => {
+test("openai: generated speech can be transcribed", async () => {
   const client = openai(organization.apiKey)
   const speech = await client.audio.speech.create({
     model: "sim/speech",
@@ -35,7 +35,7 @@ test("openai: what was spoken can be sent back to be written down", async () => 
   expect(written.usage).toMatchObject({ type: "duration", seconds: 1, cost: 0.0001 })
 })
 
-test("openai: a model that does not make this is the client's not-found error", async () => {
+test("openai: a model without this modality is a NotFoundError", async () => {
   const client = openai(organization.apiKey)
   const model = "sim/echo"
   const file = await toFile(Buffer.from("sound"), "a.wav")

@@ -25,7 +25,7 @@ const weather = {
 const time = { ...weather, function: { ...weather.function, name: "time", description: "The time in a city." } }
 
 describe("the openai client", () => {
-  test("reads a whole answer", async () => {
+  test("reads a non-streamed response", async () => {
     const result = await client.chat.completions.create({ model: "sim/echo", messages: user("Hello there") })
     expect(result.object).toBe("chat.completion")
     expect(result.choices[0]).toMatchObject({ finish_reason: "stop", message: { content: "Hello there" } })
@@ -55,7 +55,7 @@ describe("the openai client", () => {
   test.each([
     ["sim/tool-call", 1],
     ["sim/parallel-tools", 2],
-  ])("calls tools of %s and tells what they answered", async (model, calls) => {
+  ])("calls tools of %s and sends their results", async (model, calls) => {
     const messages: OpenAI.ChatCompletionMessageParam[] = user("Paris")
     const tools = [weather, time]
     const first = await client.chat.completions.create({ model, messages, tools })
@@ -73,7 +73,7 @@ describe("the openai client", () => {
     expect(second.choices[0]).toMatchObject({ finish_reason: "stop", message: { content: "The tool answered: Sunny" } })
   })
 
-  test.each(["sim/tool-call", "sim/parallel-tools"])("runs the streamed tools of %s by itself", async (model) => {
+  test.each(["sim/tool-call", "sim/parallel-tools"])("runs the streamed tools of %s itself", async (model) => {
     const asked: unknown[] = []
     const runner = client.chat.completions.runTools({
       model,
@@ -98,7 +98,7 @@ describe("the openai client", () => {
     for (const input of asked) expect(input).toEqual({ city: expect.any(String) as string })
   })
 
-  test.each([false, true])("parses an answer in a JSON schema, streamed: %s", async (streamed) => {
+  test.each([false, true])("parses a response in a JSON schema, streamed: %s", async (streamed) => {
     const schema = {
       type: "object",
       properties: { city: { type: "string" }, degrees: { type: "integer" } },
@@ -119,7 +119,7 @@ describe("the openai client", () => {
     })
   })
 
-  test("leaves in the middle of a stream, and pays once for what was delivered", async () => {
+  test("disconnects in the middle of a stream and is charged once for the delivered tokens", async () => {
     const own = await newOrganization()
     const controller = new AbortController()
     const total = 500
@@ -155,19 +155,19 @@ describe("the openai client", () => {
   })
 })
 
-describe("the openai client is told", () => {
+describe("the openai client gets", () => {
   const hello = (asker: OpenAI, model = "sim/echo", more: object = {}) =>
     asker.chat.completions.create({ model, messages: user("Hello"), ...more })
 
-  test("401 for a key that is not valid", async () => {
+  test("401 for an invalid key", async () => {
     await expect(hello(openai("sk-gw-v1-wrong"))).rejects.toBeInstanceOf(AuthenticationError)
   })
 
-  test("404 for a model that is not there", async () => {
+  test("404 for an unknown model", async () => {
     await expect(hello(client, "sim/none")).rejects.toBeInstanceOf(NotFoundError)
   })
 
-  test.each([false, true])("429 of a provider, streamed: %s", async (stream) => {
+  test.each([false, true])("429 from a provider, streamed: %s", async (stream) => {
     const failure: unknown = await hello(client, "sim/status-429", { stream }).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(RateLimitError)
     expect(failure).toMatchObject({ status: 429, code: 429 })
@@ -181,21 +181,24 @@ describe("the openai client is told", () => {
     })
   })
 
-  test("400 in words that name the field", async () => {
+  test("400 with the name of the field", async () => {
     const failure: unknown = await hello(client, "sim/echo", { temperature: 3 }).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(BadRequestError)
     expect(failure).toMatchObject({ message: expect.stringMatching(/temperature/) as string })
   })
 
-  // A provider that falls silent is in the runtime tests, where its patience is short.
-  test.each(["sim/late-error", "sim/cut"])("of %s in the middle of a stream, and sees no good end", async (model) => {
-    const stream = await client.chat.completions.create({ model, messages: user("Hello"), stream: true })
-    const seen: OpenAI.ChatCompletionChunk[] = []
-    const read = async () => {
-      for await (const chunk of stream) seen.push(chunk)
-    }
-    await expect(read()).rejects.toBeInstanceOf(APIError)
-    expect(seen.length).toBeGreaterThan(0)
-    expect(seen.flatMap((chunk) => chunk.choices[0]?.finish_reason ?? [])).toEqual([])
-  })
+  // An idle provider is in the runtime tests, which have a short idle timeout.
+  test.each(["sim/late-error", "sim/cut"])(
+    "an APIError for %s in the middle of a stream, without a finish reason",
+    async (model) => {
+      const stream = await client.chat.completions.create({ model, messages: user("Hello"), stream: true })
+      const seen: OpenAI.ChatCompletionChunk[] = []
+      const read = async () => {
+        for await (const chunk of stream) seen.push(chunk)
+      }
+      await expect(read()).rejects.toBeInstanceOf(APIError)
+      expect(seen.length).toBeGreaterThan(0)
+      expect(seen.flatMap((chunk) => chunk.choices[0]?.finish_reason ?? [])).toEqual([])
+    },
+  )
 })

@@ -18,7 +18,7 @@ async function audit(query: string): Promise<Entry[]> {
   return ((await response.json()) as { data: Entry[] }).data
 }
 
-test("what the client changes is in the audit log, in order and once", async () => {
+test("the client's changes are in the audit log, in order and once", async () => {
   const manager = openrouter(organization.managementKey)
   const { data } = await manager.apiKeys.create({ requestBody: { name: "audited" } })
   await manager.apiKeys.update({ hash: data.hash, requestBody: { name: "renamed" } })

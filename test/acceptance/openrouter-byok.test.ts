@@ -11,7 +11,7 @@ beforeAll(async () => {
 const KEY = "sk-acceptance-0123456789abcdef"
 const NOWHERE = "01900000-0000-7000-8000-000000000000"
 
-test("credentials are made, read, listed, changed and deleted by the client", async () => {
+test("the client creates, reads, lists, changes and deletes credentials", async () => {
   const { byok } = openrouter(organization.managementKey)
   const { data: made } = await byok.create({
     createBYOKKeyRequest: { provider: "openai", key: KEY, name: "Ours", isFallback: true, allowedModels: ["openai/*"] },
@@ -33,7 +33,7 @@ test("credentials are made, read, listed, changed and deleted by the client", as
   expect(await byok.delete({ id: made.id })).toEqual({ deleted: true })
 })
 
-test("each failure is the error that the client has a class for", async () => {
+test("each failure is the client's error class for its status", async () => {
   const manager = openrouter(organization.managementKey).byok
   const [stranger, principal] = [openrouter("sk-wrong").byok, openrouter(organization.apiKey).byok]
   const good = { provider: "openai" as const, key: KEY }
@@ -56,7 +56,7 @@ test("each failure is the error that the client has a class for", async () => {
   await refused(principal.update({ id: NOWHERE, updateBYOKKeyRequest: { name: "x" } }), errors.ForbiddenResponseError)
 })
 
-test("a call with the workspace's own key is told as one", async () => {
+test("a call with a BYOK credential reports isByok and costs nothing", async () => {
   const own = await newOrganization()
   await openrouter(own.managementKey).byok.create({
     createBYOKKeyRequest: { provider: "embedded" as never, key: KEY, isByokOnly: true },

@@ -14,7 +14,7 @@ const bodyOf = (content: string | Uint8Array<ArrayBuffer>, fileName = "notes.md"
   requestBody: { file: { fileName, content: new Blob([content]) } },
 })
 
-test("files are kept, told of, listed to the last page and deleted by the client", async () => {
+test("the client uploads, retrieves, lists over all pages and deletes files", async () => {
   const { files } = openrouter(organization.apiKey)
   const made = await files.upload(bodyOf("# Notes"))
   expect(made).toMatchObject({ filename: "notes.md", mimeType: "text/markdown", sizeBytes: 7, downloadable: false })
@@ -31,7 +31,7 @@ test("files are kept, told of, listed to the last page and deleted by the client
   expect(await files.delete({ fileId: id })).toMatchObject({ id, type: "file_deleted" })
 })
 
-test("each failure is the error that the client has a class for", async () => {
+test("each failure is the client's error class for its status", async () => {
   const { files } = openrouter(organization.apiKey)
   const stranger = openrouter("sk-wrong").files
   await refused(files.upload(bodyOf("")), errors.BadRequestResponseError)

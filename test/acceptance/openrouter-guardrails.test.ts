@@ -20,7 +20,7 @@ beforeAll(async () => {
   for await (const { result } of await manager.organization.listMembers()) userId = result.data[0]?.id ?? ""
 })
 
-/** The pages of a list that the client walks by itself, in one. */
+/** All pages of a list that the client iterates, in one array. */
 async function whole<T>(pages: Promise<AsyncIterable<{ result: { data: T[]; totalCount: number } }>>): Promise<T[]> {
   const all: T[] = []
   for await (const { result } of await pages) all.push(...result.data)
@@ -34,7 +34,7 @@ async function newGuardrail(input: Partial<Input> = {}) {
 const newKey = () => manager.apiKeys.create({ requestBody: { name: "guarded" } })
 
 describe("the @openrouter/sdk client", () => {
-  test("makes, reads, lists, changes and deletes guardrails, every field of them", async () => {
+  test("creates, reads, lists, changes and deletes guardrails with every field", async () => {
     const input = {
       description: "All of it",
       allowedModels: ["sim/echo"],
@@ -65,7 +65,7 @@ describe("the @openrouter/sdk client", () => {
     await expect(manager.guardrails.get({ id: made.id })).rejects.toBeInstanceOf(NotFoundResponseError)
   })
 
-  test("makes the default guardrail of a workspace by changing it", async () => {
+  test("creates the default guardrail of a workspace by changing it", async () => {
     const team = await manager.workspaces.create({ createWorkspaceRequest: { name: "Team", slug: "guarded-team" } })
     const id = team.data.defaultGuardrailId
     const { data } = await manager.guardrails.update({ id, updateGuardrailRequest: { enforceZdr: true } })
@@ -73,7 +73,7 @@ describe("the @openrouter/sdk client", () => {
     expect(await whole(manager.guardrails.list({ workspaceId: team.data.id }))).toEqual([data])
   })
 
-  test("assigns keys and members, lists them and takes them away", async () => {
+  test("assigns keys and members, lists them and removes them", async () => {
     const { id } = await newGuardrail()
     const { data: key } = await newKey()
     const keys = { keyHashes: [key.hash] }
@@ -94,7 +94,7 @@ describe("the @openrouter/sdk client", () => {
     expect(left).toEqual({ unassignedCount: 1 })
   })
 
-  test("400 where a rule of guardrails stands against it", async () => {
+  test("gets 400 for invalid guardrails", async () => {
     const refused: Partial<Input>[] = [
       { limitUsd: 5 },
       { allowedDataRegions: [] },
@@ -104,7 +104,7 @@ describe("the @openrouter/sdk client", () => {
     for (const one of refused) await expect(newGuardrail(one)).rejects.toBeInstanceOf(BadRequestResponseError)
   })
 
-  test("403 of calls that a guardrail stops, 200 of those it mends, and the stage of the pipeline", async () => {
+  test("gets 403 for blocked calls, 200 for redacted ones, and the pipeline stage", async () => {
     const { data: row, key } = await newKey()
     const { id } = await newGuardrail({
       ignoredModels: ["sim/json"],
@@ -175,7 +175,7 @@ describe("the @openrouter/sdk client", () => {
         client.guardrails.bulkUnassignMembers({ id, bulkUnassignMembersRequest: { memberUserIds: ["u"] } }),
     ],
   ]
-  test.each(operations)("%s is refused: 401, 403, 404", async (name, call) => {
+  test.each(operations)("%s is rejected: 401, 403, 404", async (name, call) => {
     const none = "01a1fea8-2c68-7203-9ae9-7a20136d02a7"
     await expect(call(openrouter("sk-none"), none)).rejects.toBeInstanceOf(UnauthorizedResponseError)
     await expect(call(openrouter(organization.apiKey), none)).rejects.toMatchObject({ statusCode: 403 })

@@ -8,8 +8,8 @@ import { newOrganization, openrouter } from "./world.ts"
 const NOWHERE = "01900000-0000-7000-8000-000000000000"
 
 /**
- * The client reads `openrouter.provide_input` alone, which a deployment says where its CLIENT_DIALECT says so. This
- * gateway says `service.provide_input`, so the word is put in the answer's place on its way.
+ * The client reads only `openrouter.provide_input`, which a deployment sends with the CLIENT_DIALECT for it. This
+ * gateway sends `service.provide_input`, so the name is replaced on its way.
  */
 function inTheClientsWords(apiKey: string): OpenRouter {
   const httpClient = new HTTPClient({
@@ -45,7 +45,7 @@ async function chat(client: OpenRouter, internId: string, messages: InternChatMe
   return chunks
 }
 
-test("an intern lives from its creation to its deletion in the client's hands", async () => {
+test("the client creates, lists, suspends and deletes an intern", async () => {
   const client = openrouter((await newOrganization()).apiKey)
   const internId = await newIntern(client)
   const again = await client.interns.createIntern({ createInternRequest: { name: "ada", provision: false } })
@@ -57,7 +57,7 @@ test("an intern lives from its creation to its deletion in the client's hands", 
   await eventually(async () => expect((await client.interns.listInterns()).data).toEqual([]))
 })
 
-test("a turn asks, is answered, and ends, with every chunk as the client knows it", async () => {
+test("a turn pauses at a question, is answered and ends, and the client knows every chunk", async () => {
   const client = inTheClientsWords((await newOrganization()).apiKey)
   const internId = await newIntern(client)
   const asked = await chat(client, internId, [{ role: "user", content: "echo hello" }], { approvalMode: "manual" })
@@ -86,7 +86,7 @@ test("a turn asks, is answered, and ends, with every chunk as the client knows i
   expect(told.at(-1)).toMatchObject({ sessionId, usage: { promptTokens: expect.any(Number) } })
 })
 
-test("each failure is the error that the client has a class for", async () => {
+test("each failure is the client's error class for its status", async () => {
   const client = openrouter((await newOrganization()).apiKey)
   const { interns } = client
   const failure = async (asked: Promise<unknown>) => asked.then(() => undefined).catch((thrown: unknown) => thrown)

@@ -23,7 +23,7 @@ test("@openrouter/sdk: documents are ranked, and parse strictly", async () => {
   expect(ranked.usage).toMatchObject({ cost: 0.001, searchUnits: 1 })
 })
 
-test("@openrouter/sdk: pictures are made, and parse strictly", async () => {
+test("@openrouter/sdk: images are generated, and parse strictly", async () => {
   const imageGenerationRequest = { model: "sim/image", prompt: "a dot", n: 2, stream: false as const }
   const made = await openrouter(organization.apiKey).images.generate({ imageGenerationRequest })
   if (!("data" in made)) throw new Error("A stream came.")
@@ -31,7 +31,7 @@ test("@openrouter/sdk: pictures are made, and parse strictly", async () => {
   expect(made.usage).toMatchObject({ cost: 0.04, isByok: false })
 })
 
-test("@openrouter/sdk: words are spoken, and what was spoken is written down, from JSON and from a form", async () => {
+test("@openrouter/sdk: speech is generated, and transcribed from JSON and from a form", async () => {
   const client = openrouter(organization.apiKey)
   const speech = await client.tts.createSpeech({
     speechRequest: { model: "sim/speech", input: "Hello", voice: "alloy" },
@@ -47,7 +47,7 @@ test("@openrouter/sdk: words are spoken, and what was spoken is written down, fr
   expect((await client.stt.createTranscriptionMultipart({ requestBody })).text).toBe(text)
 })
 
-test("@openrouter/sdk: a video is ordered, asked for and fetched", async () => {
+test("@openrouter/sdk: a video is created, polled and fetched", async () => {
   const client = openrouter(organization.apiKey)
   const ordered = await client.videoGeneration.generate({
     videoGenerationRequest: { model: "sim/video", prompt: "waves", duration: 3 },
@@ -59,7 +59,7 @@ test("@openrouter/sdk: a video is ordered, asked for and fetched", async () => {
   expect(film.subarray(4, 8).toString()).toBe("ftyp")
 })
 
-test("@openrouter/sdk: a model that does not make this is the client's not-found error", async () => {
+test("@openrouter/sdk: a model without this modality is a NotFoundResponseError", async () => {
   const client = openrouter(organization.apiKey)
   const rerank = client.rerank.rerank({ requestBody: { model: "sim/echo", query: "x", documents: ["x"] } })
   await expect(rerank).rejects.toBeInstanceOf(NotFoundResponseError)

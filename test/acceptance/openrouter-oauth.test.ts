@@ -18,8 +18,8 @@ beforeAll(async () => {
 const refused = async (asked: Promise<unknown>, kind: new (...args: never[]) => Error) =>
   expect(asked).rejects.toBeInstanceOf(kind)
 
-describe("the client", () => {
-  test("makes a code and exchanges it for a key that works", async () => {
+describe("the @openrouter/sdk client", () => {
+  test("creates a code and exchanges it for a working key", async () => {
     const { oAuth } = openrouter(organization.apiKey)
     const { codeChallenge, codeVerifier } = await oAuth.createSHA256CodeChallenge()
     const { data } = await oAuth.createAuthCode({
@@ -33,7 +33,7 @@ describe("the client", () => {
     await refused(oAuth.exchangeAuthCodeForAPIKey({ requestBody: exchanged }), errors.ForbiddenResponseError)
   })
 
-  test("has a class for each failure", async () => {
+  test("has an error class for each failure", async () => {
     const { oAuth } = openrouter(organization.apiKey)
     const ask = (callbackUrl: string, by = oAuth) => by.createAuthCode({ requestBody: { callbackUrl } })
     await refused(ask("http://app.example"), errors.BadRequestResponseError)
@@ -46,7 +46,7 @@ describe("the client", () => {
     await refused(oAuth.exchangeAuthCodeForAPIKey({ requestBody: { code: "x" } }), errors.ForbiddenResponseError)
   })
 
-  test("reads the public keys, and is told in OAuth's words what a token lacks", async () => {
+  test("reads the public keys, and gets OAuth errors for an invalid token", async () => {
     const { oAuth } = openrouter("")
     const { keys } = await oAuth.listOauthJwks()
     expect(keys).toHaveLength(1)
@@ -63,9 +63,9 @@ describe("the client", () => {
 })
 
 if (!hasChromium) {
-  test("a browser is needed to see the authorization page", (context) => context.skip())
+  test("cannot see the authorization page without a browser", (context) => context.skip())
 } else {
-  describe("a person with a browser", () => {
+  describe("a user with a browser", () => {
     let browser: Browser
     let app: http.Server
     let heard: URL[] = []
@@ -75,7 +75,7 @@ if (!hasChromium) {
       app = http.createServer((request, response) => {
         const url = new URL(request.url ?? "/", "http://localhost")
         heard.push(url)
-        // Where many apps send whoever comes back: home, which may be another origin.
+        // Many apps redirect a returning user to their home, which may be another origin.
         if (url.searchParams.has("home")) {
           const { port } = app.address() as AddressInfo
           response.writeHead(302, { location: `http://localhost:${port}/home` }).end()
@@ -106,7 +106,7 @@ if (!hasChromium) {
       return { page, codeVerifier }
     }
 
-    test("signs in, sees what the app will get, allows it, and the app has a key that works", async () => {
+    test("signs in, sees what the app will get, allows it, and the app has a working key", async () => {
       const { page, codeVerifier } = await open(3)
       await page.getByLabel("Your API key").fill("sk-gw-v1-wrong")
       await page.getByRole("button", { name: "Sign in" }).click()
@@ -129,7 +129,7 @@ if (!hasChromium) {
       await page.context().close()
     })
 
-    test("is led on by the app to another origin", async () => {
+    test("is redirected by the app to another origin", async () => {
       const { page } = await open(undefined, `${callback()}?home=1`)
       await page.getByLabel("Your API key").fill(organization.apiKey)
       await page.getByRole("button", { name: "Sign in" }).click()
@@ -140,7 +140,7 @@ if (!hasChromium) {
       await page.context().close()
     })
 
-    test("refuses, and the app hears of it and gets nothing", async () => {
+    test("denies, and the app gets error=access_denied only", async () => {
       const { page } = await open()
       await page.getByLabel("Your API key").fill(organization.managementKey)
       await page.getByRole("button", { name: "Sign in" }).click()
@@ -150,7 +150,7 @@ if (!hasChromium) {
       await page.context().close()
     })
 
-    test("is shown the page in no frame", async () => {
+    test("does not see the page in a frame", async () => {
       const { page } = await open()
       const url = page.url()
       await page.goto(callback())

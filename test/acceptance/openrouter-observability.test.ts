@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 
 const NOWHERE = "01900000-0000-7000-8000-000000000000"
-/** What the client does not know it hands over raw and marked. */
+/** The client marks values that it does not know. */
 function known(told: ObservabilityDestination) {
   if ("isUnknown" in told) throw new Error(`The client does not know ${JSON.stringify(told)}.`)
   return told
@@ -20,7 +20,7 @@ function known(told: ObservabilityDestination) {
 const LANGFUSE = { type: "langfuse" as const, name: "Ours", config: CONFIGS["langfuse"]?.config ?? {} }
 
 test.each(Object.entries(CONFIGS))(
-  "a destination of kind %s is made, read, changed and deleted",
+  "a destination of type %s is created, read, changed and deleted",
   async (type, kind) => {
     const { observability } = openrouter(organization.managementKey)
     const created = await observability.create({
@@ -77,7 +77,7 @@ test("destinations are listed by page", async () => {
   expect(new Set(listed.map(({ id }) => id)).size).toBe(3)
 })
 
-test("each failure is the error that the client has a class for", async () => {
+test("each failure is the client's error class for its status", async () => {
   const manager = openrouter(organization.managementKey).observability
   const [stranger, principal] = [openrouter("sk-wrong").observability, openrouter(organization.apiKey).observability]
   const refused = async (asked: Promise<unknown>, kind: new (...args: never[]) => Error) =>

@@ -40,7 +40,7 @@ async function change(slug: string, body: object): Promise<void> {
 }
 
 describe("the @openrouter/sdk client", () => {
-  test("makes presets on every surface, and versions of one", async () => {
+  test("creates presets on every endpoint, and versions of one", async () => {
     const first = await chatPreset(manager, "first", { temperature: 0.5 })
     expect(first.data).toMatchObject({
       slug: "first",
@@ -61,7 +61,7 @@ describe("the @openrouter/sdk client", () => {
     )
   })
 
-  test("lists presets and versions, page by page", async () => {
+  test("lists presets and versions page by page", async () => {
     for (let seed = 0; seed < 3; seed++) await chatPreset(manager, "listed", { seed })
     await chatPreset(manager, "latest")
     const slugs: string[] = []
@@ -76,7 +76,7 @@ describe("the @openrouter/sdk client", () => {
     expect(versions).toEqual([1, 2, 3])
   })
 
-  test("calls with presets, whole and streamed", async () => {
+  test("calls with presets, non-streamed and streamed", async () => {
     await chatPreset(manager, "used")
     for (const model of ["@preset/used", "sim/echo@preset/used"]) {
       const whole = await client.chat.send({ chatRequest: { model, messages, stream: false } })
@@ -92,7 +92,7 @@ describe("the @openrouter/sdk client", () => {
   })
 
   const creations = { chatPreset, responsesPreset, messagesPreset }
-  test.each(Object.entries(creations))("%s is refused: 400, 401, 403, 409", async (_, create) => {
+  test.each(Object.entries(creations))("%s is rejected: 400, 401, 403, 409", async (_, create) => {
     await expect(create(manager, "bad", { temperature: 7 })).rejects.toBeInstanceOf(BadRequestResponseError)
     await expect(create(openrouter("sk-none"), "p")).rejects.toBeInstanceOf(UnauthorizedResponseError)
     await expect(create(client, "p")).rejects.toBeInstanceOf(ForbiddenResponseError)
@@ -112,13 +112,13 @@ describe("the @openrouter/sdk client", () => {
     ["getVersion", (by, slug) => by.presets.getVersion({ slug, version: "1" })],
     ["listVersions", (by, slug) => by.presets.listVersions({ slug })],
   ]
-  test.each(reads)("%s is refused: 400, 401, 404", async (_, read) => {
+  test.each(reads)("%s is rejected: 400, 401, 404", async (_, read) => {
     await expect(read(client, "no slug")).rejects.toBeInstanceOf(BadRequestResponseError)
     await expect(read(openrouter("sk-none"), "p")).rejects.toBeInstanceOf(UnauthorizedResponseError)
     await expect(read(client, "nothing")).rejects.toBeInstanceOf(NotFoundResponseError)
   })
 
-  test("list is refused: 400, 401", async () => {
+  test("list is rejected: 400, 401", async () => {
     await expect(client.presets.list({ limit: 1_000 })).rejects.toBeInstanceOf(BadRequestResponseError)
     await expect(openrouter("sk-none").presets.list()).rejects.toBeInstanceOf(UnauthorizedResponseError)
   })

@@ -35,7 +35,7 @@ test("the client reads groups, mappings and sync jobs of a directory", async () 
     createWorkspaceRequest: { name: "Engineering", slug: "engineering" },
   })
   const input = { scim_group_id: group?.id, workspace_id: workspace.id }
-  // The client reads 201 alone, which a deployment answers where its CLIENT_DIALECT says so.
+  // The client reads only 201, which a deployment returns with the CLIENT_DIALECT for it.
   const made = await ask(`${url}/scim/group-mappings`, managementKey, input)
   expect(made.status).toBe(200)
   const { id } = (made.body as { data: { id: string } }).data

@@ -23,13 +23,13 @@ const messages = [{ role: "user" as const, content: "Count this" }]
 const chat = () => client.chat.send({ chatRequest: { model: "sim/echo", messages, stream: false } })
 
 describe("the @openrouter/sdk client", () => {
-  test("reads what a call was, what was said in it, and says what was wrong with it", async () => {
+  test("reads a generation and its content, and sends feedback", async () => {
     const { result } = await manager.workspaces.list()
     const [workspace] = result.data
     if (!workspace) throw new Error("There is no workspace.")
     const updateWorkspaceRequest = { isObservabilityIoLoggingEnabled: true }
     await manager.workspaces.update({ id: workspace.id, updateWorkspaceRequest })
-    // What an isolate knows of a key is five seconds old at most; a key of its own is new to it.
+    // An isolate caches a key for up to five seconds; a new key is not cached.
     const { key } = await manager.apiKeys.create({ requestBody: { name: "logged" } })
     const logged = openrouter(key)
     const answer = await logged.chat.send({ chatRequest: { model: "sim/echo", messages, stream: false } })
@@ -47,7 +47,7 @@ describe("the @openrouter/sdk client", () => {
     await expect(stranger.generations.getGeneration({ id: "x" })).rejects.toThrow(UnauthorizedResponseError)
   })
 
-  test("asks what was used", async () => {
+  test("reads credits, activity and analytics", async () => {
     await chat()
     expect((await manager.credits.getCredits()).data.totalUsage).toBeGreaterThan(0)
     expect((await manager.analytics.getUserActivity()).data).toEqual([])
@@ -56,7 +56,7 @@ describe("the @openrouter/sdk client", () => {
     const ask = (metrics: string[]) =>
       manager.analytics.queryAnalytics({ requestBody: { metrics, dimensions: ["model"], granularity: "hour" } })
     const { data } = await ask(["requests", "usage"])
-    // Its type of a row has no fields.
+    // The client's type of a row has no fields.
     expect(data.data).toHaveLength(1)
     expect(data.metadata.rowCount).toBe(1)
     expect(data.metadata.truncated).toBe(false)
@@ -65,7 +65,7 @@ describe("the @openrouter/sdk client", () => {
     await expect(client.credits.getCredits()).rejects.toThrow(ForbiddenResponseError)
   })
 
-  test("reads the datasets, which are empty where the gateway cannot know", async () => {
+  test("reads the datasets, which are empty if the gateway has no data", async () => {
     const apps = await client.datasets.getAppRankings()
     for await (const { result } of apps) expect(result.meta.version).toBe("v1")
     expect((await client.datasets.getRankingsDaily()).meta.version).toBe("v1")

@@ -5,7 +5,7 @@ import { newOrganization, openrouter } from "./world.ts"
 const SECRET = { hosts: ["API.example.com"], value: "value-of-the-acceptance-test" }
 const NOWHERE = "01900000-0000-7000-8000-000000000000"
 
-test("secrets of a workspace are stored, listed and deleted by the client", async () => {
+test("the client stores, lists and deletes secrets of a workspace", async () => {
   const { vault } = openrouter((await newOrganization()).apiKey)
   const { data: made } = await vault.storeVaultSecret({ name: "token", vaultSecretWriteRequest: SECRET })
   expect(made).toEqual({
@@ -19,7 +19,7 @@ test("secrets of a workspace are stored, listed and deleted by the client", asyn
   expect(await vault.listVaultSecrets()).toEqual({ data: [], hasMore: false })
 })
 
-test("each failure is the error that the client has a class for", async () => {
+test("each failure is the client's error class for its status", async () => {
   const { apiKey } = await newOrganization()
   const { vault } = openrouter(apiKey)
   const stranger = openrouter("sk-wrong").vault

@@ -24,7 +24,7 @@ beforeAll(async () => {
   userId = ((await response.json()) as { data: { id: string } }).data.id
 })
 
-/** The pages of a list that the client walks by itself, in one. */
+/** All pages of a list that the client iterates, in one array. */
 async function whole<T>(pages: Promise<AsyncIterable<{ result: { data: T[]; totalCount: number } }>>): Promise<T[]> {
   const all: T[] = []
   for await (const { result } of await pages) all.push(...result.data)
@@ -38,7 +38,7 @@ async function newTeam(input: { disabledServerTools?: ("openrouter:web_search" |
 }
 
 describe("the @openrouter/sdk client", () => {
-  test("makes, reads, lists, changes and deletes workspaces", async () => {
+  test("creates, reads, lists, changes and deletes workspaces", async () => {
     const made = await newTeam({ disabledServerTools: ["openrouter:web_search"] })
     expect(made).toMatchObject({ name: "Team", disabledServerTools: ["openrouter:web_search"], updatedAt: null })
     for (const id of [made.id, made.slug]) expect((await manager.workspaces.get({ id })).data).toEqual(made)
@@ -51,7 +51,7 @@ describe("the @openrouter/sdk client", () => {
     await expect(manager.workspaces.get({ id: made.id })).rejects.toBeInstanceOf(NotFoundResponseError)
   })
 
-  test("sets the budgets of a workspace that it made", async () => {
+  test("sets and deletes the budgets of a workspace", async () => {
     const { id } = await newTeam()
     const budget = { workspaceRef: id, interval: "daily" as const }
     await manager.workspaces.setBudget({ ...budget, upsertWorkspaceBudgetRequest: { limitUsd: 2 } })
@@ -73,7 +73,7 @@ describe("the @openrouter/sdk client", () => {
     expect(people[0]).toMatchObject({ id: userId, email: "ada@example.com", firstName: "Ada", lastName: null })
   })
 
-  test("400 where a rule of workspaces stands against it", async () => {
+  test("gets 400 for invalid workspaces", async () => {
     const { id, slug } = await newTeam()
     const again = manager.workspaces.create({ createWorkspaceRequest: { name: "x", slug } })
     await expect(again).rejects.toBeInstanceOf(BadRequestResponseError)
@@ -106,10 +106,10 @@ describe("the @openrouter/sdk client", () => {
     ],
     ["organization.listMembers", (client) => client.organization.listMembers()],
   ]
-  test.each(operations)("%s is refused: 401, 403, 404", async (name, call) => {
+  test.each(operations)("%s is rejected: 401, 403, 404", async (name, call) => {
     await expect(call(openrouter("sk-none"), "default")).rejects.toBeInstanceOf(UnauthorizedResponseError)
     const forbidden = call(openrouter(organization.apiKey), "default")
-    // Where the client knows no 403, it is an error without a class of its own.
+    // Where the client has no class for a 403, it throws a general error.
     await expect(forbidden).rejects.toMatchObject({ statusCode: 403 })
     if (["create", "update", "delete", "bulkAddMembers", "bulkRemoveMembers"].includes(name)) {
       await expect(call(openrouter(organization.apiKey), "default")).rejects.toBeInstanceOf(ForbiddenResponseError)
@@ -119,7 +119,7 @@ describe("the @openrouter/sdk client", () => {
     }
   })
 
-  test("403 of a call that names a disabled server tool, and the default model of one that names none", async () => {
+  test("gets 403 for a call with a disabled server tool, and the default model for a call without a model", async () => {
     const { id } = await newTeam({ disabledServerTools: ["openrouter:datetime"] })
     const client = openrouter(await newKey(organization, { workspace_id: id }))
     const messages = [{ role: "user" as const, content: "Hi" }]
@@ -132,7 +132,7 @@ describe("the @openrouter/sdk client", () => {
     expect(answer).toMatchObject({ choices: [{ finishReason: "stop" }] })
   })
 
-  test("the default workspace goes when that is confirmed", async () => {
+  test("deletes the default workspace on confirmation", async () => {
     const other = await newOrganization()
     const client = openrouter(other.managementKey)
     expect(await client.workspaces.delete({ id: "default", confirmDefaultWorkspaceDeletion: true })).toEqual({

@@ -28,7 +28,7 @@ async function send(model: string, text: string): Promise<ChatResult> {
   return result
 }
 
-/** Every chunk is parsed strictly, one by one: a chunk the client refuses throws here. */
+/** The client parses every chunk strictly and throws here for one that it rejects. */
 async function stream(model: string, text: string): Promise<ChatStreamChunk[]> {
   const result = await client.chat.send({ chatRequest: { ...body(model, text), stream: true } })
   if ("choices" in result) throw new Error("A document came.")
@@ -55,13 +55,13 @@ const STREAMED = [
 ]
 
 describe("the @openrouter/sdk client", () => {
-  test.each(STREAMED)("reads a whole answer of %s", async (model) => {
+  test.each(STREAMED)("reads a non-streamed response of %s", async (model) => {
     const result = await send(model, "Hello there")
     expect(result.choices[0]?.finishReason).toBe("stop")
     expect(result.choices[0]?.message.role).toBe("assistant")
   })
 
-  // Three clean streams earn an endpoint a lane in which nobody looks at its frames.
+  // After three conforming streams an endpoint is relayed without reading its frames.
   test.each(STREAMED)("reads the streams of %s, the fifth like the first", async (model) => {
     const tellings = []
     for (let turn = 0; turn < 5; turn++) {
@@ -76,7 +76,7 @@ describe("the @openrouter/sdk client", () => {
     for (const telling of tellings) expect(telling).toEqual(tellings[0])
   })
 
-  test.each(["sim/late-error", "sim/cut"])("reads the chunk in which %s is told", async (model) => {
+  test.each(["sim/late-error", "sim/cut"])("reads the error chunk of %s", async (model) => {
     for (let turn = 0; turn < 5; turn++) {
       const last = (await stream(model, "Hello")).at(-1)
       expect(last?.choices[0]?.finishReason).toBe("error")
@@ -87,13 +87,13 @@ describe("the @openrouter/sdk client", () => {
     }
   })
 
-  test("knows its own key", async () => {
+  test("reads its current key", async () => {
     const { data } = await client.apiKeys.getCurrentKeyMetadata()
     expect(data).toMatchObject({ isManagementKey: false, organizationId: organization.id })
     expect((await manager.apiKeys.getCurrentKeyMetadata()).data.isManagementKey).toBe(true)
   })
 
-  test("makes, finds, changes and deletes a key, which then opens nothing", async () => {
+  test("creates, finds, changes and deletes a key, which then gets 401", async () => {
     const made = await manager.apiKeys.create({ requestBody: { name: "For a robot", limit: 5 } })
     const { hash } = made.data
     expect(made.data).toMatchObject({ name: "For a robot", limit: 5, disabled: false })
@@ -131,7 +131,7 @@ describe("the @openrouter/sdk client", () => {
     expect((await client.providers.list()).data.map((provider) => provider.slug)).toContain("embedded")
   })
 
-  test.each(["whole", "streamed"])("finds what a %s call cost as soon as it has read the last byte", async (way) => {
+  test.each(["whole", "streamed"])("finds the cost of a %s call as soon as it has read the last byte", async (way) => {
     const own = await newOrganization()
     const principal = openrouter(own.apiKey)
     const chatRequest = body("sim/echo", "Hello there")
@@ -151,8 +151,8 @@ describe("the @openrouter/sdk client", () => {
   })
 })
 
-describe("the @openrouter/sdk client is told", () => {
-  test("403 when a normal key asks for what only a management key may", async () => {
+describe("the @openrouter/sdk client gets", () => {
+  test("403 for a normal key on management operations", async () => {
     const create = client.apiKeys.create({ requestBody: { name: "Mine" } })
     await expect(create).rejects.toBeInstanceOf(ForbiddenResponseError)
     await expect(client.credits.getCredits()).rejects.toBeInstanceOf(ForbiddenResponseError)
@@ -161,16 +161,16 @@ describe("the @openrouter/sdk client is told", () => {
     await expect(client.apiKeys.delete({ hash: "0".repeat(64) })).rejects.toMatchObject({ statusCode: 403 })
   })
 
-  test("401 for a key that is not valid", async () => {
+  test("401 for an invalid key", async () => {
     const stranger = openrouter("sk-gw-v1-wrong")
     await expect(stranger.apiKeys.getCurrentKeyMetadata()).rejects.toBeInstanceOf(UnauthorizedResponseError)
   })
 
-  test("404 for a model that is not there", async () => {
+  test("404 for an unknown model", async () => {
     await expect(send("sim/none", "Hello")).rejects.toBeInstanceOf(NotFoundResponseError)
   })
 
-  test("429 of a provider", async () => {
+  test("429 from a provider", async () => {
     await expect(send("sim/status-429", "Hello")).rejects.toBeInstanceOf(TooManyRequestsResponseError)
   })
 })

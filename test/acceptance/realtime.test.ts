@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 
 const { hostname, port } = new URL(gatewayUrl)
-/** The client speaks TLS only; the gateway of the test has none. */
+/** The client supports TLS only; the gateway of the test has none. */
 const options = { createConnection: () => net.connect(Number(port), hostname) }
 
 type Done = { response: { id?: string; status?: string; output?: unknown } }
@@ -30,7 +30,7 @@ function say(session: OpenAIRealtimeWS | OpenAIRealtimeWebSocket, text: string):
   session.send({ type: "response.create", response: { output_modalities: ["text"] } })
 }
 
-test("OpenAIRealtimeWS holds a conversation, and its key is charged for it", async () => {
+test("OpenAIRealtimeWS holds a conversation, which is charged to its key", async () => {
   const session = openSession(organization.apiKey)
   const text: string[] = []
   const done: Done[] = []
@@ -52,7 +52,7 @@ test("OpenAIRealtimeWS holds a conversation, and its key is charged for it", asy
   await eventually(async () => expect(await usageOf(organization)).toBeCloseTo(receipt.total_cost, 9))
 })
 
-test("OpenAIRealtimeWS sends audio, which the provider answers by itself at the end of speech", async () => {
+test("OpenAIRealtimeWS sends audio, and the provider responds at the end of speech", async () => {
   const session = openSession(organization.apiKey)
   const audio: string[] = []
   const done: Done[] = []
@@ -74,7 +74,7 @@ test("OpenAIRealtimeWS sends audio, which the provider answers by itself at the 
   expect(receipt.total_cost).toBeGreaterThan(0)
 })
 
-test("OpenAIRealtimeWebSocket, the client for pages, sends its key as a subprotocol", async () => {
+test("OpenAIRealtimeWebSocket, the client for browsers, sends its key as a subprotocol", async () => {
   const Native = globalThis.WebSocket
   globalThis.WebSocket = class extends Native {
     constructor(url: string | URL, protocols?: string | string[]) {
@@ -94,7 +94,7 @@ test("OpenAIRealtimeWebSocket, the client for pages, sends its key as a subproto
   }
 })
 
-test("a page opens a session with a client secret that the openai client created", async () => {
+test("a page opens a session with a client secret created by the openai client", async () => {
   const client = openai(organization.apiKey)
   const created = await client.realtime.clientSecrets.create({
     expires_after: { anchor: "created_at", seconds: 60 },
@@ -112,7 +112,7 @@ test("a page opens a session with a client secret that the openai client created
   socket.close()
 })
 
-test("a session of a key with nothing left is refused before it opens", async () => {
+test("a session of a key without credit is rejected with 402 before it opens", async () => {
   const key = await newKey(organization, { limit: 0.000001 })
   const session = openSession(key)
   const errors: Error[] = []
@@ -133,7 +133,7 @@ test("a response that uses up the limit of its key ends the session with an erro
   expect(errors.map(({ error }) => error?.code)).toContain("insufficient_credits")
 })
 
-test("@openai/agents runs a realtime agent against it", async () => {
+test("@openai/agents runs a realtime agent", async () => {
   const agent = new RealtimeAgent({ name: "Guide", instructions: "Be brief." })
   const url = `${gatewayUrl.replace(/^http/, "ws")}/realtime?model=sim/realtime`
   const transport = new AgentsWebSocket({ url })

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net"
 
 export type Received = { method: string; path: string; headers: http.IncomingHttpHeaders; body: string }
 
-/** An HTTP server of the test's own, which can be stopped and started again at its address. */
+/** An HTTP server that can be stopped and started again at its address. */
 export async function startReceiver(answer: (received: Received) => number = () => 200) {
   const got: Received[] = []
   let server: http.Server | undefined

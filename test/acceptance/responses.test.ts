@@ -16,7 +16,7 @@ const tool = {
 }
 const image = { type: "input_image" as const, detail: "auto" as const, image_url: "data:image/png;base64,iVBORw0KGgo=" }
 
-/** What an answer of this wire must be able to do, by the cases that its implementers agree on. */
+/** The cases that implementers of the Responses format agree on. */
 describe("openai: responses", () => {
   test("basic", async () => {
     const response = await openai(organization.apiKey).responses.create({ model: "sim/echo", input: "Hello" })
@@ -100,7 +100,7 @@ describe("openai: responses", () => {
   })
 })
 
-test("@openrouter/sdk: responses parse strictly, whole and streamed", async () => {
+test("@openrouter/sdk: responses parse strictly, non-streamed and streamed", async () => {
   const client = openrouter(organization.apiKey)
   for (const model of ["sim/echo", "sim/reasoning", "sim/refusal"]) {
     const whole = await client.responses.send({ responsesRequest: { model, input: "Hello" } })

@@ -11,7 +11,7 @@ import { root } from "../../src/local/paths.ts"
 import { eventually } from "../support/eventually.ts"
 import { findFreePort } from "../support/free-port.ts"
 
-/** The single-machine program: production stage, no wrangler, state in a folder. */
+/** The single-machine program: production, no wrangler, state in a folder. */
 
 const folder = mkdtempSync(path.join(tmpdir(), "gateway-serve-"))
 const BOOTSTRAP = "sk-gw-boot-of-the-single-machine-0123456789"
@@ -113,13 +113,13 @@ type Chat = { choices: { message: { content: string } }[]; error?: { message: st
 const chat = (key: string, model: string): Promise<Answer<Chat>> =>
   call("POST", "/chat/completions", key, { model, messages: [{ role: "user", content: "Hello" }] })
 
-test("without its secrets it ends with the names of those that are missing", async () => {
+test("it exits with the names of missing secrets", async () => {
   const [code] = (await once(run({}), "exit")) as [number | null]
   expect(code).toBe(1)
   expect(printed).toMatch(/MASTER_KEY is missing.*BOOTSTRAP_MANAGEMENT_KEY is missing/s)
 })
 
-test("it serves calls of a provider that it asked for models, and keeps keys and money over a restart", async () => {
+test("it serves discovered models of a provider, and keeps keys and balances over a restart", async () => {
   await start()
   expect((await fetch(`${url}/ready`)).status).toBe(200)
   type Made = { data: { management_key: string; api_key: string } }
@@ -148,7 +148,7 @@ test("it serves calls of a provider that it asked for models, and keeps keys and
     key_errors: [],
   })
 
-  // A server of one's own costs nothing; a vendor's model has to be priced before it is called.
+  // A self-hosted model is free; a vendor's model has to be priced before it is called.
   expect((await chat(key, "vllm/gpt-brand-new")).body.choices[0]?.message.content).toBe("From the vendor")
   const refused = await chat(key, "openai/gpt-brand-new")
   expect([refused.status, refused.body.error?.message]).toEqual([404, expect.stringContaining("no price is known")])
@@ -157,7 +157,7 @@ test("it serves calls of a provider that it asked for models, and keeps keys and
   expect((await call("PATCH", "/catalogue/endpoints", BOOTSTRAP, priced)).status).toBe(200)
   expect((await chat(key, "openai/gpt-brand-new")).status).toBe(200)
 
-  // What the vendor lists no longer goes, unless it was priced by hand.
+  // Models that the vendor no longer lists are removed, unless they have a manual price.
   listed = [{ id: "gpt-4.1-mini" }]
   const again = await discover()
   expect(again.body.data).toContainEqual({
@@ -181,7 +181,7 @@ test("it serves calls of a provider that it asked for models, and keeps keys and
 
   await start({ OPENAI_API_KEY: "wrong-key" })
   expect((await credits()).body.data.total_usage).toBe(0.021)
-  // The call that came just before the stop holds nothing any more: its isolate gave back what it had leased.
+  // The call just before the stop holds nothing any more: its isolate returned its lease.
   type Ladder = { data: { kind: string; held: number }[] }
   const ladder: Answer<Ladder> = await call("GET", "/key/limits", key)
   expect(ladder.body.data.map(({ held }) => held)).toEqual(ladder.body.data.map(() => 0))
@@ -189,12 +189,12 @@ test("it serves calls of a provider that it asked for models, and keeps keys and
   const [failed] = ofOne.body.data
   expect(failed?.error).toMatch(/answers 401: the key is wrong/)
   expect(failed?.error).not.toContain("wrong-key")
-  // Every call was a line of JSON, without the key or the prompt.
+  // Every call logged a line of JSON, without the key or the prompt.
   expect(printed).not.toMatch(/vendor-key|Hello/)
   await stop()
 })
 
-test("a second one on the same state is refused", async () => {
+test("a second process on the same state exits with 1", async () => {
   await start()
   const first = child
   const [code] = (await once(run({ MASTER_KEY_FILE: secret, BOOTSTRAP_MANAGEMENT_KEY: BOOTSTRAP }), "exit")) as [number]

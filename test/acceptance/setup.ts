@@ -9,12 +9,15 @@ import { end, npmStart } from "./npm-start.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** `state`: the folder of what it keeps. */
+    /** `state`: the folder of its state. */
     gateway: { url: string; managementKey: string; apiKey: string; bootstrapKey: string; state: string }
   }
 }
 
-/** One `npm start` for all the clients, behind a proxy that checks its answers. That it leaves nothing behind is asserted at its end. */
+/**
+ * One `npm start` for all clients, behind a proxy that checks its responses. Asserts at its end that no process is
+ * left.
+ */
 export default async function startForAll(project: TestProject): Promise<() => Promise<void>> {
   const state = mkdtempSync(path.join(tmpdir(), "gateway-acceptance-"))
   const started = await npmStart(state)

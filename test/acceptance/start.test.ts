@@ -15,11 +15,11 @@ function newFolder(): string {
   return folder
 }
 
-/** Shared, since a start with new state takes twice the time of one with known state. */
+/** Shared, since a start with new state takes twice the time of one with existing state. */
 const state = mkdtempSync(path.join(tmpdir(), "gateway-start-"))
 afterAll(() => rmSync(state, { recursive: true, force: true }))
 
-/** Whatever becomes of the test, nothing is left running. */
+/** Ends what was started, whatever the result of the test. */
 function watched(started: Started): Started {
   onTestFinished(() => end(started, "SIGTERM"))
   return started
@@ -31,7 +31,7 @@ async function get<T>({ url }: Started, key: string, resource: string): Promise<
   return ((await response.json()) as { data: T }).data
 }
 
-/** What a user would miss if it were gone. */
+/** State that a user would miss. */
 async function memoryOf(started: Started, generationId: string) {
   return {
     managementKey: started.managementKey,
@@ -42,7 +42,7 @@ async function memoryOf(started: Started, generationId: string) {
   }
 }
 
-test("a second start has what the first one had, and SIGTERM and SIGINT leave no process behind", async () => {
+test("a second start keeps the state of the first, and SIGTERM and SIGINT leave no process behind", async () => {
   const first = watched(await npmStart(state))
   expect(first.printed()).toContain(`Keys are in ${path.join(state, ".dev.env")}, secrets in .dev.vars.`)
   // The command and its runtime.
@@ -70,7 +70,7 @@ test("a killed parent leaves no process behind", async () => {
   await gone(started)
 })
 
-test("a runtime that crashes is started again, with the same keys and balance", async () => {
+test("a crashed runtime is restarted with the same keys and balance", async () => {
   const started = watched(await npmStart(state))
   const before = await get<object>(started, started.managementKey, "/credits")
   const [, runtime = 0] = started.family
@@ -81,7 +81,7 @@ test("a runtime that crashes is started again, with the same keys and balance", 
   await end({ ...started, family: familyOf(started.process.pid ?? 0) })
 })
 
-test("a start after kill -9 ends the runtime that was left and takes its port", async () => {
+test("a start after kill -9 ends the orphaned runtime and takes its port", async () => {
   const killed = watched(await npmStart(state))
   const port = Number(new URL(killed.url).port)
   killed.process.kill("SIGKILL")
@@ -92,7 +92,7 @@ test("a start after kill -9 ends the runtime that was left and takes its port", 
   await end(next)
 })
 
-test("a port in use ends the start with exit code 1 and words on what to do", async () => {
+test("a port in use ends the start with exit code 1 and a hint at --port", async () => {
   const server = net.createServer().listen(0, "127.0.0.1")
   onTestFinished(() => void server.close())
   await once(server, "listening")
@@ -103,7 +103,7 @@ test("a port in use ends the start with exit code 1 and words on what to do", as
   expect(printed).toContain("--port")
 })
 
-test("the secrets of development are added to what .dev.vars has, once", () => {
+test("development secrets are added once to an existing .dev.vars", () => {
   const file = path.join(newFolder(), ".dev.vars")
   const written = '# mine\nOPENAI_API_KEY="sk-mine"\n\nMASTER_KEY=kept'
   writeFileSync(file, written)

@@ -13,7 +13,7 @@ import { gatewayCommand } from "./command.ts"
 import { startReceiver } from "./receivers.ts"
 import { gatewayUrl, newOrganization, openai, type Organization } from "./world.ts"
 
-/** What a team does in its first week, from an organization without anything to usage that adds up. */
+/** A team's first week, from an empty organization to usage that adds up. */
 
 const documents = http.createServer((request, response) => {
   const server = new McpServer({ name: "documents", version: "1.0.0" })
@@ -77,7 +77,7 @@ const ask = (content: string) => ({ max_tokens: 20, messages: [{ role: "user" as
 const nano = (usd: number) => Math.round(usd * 1e9)
 const sum = (costs: readonly number[]) => costs.reduce((all, one) => all + nano(one), 0)
 
-test("a team declares its workspaces, connects an agent, goes over budget, and finds all of it in its usage", async () => {
+test("a team declares its workspaces, connects an agent, exceeds its budget, and finds all calls in its usage", async () => {
   const file = path.join(home, "gateway.yaml")
   writeFileSync(file, declared())
   const manager = { GATEWAY_MANAGEMENT_KEY: organization.managementKey }
@@ -96,7 +96,7 @@ test("a team declares its workspaces, connects an agent, goes over budget, and f
   expect(connected.code, connected.errors).toBe(0)
   expect(readFileSync(path.join(home, ".codex/config.toml"), "utf8")).toContain('model = "team/fast"')
 
-  // Under the alias.
+  // Through the alias.
   const research = openai(analyst)
   const first = await research.chat.completions.create({ model: "team/fast", ...ask("What is new?") })
   expect(first.model).toBe("sim/echo")
@@ -110,7 +110,7 @@ test("a team declares its workspaces, connects an agent, goes over budget, and f
   })
   expect(answered.output.find(({ type }) => type === "mcp_call")).toMatchObject({ name: "search", output: "Found it." })
 
-  // Past the budget of the workspace: the cheaper model answers, and the team hears of it.
+  // Past the budget of the workspace: the cheaper model is used, and the team gets an alert.
   const models: string[] = []
   while (!models.includes("sim/echo:free") && models.length < 100) {
     models.push(
@@ -125,7 +125,7 @@ test("a team declares its workspaces, connects an agent, goes over budget, and f
   })
   expect(pager.got.every(({ headers }) => headers["webhook-signature"] !== undefined)).toBe(true)
 
-  // The other workspace: a repeated question costs nothing, and a batch runs at night.
+  // The other workspace: a repeated request is free, and a batch runs.
   const support = openai(desk)
   const repeated = async () =>
     support.chat.completions.create({ model: "sim/echo", ...ask("Where is my parcel?") }).withResponse()
@@ -149,7 +149,7 @@ test("a team declares its workspaces, connects an agent, goes over budget, and f
   })
   await eventually(async () => expect((await support.batches.retrieve(batchId)).status).toBe("completed"))
 
-  // Every list says the same, to the nano-dollar.
+  // Every list has the same sum, to the nano-dollar.
   await eventually(async () => {
     const calls = await get<{ data: { cost: number; workspace_id: string }[] }>("/calls?limit=200")
     // The chat, two rounds and a tool, those until the budget was spent, the cached pair, the batch.

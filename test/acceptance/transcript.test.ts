@@ -10,11 +10,11 @@ test.each([
   [["a.c"], ["abc"], false],
   [["…"], [], true],
   [[], ["a"], false],
-])("%j describes %j: %s", (described, printed, expected) => {
+])("%j matches %j: %s", (described, printed, expected) => {
   expect(matches(described, printed)).toBe(expected)
 })
 
-test("a page is read as commands with what follows them", () => {
+test("a page is read as commands with their output", () => {
   const page = "```sh\none\ntwo\n```\ntext\n```text\nout\n```\n```text terminal\nline\n```\n```sh\nlast\n```"
   expect(stepsOf(page)).toEqual([
     { line: 1, commands: "one\ntwo", printed: ["out"], terminal: ["line"] },

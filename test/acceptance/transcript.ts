@@ -1,4 +1,4 @@
-/** A block of commands in a page, and what the page says that they print, or that the terminal of the gateway shows. */
+/** A block of commands in a page, with the output that the page shows for them or in the terminal of the gateway. */
 export type Step = { line: number; commands: string; printed: string[]; terminal: string[] }
 
 /** The steps of a page: each ```sh block with the ```text blocks that follow it. */
@@ -18,7 +18,7 @@ export function stepsOf(page: string): Step[] {
   return steps
 }
 
-/** Whether the lines are those that are described. `…` stands for any text, and a line of it alone for any lines. */
+/** Whether the lines match the expected ones. `…` matches any text, and a line of it alone any lines. */
 export function matches(described: readonly string[], printed: readonly string[]): boolean {
   const [first, ...rest] = described
   if (first === undefined) return printed.length === 0

@@ -6,7 +6,7 @@ const root = path.join(import.meta.dirname, "../..")
 
 useMemoryDisk()
 
-/** `npm start` as a user has it, asked by the clients that users have. */
+/** `npm start` as a user runs it, called by published clients. */
 export default defineConfig({
   root,
   test: {

@@ -1,4 +1,4 @@
-/** The function that models of the tests may call, for every client in its own words. */
+/** The function that models of the tests may call, for every client. */
 
 export const NAME = "weather"
 export const DESCRIPTION = "The weather of a city."
@@ -13,9 +13,9 @@ export function weatherIn({ city }: { city: string }): string {
   return `Sunny in ${city}`
 }
 
-/** What the models make of it. */
+/** The models' response to it. */
 export const QUESTION = "Paris"
 export const ANSWER = "The tool answered: Sunny in Paris"
 
-/** Authors whose models are the same, each behind a provider of another wire. */
+/** Authors with the same models, each behind a provider of another API format. */
 export const AUTHORS = ["sim", "sim-responses", "sim-messages"] as const

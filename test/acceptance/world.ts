@@ -3,12 +3,12 @@ import OpenAI from "openai"
 import { expect, inject } from "vitest"
 
 const gateway = inject("gateway")
-/** Where clients of the OpenAI wire are pointed; ends in `/v1`. */
+/** Base URL for OpenAI clients; ends in `/v1`. */
 export const gatewayUrl = gateway.url
 
 export type Organization = { id: string; apiKey: string; managementKey: string }
 
-/** An organization of the test's own. */
+/** A separate organization of the test. */
 export async function newOrganization(): Promise<Organization> {
   const input = { name: "Test", starting_balance_usd: 100 }
   const { data } = (await ask(gateway.bootstrapKey, "POST", "/organizations", input)) as {
@@ -24,7 +24,7 @@ export async function newKey({ managementKey }: Organization, input: object): Pr
 
 export type Receipt = { ending: string; cancelled: boolean; tokens_completion: number; total_cost: number }
 
-/** What a call was charged, by an id that its answer carried. */
+/** The charge of a call, by the id in its response. */
 export async function receiptOf({ apiKey }: Organization, id: string): Promise<Receipt> {
   const { data } = (await ask(apiKey, "GET", `/generation?id=${id}`)) as { data: Receipt }
   return data
@@ -46,7 +46,7 @@ async function ask(key: string, method: string, resource: string, body?: object)
   return JSON.parse(text)
 }
 
-/** The clients as users make them, less the retries that would hide a failure. */
+/** The published clients, without the retries that would hide a failure. */
 export function openai(apiKey: string): OpenAI {
   return new OpenAI({ baseURL: gateway.url, apiKey, maxRetries: 0, logLevel: "off" })
 }

@@ -10,7 +10,7 @@ import { findFreePort } from "../support/free-port.ts"
 import { cloneTree } from "./clone.ts"
 import { withoutProviders } from "./npm-start.ts"
 
-test("wrangler dev by itself, in a new clone, serves with keys that work from the first request", async () => {
+test("wrangler dev in a new clone serves with working keys from the first request", async () => {
   const folder = cloneTree()
   const port = await findFreePort()
   const { bin } = JSON.parse(readFileSync(path.join(folder, "node_modules/wrangler/package.json"), "utf8")) as {

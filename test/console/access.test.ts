@@ -42,16 +42,16 @@ beforeAll(async () => {
   for (const model of ["sim/echo", "sim/status-503"]) await chat(organization.apiKey, { model })
 })
 
-/** Colors that change with the theme do so step by step. */
+/** Number of transitions: colors change with the theme gradually. */
 function countTransitions(): number {
   return document.getAnimations().filter((animation) => animation instanceof CSSTransition).length
 }
 
-/** What a page breaks in either theme: rules of axe, and content that is wider than the screen. */
+/** Faults of a page in either theme: violations of axe, and content wider than the screen. */
 async function faultsOf(page: Page, path: string): Promise<string[]> {
   await page.goto(`${origin}${path}`)
   await page.getByRole("heading", { level: 1 }).waitFor()
-  // The page of the components shows the loading state for ever.
+  // The page of components always shows the loading state.
   const loading = path.endsWith("tab=states") ? 1 : 0
   await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(loading)
   const violations = await violationsOf(page)
@@ -66,7 +66,7 @@ async function faultsOf(page: Page, path: string): Promise<string[]> {
 
 describe.runIf(hasChromium)("WCAG 2.2 AA", () => {
   for (const width of [1440, 390])
-    test(`no violation, light and dark, ${width} wide`, async () => {
+    test(`has no violation, light and dark, ${width} wide`, async () => {
       await visiting(
         organization.managementKey,
         async (page) => {
@@ -78,7 +78,7 @@ describe.runIf(hasChromium)("WCAG 2.2 AA", () => {
       )
     })
 
-  test("no violation on the sign-in page", async () => {
+  test("has no violation on the sign-in page", async () => {
     const { newVisit, close } = await import("./browser.ts")
     const visit = await newVisit()
     await visit.page.goto(origin)
@@ -107,7 +107,7 @@ const KEYBOARD_PAGES = [
   "/settings?tab=files",
 ]
 
-test.runIf(hasChromium)("everything that can be used is reached with Tab, and the focus is seen", async () => {
+test.runIf(hasChromium)("every control is reached with Tab and shows its focus", async () => {
   await visiting(organization.managementKey, async (page) => {
     for (const path of KEYBOARD_PAGES) {
       await page.goto(`${origin}${path}`)

@@ -18,7 +18,7 @@ async function openConsole(key: string, path = "/", options: Parameters<typeof n
   return visit
 }
 
-/** Everything that the page shows at first has arrived. */
+/** Waits until the first content of the page is loaded. */
 async function loaded(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).waitFor()
   await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0)
@@ -30,7 +30,7 @@ async function call<T>(key: string, path: string): Promise<T> {
   return (await response.json()) as T
 }
 
-test("a guardrail is made, tried on a text while it is edited, saved, and blocks a call that is then found", async () => {
+test("a guardrail is created, tested on a text during editing, saved, and blocks a call that is then listed", async () => {
   const { page, faults } = await openConsole(acme.managementKey, "/guardrails")
   await page.getByRole("button", { name: "New guardrail" }).first().click()
   await page.getByLabel("Name").fill("No cards")
@@ -64,7 +64,7 @@ test("a guardrail is made, tried on a text while it is edited, saved, and blocks
   expect(faults).toEqual([])
 })
 
-test("a preset gets versions, shows what changed between them, and one is designated", async () => {
+test("a preset gets versions with a diff between them, and one is designated", async () => {
   const { page, faults } = await openConsole(acme.managementKey, "/presets")
   await page.getByRole("button", { name: "New preset" }).click()
   await page.getByLabel("Name in calls").fill("support")
@@ -87,7 +87,7 @@ test("a preset gets versions, shows what changed between them, and one is design
   expect(faults).toEqual([])
 })
 
-test("an intern asks before it runs a command, shows it exactly, is allowed, and answers", async () => {
+test("an intern asks before it runs a command, shows it exactly, is allowed, and responds", async () => {
   const { page, faults } = await openConsole(acme.managementKey, "/interns")
   await page.getByRole("button", { name: "New intern" }).click()
   await page.getByLabel("Name").fill("scout")
@@ -110,7 +110,7 @@ test("an intern asks before it runs a command, shows it exactly, is allowed, and
   expect(faults).toEqual([])
 })
 
-test("a question is announced on every page, and the announcement leads to it", async () => {
+test("a question is announced on every page with a link to it", async () => {
   const { page, faults } = await openConsole(acme.managementKey, "/presets")
   await page.getByRole("link", { name: "support", exact: true }).waitFor()
   type Interns = { data: { id: string }[] }
@@ -134,7 +134,7 @@ test("a question is announced on every page, and the announcement leads to it", 
   expect(faults).toEqual([])
 })
 
-test("an intern's budget and tools are changed on its page, and it is cloned with them", async () => {
+test("an intern's budget and tools are changed on its page, and cloned with it", async () => {
   const { page, faults } = await openConsole(acme.managementKey, "/interns")
   await page.getByRole("link", { name: "scout" }).click()
   await page.getByRole("link", { name: "About" }).click()
@@ -174,7 +174,7 @@ test("an intern's budget and tools are changed on its page, and it is cloned wit
   expect(faults).toEqual([])
 })
 
-test("an intern is made with files that are in its folder from the start", async () => {
+test("an intern is created with initial files", async () => {
   const { page, faults } = await openConsole(acme.managementKey, "/interns")
   await page.getByRole("button", { name: "New intern" }).click()
   await page.getByLabel("Name").fill("pirate")
@@ -191,7 +191,7 @@ test("an intern is made with files that are in its folder from the start", async
   expect(faults).toEqual([])
 })
 
-test("a secret of an intern is stored, and its value is nowhere on the page", async () => {
+test("a secret of an intern is stored, and its value is not on the page", async () => {
   const { page } = await openConsole(acme.managementKey, "/interns")
   await page.getByRole("link", { name: "scout" }).click()
   await page.getByRole("link", { name: "Vault" }).click()
@@ -204,7 +204,7 @@ test("a secret of an intern is stored, and its value is nowhere on the page", as
   expect(await page.content()).not.toContain("ghp-canary-4711")
 })
 
-test("an alert channel is created and tested, and a refused limit shows up as an alert that was delivered", async () => {
+test("an alert channel is created and tested, and an exceeded limit is shown as a delivered alert", async () => {
   const got: string[] = []
   const receiver = createServer((request, response) => {
     let body = ""
@@ -268,7 +268,7 @@ test("a directory is connected, its group is mapped, and a sync job runs to its 
   expect(faults).toEqual([])
 })
 
-test("a person approves an app on the consent page, and the app gets a key that works", async () => {
+test("a user approves an app on the consent page, and the app gets a working key", async () => {
   const verifier = randomBytes(32).toString("base64url")
   const challenge = createHash("sha256").update(verifier).digest("base64url")
   const callback = `${origin}/console/components`
@@ -296,8 +296,8 @@ test("a person approves an app on the consent page, and the app gets a key that 
   await call(key, "/key")
 })
 
-describe("a plain key", () => {
-  test("sees its own pages, and nothing that it may not use", async () => {
+describe("a normal key", () => {
+  test("sees only the pages that it may use", async () => {
     const { page, faults } = await openConsole(acme.apiKey, "/presets")
     const side = page.getByRole("navigation", { name: "Console", exact: true })
     await page.getByRole("link", { name: "support", exact: true }).waitFor()

@@ -11,18 +11,18 @@ const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 /** Rules of WCAG 2.2 AA that a change of the theme can break. */
 const COLOR_RULES = ["color-contrast", "link-in-text-block"]
 
-/** What the page breaks of WCAG 2.2 AA, as it is now. */
+/** Violations of WCAG 2.2 AA on the page. */
 export function violationsOf(page: Page): Promise<string[]> {
   return runAxe(page, { type: "tag", values: RULES })
 }
 
-/** The same where only colors can have changed. */
+/** The same for rules about colors only. */
 export function colorViolationsOf(page: Page): Promise<string[]> {
   return runAxe(page, { type: "rule", values: COLOR_RULES })
 }
 
 async function runAxe(page: Page, runOnly: RunOnly): Promise<string[]> {
-  // The policy of the page forbids a script element; the debugger's evaluation is not one.
+  // The policy of the page forbids a script element, but not an evaluation by the debugger.
   await page.evaluate(AXE)
   const { violations } = await page.evaluate(
     (only) => axe.run(document, { runOnly: only, resultTypes: ["violations"] }),

@@ -9,7 +9,7 @@ const state = mkdtempSync(path.join(tmpdir(), "gateway-batch-provider-"))
 let gateway: Started
 beforeAll(async () => {
   if (!hasChromium) return
-  // Nobody listens there: the batch is made, and its upload to the provider is tried again until its window ends.
+  // No server listens there: the batch is created, and its upload to the provider is retried until its window ends.
   const variables = { OPENAI_API_KEY: "vendor-key-0123456789", OPENAI_BASE_URL: "http://127.0.0.1:9/v1" }
   gateway = await npmStart(state, (args) => byNode(args, variables))
 })
@@ -19,35 +19,32 @@ afterAll(async () => {
   rmSync(state, { recursive: true, force: true })
 })
 
-test.runIf(hasChromium)(
-  "a batch is started in the batches of a provider, and its page and the list say so",
-  async () => {
-    const { page, context } = await newVisit()
-    const { origin } = new URL(gateway.url)
-    const session = { data: { key: gateway.managementKey }, headers: { "x-gateway-console": "1" } }
-    expect((await context.request.post(`${origin}/console/session`, session)).status()).toBe(201)
-    const anthropic = { provider: "anthropic", key: "sk-ant-vendor-0123456789" }
-    const authorization = `Bearer ${gateway.managementKey}`
-    const added = await context.request.post(`${gateway.url}/byok`, { data: anthropic, headers: { authorization } })
-    expect(added.status()).toBe(201)
-    await page.goto(`${origin}/batches?new=1`)
-    const body = { model: "openai/gpt-5-mini", messages: [{ role: "user", content: "Hi" }] }
-    const line = JSON.stringify({ custom_id: "a", method: "POST", url: "/v1/chat/completions", body })
-    await page
-      .getByLabel("File of requests")
-      .setInputFiles({ name: "night.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(`${line}\n`) })
-    await page.getByText("Each request is an ordinary call of the key").waitFor()
-    // The gateway has no key of Anthropic, the workspace has.
-    await expect
-      .poll(() => page.getByLabel("Runs").innerText())
-      .toContain("In batches of Anthropic, at 50 % of its prices")
-    await page.getByLabel("Runs").selectOption({ label: "In batches of OpenAI, at 50 % of its prices" })
-    await page.getByText("The provider runs the requests when it has room").waitFor()
-    await page.getByRole("button", { name: "Start 1 request" }).click()
-    await page.getByRole("heading", { level: 1, name: "night.jsonl" }).waitFor()
-    await page.getByText("in batches of").getByRole("link", { name: "openai" }).waitFor()
-    await page.goto(`${origin}/batches`)
-    await page.getByText("at openai").waitFor()
-    await context.close()
-  },
-)
+test.runIf(hasChromium)("a batch is started at a provider, and its page and the list show that", async () => {
+  const { page, context } = await newVisit()
+  const { origin } = new URL(gateway.url)
+  const session = { data: { key: gateway.managementKey }, headers: { "x-gateway-console": "1" } }
+  expect((await context.request.post(`${origin}/console/session`, session)).status()).toBe(201)
+  const anthropic = { provider: "anthropic", key: "sk-ant-vendor-0123456789" }
+  const authorization = `Bearer ${gateway.managementKey}`
+  const added = await context.request.post(`${gateway.url}/byok`, { data: anthropic, headers: { authorization } })
+  expect(added.status()).toBe(201)
+  await page.goto(`${origin}/batches?new=1`)
+  const body = { model: "openai/gpt-5-mini", messages: [{ role: "user", content: "Hi" }] }
+  const line = JSON.stringify({ custom_id: "a", method: "POST", url: "/v1/chat/completions", body })
+  await page
+    .getByLabel("File of requests")
+    .setInputFiles({ name: "night.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(`${line}\n`) })
+  await page.getByText("Each request is an ordinary call of the key").waitFor()
+  // The gateway has no key of Anthropic, the workspace has.
+  await expect
+    .poll(() => page.getByLabel("Runs").innerText())
+    .toContain("In batches of Anthropic, at 50 % of its prices")
+  await page.getByLabel("Runs").selectOption({ label: "In batches of OpenAI, at 50 % of its prices" })
+  await page.getByText("The provider runs the requests when it has room").waitFor()
+  await page.getByRole("button", { name: "Start 1 request" }).click()
+  await page.getByRole("heading", { level: 1, name: "night.jsonl" }).waitFor()
+  await page.getByText("in batches of").getByRole("link", { name: "openai" }).waitFor()
+  await page.goto(`${origin}/batches`)
+  await page.getByText("at openai").waitFor()
+  await context.close()
+})

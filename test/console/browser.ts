@@ -12,13 +12,13 @@ let browser: Promise<Browser> | undefined
 export type Visit = {
   page: Page
   context: BrowserContext
-  /** What must be empty at the end: violations of the policy, errors of scripts, requests to other origins. */
+  /** Must be empty at the end: violations of the policy, script errors, requests to other origins. */
   faults: string[]
 }
 
 type Options = { width?: number; height?: number; theme?: "light" | "dark"; javaScript?: boolean }
 
-/** A browser of its own, without a session. */
+/** A new browser context without a session. */
 export async function newVisit({ width = 1440, height = 900, theme = "light" }: Options = {}): Promise<Visit> {
   browser ??= launchChromium()
   const context = await (
@@ -28,7 +28,7 @@ export async function newVisit({ width = 1440, height = 900, theme = "light" }: 
   const faults: string[] = []
   page.on("pageerror", (error) => faults.push(`Script: ${error.message}`))
   page.on("console", (message) => {
-    // What the API refuses is in the console of the browser, too: the page shows it.
+    // The browser also logs responses that the API rejects, which the page shows.
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) faults.push(message.text())
   })
   page.on("request", (request) => {
@@ -38,7 +38,7 @@ export async function newVisit({ width = 1440, height = 900, theme = "light" }: 
   return { page, context, faults }
 }
 
-/** A visit with the session of a key, as the sign-in page makes it. */
+/** A visit with the session of a key, as the sign-in page creates it. */
 export async function signedIn(key: string, options: Options = {}): Promise<Visit> {
   const visit = await newVisit(options)
   const response = await visit.context.request.post(`${origin}/console/session`, {
@@ -54,13 +54,13 @@ export async function close({ context, faults }: Visit): Promise<void> {
   expect(faults).toEqual([])
 }
 
-/** What a failed test saw last. */
+/** State of the page when a test fails. */
 async function describe({ page, faults }: Visit): Promise<string> {
   const text = await page.innerText("body", { timeout: 1_000 }).catch(() => "nothing")
   return [`At ${page.url()}: ${text.slice(0, 1_500)}`, ...faults].join("\n")
 }
 
-/** One visit: it ends without a fault of the page. */
+/** Runs one visit, and checks that the page has no fault. */
 export async function visiting(
   key: string,
   story: (page: Page, visit: Visit) => Promise<void>,

@@ -20,7 +20,7 @@ async function recorded({ managementKey }: Organization, calls: number): Promise
     .toBe(calls)
 }
 
-/** A key that a person of the organization has. */
+/** A key of a member of the organization. */
 async function keyOfAda(one: Organization): Promise<string> {
   const response = await fetch(`${api}/organization/members`, {
     method: "POST",
@@ -53,7 +53,7 @@ describe.runIf(hasChromium)("calls", () => {
     })
   })
 
-  test("a value becomes a filter, with Alt an exclusion, and Back undoes nothing but the page", async () => {
+  test("a click on a value filters, Alt-click excludes, and Back leaves the page", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/calls`)
       const table = page.getByRole("table", { name: "Calls" })
@@ -67,7 +67,7 @@ describe.runIf(hasChromium)("calls", () => {
     })
   })
 
-  test("the numbers of a workspace and of a member lead to their calls", async () => {
+  test("the figures of a workspace and of a member link to their calls", async () => {
     const one = await newOrganization()
     await chat(one.apiKey, { model: "sim/echo" })
     await chat(await keyOfAda(one), { model: "sim/echo" })
@@ -94,7 +94,7 @@ describe.runIf(hasChromium)("calls", () => {
     })
   })
 
-  test("a model shows how its calls went, in the list and for each endpoint", async () => {
+  test("a model shows the success of its calls, in the list and for each endpoint", async () => {
     const one = await newOrganization()
     for (const model of ["sim/echo", "sim/echo", "sim/status-503"]) await chat(one.apiKey, { model })
     await recorded(one, 3)
@@ -111,7 +111,7 @@ describe.runIf(hasChromium)("calls", () => {
     })
   })
 
-  test("the rows are walked and opened from the keyboard", async () => {
+  test("rows are selected and opened from the keyboard", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/calls`)
       await page.getByRole("row", { name: /sim\/cut/ }).waitFor()
@@ -127,7 +127,7 @@ describe.runIf(hasChromium)("calls", () => {
     })
   })
 
-  test("a call that ends elsewhere appears by itself, and is held while the list is paused", async () => {
+  test("a call that ends elsewhere appears automatically, and is held back while the list is paused", async () => {
     const other = await newOrganization()
     await visiting(other.managementKey, async (page) => {
       await page.goto(`${origin}/calls`)

@@ -48,7 +48,7 @@ const OPENERS: [path: string, button: string | RegExp][] = [
   ["/settings?tab=alerts", "New channel"],
   ["/settings?tab=directories", "Connect a directory"],
 ]
-/** On a phone, these are elsewhere or not there. */
+/** On a phone, these are hidden or in another place. */
 const WIDE_ONLY = new Set<string | RegExp>(["Columns", "Default", "Management key"])
 
 let organization: Organization
@@ -81,12 +81,12 @@ async function open(page: Page, [path, name]: (typeof OPENERS)[number]) {
 }
 
 describe.runIf(hasChromium)("dialogs and popovers", () => {
-  // Colors come with the theme and the layout with the width: two of the four have all.
+  // Colors depend on the theme and the layout on the width: two of the four combinations cover both.
   for (const [theme, width] of [
     ["light", 1440],
     ["dark", 390],
   ] as const)
-    test(`break nothing of WCAG 2.2 AA, open with Enter and close with Escape, ${theme}, ${width} wide`, async () => {
+    test(`conform to WCAG 2.2 AA, open with Enter and close with Escape, ${theme}, ${width} wide`, async () => {
       await visiting(
         organization.managementKey,
         async (page) => {
@@ -102,7 +102,7 @@ describe.runIf(hasChromium)("dialogs and popovers", () => {
             if (overflow > 0) found.push(`Scrolls ${overflow} px sideways.`)
             await page.keyboard.press("Escape")
             await expect.poll(() => dialog.count()).toBe(0)
-            // Popovers give the focus to the span around their button.
+            // Popovers return the focus to the span around their button.
             if (isModal && !(await button.evaluate((element) => element === document.activeElement)))
               found.push("The focus does not go back to the button.")
             faults.push(...found.map((fault) => `${opener.join(" ")}: ${fault}`))

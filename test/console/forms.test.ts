@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 
 describe.runIf(hasChromium)("a destination", () => {
-  test("has the fields of its kind, keeps its secret when it changes, and moves only with the secret", async () => {
+  test("has the fields of its type, keeps its secret on a change, and needs it again for a new URL", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/settings?tab=destinations`)
       await page.getByRole("button", { name: "New destination" }).click()
@@ -44,8 +44,8 @@ describe.runIf(hasChromium)("a destination", () => {
   })
 })
 
-describe.runIf(hasChromium)("the playground", () => {
-  test("saves its model and settings as a preset with instructions", async () => {
+describe.runIf(hasChromium)("playground presets", () => {
+  test("are saved with the model, settings and instructions", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/playground?model=sim/echo`)
       await page.getByLabel("System").fill("Answer in one word.")
@@ -62,7 +62,7 @@ describe.runIf(hasChromium)("the playground", () => {
 })
 
 describe.runIf(hasChromium)("the list of calls", () => {
-  test("has its columns in the chosen order, also after a reload", async () => {
+  test("keeps the chosen order of columns after a reload", async () => {
     expect((await chat(organization.apiKey, { model: "sim/echo" })).status).toBe(200)
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/calls`)
@@ -78,7 +78,7 @@ describe.runIf(hasChromium)("the list of calls", () => {
     })
   })
 
-  test("opens for a step of the chart, and for a row of the table in the same range", async () => {
+  test("opens from a step of the chart, and from a row of the table with the same range", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/?range=1h`)
       const row = page.getByRole("table", { name: "Spend by model" }).getByRole("link", { name: "1", exact: true })
@@ -113,8 +113,8 @@ async function shiftsOf(page: Page): Promise<number> {
   return shifts.reduce((sum, value) => sum + value, 0)
 }
 
-describe.runIf(hasChromium)("a long answer", () => {
-  test.each([1440, 390])("streams without moving what was there before, %i wide", async (width) => {
+describe.runIf(hasChromium)("a long response", () => {
+  test.each([1440, 390])("streams without layout shifts, %i wide", async (width) => {
     await visiting(
       organization.managementKey,
       async (page) => {
@@ -132,7 +132,7 @@ describe.runIf(hasChromium)("a long answer", () => {
     )
   })
 
-  test("keeps its end in place while lines are added above it", async () => {
+  test("keeps its end in view while lines are added above it", async () => {
     await visiting(
       organization.managementKey,
       async (page) => {

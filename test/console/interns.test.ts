@@ -22,7 +22,7 @@ async function send(method: string, path: string, body?: object): Promise<Respon
 }
 
 describe.runIf(hasChromium)("an intern", () => {
-  test("that was never started takes a first message, and its session is there to read and to go on with", async () => {
+  test("starts at a first message, and its session can be read and continued", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/interns/${intern.id}`)
       await page.getByText("not started").waitFor()
@@ -30,7 +30,7 @@ describe.runIf(hasChromium)("an intern", () => {
       await page.getByLabel("Message to the intern").fill("echo from the first session")
       await page.keyboard.press("Enter")
       await page.getByRole("region", { name: "Question of the intern" }).waitFor()
-      // The message has started the intern, which its heading says while the question is open.
+      // The message has started the intern, as its heading shows while the question is open.
       await page.getByRole("button", { name: "Stop", exact: true }).waitFor()
       await expect.poll(() => page.getByText("not started").count()).toBe(0)
       await page.keyboard.press("1")
@@ -44,7 +44,7 @@ describe.runIf(hasChromium)("an intern", () => {
       await page.getByRole("link", { name: "echo from the first session" }).click()
       const transcript = page.getByRole("list", { name: "Transcript" })
       await transcript.getByText("completed").waitFor()
-      // A call of a tool is one step, however often its state changed.
+      // A tool call is one step, however often its state changed.
       expect(await transcript.getByText("shell", { exact: true }).count()).toBe(1)
       const step = transcript.getByRole("region", { name: "What shell did" })
       expect(await step.textContent()).toBe("echo from the first session")
@@ -109,7 +109,7 @@ describe.runIf(hasChromium)("an intern", () => {
     })
   })
 
-  test("is scheduled, runs now, is paused, changed and left alone", async () => {
+  test("is scheduled, runs now, is paused, changed and unscheduled", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/interns/${intern.id}?tab=schedules`)
       await page.getByRole("button", { name: "New schedule" }).click()

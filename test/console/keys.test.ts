@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 
 describe.runIf(hasChromium)("keys", () => {
-  test("a key is made, hits its limit, and works again when the limit is raised", async () => {
+  test("a key is created, reaches its limit, and works again when the limit is raised", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/keys`)
       await page.getByRole("button", { name: "Create a key" }).first().click()
@@ -42,7 +42,7 @@ describe.runIf(hasChromium)("keys", () => {
     })
   })
 
-  test("a new key is handed to an agent by a link, which its page shows once", async () => {
+  test("a new key is handed to an agent by a connect link, which is shown once", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/keys?new=1`)
       await page.getByLabel("Name").fill("laptop")
@@ -77,7 +77,7 @@ describe.runIf(hasChromium)("keys", () => {
     })
   })
 
-  test("whoever has the secret of a key connects an agent with it", async () => {
+  test("a user with the secret of a key connects an agent with it", async () => {
     await visiting(organization.apiKey, async (page) => {
       await page.goto(`${origin}/keys`)
       await page.getByRole("button", { name: "Connect an agent" }).click()
@@ -94,7 +94,7 @@ describe.runIf(hasChromium)("keys", () => {
     })
   })
 
-  test("a deletion says what stops, and asks for the name", async () => {
+  test("a deletion names its consequences and asks for the key's name", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/keys?new=1`)
       await page.getByLabel("Name").fill("short-lived")
@@ -111,7 +111,7 @@ describe.runIf(hasChromium)("keys", () => {
     })
   })
 
-  test("a key of a provider is added, tried and deleted", async () => {
+  test("a BYOK credential is added, tested and deleted", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/providers?new=1`)
       await page.getByLabel("Provider", { exact: true }).selectOption("embedded")

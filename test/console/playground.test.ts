@@ -21,7 +21,7 @@ const HOSTILE = [
 ].join("\n\n")
 
 describe.runIf(hasChromium)("the playground", () => {
-  test("from the first page to a streamed answer with its cost and its path", async () => {
+  test("shows a streamed response with its cost and its pipeline", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(origin)
       await page.getByRole("link", { name: "Open the playground" }).click()
@@ -40,7 +40,7 @@ describe.runIf(hasChromium)("the playground", () => {
     })
   })
 
-  test("two models are compared side by side, and the call is shown as code without a key", async () => {
+  test("compares two models side by side, and shows the call as code without a key", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/playground?model=sim/echo`)
       await page.getByRole("button", { name: "Compare" }).click()
@@ -68,7 +68,7 @@ describe.runIf(hasChromium)("the playground", () => {
     })
   })
 
-  test("a model can be chosen as soon as the catalogue is there, and the search has the focus", async () => {
+  test("offers models as soon as the catalogue is loaded, with the focus on the search", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.route("**/api/v1/models", async (route) => {
         await page.getByRole("button", { name: "Compare", disabled: true }).waitFor()
@@ -82,7 +82,7 @@ describe.runIf(hasChromium)("the playground", () => {
     })
   })
 
-  test("a fault shows what a client would see", async () => {
+  test("shows a fault as a client would see it", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/playground?model=sim/echo`)
       await page.getByLabel("Break it").selectOption("sim/cut")
@@ -93,7 +93,7 @@ describe.runIf(hasChromium)("the playground", () => {
     })
   })
 
-  test("tools and structured output are sent, and calls of tools are shown", async () => {
+  test("sends tools and structured output, and shows tool calls", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/playground?model=sim/tool-call`)
       await page.getByText("Tools", { exact: true }).click()
@@ -105,7 +105,7 @@ describe.runIf(hasChromium)("the playground", () => {
     })
   })
 
-  test("a link shares models and settings, and the question only if chosen", async () => {
+  test("shares models and settings by a link, and the prompt only if chosen", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/playground?model=sim/echo`)
       await page.getByLabel("System").fill("Answer in rhyme")
@@ -124,7 +124,7 @@ describe.runIf(hasChromium)("the playground", () => {
     })
   })
 
-  test("a hostile answer runs nothing, loads nothing and hides nothing", async () => {
+  test("renders a hostile response without running or loading anything", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/playground?model=sim/echo`)
       await page.getByLabel("Message", { exact: true }).fill(HOSTILE)

@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 
 describe.runIf(hasChromium)("budgets of a provider", () => {
-  test("are set on its page, shown with what is spent, changed and removed", async () => {
+  test("are set on its page, shown with the amount spent, changed and removed", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/providers/embedded`)
       const monthly = page.getByRole("list", { name: "Budgets" }).getByRole("listitem").filter({ hasText: "monthly" })
@@ -26,7 +26,7 @@ describe.runIf(hasChromium)("budgets of a provider", () => {
     })
   })
 
-  test("are not shown to a key that manages nothing", async () => {
+  test("are hidden from a normal key", async () => {
     await visiting(organization.apiKey, async (page) => {
       await page.goto(`${origin}/providers/embedded`)
       await page.getByText("Gateway's own key").waitFor()

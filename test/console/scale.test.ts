@@ -24,7 +24,7 @@ async function send({ key, method, resource, body }: Call): Promise<Response> {
   return response
 }
 
-/** The database of the gateway, as its runtime keeps it. */
+/** The gateway's database file in the runtime's state. */
 function databaseIn(state: string): string {
   const files = readdirSync(state, { recursive: true, encoding: "utf8" })
   const file = files.find((name) => /miniflare-D1DatabaseObject\/[0-9a-f]{64}\.sqlite$/.test(name))
@@ -32,7 +32,7 @@ function databaseIn(state: string): string {
   return path.join(state, file)
 }
 
-/** Copies of the organization's one call, one every minute, with names that no column holds. */
+/** Copies of the organization's one call, one every minute, with names wider than any column. */
 const COPY = `
   WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?2 - 1),
   one AS (SELECT * FROM generations WHERE organization_id = ?1 LIMIT 1),
@@ -46,7 +46,7 @@ const COPY = `
       '$.appTitle', ?5)
   FROM copy`
 
-/** In a process of its own: it has the SQLite of Node, and waits for the lock of the runtime. */
+/** In a separate process with Node's SQLite, which waits for the lock of the runtime. */
 function fill(state: string, organizationId: string): void {
   const script = `
     const { DatabaseSync } = require("node:sqlite")
@@ -89,7 +89,7 @@ beforeAll(async () => {
   }
 })
 
-/** What is cut off without a sign of it, and text of a script whose beginning is cut off. */
+/** Text that is cut off without an ellipsis, and right-to-left text whose beginning is cut off. */
 async function faultsOf(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const faults: string[] = []
@@ -146,7 +146,7 @@ describe.runIf(hasChromium)("10,000 calls, long names and right-to-left text", (
     )
   })
 
-  test("a key is found among more than a page of keys, and the count is the count of all", async () => {
+  test("a key is found beyond the first page of keys, and the count includes all keys", async () => {
     const { managementKey: key } = await newOrganization()
     for (let number = 0; number < 130; number += 10) {
       const names = Array.from({ length: 10 }, (_, index) => `key number ${number + index}`)
@@ -155,7 +155,7 @@ describe.runIf(hasChromium)("10,000 calls, long names and right-to-left text", (
     await visiting(key, async (page) => {
       await page.goto(`${origin}/keys`)
       await page.getByText("132 keys").waitFor()
-      // The first page of the API has 100 of them; the rest comes when the end is near.
+      // The first page of the API has 100 of them; the rest is loaded near the end of the list.
       const table = page.getByRole("table", { name: "Keys" })
       await page.locator(".scroller").evaluate((element) => element.scrollTo(0, element.scrollHeight))
       await expect.poll(() => table.getAttribute("aria-rowcount")).toBe("133")
@@ -165,7 +165,7 @@ describe.runIf(hasChromium)("10,000 calls, long names and right-to-left text", (
     })
   })
 
-  test("a range is compared with any other, by the day where they are not of one length", async () => {
+  test("a range is compared with any other, per day if their lengths differ", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/?range=24h`)
       // One call a minute, in both.
@@ -196,7 +196,7 @@ describe.runIf(hasChromium)("10,000 calls, long names and right-to-left text", (
     })
   })
 
-  test("the list is read page by page to its end, with only the rows in view in the document", async () => {
+  test("the list loads page by page to its end, with only the rows in view in the document", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/calls?range=30d`)
       const rows = page.getByRole("table", { name: "Calls" }).getByRole("row")

@@ -15,7 +15,7 @@ beforeAll(async () => {
 const assets = path.join(root, "dist/console/assets")
 const sizeOf = (file: string) => gzipSync(readFileSync(path.join(assets, file))).length
 
-/** A chunk with those that it imports at once; what it imports later is another load. */
+/** A chunk with its static imports; dynamic imports are another load. */
 function withImports(file: string, found = new Set<string>()): Set<string> {
   if (found.has(file)) return found
   found.add(file)
@@ -43,7 +43,7 @@ test("the first load of every page is at most 150 KB", () => {
   expect(loads.filter(({ bytes }) => bytes > MAX_FIRST_LOAD_BYTES)).toEqual([])
 })
 
-test("scripts ask to be compiled beside the page's thread, and the chart makes no formatter as it is loaded", () => {
+test("scripts are marked for compilation off the main thread, and the chart creates no formatter on load", () => {
   const scripts = readdirSync(assets).filter((file) => file.endsWith(".js"))
   const textOf = (file: string) => readFileSync(path.join(assets, file), "utf8")
   expect(scripts.filter((file) => !textOf(file).startsWith("//# allFunctionsCalledOnLoad\n"))).toEqual([])
@@ -52,7 +52,7 @@ test("scripts ask to be compiled beside the page's thread, and the chart makes n
   expect(textOf(chart)).not.toContain("Intl.")
 })
 
-test("every page has the policy, and files with a digest are kept for a year", async () => {
+test("every page has the content security policy, and files with a digest are cached for a year", async () => {
   const page = await fetch(`${origin}/calls/gen-1?status=failed`)
   expect(page.status).toBe(200)
   expect(page.headers.get("cache-control")).toBe("no-store")
@@ -71,7 +71,7 @@ test("every page has the policy, and files with a digest are kept for a year", a
 })
 
 describe.runIf(hasChromium)("in a browser", () => {
-  test("a page asks only for what it shows, and for the session before the shell runs", async () => {
+  test("a page requests only the data that it shows, and the session before the shell runs", async () => {
     await visiting(organization.managementKey, async (page) => {
       const asked: string[] = []
       page.on("request", (request) => asked.push(new URL(request.url()).pathname))
@@ -80,10 +80,10 @@ describe.runIf(hasChromium)("in a browser", () => {
       await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0)
       await expect.poll(() => asked.includes("/api/v1/events")).toBe(true)
       const calls = asked.filter((path) => path.startsWith("/api/v1/"))
-      // The names of members and keys are not on it, and the stream of events waits for the rest.
+      // Names of members and keys are not on the page, and the event stream waits for the rest.
       expect(calls).not.toContain("/api/v1/organization/members")
       expect(calls.length).toBeLessThanOrEqual(17)
-      // A browser has six connections to a host: the chart does not wait behind its own data.
+      // A browser has six connections to a host: the chart does not wait behind its data.
       const chart = asked.findIndex((path) => path.startsWith("/assets/uplot-"))
       expect(chart).toBeGreaterThan(0)
       expect(chart).toBeLessThan(asked.indexOf("/api/v1/analytics/query"))
@@ -97,7 +97,7 @@ describe.runIf(hasChromium)("in a browser", () => {
     })
   })
 
-  test("a page whose code comes late is shown once it is there, and the page before stays until then", async () => {
+  test("a page whose code loads late is shown once loaded, and the previous page stays until then", async () => {
     await visiting(organization.managementKey, async (page) => {
       let release = () => {}
       const hold = async () => {
@@ -124,7 +124,7 @@ describe.runIf(hasChromium)("in a browser", () => {
     })
   })
 
-  test("a key signs in, is not kept by the page, and signs out", async () => {
+  test("a key signs in, is not stored by the page, and signs out", async () => {
     const visit = await newVisit()
     const { page, context } = visit
     await page.goto(`${origin}/keys`)
@@ -178,7 +178,7 @@ describe.runIf(hasChromium)("in a browser", () => {
     })
   })
 
-  test("a theme is pinned and survives a load", async () => {
+  test("a theme is pinned and survives a reload", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(origin)
       await page.getByRole("button", { name: "Management key" }).click()
@@ -189,7 +189,7 @@ describe.runIf(hasChromium)("in a browser", () => {
     })
   })
 
-  test("a plain key sees its own calls and limits, and no pages of the organization", async () => {
+  test("a normal key sees its calls and limits, and no pages of the organization", async () => {
     await visiting(organization.apiKey, async (page) => {
       await page.goto(`${origin}/keys`)
       await page.getByRole("list", { name: "Limits" }).waitFor()
@@ -202,7 +202,7 @@ describe.runIf(hasChromium)("in a browser", () => {
     })
   })
 
-  test("an unknown page is said to be none, and the API keeps its envelope", async () => {
+  test("an unknown page shows that there is none, and an unknown API path returns 404", async () => {
     await visiting(organization.managementKey, async (page) => {
       for (const path of ["/settings/none/such", "/nowhere"]) {
         await page.goto(origin + path)

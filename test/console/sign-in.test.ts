@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { byNode, end, npmStart, type Started } from "../acceptance/npm-start.ts"
 import { hasChromium, newVisit } from "./browser.ts"
 
-/** Who signs in at the provider next; null cancels. */
+/** The person at the identity provider; null cancels. */
 let person: { email: string; email_verified: boolean } | null = null
 const codes = new Map<string, string>()
 const keys = await generateKeyPair("ES256")
@@ -73,7 +73,7 @@ afterAll(async () => {
 })
 
 describe.runIf(hasChromium)("sign-in with an identity provider", () => {
-  test("a stranger is sent back with the reason; a member sees the page that they opened, and signs out", async () => {
+  test("an unknown user is sent back with the reason; a member sees the requested page, and signs out", async () => {
     const { page, context } = await newVisit()
     const { origin } = new URL(gateway.url)
     const button = page.getByRole("link", { name: "Continue with 127.0.0.1" })

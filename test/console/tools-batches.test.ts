@@ -72,7 +72,7 @@ describe.runIf(hasChromium)("MCP servers and batches", () => {
     })
   })
 
-  test("a file of requests is checked, runs as a batch, and its results are there to download", async () => {
+  test("a file of requests is checked, runs as a batch, and its results can be downloaded", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/batches`)
       await page.getByRole("button", { name: "Start a batch" }).first().click()

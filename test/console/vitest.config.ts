@@ -17,7 +17,7 @@ export default defineConfig({
     isolate: false,
     testTimeout: 90_000,
     hookTimeout: 90_000,
-    // So long is no claim about the console: a poll ends as soon as it holds.
+    // Not a claim about the console: a poll ends as soon as it passes.
     expect: { poll: { timeout: 30_000 } },
   },
 })

@@ -7,7 +7,7 @@ afterEach(() => {
   clearCache()
 })
 
-/** An entry that a component shows, and its reads in order: each is answered by hand. */
+/** An entry that a component shows, and its reads in order, which the test completes. */
 function shown(key: string) {
   const reads: { answer: (data: unknown) => void; fail: (error: Error) => void }[] = []
   const entry = entryOf(key, () => {
@@ -33,7 +33,7 @@ test("a read that began before a change is not shown after it", async () => {
   expect(entry.state.value.data).toEqual(["kept"])
 })
 
-test("a change during a read leads to another read, whichever is answered first", async () => {
+test("a change during a read starts another read, whichever completes first", async () => {
   const { entry, reads } = shown("/keys?limit=100")
   load(entry)
   invalidate("/keys")
@@ -46,7 +46,7 @@ test("a change during a read leads to another read, whichever is answered first"
   expect(entry.state.value.data).toEqual(["kept"])
 })
 
-test("an answer to the session before is not shown in the next one", async () => {
+test("a response for the previous session is not shown in the next one", async () => {
   const { entry, reads } = shown("/calls")
   load(entry)
   clearCache()
@@ -55,7 +55,7 @@ test("an answer to the session before is not shown in the next one", async () =>
   expect(entry.state.value).toMatchObject({ data: undefined, isLoading: true })
 })
 
-test("what nobody shows is forgotten with a change, and its late answer is not kept", async () => {
+test("an entry without users is evicted by a change, and its late response is dropped", async () => {
   const { entry, reads } = shown("/presets")
   load(entry)
   entry.users = 0
@@ -67,7 +67,7 @@ test("what nobody shows is forgotten with a change, and its late answer is not k
   expect(next.entry.state.value.data).toBeUndefined()
 })
 
-test("one read at a time without a change, and a failed one keeps what was shown", async () => {
+test("reads are not concurrent without a change, and a failed one keeps the shown data", async () => {
   const { entry, reads } = shown("/models")
   load(entry)
   load(entry)

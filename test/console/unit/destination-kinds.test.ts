@@ -3,7 +3,7 @@ import * as z from "zod"
 import { DESTINATION_KINDS, readHeaders, writeHeaders } from "../../../src/console/pages/settings/destination-kinds.ts"
 import { isSecret, KIND_NAMES, KINDS } from "../../../src/observability/kinds.ts"
 
-test.each(KIND_NAMES)("the form of %s has the fields of its configuration, in their kinds", (kind) => {
+test.each(KIND_NAMES)("the form of %s has the fields of its configuration, with their types", (kind) => {
   const schema = z.toJSONSchema(KINDS[kind].config, { io: "input" })
   const expected = Object.keys(schema.properties ?? {}).filter((name) => name !== "headers")
   const { fields } = DESTINATION_KINDS[kind]
@@ -13,7 +13,7 @@ test.each(KIND_NAMES)("the form of %s has the fields of its configuration, in th
   for (const field of fields) expect(field.isSecret ?? false, field.name).toBe(isSecret(kind, field.name))
 })
 
-test("headers are read a line at a time, with colons in their values", () => {
+test("headers are parsed line by line, with colons in their values", () => {
   const headers = { authorization: "Bearer a:b", "x-team": "search" }
   expect(readHeaders(`${writeHeaders(headers)}\n\n`)).toEqual(headers)
 })

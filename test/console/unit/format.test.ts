@@ -5,7 +5,7 @@ import { calendarOf } from "../../../src/console/format/calendar.ts"
 import { batchProviders, findProvider, providerName } from "../../../src/console/format/provider.ts"
 import { change, compact, count, exactUsd, perToken, pricePerMillion, usd } from "../../../src/console/format/number.ts"
 
-test("amounts show the digits that matter, and never round a charge to zero", () => {
+test("amounts show the significant digits, and never round a charge to zero", () => {
   expect([0, 0.000000001, 0.00000042, 0.0234, 0.5, 1, 1234.5].map(usd)).toEqual([
     "$0",
     "$0.000000001",
@@ -30,7 +30,7 @@ test("the exact amount has every nano-dollar", () => {
   )
 })
 
-test("a price of a million tokens is a price of a token, exactly", () => {
+test("a price per million tokens converts exactly to a price per token", () => {
   expect(perToken("2.5")).toBe("0.0000025")
   expect(perToken("0")).toBe("0")
   expect(perToken("1000000")).toBe("1")
@@ -48,7 +48,7 @@ test("a price of a million tokens is a price of a token, exactly", () => {
   expect(pricePerMillion("0")).toBe("free")
 })
 
-test("a change against nothing has no percentage", () => {
+test("a change from zero has no percentage", () => {
   expect(change(5, 0)).toBeNull()
   expect(change(112, 100)).toBe("+12 %")
   expect(change(50, 100)).toBe("−50 %")
@@ -60,7 +60,7 @@ test("a cell that begins like a formula is text in a spreadsheet", () => {
   )
 })
 
-test("numbers are grouped and shortened as Intl does", () => {
+test("numbers are grouped and shortened as by Intl", () => {
   const [whole, short] = [
     new Intl.NumberFormat("en-US"),
     new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 }),
@@ -78,13 +78,13 @@ test("numbers are grouped and shortened as Intl does", () => {
   fc.assert(
     fc.property(fc.integer({ min: -(10 ** 14), max: 10 ** 14 }), (value) => {
       expect(count(value)).toBe(whole.format(value))
-      // A half is rounded up by one and by its binary value by the other.
+      // Of the two, one rounds a half up and the other uses its binary value.
       if (Math.abs(value) >= 100_000 && value % 10 !== 0) expect(compact(value)).toBe(short.format(value))
     }),
   )
 })
 
-test("instants are on the clock and the calendar of their zone, as Intl has them", () => {
+test("instants are formatted in their time zone as by Intl", () => {
   const options = { month: "long", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const
   const zoneOf = (offset: number) =>
     `${offset < 0 ? "-" : "+"}${[Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60].map((each) => String(each).padStart(2, "0")).join(":")}`
@@ -114,7 +114,7 @@ test("instants are on the clock and the calendar of their zone, as Intl has them
   ])
 })
 
-test("a provider that only keys of a workspace reach has the name that its calls have", () => {
+test("a provider reachable only with BYOK has the name that its calls have", () => {
   expect(["openai", "z-ai", "vendor-of-nobody"].map(providerName)).toEqual(["OpenAI", "Z.AI", "vendor-of-nobody"])
   const own = [{ slug: "team", name: "Team GPU" }]
   expect(findProvider("OpenAI", own)).toEqual({ slug: "openai", name: "OpenAI" })

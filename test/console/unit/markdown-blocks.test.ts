@@ -26,7 +26,7 @@ const line = fc.constantFrom(
 )
 const markdown = fc.array(line, { maxLength: 40 }).map((lines) => lines.join("\n"))
 
-test("a text that grows has the blocks of the whole text, wherever it was cut", () => {
+test("a growing text has the same blocks as the complete text, wherever it was split", () => {
   fc.assert(
     fc.property(markdown, fc.array(fc.nat({ max: 400 }), { maxLength: 12 }), (text, cuts) => {
       const ends = [...cuts.filter((cut) => cut < text.length).toSorted((a, b) => a - b), text.length]
@@ -41,7 +41,7 @@ test("a text that grows has the blocks of the whole text, wherever it was cut", 
   )
 })
 
-test("complete blocks stay the same objects, so that they are not drawn again", () => {
+test("complete blocks stay the same objects, so that they are not rendered again", () => {
   const start = "# One\n\nTwo\n\nThree\n\nFour\n\nFive"
   const before = lex(start)
   const after = lexMore(before, `${start} and more`)
@@ -50,7 +50,7 @@ test("complete blocks stay the same objects, so that they are not drawn again", 
   expect(after.blocks.at(-1)?.raw).toBe("Five and more")
 })
 
-test("another text begins anew, and line ends of Windows are read as others", () => {
+test("a different text starts over, and CRLF is read like LF", () => {
   const other = lexMore(lex("# One\n\nTwo"), "Another")
   expect(other.blocks.map(({ raw }) => raw)).toEqual(["Another"])
   expect(lexMore(lex("# One\r\n\r\nTwo\r"), "# One\r\n\r\nTwo\r\n\r\nThree").blocks.at(-1)?.raw).toBe("Three")

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { readAll, readByCursor } from "../../../src/console/api/pages.ts"
 
-/** A list of this many rows, as the API pages it. `says`: the total that it names; null for none. */
+/** A list of this many rows, as the API pages it. `says`: the total that it reports; null for none. */
 function listOf(total: number, says: number | null = total) {
   const asked: string[] = []
   const read = async <T>(path: string) => {
@@ -24,15 +24,12 @@ test.each([0, 1, 99, 100, 101, 250, 1_000, 1_234])("all of %i rows are read, in 
   expect(asked[0]).toBe("/keys?workspace_id=w&limit=100&offset=0")
 })
 
-test.each([0, 100, 250])(
-  "a list that does not say its total ends with a page that is not full: %i rows",
-  async (total) => {
-    const { read } = listOf(total, null)
-    expect((await readAll<number>("/vault", read)).data).toHaveLength(total)
-  },
-)
+test.each([0, 100, 250])("a list without a total ends with a page that is not full: %i rows", async (total) => {
+  const { read } = listOf(total, null)
+  expect((await readAll<number>("/vault", read)).data).toHaveLength(total)
+})
 
-test("rows that were deleted meanwhile do not keep it reading, and a huge list is read to its bound", async () => {
+test("reading ends if rows were deleted meanwhile, and at 5,000 rows of a huge list", async () => {
   expect((await readAll<number>("/keys", listOf(150, 400).read)).data).toHaveLength(150)
   const huge = await readAll<number>("/keys", listOf(9_000).read)
   expect([huge.data.length, huge.total_count]).toEqual([5_000, 9_000])
@@ -42,7 +39,7 @@ test.each([
   [100, 250, 1],
   [200, 250, 2],
   [400, 250, 3],
-])("up to %i of %i rows take %i requests, and the count is of all", async (most, total, requests) => {
+])("up to %i of %i rows take %i requests, and the count includes all", async (most, total, requests) => {
   const { asked, read } = listOf(total)
   const list = await readAll<number>("/keys", read, most)
   expect([list.data.length, list.total_count, asked.length]).toEqual([Math.min(most, total), total, requests])
@@ -65,7 +62,7 @@ test.each([
   [250, 100, 100],
   [250, 200, 200],
   [250, 400, 250],
-])("of a list of %i rows that is paged by cursor, %i wanted are %i, in order", async (total, most, length) => {
+])("of %i rows paged by cursor, a limit of %i reads %i, in order", async (total, most, length) => {
   const list = await readByCursor<number>("/interns?q=a", most, cursorListOf(total))
   expect(list.data).toEqual(Array.from({ length }, (_, index) => index))
   expect(list.has_more).toBe(length < total)

@@ -6,7 +6,7 @@ const date = (step: number) => new Date(times[step] ?? 0).toISOString()
 const row = (model: string, step: number, values: object) => ({ model, date: date(step), ...values })
 const shared = { times, dimension: "model", name: (id: string) => id }
 
-test("sums of a step without calls are zero, and the smallest series are one", () => {
+test("sums of a step without calls are zero, and the smallest series are merged into other", () => {
   const rows = ["a", "b", "c", "d", "e", "f", "g"].map((model, index) => row(model, 0, { usage: 10 - index }))
   const series = toSeries(rows, { ...shared, metric: "usage", isRate: false })
   expect(series.map(({ label }) => label)).toEqual(["a", "b", "c", "d", "e", "other"])
@@ -14,14 +14,14 @@ test("sums of a step without calls are zero, and the smallest series are one", (
   expect(series.at(-1)?.values).toEqual([9, 0])
 })
 
-test("means are of the models with the most calls, absent in a step without any, and never added up", () => {
+test("means cover the models with the most calls, are null in a step without calls, and are never added up", () => {
   const rows = ["a", "b", "c", "d", "e", "f", "g"].map((model, index) =>
     row(model, 1, { latency: 100, requests: index, usage: 0 }),
   )
   const series = toSeries(rows, { ...shared, metric: "latency", isRate: true })
   expect(series.map(({ label }) => label)).toEqual(["g", "f", "e", "d", "c"])
   expect(series[0]?.values).toEqual([null, 100])
-  // Only failed calls: no token came first.
+  // Only failed calls: without a time to first token.
   const failed = toSeries([row("a", 0, { latency: 0, requests: 0 })], { ...shared, metric: "latency", isRate: true })
   expect(failed[0]?.values).toEqual([null, null])
 })

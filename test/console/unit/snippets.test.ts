@@ -6,12 +6,12 @@ import { LANGUAGES, snippet } from "../../../src/console/pages/playground/snippe
 
 const body = (text: string) => ({ model: "sim/echo", messages: [{ role: "user", content: text }], temperature: 0.5 })
 
-test("the code of every language reads the key from the environment", () => {
+test("the snippet of every language reads the key from the environment", () => {
   for (const { id } of LANGUAGES)
     expect(snippet(id, "https://gateway.test/api/v1", body("Hello"))).toContain("GATEWAY_API_KEY")
 })
 
-test("a question with quotes stays one argument of the shell", () => {
+test("a prompt with quotes stays one shell argument", () => {
   const text = `It's "quoted", with $HOME, \`id\`, \\ and 'more'`
   const code = snippet("curl", "https://gateway.test/api/v1", body(text))
   // `curl` is a function that prints the last argument: the body.
@@ -19,14 +19,14 @@ test("a question with quotes stays one argument of the shell", () => {
   expect(JSON.parse(printed)).toEqual({ ...body(text), stream: true })
 })
 
-test("the words of JSON are those of Python outside of texts alone", () => {
+test("JSON literals become Python literals except inside strings", () => {
   const code = snippet("python", "https://gateway.test/api/v1", { ...body("true and null"), provider: { zdr: true } })
   expect(code).toContain("stream=True")
   expect(code).toContain('"zdr": True')
   expect(code).toContain('"true and null"')
 })
 
-test("a text never ends the string of a script", () => {
+test("a text never ends the string literal of a script", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const code = snippet("openai", "https://gateway.test/api/v1", body(text))
