@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { openSync } from "node:fs"
 
-/** Processes of the benchmark: each starts, says what it is, answers questions, and ends with its parent. */
+/** Processes of the benchmark: each starts, reports its properties, responds to requests, and ends with its parent. */
 
 export type Child<Hello, Question, Answer> = Hello & { pid: number; ask: (question: Question) => Promise<Answer> }
 
 const running = new Set<ChildProcess>()
 
-/** `core`: where it and its own children run, if they can be kept there. */
+/** `core`: where it and its children run, if they can be kept there. */
 export async function startChild<Hello, Question, Answer>(
   file: string,
   args: readonly string[],
@@ -59,7 +59,7 @@ export async function stopChildren(): Promise<void> {
   )
 }
 
-/** In the child: say hello, answer questions one after the other, and end when the parent does. */
+/** In the child: sends its greeting, responds to requests one after the other, and ends when the parent does. */
 export function serveParent(
   hello: object,
   answer: (question: never) => Promise<object>,

@@ -9,7 +9,7 @@ export function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
 }
 
-/** Kilobytes of memory that a process has in use now. */
+/** Kilobytes of memory that a process uses now. */
 export function memoryKb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8")
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0)
@@ -29,7 +29,7 @@ export function ownChild(name: string): number {
   throw new Error(`No process ${name} was started.`)
 }
 
-/** From the third field of `/proc/<pid>/stat` on: the second may hold spaces. */
+/** The fields of `/proc/<pid>/stat` from the third on: the second may contain spaces. */
 function statOf(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ")

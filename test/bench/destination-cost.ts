@@ -9,9 +9,7 @@ import { cpuMs } from "./cpu.ts"
 
 /**
  * CPU time of a destination that is down: two gateways of `npm start` get the same calls at the same time, one of them
- * has a webhook that nobody listens at.
- *
- *   node test/bench/destination-cost.ts --seconds 120
+ * has a webhook without a listener. node test/bench/destination-cost.ts --seconds 120
  */
 const { values } = parseArgs({
   options: {
@@ -63,7 +61,7 @@ async function callOnce(gateway: Gateway): Promise<void> {
   if (!response.ok) throw new Error(`A call failed: ${response.status}`)
 }
 
-/** Of a process and all that it started. */
+/** CPU time of a process and all that it started. */
 function treeMs(pid: number): number {
   const parents = readdirSync("/proc").flatMap((entry) => {
     if (!/^\d+$/.test(entry)) return []

@@ -15,9 +15,12 @@ const { values } = parseArgs({
     url: { type: "string", default: "http://127.0.0.1:8787" },
     key: { type: "string", default: "" },
     management: { type: "string", default: "" },
-    /** Of workerd; several by commas. */
+    /** Process ids of workerd, separated by commas. */
     pid: { type: "string", default: "" },
-    /** `none`: without a destination. `half`: every second delivery by chance. `all`: none is taken until the end. */
+    /**
+     * `none`: without a destination. `half`: every second delivery fails, at random. `all`: every delivery fails until
+     * the end.
+     */
     fails: { type: "string", default: "half" },
     /** Without prompts and completions. */
     private: { type: "boolean", default: false },

@@ -1,7 +1,7 @@
 /**
  * `node test/bench/detectors.ts [units]`: CPU time of the built-in detectors on ordinary prose, each alone and all
- * together, in ms for 100 KB (100,000 UTF-16 units), and the units of work that they charge a request's scan budget.
- * On a machine with other work the least time is what can be compared.
+ * together, in ms for 100 KB (100,000 UTF-16 units), and the units of work that they charge to a request's scan
+ * budget. On a busy machine compare the least times.
  */
 import { atOnce, Meter } from "../../src/guardrails/content/meter.ts"
 import { combineRules } from "../../src/guardrails/content/rules.ts"

@@ -1,6 +1,6 @@
 /**
- * `node test/bench/hostile.ts`: CPU time of files and patterns that are made to be much work, each until it is answered or
- * refused. None should take more than a second.
+ * `node test/bench/hostile.ts`: CPU time of files and patterns made to be slow, each until it is processed or
+ * rejected. None should take more than a second.
  */
 import { Meter } from "../../src/guardrails/content/meter.ts"
 import { addPattern, NO_SIZES } from "../../src/guardrails/content/pattern.ts"
@@ -33,7 +33,7 @@ const FILES: readonly (readonly [string, () => Promise<Uint8Array>])[] = [
 const MEGABYTE = 1_048_576
 const long = (part: string) => part.repeat(Math.ceil(MEGABYTE / part.length))
 const far = long(`${"a".repeat(900)}x${"a".repeat(1_500)}`)
-/** The last are stored patterns that would be refused today. */
+/** The last are stored patterns that would be rejected now. */
 const SEARCHES: readonly (readonly [string, string])[] = [
   [".{0,200}x", far],
   [".", far],
@@ -64,7 +64,7 @@ function search(settings: ContentSettings, text: string): string {
   return `${problem ?? "read"}, ${(meter.spent / 1e6).toFixed(1)} million units`
 }
 
-// Built and read once before, so that what counts is the case.
+// Warms up, so that only the case is measured.
 await readPdf(file(1, await stream(words(1))))
 for (const [name, make] of FILES) {
   const bytes = await make()

@@ -6,9 +6,9 @@ import { ensureBuild } from "../../src/dev/build.ts"
 import { root } from "../../src/dev/options.ts"
 import { modulesOf } from "../../src/local/bundle-modules.ts"
 
-/** `node test/bench/knee.ts`: what one ledger object does in a second on this machine, by size of the batch. */
+/** `node test/bench/knee.ts`: throughput of one ledger object on this machine, by batch size. */
 
-/** Beside the gateway in the same runtime, so that only the object and the way to it are measured. */
+/** In the same runtime as the gateway, so that only the object and the calls to it are measured. */
 const DRIVER = `
 const draft = (id) => ({
   id, createdAt: Date.now(), requestId: "req-1", organizationId: "o", workspaceId: "w", keyHash: "k".repeat(64),

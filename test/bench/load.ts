@@ -2,11 +2,11 @@ import { Agent, request as httpRequest } from "node:http"
 import { serveParent } from "./child.ts"
 import { type Answer, LAST_FRAMES, textOf, USAGE, type Workload } from "./workloads.ts"
 
-/** The client: a process of its own, so that what it costs is not counted. */
+/** The client: a separate process, so that its CPU time is not counted. */
 
 export type Endpoint = { url: string; headers: Record<string, string> }
 type Shape = Answer & Pick<Workload, "path">
-/** `keys`: headers that the calls take in turn, in place of `headers`. */
+/** `keys`: headers that the calls use in turn, instead of `headers`. */
 export type Job = Endpoint & { body: string; keys?: readonly Record<string, string>[] | undefined } & (
     | { verify: true; workload: Shape }
     | { verify: false; workload: Workload }
@@ -14,18 +14,18 @@ export type Job = Endpoint & { body: string; keys?: readonly Record<string, stri
 
 export type Load = {
   answers: number
-  /** Content events that came in time. */
+  /** Content events that arrived in time. */
   events: number
   wrong: number
-  /** What the first wrong answer was. */
+  /** The first faulty response. */
   fault: string | null
-  /** To the first byte of the body. */
+  /** Time to the first byte of the body. */
   firstByteMs: number
 }
 
-/** What a paced stream may lag behind and still be in time. */
+/** Delay of a paced stream that still counts as in time. */
 const GRACE_MS = 1_000
-/** Within this paced streams begin, one after the other. */
+/** Paced streams begin within this time, one after the other. */
 const SPREAD_MS = 1_000
 const PATIENCE_MS = 10_000
 const TAIL_BYTES = 2_048
@@ -70,7 +70,7 @@ function countBlankLines(chunk: Buffer, afterLf: boolean): number {
   return count
 }
 
-/** What is wrong with an answer under load, going by its end. */
+/** The fault of a response under load, judged by its end. */
 function faultOf({ events, path }: Shape, { status, frames, text }: Exchange): string | null {
   if (status !== 200) return `status ${status}: ${text.slice(0, 300)}`
   if (!text.includes(`tokens":${USAGE.completion_tokens}`)) return `no usage in …${text.slice(-300)}`
@@ -87,7 +87,7 @@ type Body = {
   response?: { usage?: Usage | null }
 }
 
-/** One answer, read in full. */
+/** Reads one response in full. */
 async function verify(job: Job, agent: Agent): Promise<Load> {
   const answer = await exchange(job, agent, Number.POSITIVE_INFINITY)
   const fault = faultOf(job.workload, answer) ?? contentFault(job.workload, answer.text)
@@ -118,7 +118,7 @@ async function drive(job: Job, workload: Workload, agent: Agent): Promise<Load> 
   let calls = 0
   const one = async () => {
     const headers = job.keys?.[calls++ % job.keys.length] ?? job.headers
-    // A paced stream has its own time to last; the others have all they need.
+    // A paced stream has a known duration; the others have no deadline of their rate.
     const deadline =
       perSecond > 0 ? performance.now() + (events / perSecond) * 1_000 + GRACE_MS : Number.POSITIVE_INFINITY
     try {
@@ -131,7 +131,7 @@ async function drive(job: Job, workload: Workload, agent: Agent): Promise<Load> 
     }
   }
   const worker = async (index: number) => {
-    // Streams that all began at once would measure how they queue, and tick together ever after.
+    // Streams that began together would measure queueing, and send their events together.
     if (perSecond > 0) await new Promise((resolve) => setTimeout(resolve, (index / concurrency) * SPREAD_MS))
     do await one()
     while (

@@ -1,6 +1,6 @@
 /**
- * `node test/bench/patterns.ts [patterns] [bytes]`: random patterns that are taken, each on adversarial texts of 1 MiB.
- * Reports the most work that a text was, against the scan budget of a request, and the least speed, in CPU time.
+ * `node test/bench/patterns.ts [patterns] [bytes]`: random accepted patterns, each on adversarial texts of 1 MiB.
+ * Reports the most work of a text, against the scan budget of a request, and the lowest speed, in CPU time.
  */
 import { addPattern, NO_SIZES, programOf } from "../../src/guardrails/content/pattern.ts"
 import { atOnce, BudgetExceeded, Meter, SCAN_BUDGET } from "../../src/guardrails/content/meter.ts"

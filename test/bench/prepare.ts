@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 
-/** What is measured and is not in the source: the bundle as deployed, and the gateway it is compared with. */
+/** Prepares targets that are not in the source: the deployed bundle, and the gateways it is compared with. */
 
-/** Node processes of the tools, without their greetings and their calls home. */
+/** Node processes of the tools, without their banners and telemetry. */
 export const QUIET = {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
   WRANGLER_HIDE_BANNER: "true",
@@ -21,10 +21,13 @@ export function buildBundle(outdir: string): void {
 }
 
 export const PORTKEY_VERSION = "1.15.2"
-/** Of its own lock file. With what its ranges resolve to today every stream of it is an error. */
+/** From its lock file. With the present versions of its ranges every stream of it is an error. */
 const OVERRIDES = { hono: "4.9.7", "@hono/node-server": "1.13.5" }
 
-/** Why it cannot be measured, or null. It is no dependency of this project: it lives in a folder of its own. */
+/**
+ * The reason why it cannot be measured, or null. It is not a dependency of this project: it is installed in a separate
+ * folder.
+ */
 export function installPortkey(folder: string, installed: string, offline: boolean): string | null {
   if (!isInstalled(installed)) {
     if (offline) return "it is not installed, and --offline forbids to fetch it"

@@ -115,7 +115,7 @@ export type Language = keyof typeof SENTENCES
 export const LANGUAGES = Object.keys(SENTENCES) as Language[]
 const PER_PARAGRAPH = 5
 
-/** Ordinary prose of so many UTF-16 units, the same at every run. */
+/** Ordinary prose of `length` UTF-16 units, the same at every run. */
 export function prose(language: Language, length: number): string {
   const random = seeded(11)
   const sentences = SENTENCES[language].split("\n")
@@ -125,6 +125,6 @@ export function prose(language: Language, length: number): string {
     text += sentences[Math.floor(random() * sentences.length)]
     text += at % PER_PARAGRAPH === 0 ? "\n\n" : space
   }
-  // In one piece, as what is parsed from a request is.
+  // A flat string, like one parsed from a request.
   return JSON.parse(JSON.stringify(text.slice(0, length))) as string
 }

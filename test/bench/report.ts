@@ -10,7 +10,7 @@ export type Slice = {
   firstByteMs: number
   /** Kilobytes of memory that a paced stream adds at the peak; 0 for the others. */
   kbEach: number
-  /** Of the events that were to come, the part that came in time. */
+  /** The share of the expected events that arrived in time. */
   delivered: number
 }
 
@@ -85,8 +85,8 @@ function describeWorkload({ title, events, perSecond, concurrency, bytes, path }
 }
 
 /**
- * Ratios of the gateway that mean that something has gone wrong, wide enough for a busy machine. About twice what is
- * measured on a quiet one.
+ * CPU ratios above which the gateway has regressed, wide enough for a busy machine. About twice the values measured on
+ * a quiet one.
  */
 const BOUNDS: Readonly<Record<string, number>> = {
   "1 KB JSON": 9,

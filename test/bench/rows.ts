@@ -3,20 +3,20 @@ import { PORTKEY_VERSION } from "./prepare.ts"
 import type { Target } from "./target.ts"
 import type { Workload } from "./workloads.ts"
 
-/** What is compared: a target, the headers of its calls, and the workloads that it takes. */
+/** One row of the comparison: a target, the headers of its calls, and the workloads that it supports. */
 export type Row = {
   name: string
   target: Child<Target, never, never>
-  /** In place of the target's headers; of several, each call takes the next. */
+  /** Instead of the target's headers; of several, each call uses the next. */
   keys?: readonly Record<string, string>[]
   takes: (workload: Workload) => boolean
-  /** What a stream must be asked for to end with its usage. */
+  /** Fields that make a stream end with its usage. */
   streamFields?: Record<string, unknown>
 }
 
 type Start = (kind: string) => Promise<Row["target"]>
 
-/** `isCheck`: the rows that the bounds are about, and no others. */
+/** `isCheck`: only the rows that have bounds. */
 export async function startRows(
   start: Start,
   peers: { portkey: boolean; litellm: boolean },
@@ -30,7 +30,7 @@ export async function startRows(
     { name: "gateway", target: gateway, takes: everything },
   ]
   if (isCheck) return rows
-  // In a process of its own: what these rows compile and keep would count for plain calls.
+  // In a separate process: code and memory of these rows would count for plain calls.
   const other = await start("gateway")
   const { guarded = {}, keys = [] } = other
   rows.splice(1, 0, { name: "script", target: await start("script"), takes: everything })
@@ -39,7 +39,7 @@ export async function startRows(
   if (peers.portkey) rows.push({ name: `Portkey ${PORTKEY_VERSION}`, target: await start("portkey"), takes: isChat })
   if (peers.litellm) {
     const streamFields = { stream_options: { include_usage: true } }
-    // It keeps a third of 1,000 streams waiting until they end.
+    // It delays a third of 1,000 streams until they end.
     const takes = (workload: Workload) => isChat(workload) && workload.concurrency < 1_000
     rows.push({ name: "LiteLLM", target: await start("litellm"), takes, streamFields })
   }

@@ -24,10 +24,12 @@ What a request and an event of a stream cost in CPU, as multiples of a Worker th
 
 const FOLDER = ".wrangler/bench"
 const PORTKEY_FOLDER = `${FOLDER}/portkey`
-/** After the load: settlements are written a little later, and are part of what a call costs. */
+/** Wait after the load: settlements are written later, and are part of the cost of a call. */
 const SETTLING_MS = 700
-/** Calls of each target before it is measured: the compiler needs some thousands of a kind. By count, so that a slow
- * machine warms up as far as a fast one. */
+/**
+ * Calls of each target before it is measured: the compiler needs some thousands of a kind. By count, so that a slow
+ * machine warms up as far as a fast one.
+ */
 const WARM_UP = { documents: 1_500, streams: 60 }
 
 type Bench = { load: Child<object, Job, Load>; wrong: string[]; answers: Map<string, number> }
@@ -79,7 +81,7 @@ async function main(): Promise<number> {
   const slices: Slice[] = []
   for (let round = 1; round <= rounds && bench.wrong.length === 0; round += 1) {
     for (const workload of workloads) {
-      // Whoever goes first finds the machine in another state than whoever goes last.
+      // The first target finds the machine in another state than the last.
       const order = [...rows.slice(round % rows.length), ...rows.slice(0, round % rows.length)]
       for (const row of order) if (row.takes(workload)) slices.push(await measure(row, workload, round, bench))
     }
@@ -104,7 +106,7 @@ async function main(): Promise<number> {
   return bench.wrong.length > 0 ? 1 : 0
 }
 
-/** One answer of each kind is read in full; then the target is warmed up. */
+/** Reads one response of each kind in full, then warms the target up. */
 async function check(row: Row, workloads: readonly Workload[], bench: Bench): Promise<void> {
   for (const workload of workloads.filter(row.takes)) {
     const short = workload.perSecond > 0 ? { ...workload, events: 5 } : workload
@@ -155,7 +157,7 @@ function jobOf(row: Row, workload: Workload, how: Pick<Job, "verify" | "workload
   return { ...job, body: requestBody(workload, { model, ...fields }), ...how } as Job
 }
 
-/** Counts wrong answers, and the calls that must have been charged. */
+/** Counts faulty responses, and the calls that must have been charged. */
 function note(row: Row, workload: Workload, load: Load, { wrong, answers }: Bench): void {
   const where = `${row.name}, ${workload.title}`
   if (load.wrong > 0) wrong.push(`${where}: ${load.wrong} of ${load.answers + load.wrong}, the first: ${load.fault}`)
@@ -163,7 +165,7 @@ function note(row: Row, workload: Workload, load: Load, { wrong, answers }: Benc
   if (credits) answers.set(credits.url, (answers.get(credits.url) ?? 0) + load.answers)
 }
 
-/** Every answer was charged once, at its price. */
+/** Checks that every response was charged once, at its price. */
 async function checkCharges(row: Row, { wrong, answers }: Bench): Promise<void> {
   const { credits } = row.target
   if (!credits) return

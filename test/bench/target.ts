@@ -17,25 +17,25 @@ import { ownChild } from "./cpu.ts"
 import type { Endpoint } from "./load.ts"
 import { MODEL, PRICE } from "./workloads.ts"
 
-/** One thing under test, in a process of its own, so that the CPU of its workerd is its own. */
+/** One target in a separate process, so that the CPU of its workerd can be measured. */
 
 export type Target = Endpoint & {
-  /** Whose CPU is counted. */
+  /** Process whose CPU is counted. */
   worker: number
   model: string
-  /** Where the gateway answers what it has charged; null for the others. */
+  /** The gateway's endpoint for charged credits; null for the others. */
   credits: Endpoint | null
   /** Headers of further keys of the gateway. */
   guarded?: Record<string, string>
   keys?: Record<string, string>[]
 }
 
-/** Keys that a call of the row with many keys is made with, one after the other. */
+/** Number of keys that the row with many keys uses in turn. */
 const MANY_KEYS = 400
-/** What a team would turn on for everybody. */
+/** Detectors that a team would turn on for all members. */
 const DETECTORS = ["email", "phone", "credit-card", "secrets", "regex-prompt-injection"]
 
-/** Where `prepare.ts` put what is not in the source, from the root of the project. */
+/** Folder of `prepare.ts` for targets that are not in the source, from the root of the project. */
 export const FOLDER = ".wrangler/bench"
 export const PORTKEY = `${FOLDER}/portkey/node_modules/@portkey-ai/gateway`
 
@@ -50,7 +50,9 @@ const BARE = `export default {
   },
 }`
 
-/** The least that any gateway in script does: it reads and rewrites both JSON bodies, or every chunk of a stream. */
+/**
+ * The minimal work of any gateway in JavaScript: it reads and rewrites both JSON bodies, or every chunk of a stream.
+ */
 const SCRIPT = `export default {
   async fetch(request, env, ctx) {
     const body = JSON.stringify(JSON.parse(await request.text()))
@@ -74,14 +76,14 @@ const SCRIPT = `export default {
   },
 }`
 
-/** A socket of the Worker's own: Miniflare's usual one leads through a Worker that routes, and doubles the cost. */
+/** A direct socket of the Worker: Miniflare's usual one leads through a Worker that routes, and doubles the cost. */
 const DIRECT = { cf: false as const, unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] }
 
 useDirectOutbound()
 
 /**
- * What wrangler.toml says of the Worker that is deployed, without its source and its console: Miniflare puts a router
- * in front of a Worker that has assets, which is no part of it and costs 0.4 ms a request.
+ * Settings of wrangler.toml for the deployed Worker, without its source and its console: Miniflare puts a router in
+ * front of a Worker that has assets, which is not part of it and costs 0.4 ms a request.
  */
 function configured(): Pick<V4WorkerOptions, "compatibilityDate" | "compatibilityFlags"> {
   const { modulesRules: _, assets: __, ...options } = workerOptionsOf("wrangler.toml", "production").workerOptions
@@ -114,7 +116,7 @@ async function startGateway(): Promise<Target> {
       ...DIRECT,
       ...modulesOf(`${FOLDER}/bundle/index.js`),
       bindings: {
-        // Not `options.bindings`: they have whatever .dev.vars says in them.
+        // Not `options.bindings`: they include .dev.vars.
         ...readConfig({ config: "wrangler.toml", env: "production" }).vars,
         MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
         BOOTSTRAP_MANAGEMENT_KEY: bootstrapKey,
@@ -187,10 +189,10 @@ async function urlOf(miniflare: Miniflare): Promise<string> {
   return (await miniflare.unsafeGetDirectURL()).href
 }
 
-/** In this very process, which is then what is measured. */
+/** Runs in this process, which is then the measured one. */
 async function startPortkey(): Promise<Target> {
   const port = await findFreePort()
-  // It would listen on every interface, and pass anyone's requests on.
+  // It would listen on every interface, and forward anyone's requests.
   const listen: unknown = Reflect.get(Server.prototype, "listen")
   Server.prototype.listen = function () {
     return Reflect.apply(listen as () => Server, this, [port, "127.0.0.1"])
@@ -206,7 +208,7 @@ async function startPortkey(): Promise<Target> {
   }
 }
 
-/** LiteLLM's proxy with one worker, no keys and no database, where its command is installed. */
+/** LiteLLM's proxy with one worker, no keys and no database, if its command is installed. */
 async function startLitellm(): Promise<Target> {
   const port = await findFreePort()
   const config = `${FOLDER}/litellm.yaml`

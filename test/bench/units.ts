@@ -1,6 +1,6 @@
 /**
- * `node test/bench/units.ts`: CPU time of a unit of work (src/guardrails/content/meter.ts) for each kind of work, and of
- * a whole scan budget at that price. Compare the kinds of one run with each other.
+ * `node test/bench/units.ts`: CPU time of a unit of work (src/guardrails/content/meter.ts) for each kind of work, and
+ * of a complete scan budget at that price. Compare the kinds of one run with each other.
  */
 import { jsonUnits } from "../../src/guardrails/content/json-units.ts"
 import { atOnce, Meter, SCAN_BUDGET } from "../../src/guardrails/content/meter.ts"

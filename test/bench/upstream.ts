@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http"
 import { serveParent } from "./child.ts"
 import { type Answer, askedAnswer, contentFrame, documentOf, USAGE_FRAME } from "./workloads.ts"
 
-/** The provider: an OpenAI-compatible server whose answers cost it next to nothing. A process of its own. */
+/** The provider: an OpenAI-compatible server in a separate process, whose responses take next to no CPU. */
 
 let [connections, requests] = [0, 0]
 

@@ -1,10 +1,10 @@
-/** What an answer of the upstream holds. The prompt says it, so that one model serves every workload. */
+/** Size of an upstream response. It is part of the prompt, so that one model serves every workload. */
 export type Answer = {
-  /** Content events of a stream; 0 asks for one JSON document. */
+  /** Content events of a stream; 0 requests one JSON document. */
   events: number
   /** Events a second; 0 writes them all at once. */
   perSecond: number
-  /** Bytes of a JSON request and of its answer. */
+  /** Bytes of a JSON request and of its response. */
   bytes: number
 }
 
@@ -12,9 +12,9 @@ export type Workload = Answer & {
   title: string
   path: "chat/completions" | "responses" | "messages"
   concurrency: number
-  /** How long requests follow one another; a paced stream lasts as long as it lasts. */
+  /** Duration in which requests follow one another; a paced stream has its own. */
   seconds: number
-  /** Ends after this many calls instead, where it is set. */
+  /** Ends after this many calls instead, if set. */
   calls?: number
 }
 

@@ -3,13 +3,13 @@ import { vi } from "vitest"
 import { CATALOGUE_KEY } from "../../src/models/compile.ts"
 
 /**
- * Faults of what the gateway is bound to. They are injected where every binding of a kind has its methods, so that the
- * Worker and all of its Durable Objects meet them alike. `vi.restoreAllMocks` ends them.
+ * Faults of the gateway's bindings. They are injected into the prototype of every binding of a kind, so that the
+ * Worker and all of its Durable Objects get them alike. `vi.restoreAllMocks` ends them.
  */
 
 type Method = (this: unknown, ...args: unknown[]) => unknown
 
-/** Replaces a method of every binding of this kind; `replace` gets the method that was there, and its receiver. */
+/** Replaces a method of every binding of this kind; `replace` gets the original method, bound. */
 function wrap(sample: object, name: string, replace: (call: () => unknown, self: object, args: unknown[]) => unknown) {
   const prototype = Object.getPrototypeOf(sample) as Record<string, Method>
   const method = prototype[name]
@@ -22,7 +22,7 @@ function wrap(sample: object, name: string, replace: (call: () => unknown, self:
 
 const sqlOf = (statement: unknown) => String(Reflect.get(statement as object, "statement"))
 
-/** Before each statement of D1. */
+/** Runs before each statement of D1. */
 export function beforeSql(check: (sql: string) => unknown): void {
   for (const name of ["run", "all", "first", "raw"]) {
     wrap(env.DB.prepare("SELECT 1"), name, async (call, self) => {
@@ -51,11 +51,11 @@ export const d1 = {
   isFull: () => failOn(isWrite, "database or disk is full: SQLITE_FULL"),
   isBehind: () =>
     failOn((sql) => /\b(?:api_keys|generations)\b/.test(sql), "no such column: added_later: SQLITE_ERROR"),
-  /** Nothing is answered while the fault lasts. */
+  /** No statement returns while the fault lasts. */
   hangs: () => beforeSql(() => new Promise(() => {})),
 }
 
-/** What KV has of the compiled catalogue. */
+/** The compiled catalogue that KV returns. */
 export function keptCatalogue(text: string | null | Error): void {
   wrap(env.CATALOG, "get", async (call, _, [key]) => {
     if (key !== CATALOGUE_KEY) return call()
@@ -94,7 +94,7 @@ export function onObjectCall(
   })
 }
 
-/** As the platform says it. */
+/** The error message of the platform. */
 export const OVERLOADED = "Durable Object is overloaded. Requests queued for too long."
 export const RESET = "Durable Object reset because its code was updated."
 

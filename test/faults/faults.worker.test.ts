@@ -12,18 +12,21 @@ import { d1, keptCatalogue, onObjectCall, OVERLOADED, r2Fails, RESET } from "./b
 import { type Cell, COST, newIntern, type Outcome, respond, type Surface, surfaces } from "./surfaces.ts"
 
 /**
- * Every fault of a service that the gateway is bound to, crossed with every way to call a model. In each cell the answer
- * is right or a correct error, nothing waits without end, and once the fault is over the ledger has charged what the
- * provider served, its records are in the database, and it holds nothing.
+ * Every fault of a bound service, crossed with every way to call a model. In each cell the response is right or a
+ * correct error, nothing waits without end, and once the fault is over the ledger has charged what the provider
+ * served, its records are in the database, and it holds nothing.
  */
 
 type Expected = "served" | number
-/** By surface: JSON, stream, agent loop, intern turn. `warm`: the isolate has the key, the catalogue and a lease. */
+/**
+ * By way of calling: JSON, stream, agent loop, intern turn. `warm`: the isolate has the key, the catalogue and a
+ * lease.
+ */
 type Row = {
   start?: (cell: Cell) => void
-  /** When the provider is asked for the first time. */
+  /** Runs at the first call of the provider. */
   asked?: (cell: Cell) => Promise<unknown>
-  /** What runs dies with its object: the ledger charges what was declared of it, which is at least its cost. */
+  /** Running calls die with their object: the ledger charges their lease, which is at least their cost. */
   losesCalls?: true
   warm?: Expectations
   cold?: Expectations
@@ -37,12 +40,12 @@ const all = (expected: Expectations["JSON"]): Expectations => ({
   "intern turn": expected,
 })
 const SERVED = all("served")
-/** The lease of the call before may admit this one. */
+/** The lease of the previous call may admit this one. */
 const UNLESS_LEASED = all(["served", 503])
 
 const kv = (text: string | null | Error) => ({ start: () => keptCatalogue(text) })
 
-/** Per method of the ledger, the first call fails; `arrives`: the ledger does what it was called for. */
+/** The first call of each ledger method fails; `arrives`: the ledger still performs it. */
 function losesFirst(arrives: boolean): void {
   const seen = new Set<string>()
   onObjectCall([env.LEDGER], async ({ method, call }) => {
@@ -56,7 +59,7 @@ function losesFirst(arrives: boolean): void {
 const overloaded = (namespace: DurableObjectNamespace) => () =>
   onObjectCall([namespace], () => Promise.reject(Object.assign(new Error(OVERLOADED), { overloaded: true })))
 
-/** As when its machine dies: what it stored is there when it comes back. */
+/** As when its machine dies: its storage survives. */
 async function reset(object: DurableObjectStub): Promise<void> {
   await runInDurableObject(object, (_, state) => state.abort(RESET)).catch(() => undefined)
 }
@@ -101,11 +104,11 @@ const rows: Record<string, Row> = {
   },
 }
 
-/** Long enough for what is retried, and short enough to wait for what is not. */
+/** Long enough for retries, and short enough to wait for its expiry. */
 const HOLD_TTL_MS = "4000"
-/** Longer than any lease lives that nobody renews. */
+/** Longer than any lease lives without renewal. */
 const LEASE_OVER_MS = 100_000
-/** More than any timer that these calls meet. */
+/** More than any timer of these calls. */
 const ANSWERED_WITHIN_MS = 8_000
 
 beforeAll(() => {
@@ -127,7 +130,7 @@ async function newCell(): Promise<Cell> {
   const settings = { is_observability_io_logging_enabled: true }
   await expectJson(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, settings))
   const model = `played/m${models++ % 50}`
-  // An environment of its own: what an isolate remembers of the catalogue, it remembers by environment.
+  // A separate environment: an isolate caches the catalogue by environment.
   const internId = await newIntern(workspace, model)
   await parseConfigAgain(internId)
   return { workspace, env: { ...env }, model, internId }
@@ -135,9 +138,9 @@ async function newCell(): Promise<Cell> {
 
 async function reconciled({ organizationId, ledger }: Workspace, losesCalls = false): Promise<number> {
   await eventually(async () => {
-    // It takes along what waits, and renews the leases of this isolate: one with a call that died ends by itself.
+    // Flushes waiting settlements and renews the leases of this isolate; that of a call that died ends by itself.
     if (!losesCalls) await ledger.balance()
-    // Anew each time: a stub of an object that was reset is of no use any more.
+    // A new stub each time: one of an object that was reset is unusable.
     const object = env.LEDGER.get(env.LEDGER.idFromName(organizationId))
     expect(await object.holds()).toEqual([])
     await runDurableObjectAlarm(object)
@@ -168,10 +171,10 @@ type Done = { name: string; workspace: Workspace; asked: () => number }
 describe.each(Object.entries(rows))("%s", (_, { start, asked, losesCalls, ...expected }) => {
   const done: Done[] = []
   for (const state of ["warm", "cold"] as const) {
-    test.each(surfaces)(`$name of ${state === "warm" ? "an isolate at work" : "a new isolate"}`, async (surface) => {
+    test.each(surfaces)(`$name of ${state === "warm" ? "a warm isolate" : "a new isolate"}`, async (surface) => {
       for (const level of ["error", "warn"] as const) vi.spyOn(console, level).mockImplementation(() => {})
       const cell = await newCell()
-      // Flags, not promises: what is awaited in one object's context cannot be resolved in another's.
+      // Flags, not promises: a promise awaited in one object's context cannot be resolved in another's.
       const gate = { isClosed: false, isReached: false }
       const provider = mockProvider(async (request) => {
         if (gate.isClosed) gate.isReached = true

@@ -8,11 +8,11 @@ import { newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 import { onQueue, restoreQueue } from "./bindings.ts"
 import { COST, newIntern, respond, surfaces } from "./surfaces.ts"
 
-/** Whatever the queue does, every call is answered, charged once, and reaches its destination. */
+/** Whatever the queue does, every call gets a response, is charged once, and reaches its destination. */
 
 afterEach(() => vi.restoreAllMocks())
 
-/** Each begins its fault, and may return what ends it. */
+/** Each starts its fault, and may return a function that ends it. */
 const faults: Record<string, () => (() => Promise<unknown>) | undefined> = {
   "delivers twice": () => {
     onQueue(async (messages, send) => {
@@ -37,7 +37,7 @@ const faults: Record<string, () => (() => Promise<unknown>) | undefined> = {
   },
 }
 
-/** Generation ids that a destination was sent, and how often the provider was asked. */
+/** Generation ids that a destination received, and calls of the provider. */
 function playNetwork() {
   const received = new Set<string>()
   const asked: string[] = []

@@ -7,7 +7,7 @@ import { type Asked, chunk, DONE, sse, usageChunk } from "../support/played.ts"
 import { expectJson, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
-/** What calls the gateway in a cell of the table, and what came of it. */
+/** The ways to call the gateway in a cell of the table, and their outcomes. */
 export type Outcome = { is: "served" } | { is: "rejected" | "broken off"; code: number; reason?: string }
 
 export type Surface = {
@@ -18,13 +18,13 @@ export type Surface = {
 export type Cell = { workspace: Workspace; env: Env; model: string; internId: string }
 
 const TEXT = "All is well."
-/** Of every upstream response. */
+/** Tokens of every upstream response. */
 const PROMPT = 10
 const COMPLETION = 5
 /** Nano-USD. */
 export const COST = PROMPT * 1_000 + COMPLETION * 2_000
 
-/** The provider: text, or where the request has tools, first a call of the first one. */
+/** The provider: text, or first a call of the first tool if the request has tools. */
 export function respond({ body }: Asked): Response {
   const messages = body["messages"] as { role: string }[]
   const [tool] = (body["tools"] ?? []) as { function: { name: string } }[]
@@ -66,7 +66,7 @@ async function post({ workspace, env, model }: Cell, more: object): Promise<{ re
   return { response, text: await response.text() }
 }
 
-/** The envelope of an error: its code is the status, and it names nothing of what is inside the gateway. */
+/** The envelope of an error: its code is the status, and it reveals nothing internal. */
 function rejected(response: Response, text: string): Outcome {
   const { error } = JSON.parse(text) as { error: { code: number; message: string; metadata?: { reason?: string } } }
   expect(error.code).toBe(response.status)
@@ -131,7 +131,7 @@ async function asIntern({ workspace, internId }: Cell): Promise<Outcome> {
   return { is: "served" }
 }
 
-/** How a response failed; undefined where it did not. */
+/** The failure of a response; undefined if it did not fail. */
 async function endOf(reader: InternReader): Promise<Outcome | undefined> {
   const { response } = reader
   if (response.status !== 200) return rejected(response, await response.text())

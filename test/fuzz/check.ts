@@ -3,7 +3,7 @@ import { type Document, operationsOf } from "./document.ts"
 import type { FuzzRequest } from "./requests.ts"
 import type { Answer } from "./send.ts"
 
-/** What a provider that fails makes of a call. */
+/** Statuses of a call for a failing provider. */
 const OF_PROVIDERS = new Set([502, 503, 504, 524, 529])
 const CALLS =
   /^\/api\/v1\/(chat|responses|messages|embeddings|rerank|images|audio|videos|interns|presets|models|providers|catalogue|files|observability|scim)/
@@ -17,7 +17,7 @@ export class Checker {
     this.#secrets = secrets
   }
 
-  /** What is wrong with an answer; empty for a right one. */
+  /** Faults of a response; empty for a correct one. */
   faults(request: FuzzRequest, answer: Answer | undefined): string[] {
     if (!answer) return ["no answer: the connection was closed, or nothing came in 30 s"]
     const { status, headers, text, isComplete } = answer

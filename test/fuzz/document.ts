@@ -27,7 +27,7 @@ type Content = Record<string, { schema?: Schema; example?: unknown }>
 export type Operation = {
   name: string
   method: string
-  /** With the prefix of the API, where it has one. */
+  /** With the prefix of the API, if it has one. */
   path: string
   parameters: { name: string; in: string; required?: boolean; schema?: Schema }[]
   body: Content

@@ -33,7 +33,7 @@ const TIMEOUTS = {
   KEEPALIVE_MS: "200",
 }
 
-/** Sends generated requests to a gateway of its own and collects every answer that is wrong. */
+/** Sends generated requests to a separate gateway and collects every faulty response. */
 export async function fuzz({ seed, count, onProgress, most = 20, script }: Options): Promise<Report> {
   const upstream = await startFaultyUpstream(seed)
   const gateway = await startGateway(upstream.baseUrl, TIMEOUTS, true, script === undefined ? {} : { script })
@@ -134,7 +134,7 @@ class Run {
 
 type Tenant = { ids: string[]; keys: string[]; names: ReadonlyMap<string, string> }
 
-/** Keys of every kind, and the credential that no answer may contain. */
+/** Keys of every kind, and the credential that no response may contain. */
 async function newTenant(gateway: Gateway): Promise<Tenant> {
   const organization: Organization = await gateway.newOrganization()
   const { managementKey, apiKey } = organization

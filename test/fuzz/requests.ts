@@ -10,12 +10,12 @@ export type FuzzRequest = {
   body: Buffer | undefined
 }
 
-/** What requests are made from. */
+/** Material for requests. */
 export type Material = {
   random: Random
-  /** Of records that earlier answers named. */
+  /** Ids in earlier responses. */
   ids: readonly string[]
-  /** By kind, more than one of some. */
+  /** By kind, several of some. */
   keys: readonly string[]
   resolve: (schema: Schema) => Schema
 }
@@ -66,7 +66,7 @@ function pathOf({ path, parameters }: Operation, material: Material): string {
   })
 }
 
-/** A lone surrogate is no text of a URL. */
+/** A lone surrogate cannot be encoded in a URL. */
 function encodeSafely(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }

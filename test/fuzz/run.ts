@@ -86,7 +86,7 @@ const listOf = (statuses: Record<string, number>) =>
 const SHOWN_BEFORE = 200
 const SHOWN_AFTER = 400
 
-/** A text from a little before the place where another begins to differ. */
+/** A text from shortly before the position where the other one differs. */
 function part(text: string, other: string): string {
   let at = 0
   while (at < text.length && text[at] === other[at]) at++

@@ -5,7 +5,7 @@ export type Answer = {
   status: number
   headers: http.IncomingHttpHeaders
   text: string
-  /** The body ended by itself; a stream that goes on is left after a while. */
+  /** The body ended by itself; an unfinished stream is closed after a while. */
   isComplete: boolean
 }
 
@@ -13,7 +13,7 @@ const STREAM_MS = 4_000
 const PATIENCE_MS = 30_000
 const MOST_BYTES = 4_000_000
 
-/** Sends as it is, without the corrections that `fetch` makes. Undefined where no answer came in time. */
+/** Sends the request without the corrections that `fetch` makes. Undefined if no response arrived in time. */
 export function send(
   url: string,
   request: Omit<FuzzRequest, "operation">,

@@ -9,7 +9,7 @@ const STATUSES = [
 ]
 const TYPES = ["text/event-stream", "application/json", "text/html", "text/plain", "", "application/octet-stream"]
 
-/** A provider that answers well, badly, half, or not at all. */
+/** A provider with good, bad, partial and missing responses. */
 export async function startFaultyUpstream(seed: number): Promise<{ baseUrl: string; close: () => Promise<void> }> {
   const random = new Random(seed)
   const server = http.createServer((request, response) => {
@@ -42,7 +42,7 @@ function answer(random: Random, isStream: boolean, response: http.ServerResponse
   }
   if (kind < 0.78) return void response.destroy()
   if (kind < 0.8) {
-    // Headers, some bytes, and then nothing until the gateway leaves.
+    // Headers, some bytes, and then nothing until the gateway disconnects.
     response.writeHead(200, { "content-type": type })
     response.write(shape.body.slice(0, random.int(shape.body.length + 1)))
     return

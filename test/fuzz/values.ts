@@ -1,7 +1,7 @@
 import type { Schema } from "./document.ts"
 import type { Random } from "./random.ts"
 
-/** Text that parsers, stores and templates stumble over. */
+/** Text that parsers, stores and templates may mishandle. */
 export const ODD_TEXT: readonly string[] = [
   "",
   " ",
@@ -65,7 +65,7 @@ function deep(levels: number): unknown {
   return value
 }
 
-/** A value that mostly fits the schema. `ids`: of records that exist. */
+/** A value that mostly fits the schema. `ids`: of existing records. */
 export class Sampler {
   readonly #random: Random
   readonly #ids: readonly string[]
@@ -162,7 +162,7 @@ export function mutate(value: unknown, random: Random): unknown {
   return oddValue(random)
 }
 
-/** Text of a body in JSON, or nearly: what `JSON.stringify` never writes. */
+/** JSON text, valid or slightly broken, that `JSON.stringify` never writes. */
 export function brokenJson(value: unknown, random: Random): string {
   const text = JSON.stringify(value) ?? "null"
   return random.pick<() => string>([

@@ -4,7 +4,7 @@ import type { Plugin } from "vite"
 /** A fault in the source, which a test must find. `from` occurs once in `file`. */
 export type Mutant = { name: string; file: string; from: string; to: string; test: string }
 
-/** Puts a mutant into the source as it is loaded; the file on the disk stays as it is. */
+/** Puts a mutant into the source as it is loaded; the file on the disk is unchanged. */
 export function mutated({ name, file, from, to }: Mutant): Plugin {
   return {
     name: "mutant",

@@ -5,7 +5,7 @@ import { internMutants } from "./interns.ts"
 
 const root = path.join(import.meta.dirname, "../..")
 
-test("every mutant changes one place of the source, and has a name of its own", () => {
+test("every mutant changes one place of the source, and has a unique name", () => {
   for (const { name, file, from, to } of internMutants) {
     expect(readFileSync(path.join(root, file), "utf8").split(from), name).toHaveLength(2)
     expect(to, name).not.toBe(from)

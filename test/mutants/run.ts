@@ -25,7 +25,7 @@ const vitest = path.join(root, "node_modules/vitest/vitest.mjs")
 const chosen = internMutants.filter(({ name }) => name.includes(values.only))
 const seeds = Array.from({ length: Number(values.seeds) }, (_, index) => String(index + 1))
 
-/** A test that waits for what never comes is one that found its mutant: without one it takes a minute. */
+/** A test that hangs has found its mutant: without one it takes a minute. */
 const HANGS_MS = 300_000
 
 function run(test: string, seed: string, mutant: string) {
@@ -36,7 +36,7 @@ function run(test: string, seed: string, mutant: string) {
   return { status, signal, output: stdout + stderr }
 }
 
-/** Whether the test fails for its own reasons. */
+/** Whether the test fails for the right reason. */
 function isFound(name: string, test: string, seed: string): boolean {
   const { status, signal, output } = run(test, seed, name)
   if (!output.includes(`mutated: ${name}`)) throw new Error(`The mutant was not loaded.\n${output}`)

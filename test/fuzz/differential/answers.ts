@@ -1,6 +1,6 @@
 import type { Format } from "./conversation.ts"
 
-/** What a client reads from an answer, whatever its API format. */
+/** Content that a client reads from a response, in any API format. */
 
 type Json = Record<string, unknown>
 
@@ -20,7 +20,7 @@ export function readAnswer(format: Format, body: string, isStreamed: boolean): A
   return { ...answer, calls: answer.calls.map(({ name, args }) => ({ name, args: parsed(args) })) }
 }
 
-/** An answer with its arguments as they came, or its usage alone. */
+/** A document with its arguments unchanged, or its usage alone. */
 export const readDocument = (format: Format, document: Json) => READ_DOCUMENT[format](document)
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null

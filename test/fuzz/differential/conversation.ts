@@ -19,7 +19,7 @@ export type Turn =
 export type ToolChoice = "auto" | "none" | "required" | { name: string }
 export type Tool = { name: string; description?: string; parameters: Json; strict?: boolean }
 
-/** One conversation with its parameters, which the formats that it names have a way to write. */
+/** One conversation with its parameters, and the formats that can express it. */
 export type Conversation = {
   formats: readonly Format[]
   model: string
@@ -35,7 +35,7 @@ export type Conversation = {
   effort: string | undefined
   thinkingTokens: number | undefined
   userId: string | undefined
-  /** Fields that all formats write alike, and fields that none knows. */
+  /** Fields that all formats share, and unknown fields. */
   shared: Json
 }
 
@@ -120,7 +120,7 @@ function partsOf(random: Random): Part[] {
   )
 }
 
-/** Texts alone are joined in one format and stay parts in the others, so an image stands beside them. */
+/** Texts alone are joined in one format and stay parts in the others, so an image is added to them. */
 function resultOf(random: Random): string | Part[] {
   if (random.chance(0.8)) return textOf(random)
   return [

@@ -14,13 +14,13 @@ export type Received = { status: number; headers: Record<string, string>; text: 
 export type Subject = {
   /** A model that the provider has. */
   model: string
-  /** `isDeclared`: with a Content-Length, which the hot path needs; without one, a call takes the router. */
+  /** `isDeclared`: with a Content-Length, which the hot path needs; without one, a call goes through the router. */
   send: (resource: string, text: string, isDeclared: boolean) => Promise<Received>
-  /** Sets what the provider answers from now on. */
+  /** Sets the next responses of the provider. */
   play: (script: Script) => void
-  /** The bodies that the provider received since the last time, as they came. */
+  /** The raw bodies that the provider received since the last call. */
   upstream: () => string[]
-  /** The record of a call. */
+  /** The generation of a call. */
   receipt: (generationId: string) => Promise<Json>
 }
 
@@ -38,7 +38,7 @@ export async function runCase(subject: Subject, seed: number): Promise<Differenc
   return compareFormats(subject, { conversation, script, invalid })
 }
 
-/** A chat request in text, valid or not. */
+/** The text of a chat request, valid or not. */
 function brokenRequest(random: Random, conversation: Conversation): string {
   const valid = toRequest("chat", conversation, random.chance(0.5))
   const kind = random.next()
@@ -50,7 +50,7 @@ function brokenRequest(random: Random, conversation: Conversation): string {
   return JSON.stringify(kind < 0.8 ? once : mutate(once, random)) ?? "null"
 }
 
-/** What differs between any two answers. */
+/** Values that differ between any two responses. */
 const NAMES =
   /chatcmpl-[\w-]{36}|"(?:id|created)":(?:"gen-[^"]*"|\d+)|(?:gen|req)-[\w-]{36}|call_\w{32}|"retry_after_seconds":\d+/g
 const HEADERS = new Set(["x-request-id", "x-generation-id", "date", "retry-after", "connection", "keep-alive"])
@@ -113,7 +113,7 @@ type Sent = {
   script: Script
 }
 
-/** What must be the same in every format, in text. */
+/** Everything that must be the same in every format, as text. */
 async function show(subject: Subject, { format, isStreamed, received, conversation, script }: Sent): Promise<string> {
   const { status, text } = received
   const upstream = subject.upstream().map((body) => upstreamOf(body, conversation))
@@ -124,7 +124,7 @@ async function show(subject: Subject, { format, isStreamed, received, conversati
     if (charged !== cost || counted !== completion) {
       return `${JSON.stringify({ charged, counted, cost, completion })} ${text.slice(0, 4_000)}`
     }
-    // An estimate counts the pieces of a stream, which a document does not have.
+    // An estimate counts the chunks of a stream, which a document does not have.
     const usage = script.usage ? { completion, cost } : {}
     return JSON.stringify({ status, upstream: sorted(upstream), answer, usage })
   } catch (error) {

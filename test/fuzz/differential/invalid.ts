@@ -36,7 +36,7 @@ export const INVALID: readonly Json[] = [
   { messages: 5 },
 ]
 
-/** Fields of a plain chat request, with values at their limits, beyond them, and of any other kind. */
+/** Fields of a plain chat request, with values at their limits, beyond them, and of any other type. */
 export function oddFields(random: Random): Json {
   return Object.fromEntries(
     Array.from({ length: 1 + random.int(3) }, () => [

@@ -140,7 +140,7 @@ function toMessages(conversation: Conversation): Json {
   })
 }
 
-/** A choice is needed to say that calls come one at a time; `auto` is what a model does anyway. */
+/** Sequential calls can only be requested in a choice; `auto` is the default. */
 function messagesChoice({ toolChoice, isParallel }: Conversation): Json | undefined {
   const one = isParallel === false ? { disable_parallel_tool_use: true } : {}
   if (toolChoice === undefined) return isParallel === false ? { type: "auto", ...one } : undefined
@@ -170,7 +170,7 @@ function messagesTurn(turn: Turn): Message {
   }
 }
 
-/** Results of calls that were made together stand in one message here, with the blocks that the user sends next. */
+/** Results of parallel calls are in one message here, with the blocks that the user sends next. */
 function joinResults(messages: Message[]): Message[] {
   const joined: Message[] = []
   for (const message of messages) {

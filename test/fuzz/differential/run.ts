@@ -24,7 +24,7 @@ const CONCURRENCY = 4
 /** Fewer cases than a run has, so that an organization's balance does not end it. */
 const CASES_OF_AN_ORGANIZATION = 2_000
 
-/** Runs cases against a gateway of its own. */
+/** Runs cases against a separate gateway. */
 export async function differential({ seed, count, onProgress, most = 20 }: Options): Promise<DifferentialReport> {
   const upstream = await startScriptedUpstream()
   const gateway = await startGateway(upstream.baseUrl, {}, true)
@@ -95,7 +95,7 @@ function toReceived(answer: Answer | undefined): Received {
 
 type Upstream = {
   baseUrl: string
-  /** By the model that a call names. */
+  /** By the model of a call. */
   scripts: Map<string, Script>
   bodies: Map<string, string[]>
   close: () => Promise<void>

@@ -2,7 +2,7 @@ import type { Random } from "../random.ts"
 
 type Json = Record<string, unknown>
 
-/** What the provider answers to one conversation, whole or streamed. */
+/** The provider's response to one conversation, as JSON or streamed. */
 export type Script = {
   status: number
   text: string
@@ -10,7 +10,7 @@ export type Script = {
   calls: { id: string; name: string; args: string }[]
   finish: string
   usage: Json | undefined
-  /** Lengths of the pieces of a stream, in turn. */
+  /** Lengths of the chunks of a stream, in turn. */
   pieces: number[]
 }
 
@@ -91,7 +91,7 @@ function toStream({ text, reasoning, calls, finish, usage, pieces }: Script): st
   return `${chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`).join("")}data: [DONE]\n\n`
 }
 
-/** Cuts between any two code units, those of one character included. */
+/** Splits between any two code units, also inside a surrogate pair. */
 function cut(text: string, lengths: readonly number[]): string[] {
   const pieces: string[] = []
   for (let start = 0, turn = 0; start < text.length; turn++) {

@@ -5,13 +5,13 @@ import type { Answer } from "../send.ts"
 type Json = Record<string, unknown>
 type Receipt = { total_cost: number; tokens_prompt: number; tokens_completion: number }
 
-/** What a provider that fails makes of a call, as the contract has it. */
+/** Statuses of a call for a failing provider, per the contract. */
 const OF_PROVIDERS = new Set([502, 503, 504, 524, 529])
 
-/** `isNative`: the provider has the format of the call, so that the order of its events is its own. */
+/** `isNative`: the provider has the format of the call, so that the order of its events is kept. */
 type Expected = { format: Format; isNative: boolean; isStreamed: boolean }
 
-/** What is wrong with the answer to a valid call, whatever the provider sent. */
+/** Faults of the response to a valid call, whatever the provider sent. */
 export function faultsOf({ format, isNative, isStreamed }: Expected, answer: Answer | undefined): string[] {
   if (!answer) return ["no answer"]
   const { status, headers, text, isComplete } = answer
@@ -40,7 +40,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The events of a stream, as the specification of event streams reads them. */
+/** The events of a stream, parsed as the specification of event streams defines. */
 function framesIn(text: string): { events: Json[]; dones: number; faults: string[] } {
   const faults: string[] = []
   const lines = text.replaceAll(/\r\n|\r/g, "\n")
@@ -65,7 +65,7 @@ const STREAM_FAULTS: Readonly<Record<Format, (text: string, isNative: boolean) =
     const ofFirst = choices.filter(({ index }) => index === 0)
     const reasons = ofFirst.filter(({ finish_reason: reason }) => reason !== null)
     const errors = events.filter(({ error }) => error != null)
-    // What fails after its finish reason says so with another one.
+    // A failure after the finish reason sends another one.
     const most = errors.length > 0 ? 2 : 1
     if (reasons.length === 0 || reasons.length > most) faults.push(`${reasons.length} finish reasons`)
     const usages = events.filter(({ usage }) => usage != null)
@@ -112,19 +112,19 @@ const STREAM_FAULTS: Readonly<Record<Format, (text: string, isNative: boolean) =
   },
 }
 
-/** What is wrong with the charge of a call whose answer has a usage. */
+/** Faults of the charge of a call whose response has a usage. */
 export function chargeFaults(format: Format, isStreamed: boolean, text: string, receipt: Receipt): string[] {
   const document = isStreamed ? usageIn(format, framesIn(text).events) : (parse(text) as Json)
   if (document?.["usage"] == null) return isStreamed ? [] : ["no usage"]
   const { prompt, completion, cost, cached } = readDocument(format, document)
   const { total_cost: charged, tokens_prompt: input, tokens_completion: output } = receipt
-  // A provider that counts more from its cache than it read in all: one format counts the two apart.
+  // For a provider that counts more cached than prompt tokens: one format counts the two separately.
   const isPrompt = prompt === input || (cached > input && prompt === cached)
   if (cost === charged && isPrompt && completion === output) return []
   return [`${prompt} + ${completion} tokens for ${cost}, recorded as ${input} + ${output} for ${charged}`]
 }
 
-/** Of an error that ends a stream there may be none. */
+/** An error that ends a stream may have none. */
 function usageIn(format: Format, events: readonly Json[]): Json | undefined {
   if (format === "chat") return events.findLast(({ usage }) => usage != null)
   if (format === "responses") return events.findLast(({ response }) => response != null)?.["response"] as Json

@@ -3,17 +3,17 @@ import type { Random } from "../random.ts"
 import { mutate, oddValue } from "../values.ts"
 import type { Valid } from "./valid.ts"
 
-/** An HTTP response as bytes, with what happens to the connection after them. */
+/** An HTTP response as bytes, with the state of the connection after them. */
 export type Garbage = {
   status: number
   headers: Record<string, string>
   body: Buffer
   framing: "chunked" | "length" | "close" | "long" | "short" | "bad chunks"
-  /** After the body: an orderly end, a reset, or nothing until the gateway leaves. */
+  /** After the body: an orderly end, a reset, or nothing until the gateway disconnects. */
   ending: "end" | "reset" | "silence"
-  /** Size of the pieces in which the body is written. */
+  /** Size of the chunks in which the body is written. */
   pieceBytes: number
-  /** What was done, for the report. */
+  /** The applied mutations, for the report. */
   steps: string[]
 }
 
@@ -62,7 +62,7 @@ function apply([name, step]: [string, Step], garbage: Garbage, random: Random): 
 const ofText =
   (change: (text: string, random: Random) => string): Step =>
   (garbage, random) => {
-    // Byte for byte, so that a part that is not UTF-8 stays as it is.
+    // Byte for byte, so that a part that is not UTF-8 stays unchanged.
     garbage.body = Buffer.from(change(garbage.body.toString("latin1"), random), "latin1")
   }
 const utf8 = (text: string) => Buffer.from(text).toString("latin1")
@@ -156,7 +156,7 @@ function replaced(frames: readonly string[], change: (frame: string) => string[]
   return frames.flatMap((frame, index) => (index === at ? change(frame) : [frame]))
 }
 
-/** A frame, or a document, whose JSON has another value in one place. */
+/** A frame, or a document, with one value of its JSON replaced. */
 function changed(frame: string, random: Random): string {
   const start = frame.search(/[{[]/)
   if (start === -1) return frame

@@ -30,7 +30,7 @@ const TIMEOUTS = {
   KEEPALIVE_MS: "200",
 }
 
-/** Sends valid calls in every format to providers of every format whose answers are broken. */
+/** Sends valid calls in every format to providers of every format with broken responses. */
 export async function fuzzFrames({ seed, count, onProgress, most = 20 }: Options): Promise<FramesReport> {
   const upstream = await startGarbageUpstream()
   const gateway = await startGateway(upstream.baseUrl, { ...TIMEOUTS, ...toProviders(upstream.baseUrl) }, true)

@@ -7,16 +7,16 @@ import { newValid } from "./valid.ts"
 
 export type GarbageUpstream = {
   baseUrl: string
-  /** Sets the seed of what a model's provider answers next. */
+  /** Sets the seed of the next responses of a model's provider. */
   plan: (model: string, seed: number) => void
-  /** What it answered since then. */
+  /** Its responses since then. */
   sent: (model: string) => Garbage[]
   close: () => Promise<void>
 }
 
 const FORMATS: Readonly<Record<string, Format>> = { completions: "chat", responses: "responses", messages: "messages" }
 
-/** A provider of every API format, whose answers are broken at random. */
+/** A provider of every API format, whose responses are broken at random. */
 export async function startGarbageUpstream(): Promise<GarbageUpstream> {
   const plans = new Map<string, { random: Random; sent: Garbage[] }>()
   const server = http.createServer((request, response) => {
@@ -45,7 +45,7 @@ export async function startGarbageUpstream(): Promise<GarbageUpstream> {
   }
 }
 
-/** On the socket itself: what is broken here, a server of HTTP would not send. */
+/** Writes to the socket itself: an HTTP server would not send broken responses. */
 function write(garbage: Garbage, socket: Socket): void {
   socket.on("error", () => undefined)
   socket.setNoDelay(true)

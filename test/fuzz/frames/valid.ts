@@ -3,7 +3,7 @@ import type { Format } from "../differential/conversation.ts"
 import { newScript, toResponse } from "../differential/script.ts"
 import type { Random } from "../random.ts"
 
-/** What a provider of each API format sends when nothing is wrong, or no more than providers do to one another. */
+/** Responses of a provider of each API format, valid or with the usual deviations. */
 
 export type Valid = { type: string; body: string }
 
