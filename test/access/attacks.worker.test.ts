@@ -5,7 +5,7 @@ import { app } from "../../src/app/app.ts"
 import { addUser, type List, newDirectory, type Push } from "../scim/directory.ts"
 import { client, expectJson, newWorkspace, type Workspace } from "../support/world.ts"
 
-/** Attacks on the front door that no single capability answers for. */
+/** Attacks on authentication and input parsing that belong to no single feature. */
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -14,8 +14,8 @@ beforeAll(async () => {
   workspace = await newWorkspace()
 })
 
-describe("a key that is not valid", () => {
-  /** The database, with what is asked of it. */
+describe("an invalid key", () => {
+  /** The database, with a record of its queries. */
   function watched() {
     const asked: string[] = []
     const bound: unknown[] = []
@@ -60,7 +60,7 @@ describe("a key that is not valid", () => {
       const response = await app.fetch(request, { ...env, DB: db }, createExecutionContext())
       await expectJson(401, response)
       lookups.push(asked)
-      // What is compared is a hash, in which no part of a key shows.
+      // Lookups compare a hash, which contains no part of a key.
       for (const value of bound) expect(String(value)).not.toContain(one.slice(0, 12).padEnd(12, "-"))
     }
     for (const asked of lookups) expect(asked).toEqual(lookups[0])
@@ -76,7 +76,7 @@ describe("a body with names of the prototype", () => {
   ]
   const message = '"messages":[{"role":"user","content":"Hi"}]'
 
-  test.each(POLLUTION)("%s pollutes no prototype and gives no right", async (pollution) => {
+  test.each(POLLUTION)("%s pollutes no prototype and grants no right", async (pollution) => {
     const own = Object.getOwnPropertyNames(Object.prototype)
     const bodies: [string, string][] = [
       ["/chat/completions", `{"model":"sim/echo",${message},${pollution}}`],
@@ -140,18 +140,15 @@ describe("a line break", () => {
           config: { url: "https://a.example/", headers: { "x-a": INJECTED } },
         }),
     ],
-  ] satisfies [string, () => Promise<Response>][])(
-    "in %s gets no header of its own into the answer",
-    async (_, call) => {
-      const response = await call()
-      expect(response.status, await response.text()).toBeLessThan(500)
-      expect(response.headers.get("x-injected")).toBeNull()
-      expect(response.headers.get("set-cookie") ?? "").not.toContain("a=b")
-    },
-  )
+  ] satisfies [string, () => Promise<Response>][])("in %s cannot inject a response header", async (_, call) => {
+    const response = await call()
+    expect(response.status, await response.text()).toBeLessThan(500)
+    expect(response.headers.get("x-injected")).toBeNull()
+    expect(response.headers.get("set-cookie") ?? "").not.toContain("a=b")
+  })
 })
 
-describe("a filter of SCIM", () => {
+describe("a SCIM filter", () => {
   let push: Push
   beforeAll(async () => {
     ;({ push } = await newDirectory())
@@ -166,13 +163,13 @@ describe("a filter of SCIM", () => {
     `userName sw "_"`,
     `userName ew "%' OR 1=1 --"`,
     `emails.value eq "*"`,
-  ])("finds no more users than it names: %s", async (filter) => {
+  ])("matches no users beyond its literal text: %s", async (filter) => {
     const { totalResults } = await expectJson<List>(200, push("GET", `/Users?filter=${encodeURIComponent(filter)}`))
     expect(totalResults).toBe(0)
   })
 
   test.each([`userName eq "ada"; DROP TABLE api_keys`, `userName eq "ada" OR 1=1`, `1=1`, `userName eq ada`])(
-    "that is none is rejected: %s",
+    "that is malformed is rejected: %s",
     async (filter) => {
       const response = await push("GET", `/Users?filter=${encodeURIComponent(filter)}`)
       expect(response.status, await response.text()).toBe(400)

@@ -13,8 +13,8 @@ import {
 } from "../support/world.ts"
 
 /**
- * Every kind of key against every route that creates, reveals, releases or approves something. The intern was made by
- * `maker`, a key of Ada, as was the secret of the workspace; `sameUser` is another key of hers, all others are Bob's.
+ * Every kind of key against every route that creates, reveals, releases or approves something. `maker`, a key of Ada,
+ * created the intern and the secret of the workspace; `sameUser` is another key of hers, all others are Bob's.
  */
 const KINDS = [
   "management",
@@ -112,11 +112,11 @@ beforeAll(async () => {
 type Row = {
   does: string
   ask: (as: TestClient, deps: Setup) => Promise<Response> | Response
-  /** The status for the keys that may, and which those are. */
+  /** The status for permitted keys, and which those are. */
   ok: [status: number, kinds: readonly Kind[]]
-  /** The status for keys for which there is no such thing. */
+  /** The status for keys to which the record is invisible. */
   absent?: [status: number, kinds: readonly Kind[]]
-  /** For all others. */
+  /** The status for all other keys. */
   refused: number
 }
 

@@ -16,7 +16,7 @@ import {
 
 afterEach(() => vi.restoreAllMocks())
 
-/** A secret, and the ways in which it could be written down by accident. */
+/** A secret in every encoding that could be written by accident. */
 const formsOf = (secret: string) => [
   secret,
   btoa(secret),
@@ -89,7 +89,7 @@ async function listenEverywhere(workspace: Workspace, secrets: readonly string[]
   )
 }
 
-/** A call of which destinations say back all they were sent, in every way of failing; the messages that come of it. */
+/** Error messages of a call whose destinations echo everything they receive, with every kind of failure. */
 async function brokenDeliveries(
   workspace: Workspace,
   ids: readonly string[],
@@ -105,7 +105,7 @@ async function brokenDeliveries(
   const { organizationId, workspaceId } = workspace
   const generationIds = [response.headers.get("x-generation-id") ?? ""]
   const calls = { kind: "calls" as const, organizationId, workspaceId, generationIds, since: 0 }
-  // Each knows its own.
+  // Each knows its secrets.
   const knownTo = ({ url }: Request) => (url.includes("/api/public/") ? secrets.slice(0, 2) : secrets.slice(2)).join()
   const answers = [
     async (request: Request) =>
@@ -128,7 +128,7 @@ async function brokenDeliveries(
   return JSON.stringify([calls, ...sent])
 }
 
-/** Tokens of a link that was redeemed and of one that was not. */
+/** Tokens of a redeemed link and of an unused one. */
 async function linkTokens(as: TestClient, key: string): Promise<string[]> {
   type Link = { data: { url: string } }
   const input = { client: "codex", key, model: "sim/echo" }
@@ -141,7 +141,7 @@ async function linkTokens(as: TestClient, key: string): Promise<string[]> {
   return tokens
 }
 
-test("no secret that was ever given is stored, logged or returned again", async () => {
+test("no secret is ever stored, logged or returned again", async () => {
   const lines: string[] = []
   for (const level of ["log", "info", "warn", "error", "debug"] as const) {
     vi.spyOn(console, level).mockImplementation((...parts: unknown[]) => void lines.push(parts.map(String).join(" ")))
@@ -247,7 +247,7 @@ test("no secret that was ever given is stored, logged or returned again", async 
     messages,
   }
   for (const id of destinations) await expectJson(200, workspace.manage.delete(`/observability/destinations/${id}`))
-  // The places are read at all.
+  // Proves that the searched places were read.
   expect(places.database).toContain(byok.data.id)
   expect(places.ledger).toContain("played/m92")
   expect(places.bucket).toContain("Hello")

@@ -3,10 +3,10 @@ import { isKnown } from "../../src/access/known-keys.ts"
 import { RATE_LIMIT } from "../support/rate-limit.ts"
 import { client, newKey, newWorkspace, expectJson } from "../support/world.ts"
 
-/** Of this test alone. */
+/** An address used by this test only. */
 const ip = () => `203.0.113.${Math.floor(Math.random() * 255)}-${crypto.randomUUID()}`
 
-test("a valid key is looked up together with all else that floods from its address, in one statement", async () => {
+test("a valid key is looked up in one statement with the flood from its address", async () => {
   const requests: (readonly string[])[] = []
   const find = async (keys: readonly string[]) => {
     requests.push(keys)
@@ -20,7 +20,7 @@ test("a valid key is looked up together with all else that floods from its addre
   expect(requests.map(({ length }) => length)).toEqual([501])
 })
 
-test("a batch that fails costs nobody else the lookup", async () => {
+test("a failed batch of lookups does not fail the next one", async () => {
   let isFirst = true
   const find = async (keys: readonly string[]) => {
     if (!isFirst) return new Set(keys)
@@ -32,7 +32,7 @@ test("a batch that fails costs nobody else the lookup", async () => {
   expect(reported.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"])
 })
 
-test("an address that tries keys without end is refused, but for keys that work, and others are not", async () => {
+test("an address that floods with wrong keys gets 429 except for valid keys, and other addresses do not", async () => {
   const workspace = await newWorkspace()
   const address = ip()
   const from = (key: string, at = address, path = "/key") =>
@@ -43,7 +43,7 @@ test("an address that tries keys without end is refused, but for keys that work,
         return response
       })
   const statuses = new Set<number>()
-  // Twice the limit: a minute may end in between, and with it the count.
+  // Twice the limit: the minute, and with it the count, may end in between.
   for (let at = 0; at <= 2 * RATE_LIMIT && !statuses.has(429); at += 50) {
     const tries = Array.from({ length: 50 }, () => from(`sk-gw-v1-${crypto.randomUUID()}`))
     for (const { status } of await Promise.all(tries)) statuses.add(status)
@@ -57,12 +57,12 @@ test("an address that tries keys without end is refused, but for keys that work,
     }
   }
   expect((await from(workspace.key, ip())).status).toBe(200)
-  // Never used before, so that no isolate remembers it.
+  // A new key, which no isolate has cached.
   const fresh = await newKey(workspace)
   expect((await from(fresh.key)).status).toBe(200)
 }, 30_000)
 
-test("an address that tries links without end is refused, but for a link that works", async () => {
+test("an address that floods with wrong links gets 429 except for a valid link", async () => {
   const { as, key } = await newWorkspace()
   type Link = { data: { url: string } }
   const made = await expectJson<Link>(201, as.post("/connect-links", { client: "codex", key, model: "sim/echo" }))

@@ -15,8 +15,8 @@ import { eventually } from "../support/eventually.ts"
 import type { TestClient } from "../support/world.ts"
 
 /**
- * Every operation that takes the id of a record, sent with ids of another organization, workspace and intern: one at a
- * time, the others being the caller's own. A new route is in here as soon as it is in the document.
+ * Every operation that takes the id of a record, sent with ids of another organization, workspace or intern: one at a
+ * time, the others being the client's. A new route is covered as soon as it is in the document.
  */
 
 let victim: Tenant
@@ -25,7 +25,7 @@ let before: string[]
 beforeAll(async () => {
   victim = await newTenant()
   attacker = await newTenant()
-  // Calls of the tenant itself, and of its intern, which the ledger writes a little later.
+  // Waits for the ledger to write the calls of the tenant and of its intern.
   await eventually(async () => {
     await victim.workspace.ledger.balance()
     expect(await victim.workspace.object.holds()).toEqual([])
@@ -81,7 +81,7 @@ const NAMES: ReadonlySet<string> = new Set([
   "session",
 ])
 
-/** Removals of what is not there, and user ids, which an organization may name before it has the member. */
+/** Removals of missing records, and user ids, which an organization may use before it has the member. */
 const WITHOUT_EFFECT = new Set([
   "POST /workspaces/{workspaceRef}/members/remove, user",
   "POST /guardrails/{id}/assignments/keys/remove, key",
@@ -92,7 +92,7 @@ const WITHOUT_EFFECT = new Set([
 
 type Attack = { operation: Operation; place?: string; as: TestClient; ids: Ids }
 
-/** Refused, and silent on what is there. A filter that matches nothing may give an empty list. */
+/** Rejected, without revealing whether the record exists. A filter that matches nothing may return an empty list. */
 async function expectNothing({ operation, place = "", as, ids }: Attack): Promise<void> {
   const response = await send(as, operation, ids)
   const text = (await response.text()) + JSON.stringify([...response.headers])
@@ -107,7 +107,7 @@ async function expectNothing({ operation, place = "", as, ids }: Attack): Promis
 
 describe("the table of requests", () => {
   test.each(operations.filter(({ idNames }) => idNames.length > 0).map((one) => [one.name, one] as const))(
-    "%s: names every id that its parameters and its body have",
+    "%s: includes every id of its parameters and its body",
     (_, operation) => {
       if (isOperators(operation)) return
       const { query = {}, body } = requestOf(operation, EMPTY)
@@ -119,19 +119,22 @@ describe("the table of requests", () => {
 })
 
 describe("an id of another organization", () => {
-  test.each(cases)("%s, %s: refused to its management key and its normal key", async (_, place, operation) => {
-    const ids = { ...attacker.ids, [place]: victim.ids[place] }
-    for (const as of [attacker.workspace.manage, attacker.workspace.as]) {
-      await expectNothing({ operation, place, as, ids })
-    }
-  })
+  test.each(cases)(
+    "%s, %s: is rejected for the management key and the normal key of the attacker",
+    async (_, place, operation) => {
+      const ids = { ...attacker.ids, [place]: victim.ids[place] }
+      for (const as of [attacker.workspace.manage, attacker.workspace.as]) {
+        await expectNothing({ operation, place, as, ids })
+      }
+    },
+  )
 })
 
 describe("ids of another workspace or intern of the organization", () => {
   const isNamed = (places: readonly string[]) => (places.every((place) => NAMES.has(place)) ? "preset" : "")
 
   test.each(withPlaces.map(({ operation, places }) => [operation.name, operation, places] as const))(
-    "%s: refused to a normal key of another workspace",
+    "%s: is rejected for a normal key of another workspace",
     async (_, operation, places) => {
       await expectNothing({ operation, place: isNamed(places), as: victim.keys.otherWorkspace, ids: victim.ids })
     },
@@ -139,7 +142,7 @@ describe("ids of another workspace or intern of the organization", () => {
 
   const ofInterns = withPlaces.filter(({ places }) => places.includes("intern"))
   test.each(ofInterns.map(({ operation }) => [operation.name, operation] as const))(
-    "%s: refused to the key and the join token of another intern",
+    "%s: is rejected for the key and the join token of another intern",
     async (_, operation) => {
       for (const as of [victim.keys.otherIntern, victim.keys.joinToken]) {
         await expectNothing({ operation, as, ids: victim.ids })
@@ -148,8 +151,8 @@ describe("ids of another workspace or intern of the organization", () => {
   )
 })
 
-describe("what was attacked", () => {
-  test("is as it was", async () => {
+describe("the attacked tenant", () => {
+  test("is unchanged", async () => {
     expect(before.length).toBeGreaterThan(30)
     expect(await recordsOf(victim)).toEqual(before)
     const { workspace, ids, canary } = victim
@@ -159,8 +162,8 @@ describe("what was attacked", () => {
   })
 })
 
-describe("the same request with the caller's own ids", () => {
-  /** Each needs what the ones before it leave. */
+describe("the same request with the client's ids", () => {
+  /** Each needs the result of the ones before it. */
   const ORDER = ["POST", "PUT", "PATCH", "GET", "DELETE"]
   const LAST = [
     /suspend$/,
@@ -178,15 +181,15 @@ describe("the same request with the caller's own ids", () => {
     .filter((operation) => !isDaemons(operation))
     .toSorted((one, other) => rank(one) - rank(other))
 
-  /** Answers to the owner that are no success, and no refusal of the id. */
+  /** Responses to the owner that are neither success nor a rejection of the id. */
   const CONFLICTS: Record<string, RegExp> = {
     "POST /interns/{internId}/daemon/token": /runs inside the gateway/,
-    // By when its turn ends.
+    // Depends on whether its turn has ended.
     "POST /interns/{internId}/sessions/{sessionId}/cancel": /cancelling|No turn is in progress/,
     "POST /interns/{internId}/questions/{questionId}": /resumed|The run that asked has ended/,
     "DELETE /interns/{internId}/sessions/{sessionId}": /"deleted":true|A turn is in progress/,
     "POST /batches/{batch_id}/cancel": /completed/,
-    // The management key has no tools of it, and deletes it.
+    // The management key may call none of its tools, and deletes it.
     "POST /mcp/{server}": /may call no tool of the MCP server/,
     "DELETE /mcp/{server}": /There is no MCP server/,
     // Its host does not exist; later only another key may call it, and at the end it is deleted.

@@ -4,7 +4,7 @@ import { newKey, newWorkspace } from "../support/world.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
-test("whatever goes wrong, no key is in a log line, an answer or a header", async () => {
+test("no failure puts a key into a log line, a response or a header", async () => {
   const lines: string[] = []
   for (const level of ["log", "info", "warn", "error", "debug"] as const) {
     vi.spyOn(console, level).mockImplementation((...parts: unknown[]) => void lines.push(parts.map(String).join(" ")))

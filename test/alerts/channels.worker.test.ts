@@ -30,7 +30,7 @@ const first = (got: readonly Received[]) =>
     return got[0] as Received
   })
 
-test("a webhook gets a signed event once, and the alert says that it was delivered", async () => {
+test("a webhook gets a signed event once, and the alert is marked as delivered", async () => {
   const [workspace, receiver] = [await newWorkspace(1_000), newReceiver()]
   const channel = await addChannel(workspace, { type: "webhook", config: { url: receiver.url } })
   await alert(workspace)
@@ -104,7 +104,7 @@ test("the key of a mailer is not sent to another mailer or another host", async 
   await expectJson(200, workspace.manage.patch(`/alerts/channels/${id}`, moved))
 })
 
-test("secrets are masked in every response, and a mask that is sent back keeps the secret", async () => {
+test("secrets are masked in every response, and a mask sent back keeps the secret", async () => {
   const [workspace, receiver] = [await newWorkspace(1_000), newReceiver()]
   const created = await addChannel(workspace, {
     type: "email",
@@ -129,7 +129,7 @@ test("secrets are masked in every response, and a mask that is sent back keeps t
   await expectJson(404, workspace.manage.get(path))
 })
 
-test("a channel gets the kinds and workspaces that it takes, and nothing while it is off", async () => {
+test("a channel gets alerts of its kinds and workspaces only, and none while it is disabled", async () => {
   const workspace = await newWorkspace(1_000)
   const { data } = await expectJson<{ data: { id: string } }>(
     201,
@@ -152,7 +152,7 @@ test("a channel gets the kinds and workspaces that it takes, and nothing while i
   expect([other, refusals, off].map((receiver) => receiver?.got.length)).toEqual([0, 0, 0])
 })
 
-test("a delivery that fails is retried later, and given up after a day", async () => {
+test("a failed delivery is retried, and dropped after a day", async () => {
   const [workspace, receiver] = [
     await newWorkspace(1_000),
     newReceiver(() => new Response("secret words", { status: 500 })),
@@ -195,7 +195,7 @@ test.each([
   [{ type: "slack", config: { url: "..." } }, "masked"],
   [{ type: "pager", config: {} }, "type"],
   [{ type: "slack", config: { url: "https://example.com" }, kinds: [] }, "kinds"],
-])("a channel like %j is refused with the field at fault", async (input, named) => {
+])("a channel like %j is rejected with the invalid field", async (input, named) => {
   const workspace = await newWorkspace()
   const refused = await expectJson<{ error: { message: string } }>(
     400,
@@ -204,7 +204,7 @@ test.each([
   expect(refused.error.message).toContain(named)
 })
 
-test("a normal key reads no alert and sets no channel", async () => {
+test("a normal key cannot read alerts or change channels", async () => {
   const workspace = await newWorkspace()
   await expectJson(403, workspace.as.get("/alerts"))
   await expectJson(403, workspace.as.get("/alerts/channels"))

@@ -19,7 +19,7 @@ const thresholds = async (workspace: Workspace) => {
   return (await alertsOf(workspace)).filter(({ data }) => data["scope"] === "key").map(({ data }) => data["threshold"])
 }
 
-test("the charge that crosses a threshold makes one alert, which names the key, the limit and what is spent", async () => {
+test("the charge that crosses a threshold sends one alert with the key, the limit and the spent amount", async () => {
   const workspace = await newWorkspace(1_000)
   const { hash, limit } = await keyWithLimit(workspace, 10 * USD)
   await spend(workspace, 4.9 * USD, [limit])
@@ -50,7 +50,7 @@ test("the charge that crosses a threshold makes one alert, which names the key, 
   ])
 })
 
-test("a charge that crosses several thresholds makes one alert, of the highest", async () => {
+test("a charge that crosses several thresholds sends one alert, for the highest", async () => {
   const workspace = await newWorkspace(1_000)
   const { limit } = await keyWithLimit(workspace, 10 * USD)
   await spend(workspace, 9 * USD, [limit])
@@ -60,7 +60,7 @@ test("a charge that crosses several thresholds makes one alert, of the highest",
   expect(await thresholds(workspace)).toEqual([100, 80])
 })
 
-test("a raised limit counts as another one", async () => {
+test("a raised limit has its thresholds alerted again", async () => {
   const workspace = await newWorkspace(1_000)
   const { limit } = await keyWithLimit(workspace, 10 * USD)
   await spend(workspace, 6 * USD, [limit])
@@ -69,7 +69,7 @@ test("a raised limit counts as another one", async () => {
   expect(await thresholds(workspace)).toEqual([50, 50])
 })
 
-test("the first call that a limit refuses makes one alert, which says what the call needed", async () => {
+test("the first call that a limit rejects sends one alert with the amount that the call needed", async () => {
   const workspace = await newWorkspace(1_000)
   const { limit } = await keyWithLimit(workspace, 10 * USD)
   await spend(workspace, 4 * USD, [limit])
@@ -83,7 +83,7 @@ test("the first call that a limit refuses makes one alert, which says what the c
   expect(refused[0]?.data).toMatchObject({ needed_usd: 7, spent_usd: 4, limit_usd: 10 })
 })
 
-test("the balance counts from the last credit, and its alerts belong to the whole organization", async () => {
+test("the balance is measured from the last credit, and its alerts belong to the organization", async () => {
   const workspace = await newWorkspace(100)
   await spend(workspace, 40 * USD, [])
   await workspace.ledger.credit("top-up", 40 * USD)
@@ -102,7 +102,7 @@ test("the balance counts from the last credit, and its alerts belong to the whol
   })
 })
 
-test("own thresholds apply from the next charge on; none turns the alerts of thresholds off", async () => {
+test("custom thresholds apply from the next charge on, and an empty list turns threshold alerts off", async () => {
   const workspace = await newWorkspace(1_000)
   const { limit } = await keyWithLimit(workspace, 10 * USD)
   const set = (body: object) => expectJson(200, workspace.manage.patch("/alerts/settings", body))
@@ -119,7 +119,7 @@ test("own thresholds apply from the next charge on; none turns the alerts of thr
   expect(await expectJson(200, workspace.manage.get("/alerts/settings"))).toMatchObject({ data: { thresholds: [] } })
 })
 
-test("a call through the front door that a key's limit refuses is alerted", async () => {
+test("a call over HTTP that a key's limit rejects sends an alert", async () => {
   const workspace = await newWorkspace(1_000)
   const { as } = await newKey(workspace, { name: "spent", limit: 0.000_000_001 })
   await expectJson(402, as.chat("sim/echo", "hello"))
@@ -129,7 +129,7 @@ test("a call through the front door that a key's limit refuses is alerted", asyn
   ])
 })
 
-test("whatever is charged, and however often the ledger restarts: each threshold is alerted once, by the charge that reaches it", async () => {
+test("each threshold is alerted once, by the charge that reaches it, for any charges and ledger restarts", async () => {
   const charge = fc.record({ nano: fc.integer({ min: 1, max: 400 }), restarts: fc.boolean(), records: fc.boolean() })
   await fc.assert(
     fc.asyncProperty(

@@ -50,7 +50,7 @@ test("a provider that fails half of 20 attempts is alerted, once an hour", async
   ])
 })
 
-test("requests that a provider refuses for their content are no outage, nor is one that is switched off", async () => {
+test("rejections of content are not an outage, and a disabled outage alert is not sent", async () => {
   const workspace = await newWorkspace(1_000)
   await callAcme(
     workspace,
@@ -66,7 +66,7 @@ test("requests that a provider refuses for their content are no outage, nor is o
   expect(await alertsOf(workspace, "?kind=provider_outage")).toEqual([])
 })
 
-test("a destination that takes nothing for 15 minutes is alerted once, and again after it worked in between", async () => {
+test("a destination that fails for 15 minutes is alerted once, and again after a recovery", async () => {
   const workspace = await newWorkspace()
   const input = { type: "webhook", name: "Lake", config: { url: "https://example.com/hook" } }
   const { data } = await expectJson<{ data: { id: string } }>(

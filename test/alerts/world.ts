@@ -17,7 +17,7 @@ export type Channel = { id: string; config: Record<string, unknown>; last_error:
   unknown
 >
 
-/** A call of this key that costs `nano` under these limits. False where it is refused. */
+/** A call of this key that costs `nano` under these limits. False if it is rejected. */
 export async function spend(
   workspace: Workspace,
   nano: number,

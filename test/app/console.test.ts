@@ -19,7 +19,7 @@ function assets(files: Record<string, string>) {
 
 const get = (path: string, init?: RequestInit) => new Request(`https://gateway.test${path}`, init)
 
-test("a page of the console is its one document, whatever its path and query", async () => {
+test("every page of the console is the same document, for any path and query", async () => {
   const { env, fetched } = assets({ "/": INDEX })
   for (const path of [
     "/",
@@ -48,7 +48,7 @@ test("every route of the console is a page", async () => {
   }
 })
 
-test("the console answers for no path of the API, no unknown path and no other method", async () => {
+test("the console does not handle paths of the API, unknown paths or other methods", async () => {
   const { env } = assets({ "/": INDEX })
   for (const path of [
     "/api/v1",
@@ -65,7 +65,7 @@ test("the console answers for no path of the API, no unknown path and no other m
   expect(await serveConsole(get("/playground", { method: "POST" }), env)).toBeUndefined()
 })
 
-test("a browser at an unknown path gets the document, which says that there is no such page", async () => {
+test("a browser at an unknown path gets the document with 404", async () => {
   const browser = { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } }
   const response = await serveConsole(get("/playgrounds", browser), assets({ "/": INDEX }).env)
   expect(response?.status).toBe(404)
@@ -76,21 +76,21 @@ test("a browser at an unknown path gets the document, which says that there is n
   expect(await serveConsole(get("/playgrounds", browser), {} as Env)).toBeUndefined()
 })
 
-test("files with a digest are kept for a year, and a missing one is not the document", async () => {
+test("files with a digest are cached for a year, and a missing one is not replaced by the document", async () => {
   const { env } = assets({ "/": INDEX, "/assets/index-1.js": "1" })
   const found = await serveConsole(get("/assets/index-1.js"), env)
   expect(found?.headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
   expect(await serveConsole(get("/assets/none-1.js"), env)).toBeUndefined()
 })
 
-test("the program of one-time links is always the present one, and not the document where it is missing", async () => {
+test("the script of connect links is never cached, and not replaced by the document if it is missing", async () => {
   const found = await serveConsole(get("/connect.js"), assets({ "/": INDEX, "/connect.js": "1" }).env)
   expect(found?.headers.get("cache-control")).toBe("no-store")
   expect(await found?.text()).toBe("1")
   expect(await serveConsole(get("/connect.js"), assets({ "/": INDEX }).env)).toBeUndefined()
 })
 
-test("without a build, the page says how to make one", async () => {
+test("without a build, the page shows the command to build it", async () => {
   const response = await serveConsole(get("/"), {} as Partial<Env> as Env)
   expect(response?.status).toBe(503)
   expect(await response?.text()).toContain("npm run console:build")

@@ -5,8 +5,8 @@ import { runs } from "../support/runs.ts"
 import { newWorkspace, openHolds, receiptOf, type Workspace } from "../support/world.ts"
 
 /**
- * The hot path and the router give the same answer to the same request. A body of declared length may take the hot
- * path; the same body without a length never does.
+ * The hot path and the router respond alike to the same request. A body of declared length may take the hot path; the
+ * same body without a length never does.
  */
 
 type Json = Record<string, unknown>
@@ -24,7 +24,7 @@ const DOCUMENT = {
   usage: USAGE,
 }
 
-/** The provider answers as the request says, so that both paths meet the same one. */
+/** The provider responds as the request states, so that both paths get the same response. */
 function answer({ body }: Asked): Response {
   const how = body["x_answer"]
   if (how === "error") return Response.json({ error: { message: "no", code: "bad" } }, { status: 400 })
@@ -109,11 +109,11 @@ async function charge(workspace: Workspace, response: Response): Promise<unknown
   return { total_cost, tokens_prompt, tokens_completion, tokens_from, finish_reason, ending }
 }
 
-test("generated requests: the same upstream request, response, headers and charge on both paths", async () => {
+test("generated requests have the same upstream request, response, headers and charge on both paths", async () => {
   const provider = mockProvider(answer)
   stop = provider.stop
   const workspace = await newWorkspace(10_000)
-  // The key is in the cache of the isolate from now on.
+  // Caches the key in the isolate.
   await seen(workspace, { model: "played/m80", messages: [{ role: "user", content: "Hi" }] }, true, provider)
   for (const sent of fc.sample(request, runs(2))) {
     const hot = await seen(workspace, sent, true, provider)
@@ -127,7 +127,7 @@ test.each([
   ["a body that is not JSON", "{not json"],
   ["a list", "[1]"],
   ["null", "null"],
-])("%s: the same error on both paths", async (_, text) => {
+])("%s: returns the same error on both paths", async (_, text) => {
   const workspace = await newWorkspace()
   const [hot, routed] = await Promise.all([
     workspace.as.post("/chat/completions", text),

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 
 const folder = path.join(import.meta.dirname, "../../d1-migrations")
 
-/** Applied before the first release that has an upgrade path. */
+/** The last migration before the first release with an upgrade path. */
 const BEFORE_THE_RULE = "0031_intern_creator.sql"
 
 const later = readdirSync(folder).filter((name) => name > BEFORE_THE_RULE)
@@ -27,7 +27,7 @@ const ADDS = [
   /^(?:INSERT|UPDATE) /i,
 ]
 
-/** A table that is stored in another way: made anew under another name, filled, and put in the place of the old one. */
+/** Removes rebuilt tables: created under another name, filled, and renamed to replace the old one. */
 function withoutRebuilds(statements: readonly string[]): string[] {
   const left = [...statements]
   for (let at = 0; at < left.length; at++) {

@@ -4,9 +4,7 @@ import { isPlainChat } from "../../src/formats/chat/plain-request.ts"
 import { ChatRequest } from "../../src/formats/schemas.ts"
 import { runs } from "../support/runs.ts"
 
-/**
- * The hot path takes a body without the schema. Whatever it takes, the schema accepts and leaves as it is.
- */
+/** The hot path accepts a body without the schema: the schema must accept each such body unchanged. */
 
 const odd = fc.oneof(
   fc.constantFrom<unknown>(null, "", 0, -1, 1.5, 3, 129, 1e300, true, [], {}, [null], "x".repeat(300), {
@@ -14,7 +12,7 @@ const odd = fc.oneof(
   }),
   fc.jsonValue({ maxDepth: 2 }),
 )
-/** A value that is usually right. */
+/** A value that is usually valid. */
 const mostly = (right: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 60, arbitrary: right }, { weight: 1, arbitrary: odd }, { weight: 1, arbitrary: fc.constant(null) })
 const text = fc.string({ maxLength: 8 })
@@ -93,7 +91,7 @@ const body = object(
   ["messages"],
 )
 
-test("a body that the hot path takes is one that the schema accepts and does not change", () => {
+test("a body on the hot path is accepted by the schema and not changed", () => {
   let taken = 0
   fc.assert(
     fc.property(body, (generated) => {

@@ -44,7 +44,7 @@ const actor = (organizationId: string, at = Date.now()): Actor => ({
 })
 
 describe("the audit log", () => {
-  test("tells of every write: what, of which kind, by whom, from where", async () => {
+  test("records every write with its action, resource, actor and address", async () => {
     const workspace = await newWorkspace()
     const { workspaceId } = workspace
     const made = await workspace.manage.post(
@@ -89,7 +89,7 @@ describe("the audit log", () => {
     expect(JSON.stringify(rows.results)).not.toContain(secret)
   })
 
-  test("never tells a key of the caller's own making", async () => {
+  test("never records a partner's external key", async () => {
     const workspace = await newWorkspace()
     const scoped = "partner-key-0123456789-abcdefghijklmnop"
     await expectJson(201, workspace.manage.post("/keys", { name: "p", external: { user: "u", api_key: scoped } }))
@@ -98,7 +98,7 @@ describe("the audit log", () => {
     expect(JSON.stringify(entry)).not.toContain(scoped)
   })
 
-  test("tells of feedback, and the operator of the catalogue", async () => {
+  test("records feedback, and changes of the catalogue by the operator", async () => {
     const workspace = await newWorkspace()
     const answer = await workspace.as.chat("sim/echo", "Hi")
     await answer.text()
@@ -138,7 +138,7 @@ describe("the audit log", () => {
     ])
   })
 
-  test("is of one organization, and for its management keys", async () => {
+  test("is visible only to the management keys of its organization", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { hash } = await newKey(mine)
     expect(JSON.stringify(await auditOf(theirs))).not.toContain(hash)
@@ -166,7 +166,7 @@ describe("the audit log", () => {
   })
 
   test.each(["limit=0", "limit=101", "offset=-1", "from=yesterday", "key_hash=abc", "workspace_id=x"])(
-    "refuses %s, by name",
+    "rejects %s with the parameter's name",
     async (query) => {
       const { manage } = await newWorkspace()
       const { error } = await expectJson<{ error: { message: string } }>(400, manage.get(`/audit?${query}`))
@@ -209,7 +209,7 @@ describe("an entry and its change", () => {
     expect(results).toEqual([{ hash, name: "before", deleted_at: null }])
   })
 
-  test("are not written where a change finds nothing to change", async () => {
+  test("are not written if there is nothing to change", async () => {
     const workspace = await newWorkspace()
     const { organizationId, workspaceId } = workspace
     const before = await auditOf(workspace)
@@ -230,7 +230,7 @@ describe("an entry and its change", () => {
     expect(await auditOf(workspace)).toEqual(before)
   })
 
-  test("are one each of those who race for a change", async () => {
+  test("are written once for concurrent changes", async () => {
     const workspace = await newWorkspace()
     const { hash } = await newKey(workspace)
     const answers = await Promise.all(Array.from({ length: 8 }, () => workspace.manage.delete(`/keys/${hash}`)))
@@ -239,8 +239,8 @@ describe("an entry and its change", () => {
   })
 })
 
-describe("what is refused", () => {
-  /** Refusals are kept beside the answer. */
+describe("a rejected request", () => {
+  /** Rejections are written after the response. */
   const denials = async (workspace: Workspace, least: number) => {
     for (;;) {
       const { data } = await auditOf(workspace, "?action=denied")
@@ -248,7 +248,7 @@ describe("what is refused", () => {
     }
   }
 
-  test("is kept, with the method and the route, never with what stood in the path", async () => {
+  test("is recorded with its method and route, without path parameters", async () => {
     const workspace = await newWorkspace()
     const provisioning = await newKey(workspace, { kind: "provisioning" })
     await expectJson(403, workspace.as.get("/keys/secret-in-a-path"))
@@ -264,7 +264,7 @@ describe("what is refused", () => {
     expect(data.map(({ key_hash: hash }) => hash)).toContain(provisioning.hash)
   })
 
-  test("is kept where it is what a key was asked for that it may not do", async () => {
+  test("is recorded if a key requests more than it may do", async () => {
     const workspace = await newWorkspace()
     const provisioning = await newKey(workspace, { kind: "provisioning" })
     await expectJson(403, provisioning.as.post("/keys", { name: "Climber", kind: "management" }))
@@ -281,15 +281,15 @@ describe("what is refused", () => {
     ])
   })
 
-  test("is kept so many times a key and a minute, however often it is tried", async () => {
+  test("is recorded a limited number of times per key and minute", async () => {
     const workspace = await newWorkspace()
     await Promise.all(Array.from({ length: 4 * DENIALS_PER_MINUTE }, () => workspace.as.get("/credits")))
     const data = await denials(workspace, DENIALS_PER_MINUTE)
-    // A minute may end in between.
+    // The minute may end in between.
     expect(data.length).toBeLessThanOrEqual(2 * DENIALS_PER_MINUTE)
   })
 
-  test("takes turns by key and by minute", () => {
+  test("is limited by key and by minute", () => {
     const gate = new DenialGate()
     const takes = (key: string, now: number) =>
       Array.from({ length: 2 * DENIALS_PER_MINUTE }, () => gate.take(key, now)).filter(Boolean).length
@@ -300,7 +300,7 @@ describe("what is refused", () => {
   })
 })
 
-test("a value is told only where its name is, and only while it is small", () => {
+test("a value is recorded only for listed fields, and only up to 1,000 characters", () => {
   const input = fc.dictionary(fc.string(), fc.option(fc.oneof(fc.string({ maxLength: 3_000 }), fc.integer())))
   fc.assert(
     fc.property(input, fc.array(fc.string()), (body, reported) => {
@@ -314,11 +314,11 @@ test("a value is told only where its name is, and only while it is small", () =>
   )
 })
 
-describe("entries that are too old", () => {
+describe("expired entries", () => {
   const YEAR_2000 = Date.UTC(2000, 0, 1)
   const DAY_MS = 86_400_000
 
-  test("are removed by day, in batches, and the others stay", async () => {
+  test("are deleted by day, in batches, and the others stay", async () => {
     const workspace = await newWorkspace()
     const at = (ms: number) =>
       newEntry(actor(workspace.organizationId, ms), { action: "test.age", resourceId: "x", workspaceId: null })
@@ -331,7 +331,7 @@ describe("entries that are too old", () => {
     expect((await auditOf(workspace)).total_count).toBe(3)
   })
 
-  test("are kept a year, or as long as the deployment says", () => {
+  test("are kept a year, or for AUDIT_RETENTION_DAYS", () => {
     const days = (text?: string) => auditRetentionDays({ AUDIT_RETENTION_DAYS: text } as never)
     expect([days(), days("30"), days("0"), days("soon"), days("1.5")]).toEqual([365, 30, 365, 365, 365])
   })

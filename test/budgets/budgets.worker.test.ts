@@ -10,7 +10,7 @@ type Answer = {
 const path = ({ workspaceId }: Workspace, interval: string) => `/workspaces/${workspaceId}/budgets/${interval}`
 const set = (workspace: Workspace, interval: string, limit_usd: number) =>
   workspace.manage.put(path(workspace, interval), { limit_usd })
-/** 10 tokens of prompt and at most so many of answer, at 1e-6 and 2e-6. */
+/** 10 prompt tokens and at most `max_tokens` of completion, at 1e-6 and 2e-6. */
 const ask = (workspace: Workspace, max_tokens: number) =>
   workspace.as.chat("sim/echo", "Say it again and again..", { max_tokens })
 
@@ -62,13 +62,13 @@ describe("the budgets of a workspace", () => {
     ["daily", { limit_usd: "1" }, "limit_usd"],
     ["daily", {}, "limit_usd"],
     ["daily", { limit_usd: 1, limit: 2 }, "limit"],
-  ])("refuse nonsense: %s %j", async (interval, body, field) => {
+  ])("reject invalid values: %s %j", async (interval, body, field) => {
     const workspace = await newWorkspace()
     const { error } = await expectJson<Failure>(400, workspace.manage.put(path(workspace, interval), body))
     expect(error.message).toContain(field)
   })
 
-  test("are a management key's to set, and another organization's are not there", async () => {
+  test("need a management key, and those of another organization are not found", async () => {
     const workspace = await newWorkspace()
     const other = await newWorkspace()
     await expectJson(401, client().get(path(workspace, "daily")))
@@ -79,10 +79,10 @@ describe("the budgets of a workspace", () => {
 })
 
 describe("a call under a budget", () => {
-  test("is refused in words once the budget is used, works again once it is raised, and nothing is left held", async () => {
+  test("is rejected with 403 once the budget is spent, works again once it is raised, and leaves no hold", async () => {
     const workspace = await newWorkspace()
     await expectJson(200, ask(workspace, 20))
-    // What the window already saw counts: 10 + 2 * 6 micro-USD.
+    // Earlier spend of the window counts: 10 + 2 * 6 micro-USD.
     await expectJson(200, set(workspace, "daily", 0.00003))
     const { error } = await expectJson<Failure>(403, ask(workspace, 200))
     expect(error.message).toContain("daily budget")
@@ -103,7 +103,7 @@ describe("a call under a budget", () => {
     await expectJson(200, ask(await newWorkspace(), 20))
   })
 
-  test("never passes it, however many come at once", async () => {
+  test("never exceeds it, with any number of concurrent calls", async () => {
     const workspace = await newWorkspace()
     await expectJson(200, set(workspace, "weekly", 0.001))
     const answers = await Promise.all(

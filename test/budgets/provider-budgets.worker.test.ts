@@ -28,7 +28,7 @@ afterEach(() => stop())
 
 const twinOf = ({ url }: Asked) => new URL(url).hostname.replace(".test", "")
 
-/** Each twin answers with its name, and counts so many tokens. */
+/** Each twin responds with its name and reports this usage. */
 function play(usage = { prompt_tokens: 10, completion_tokens: 10 }) {
   const provider = mockProvider((asked) =>
     Response.json({ choices: [{ message: { content: twinOf(asked) }, finish_reason: "stop" }], usage }),
@@ -89,20 +89,20 @@ describe("budgets of providers", () => {
     ["twin-a/monthly", {}, "limit_usd"],
     ["twin-a/monthly", { limit_usd: 1, include_byok: "yes" }, "include_byok"],
     ["twin-a/daily", { limit_usd: 7 }, "limit_usd: must be less than the weekly budget"],
-  ])("refuse nonsense: %s %j", async (path, body, message) => {
+  ])("reject invalid values: %s %j", async (path, body, message) => {
     const workspace = await newWorkspace()
     await set(workspace, "twin-a", 7, {}, "weekly")
     const { error } = await expectJson<Failure>(400, workspace.manage.put(`/provider-budgets/${path}`, body))
     expect(error.message).toContain(message)
   })
 
-  test("are of providers that the gateway reaches", async () => {
+  test("are rejected with 404 for an unknown provider", async () => {
     const { manage } = await newWorkspace()
     const { error } = await expectJson<Failure>(404, manage.put("/provider-budgets/nobody/monthly", { limit_usd: 1 }))
     expect(error.message).toMatch(/^There is no provider nobody\. This gateway reaches .*twin-a/)
   })
 
-  test("are a management key's to read and to set", async () => {
+  test("need a management key to read and to set", async () => {
     const workspace = await newWorkspace()
     await expectJson(403, workspace.as.get("/provider-budgets"))
     await expectJson(403, workspace.as.put("/provider-budgets/twin-a/daily", { limit_usd: 1 }))
@@ -111,7 +111,7 @@ describe("budgets of providers", () => {
 })
 
 describe("a call", () => {
-  test("goes to another provider where the budget of the first is used up, and its metadata says why", async () => {
+  test("uses another provider when the budget of the first is spent, and its metadata has the reason", async () => {
     const workspace = await newWorkspace()
     const model = newTwinModel()
     play()
@@ -129,7 +129,7 @@ describe("a call", () => {
     ])
   })
 
-  test("is refused where no other provider is left, with the provider, its limit and its reset", async () => {
+  test("is rejected without another provider, with the provider, its limit and its reset", async () => {
     const workspace = await newWorkspace()
     const { asked } = play()
     await set(workspace, "twin-a", 0.000_001)
@@ -142,7 +142,7 @@ describe("a call", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("counts at the provider that answered, also before it has a budget, and reconciles", async () => {
+  test("counts at the provider that served it, also before it has a budget, and reconciles", async () => {
     const workspace = await newWorkspace()
     const model = newTwinModel()
     play()
@@ -158,7 +158,7 @@ describe("a call", () => {
     expect((await workspace.ledger.reconcile(workspace.organizationId, false)).drifts).toEqual([])
   })
 
-  test("gets the output that the rest of its provider's budget pays for", async () => {
+  test("gets its output limited by the rest of its provider's budget", async () => {
     const workspace = await newWorkspace()
     const { asked } = play()
     await set(workspace, "twin-a", 0.002)
@@ -166,7 +166,7 @@ describe("a call", () => {
     expect(asked[0]?.body["max_tokens"]).toBeLessThan(10_000)
   })
 
-  test("with a BYOK credential counts only where the budget includes BYOK", async () => {
+  test("with a BYOK credential counts only if the budget includes BYOK", async () => {
     const workspace = await newWorkspace()
     play()
     await expectJson(
@@ -194,7 +194,7 @@ describe("a call", () => {
     })
   })
 
-  test("that reaches a share of the budget makes an alert, and so does the first that is skipped", async () => {
+  test("that reaches a threshold of the budget sends an alert, and so does the first that is skipped", async () => {
     const workspace = await newWorkspace()
     play({ prompt_tokens: 500, completion_tokens: 20 })
     const model = newTwinModel()
@@ -240,7 +240,7 @@ describe("the ledger", () => {
     return standing
   }
 
-  test("charges a call that nobody settles to each provider where it may have been, at most what was held there", async () => {
+  test("charges an unsettled call to each provider that may have served it, at most the amount held there", async () => {
     const workspace = await newWorkspace()
     const { organizationId, workspaceId } = workspace
     const draft = newTestDraft({
@@ -285,7 +285,7 @@ describe("the ledger", () => {
   })
 })
 
-test("however many calls run at once and whatever they cost, no provider passes its budget", async () => {
+test("no provider exceeds its budget, for any number and cost of concurrent calls", async () => {
   const call = fc.record({
     first: fc.constantFrom("twin-a", "twin-b", "twin-c"),
     max: fc.integer({ min: 1, max: 400 }),

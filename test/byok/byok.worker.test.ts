@@ -14,7 +14,7 @@ const add = async (workspace: Workspace, more: Record<string, unknown> = {}) =>
   (await expectJson<One>(201, workspace.manage.post("/byok", { provider: "openai", key: KEY, ...more }))).data
 
 describe("credentials", () => {
-  test("are made, told without their key, changed and deleted", async () => {
+  test("are created, returned without their key, changed and deleted", async () => {
     const workspace = await newWorkspace()
     const made = await add(workspace, { name: "Ours", allowed_models: ["openai/*"] })
     expect(made).toEqual({
@@ -72,7 +72,7 @@ describe("credentials", () => {
     await expectJson(400, workspace.manage.get("/byok?workspace_id=x"))
   })
 
-  test("of another organization do not exist", async () => {
+  test("of another organization are not found", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { id } = await add(mine)
     for (const method of ["GET", "DELETE"]) await expectJson(404, theirs.manage.call(method, `/byok/${id}`))
@@ -82,7 +82,7 @@ describe("credentials", () => {
     expect(await expectJson<Many>(200, theirs.manage.get("/byok"))).toEqual({ data: [], total_count: 0 })
   })
 
-  test("are for management keys", async () => {
+  test("need a management key", async () => {
     const workspace = await newWorkspace()
     await expectJson(403, workspace.as.get("/byok"))
     await expectJson(403, workspace.as.post("/byok", { provider: "openai", key: KEY }))
@@ -98,20 +98,20 @@ describe("credentials", () => {
     ["for no API key at all", { provider: "openai", key: KEY, allowed_api_key_hashes: [] }],
     ["for a foreign API key", { provider: "openai", key: KEY, allowed_api_key_hashes: ["a".repeat(64)] }],
     ["with a field that is not known", { provider: "openai", key: KEY, secret: "x" }],
-  ])("are refused %s", async (_, input) => {
+  ])("are rejected %s", async (_, input) => {
     const workspace = await newWorkspace()
     const { error } = await expectJson<{ error: { message: string } }>(400, workspace.manage.post("/byok", input))
     expect(error.message).not.toContain(KEY)
   })
 
-  test("that exist are not made both byok_only and fallback", async () => {
+  test("cannot be changed to both byok_only and fallback", async () => {
     const workspace = await newWorkspace()
     const { id } = await add(workspace, { is_fallback: true })
     await expectJson(400, workspace.manage.patch(`/byok/${id}`, { is_byok_only: true }))
     await expectJson(200, workspace.manage.patch(`/byok/${id}`, { is_byok_only: true, is_fallback: false }))
   })
 
-  test("need a workspace to be in", async () => {
+  test("need a workspace", async () => {
     const workspace = await newWorkspace()
     await expectJson(200, workspace.manage.delete("/workspaces/default?confirm_default_workspace_deletion=true"))
     const { error } = await expectJson<{ error: { message: string } }>(400, workspace.manage.get("/byok"))
@@ -119,7 +119,7 @@ describe("credentials", () => {
     await expectJson(400, workspace.manage.post("/byok", { provider: "openai", key: KEY }))
   })
 
-  test("are in the audit log, and their keys are not", async () => {
+  test("are in the audit log without their keys", async () => {
     const workspace = await newWorkspace()
     const { hash } = await newKey(workspace)
     const { id } = await add(workspace, { allowed_api_key_hashes: [hash] })
@@ -140,7 +140,7 @@ describe("credentials", () => {
 })
 
 describe("the data key of a workspace", () => {
-  test("is made once, however many make it at the same time", async () => {
+  test("is created once by concurrent requests", async () => {
     const workspace = await newWorkspace()
     await Promise.all(Array.from({ length: 8 }, () => add(workspace)))
     const { results } = await env.DB.prepare("SELECT * FROM data_keys WHERE workspace_id = ?")
@@ -149,7 +149,7 @@ describe("the data key of a workspace", () => {
     expect(results).toHaveLength(1)
   })
 
-  test("goes with its workspace, and so do the keys that it seals", async () => {
+  test("is deleted with its workspace, and so are the keys that it seals", async () => {
     const workspace = await newWorkspace()
     type Made = { data: { id: string } }
     const { data } = await expectJson<Made>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
@@ -162,7 +162,7 @@ describe("the data key of a workspace", () => {
   })
 })
 
-describe("turning the master key", () => {
+describe("rotation of the master key", () => {
   const OTHER = btoa(String.fromCharCode(...new Uint8Array(32).fill(9)))
   const rotate = async (current: string, previous: string) => {
     const init = {
@@ -180,7 +180,7 @@ describe("turning the master key", () => {
     return (await expectJson<Turned>(200, answer)).data
   }
 
-  test("puts every data key under the new one, and touches nothing that they seal", async () => {
+  test("rewraps every data key and leaves the sealed secrets unchanged", async () => {
     const workspace = await newWorkspace()
     const { id } = await add(workspace)
     const read = () =>
@@ -200,7 +200,7 @@ describe("turning the master key", () => {
     expect((await read())?.master_id).toBe(before?.master_id)
   })
 
-  test("is for the operator alone", async () => {
+  test("needs the bootstrap key", async () => {
     const workspace = await newWorkspace()
     await expectJson(403, workspace.manage.post("/secrets/rotate", {}))
     expect(await expectJson(200, operatorClient.post("/secrets/rotate", {}))).toMatchObject({

@@ -18,11 +18,11 @@ import { eventually } from "../support/eventually.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
-/** What an isolate learns of an endpoint outlives a test: each asks for a model of its own. */
+/** Endpoint health outlives a test in its isolate: each test uses a new model. */
 let at = 40
 const newModel = () => `acme/chat-${at++}`
 
-/** Of no shape that is known for a key: only who knows it can take it out. */
+/** Of no known key format: only an exact match can redact it. */
 const OWN = "ownCanary0123456789abcdefXYZ"
 const GATEWAY = /-provider-key-0123456789$/
 
@@ -42,7 +42,7 @@ const whole = (usage: unknown = { prompt_tokens: 10, completion_tokens: 5, total
     choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }],
     usage,
   })
-/** Answers, and refuses those keys with this status. */
+/** Responds, but rejects those keys with this status. */
 const refusing = (status: number, refused: (key: string, requests: Asked) => boolean) =>
   mockProvider((requests) => {
     const key = keyOf(requests) ?? ""
@@ -53,8 +53,8 @@ const refusing = (status: number, refused: (key: string, requests: Asked) => boo
 const errorOf = async (status: number, answer: Promise<Response>) =>
   (await expectJson<{ error: { message: string; metadata: Record<string, unknown> } }>(status, answer)).error
 
-describe("a call with the workspace's own key", () => {
-  test("is sent with that key, costs the account nothing, and says so everywhere", async () => {
+describe("a call with a BYOK credential", () => {
+  test("is sent with that key, does not charge the balance, and is marked as BYOK everywhere", async () => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-b")
     const { asked: requests } = mockProvider(() => whole())
@@ -84,7 +84,7 @@ describe("a call with the workspace's own key", () => {
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, byokNano: 20_000 })
   })
 
-  test("tells its cost in a stream, and on every wire", async () => {
+  test("reports its cost in a stream, and on every endpoint", async () => {
     const workspace = await newWorkspace()
     for (const slug of ["twin-a", "twin-b", "twin-c"]) await scoped(workspace, slug, { is_byok_only: true })
     const { stop } = mockProvider(() => sse(good("Hello you")))
@@ -122,7 +122,7 @@ describe("a call with the workspace's own key", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("counts under limits that include it, and under no others", async () => {
+  test("counts against limits that include BYOK, and against no others", async () => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-a", { is_byok_only: true })
     const only = { provider: { only: ["twin-a"] }, max_tokens: 16 }
@@ -138,7 +138,7 @@ describe("a call with the workspace's own key", () => {
     expect(refused.metadata).toMatchObject({ reason: "key_limit" })
   })
 
-  test("is charged to nobody's account when the runtime that serves it dies", async () => {
+  test("does not charge the balance when its runtime dies", async () => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-a", { is_byok_only: true })
     mockProvider(() => new Promise(() => {}))
@@ -156,7 +156,7 @@ describe("a call with the workspace's own key", () => {
     await (await unanswered).body?.cancel()
   })
 
-  test("reaches providers for which the gateway has no key at all", async () => {
+  test("can use providers for which the gateway has no key", async () => {
     const [workspace, other] = [await newWorkspace(), await newWorkspace()]
     const model = newModel().replace("acme", "byok-test")
     const endpoints = [
@@ -171,8 +171,8 @@ describe("a call with the workspace's own key", () => {
   })
 })
 
-describe("which key a provider is asked with", () => {
-  test("the workspace's own come first, in their order, before the gateway's; those for a fallback after it", async () => {
+describe("the order of credentials", () => {
+  test("is the workspace's in their order, then the gateway's key, then fallback credentials", async () => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-a", { key: "own-fallback-0123456789", is_fallback: true })
     await scoped(workspace, "twin-a", { key: "own-first-0123456789" })
@@ -187,7 +187,7 @@ describe("which key a provider is asked with", () => {
     ])
   })
 
-  test("they come before other providers, even those that the caller would rather have", async () => {
+  test("puts providers with credentials first, even before those that the client prefers", async () => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-c")
     const { asked: requests } = refusing(429, (key) => key === OWN)
@@ -196,7 +196,7 @@ describe("which key a provider is asked with", () => {
     expect(requests.map((one) => new URL(one.url).hostname)).toEqual(["twin-c.test", "twin-b.test"])
   })
 
-  test("one key that fails does not cool the endpoint for anybody else", async () => {
+  test("one failing credential does not put the endpoint into cooldown for other workspaces", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     await scoped(mine, "twin-a", { is_byok_only: true })
     const model = newModel()
@@ -206,7 +206,7 @@ describe("which key a provider is asked with", () => {
     expect(requests.map(keyOf)).toEqual([OWN, "twin-a-provider-key-0123456789"])
   })
 
-  test.each([["is_required"], ["is_byok_only"]])("with %s the gateway's own key is never used for it", async (flag) => {
+  test.each([["is_required"], ["is_byok_only"]])("with %s the gateway's key is never used for it", async (flag) => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-a", { [flag]: true })
     const model = newModel()
@@ -215,7 +215,7 @@ describe("which key a provider is asked with", () => {
     expect(requests.map(keyOf)).toEqual([OWN])
   })
 
-  test("is_required speaks of the models it covers, is_byok_only of all", async () => {
+  test("is_required applies to the models that the credential covers, is_byok_only to all", async () => {
     const [some, all] = [await newWorkspace(), await newWorkspace()]
     const model = newModel()
     await scoped(some, "twin-a", { is_required: true, allowed_models: ["acme/other-*"] })
@@ -228,7 +228,7 @@ describe("which key a provider is asked with", () => {
     expect(requests).toHaveLength(1)
   })
 
-  test("a credential is for the models, keys and users that it names", async () => {
+  test("a credential is used for the models, keys and users that it names", async () => {
     const workspace = await newWorkspace()
     const [named, other] = [
       await newKey(workspace, { creator_user_id: await newMember(workspace, "ada") }),
@@ -251,7 +251,7 @@ describe("which key a provider is asked with", () => {
     expect(await usedBy({ disabled: true })).toEqual([false, false])
   })
 
-  test("one workspace's key is never sent for another, of the same organization or not", async () => {
+  test("a credential is never used for another workspace, of the same organization or not", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     type Made = { data: { id: string } }
     const { data } = await expectJson<Made>(201, mine.manage.post("/workspaces", { name: "Team", slug: "team" }))
@@ -261,7 +261,7 @@ describe("which key a provider is asked with", () => {
     const { asked: requests } = mockProvider(() => whole())
     for (const as of [beside.as, theirs.as]) await expectJson(200, as.chat(model, "Hi"))
     expect(requests.map((one) => GATEWAY.test(keyOf(one) ?? ""))).toEqual([true, true])
-    // Not even by a row that was put there: what is sealed for one opens for no other.
+    // Not even by a forged row: a key sealed for one workspace cannot be opened for another.
     await scoped(theirs, "twin-a", { key: "own-theirs-0123456789", is_byok_only: true })
     await env.DB.prepare(
       `UPDATE byok_credentials SET (sealed, version) =
@@ -289,7 +289,7 @@ describe("which key a provider is asked with", () => {
     expect(requests.map(keyOf)).toEqual([OWN, "own-renewed-0123456789", "twin-a-provider-key-0123456789"])
   })
 
-  test("one that says its account keeps nothing opens the provider for calls that insist on it", async () => {
+  test("a credential with declared ZDR allows the provider for calls that require it", async () => {
     const workspace = await newWorkspace()
     const model = newModel()
     const zdr = { provider: { zdr: true } }
@@ -301,8 +301,8 @@ describe("which key a provider is asked with", () => {
   })
 })
 
-describe("a key that its provider refuses", () => {
-  test.each([401, 402, 403])("with %d is passed over, and the next target is asked", async (status) => {
+describe("a credential that its provider rejects", () => {
+  test.each([401, 402, 403])("with %d is skipped, and the next target is called", async (status) => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-a")
     const { asked: requests } = refusing(status, (key) => key === OWN)
@@ -312,7 +312,7 @@ describe("a key that its provider refuses", () => {
     expect(await receiptOf(workspace, answer)).toMatchObject({ total_cost: 0.00002, is_byok: false })
   })
 
-  test("and that the caller insists on ends the call, in words that say whose key it is and not what it is", async () => {
+  test("ends the call if it is required, with an error that names the credential and not its key", async () => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-a", { is_required: true })
     const { asked: requests } = refusing(401, (key) => key === OWN)
@@ -324,7 +324,7 @@ describe("a key that its provider refuses", () => {
   })
 })
 
-test("whatever goes wrong, the own key is in no log line, no answer, no header and no row", async () => {
+test("no failure puts the key into a log line, a response, a header or a row", async () => {
   const lines: string[] = []
   for (const level of ["log", "info", "warn", "error", "debug"] as const) {
     vi.spyOn(console, level).mockImplementation((...parts: unknown[]) => void lines.push(parts.map(String).join(" ")))

@@ -25,8 +25,8 @@ const key: fc.Arbitrary<ByokCredential> = fc
   .map((one) => ({ ...one, workspaceId: "w", version: "1", sealed: "x", declaredZdr: null, sortOrder: 0, dataKey }))
 const keys = fc.array(key, { maxLength: 8 })
 
-describe("the ways to a provider", () => {
-  test("hold each credential that covers the model once, in its order, and the gateway's key where none forbids it", () => {
+describe("the credentials for a provider", () => {
+  test("include each that covers the model once, in order, and the gateway's key unless one forbids it", () => {
     fc.assert(
       fc.property(keys, fc.constantFrom(...PROVIDERS), fc.constantFrom(...MODELS), (all, provider, model) => {
         const { first, shared, last } = credentialOrder(provider, model, all)
@@ -42,7 +42,7 @@ describe("the ways to a provider", () => {
     )
   })
 
-  test("are a caller's who is named, or everybody's where nobody is", () => {
+  test("apply to the keys and users that they name, or to all if they name none", () => {
     fc.assert(
       fc.property(keys, fc.constantFrom("a", "b", "c"), fc.constantFrom("ada", "bob", null), (byok, keyHash, user) => {
         const mine = usableCredentials({ byok, keyHash, creatorUserId: user })
@@ -57,7 +57,7 @@ describe("the ways to a provider", () => {
   })
 })
 
-test("a call with an own key costs the account nothing, and is told at the price it has for everybody", () => {
+test("a BYOK call costs nothing and reports the cost at the gateway's price", () => {
   const count = fc.nat(1_000_000)
   const price = fc.nat(99_999).map((micro) => (micro / 1e9).toFixed(12))
   const input = fc.record({ prompt: count, completion: count, ownPrice: count, held: count, isReported: fc.boolean() })
@@ -86,7 +86,7 @@ test("a call with an own key costs the account nothing, and is told at the price
   )
 })
 
-test("a mask tells at most seven characters, and of a short key none", () => {
+test("a mask shows at most seven characters, and none of a short key", () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[a-z0-9-]{1,60}$/), (secret) => {
       const shown = toMask(secret).split("...").join("").length

@@ -7,14 +7,14 @@ import { describeSecrets, secretsToUpload } from "../../src/dev/deploy-secrets.t
 const root = path.join(import.meta.dirname, "../..")
 const NONE: ReadonlySet<string> = new Set()
 
-/** Answers in their order, then Enter. */
+/** Gives these answers in order, then Enter. */
 function person(...answers: string[]) {
   const questions: string[] = []
   const ask = async (question: string) => (questions.push(question), answers.shift() ?? "")
   return { ask, questions }
 }
 
-test("Enter generates both secrets, which are shown once, and a provider's key is taken", async () => {
+test("Enter generates both secrets, which are shown once, and a provider's key is accepted", async () => {
   const { ask, questions } = person("", "", "openai", "OPENAI_API_KEY=sk-vendor", "GROQ_API_KEY=$MY_GROQ")
   const outcome = await secretsToUpload(NONE, { MY_GROQ: "sk-groq" }, ask)
   const { MASTER_KEY: master = "", BOOTSTRAP_MANAGEMENT_KEY: bootstrap = "", ...providers } = outcome.secrets
@@ -29,7 +29,7 @@ test("Enter generates both secrets, which are shown once, and a provider's key i
   expect(shown).not.toContain("sk-vendor")
 })
 
-test("a key that is pasted is taken and not shown", async () => {
+test("a pasted key is accepted and not shown", async () => {
   const outcome = await secretsToUpload(NONE, {}, person("former", "boot").ask)
   expect(outcome).toEqual({
     secrets: { MASTER_KEY: "former", BOOTSTRAP_MANAGEMENT_KEY: "boot" },
@@ -39,20 +39,20 @@ test("a key that is pasted is taken and not shown", async () => {
   expect(describeSecrets(outcome)).toBe("")
 })
 
-test("a Worker that has its secrets is asked for nothing", async () => {
+test("a Worker that has its secrets prompts for nothing", async () => {
   const { ask, questions } = person()
   const present = new Set(["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY"])
   const outcome = await secretsToUpload(present, { MASTER_KEY: "of the shell", OPENAI_API_KEY: "of the shell" }, ask)
   expect([outcome, questions]).toEqual([{ secrets: {}, generated: [], missing: [] }, []])
 })
 
-test("where nobody can be asked, secrets come from the environment and what is missing is said", async () => {
+test("without a terminal, secrets come from the environment and missing ones are reported", async () => {
   const outcome = await secretsToUpload(NONE, { MASTER_KEY: "of CI", OPENAI_API_KEY: "of CI" }, undefined)
   expect(outcome).toEqual({ secrets: { MASTER_KEY: "of CI" }, generated: [], missing: ["BOOTSTRAP_MANAGEMENT_KEY"] })
   expect(describeSecrets(outcome)).toContain("npx wrangler secret put BOOTSTRAP_MANAGEMENT_KEY --env production")
 })
 
-test("the page of a button asks for the same secrets, each described, and offers no value", () => {
+test("the deploy button's page lists the same secrets, each described and without a value", () => {
   const example = parseEnv(readFileSync(path.join(root, ".dev.vars.example"), "utf8"))
   expect(example).toEqual({ MASTER_KEY: "", BOOTSTRAP_MANAGEMENT_KEY: "" })
   const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as {

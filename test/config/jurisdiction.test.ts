@@ -16,11 +16,11 @@ test.each([
     'r2_buckets]] must have jurisdiction = "eu"',
   ],
   [{ vars: {}, r2_buckets: [{ jurisdiction: "us" }] }, "vars] must have JURISDICTION"],
-])("%j is refused: files and objects would be in two places", (config, words) => {
+])("%j is rejected: files and objects would be in two places", (config, words) => {
   expect(() => jurisdictionOf(config)).toThrow(words)
 })
 
-test("a database in another place is refused, and one whose place is not known is taken", () => {
+test("a database of another jurisdiction is rejected, and one of unknown jurisdiction is accepted", () => {
   expect(() => requireDatabaseIn("eu", '{"jurisdiction":null}')).toThrow(/in no jurisdiction.*cannot be moved/)
   expect(() => requireDatabaseIn(undefined, '{"jurisdiction":"us"}')).toThrow(/set JURISDICTION to us/)
   for (const [jurisdiction, printed] of [

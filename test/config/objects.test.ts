@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 
 const root = path.join(import.meta.dirname, "../..")
 
-test("objects are opened in one place alone, which keeps to the jurisdiction", () => {
+test("Durable Objects are opened in one file, which applies the jurisdiction", () => {
   const files = ["src", "durable-objects"].flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts"))

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { providersOfShell } from "../../src/dev/shell-providers.ts"
 
-describe("keys of providers in the shell of npm start", () => {
-  test("are taken with the address that belongs to them, and nothing else is", () => {
+describe("provider keys in the shell of npm start", () => {
+  test("are used with their base URL, and nothing else is", () => {
     const shell = {
       OPENAI_API_KEY: "sk-1",
       OPENAI_BASE_URL: "https://proxy.example/v1",
@@ -18,7 +18,7 @@ describe("keys of providers in the shell of npm start", () => {
     })
   })
 
-  test("give way to .dev.vars, whichever name it uses", () => {
+  test("do not override .dev.vars, whichever name it uses", () => {
     expect(providersOfShell({ OPENAI_API_KEY: "sk-1" }, { OPENAI_API_KEY: "sk-2" })).toEqual({})
     expect(providersOfShell({ GOOGLE_API_KEY: "g-1" }, { GEMINI_API_KEY: "g-2" })).toEqual({})
     expect(
@@ -26,14 +26,14 @@ describe("keys of providers in the shell of npm start", () => {
     ).toEqual({ OPENAI_API_KEY: "sk-1" })
   })
 
-  test("come with the address of a server that takes no key, and with custom providers", () => {
+  test("include the base URL of a server without a key, and custom providers", () => {
     const shell = { LLAMA_CPP_BASE_URL: "http://127.0.0.1:9000/v1", CUSTOM_PROVIDERS: "[]" }
     expect(providersOfShell(shell, {})).toEqual(shell)
     expect(providersOfShell(shell, { CUSTOM_PROVIDERS: "[]", LLAMA_CPP_BASE_URL: "http://127.0.0.1:1/v1" })).toEqual({})
     expect(providersOfShell({ GROQ_BASE_URL: "https://a" }, {})).toEqual({})
   })
 
-  test("are left out where their address is not known, which would stop the gateway", () => {
+  test("are skipped if their base URL is unknown, which would stop the gateway", () => {
     expect(providersOfShell({ AZURE_API_KEY: "a" }, {})).toEqual({})
     const azure = { AZURE_API_KEY: "a", AZURE_RESOURCE_NAME: "mine" }
     expect(providersOfShell(azure, {})).toEqual(azure)

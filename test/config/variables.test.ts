@@ -12,7 +12,7 @@ const sources = import.meta.glob<string>(["../../src/**/*.ts", "../../durable-ob
   eager: true,
 })
 
-describe("a variable that does not parse is an error with its name, its value and what is accepted", () => {
+describe("an invalid variable is an error with its name, its value and what is accepted", () => {
   test.each([
     ["FREE_REQUESTS_PER_MINUTE", "lots", "must be a whole number of requests, at least 0"],
     ["GENERATION_RETENTION_DAYS", "5", "must be a whole number of days, at least 35"],
@@ -40,7 +40,7 @@ test("a price that is not a decimal string is an error", () => {
   ])
 })
 
-test("all variables that do not parse are reported at once, each with its default in use", () => {
+test("all invalid variables are reported at once, each with its default in use", () => {
   const { config, faults } = parseVariables({ KEEPALIVE_MS: "soon", INTERN_HOST: "docker" })
   expect(faults).toHaveLength(2)
   expect(config).toMatchObject({ KEEPALIVE_MS: 10_000, INTERN_HOST: "embedded" })
@@ -55,7 +55,7 @@ test("values are parsed", () => {
   expect(config).toMatchObject({ INTERN_DOMAIN: "interns.example.com", FREE_PAID_FROM_USD: 2.5 })
 })
 
-test("every variable is in docs/configuration.md, as npm run docs:config writes it", () => {
+test("docs/configuration.md describes every variable", () => {
   const page = Object.values(pages)[0] ?? ""
   for (const [name, { effect }] of Object.entries(variables)) {
     expect(page).toContain(`\`${name}\``)

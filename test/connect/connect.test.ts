@@ -33,7 +33,7 @@ function connect(home: string, client: ClientName, model = "acme/chat-1") {
 const stateOf = (home: string, client: ClientName) => checkClients(home, BASE).find(({ about }) => about === client)?.is
 
 describe.each(["codex", "claude", "opencode", "qwen"] as const)("%s", (client) => {
-  test("is connected, for its user alone, and connecting again changes nothing", () => {
+  test("is connected with files readable by its user only, and connecting again changes nothing", () => {
     const home = newHome()
     expect(stateOf(home, client)).toBe("absent")
     const files = connect(home, client)
@@ -45,7 +45,7 @@ describe.each(["codex", "claude", "opencode", "qwen"] as const)("%s", (client) =
     expect(files.map(({ path: file }) => readFileSync(file, "utf8"))).toEqual(texts)
   })
 
-  test("is as before after --undo, also after two connects", () => {
+  test("is restored by --undo, also after two connects", () => {
     const home = newHome()
     const [first] = connect(newHome(), client)
     const name = path.relative(path.dirname(path.dirname(first?.path ?? "")), first?.path ?? "")
@@ -61,7 +61,7 @@ describe.each(["codex", "claude", "opencode", "qwen"] as const)("%s", (client) =
     expect(() => undo(home, client, false)).toThrow("nothing to undo")
   })
 
-  test("is not undone over later changes, unless forced", () => {
+  test("is not restored over later changes, unless forced", () => {
     const home = newHome()
     const [{ path: file } = { path: "" }] = connect(home, client)
     writeFileSync(file, "changed")
@@ -72,7 +72,7 @@ describe.each(["codex", "claude", "opencode", "qwen"] as const)("%s", (client) =
   })
 })
 
-/** What these versions add to a file at their first start: codex 0.169.0, claude 2.1.332, qwen 0.24.4. */
+/** Settings that these versions add to a file at their first start: codex 0.169.0, claude 2.1.332, qwen 0.24.4. */
 const ADDED = {
   codex: (text: string) => `${text}\n[tui]\nscreen_reader_detection_done = true\n`,
   claude: (text: string) => addJson(text, { theme: "auto" }),
@@ -101,7 +101,7 @@ describe.each(["codex", "claude", "opencode", "qwen"] as const)("undo of %s", (c
   const added = ADDED[client]
   const change = (file: string) => writeFileSync(file, added(readFileSync(file, "utf8")))
 
-  test("keeps what was added since, and brings back what was replaced", () => {
+  test("keeps settings added since, and restores replaced ones", () => {
     const home = newHome()
     const file = put(home, SETTINGS[client], BEFORE[client])
     connect(home, client)
@@ -114,7 +114,7 @@ describe.each(["codex", "claude", "opencode", "qwen"] as const)("undo of %s", (c
     expect(stateOf(home, client)).toBe("absent")
   })
 
-  test("leaves nothing of the gateway in a file that did not exist", () => {
+  test("removes all gateway settings from a file that did not exist", () => {
     const home = newHome()
     const [{ path: file } = { path: "" }] = connect(home, client)
     change(file)
@@ -125,7 +125,7 @@ describe.each(["codex", "claude", "opencode", "qwen"] as const)("undo of %s", (c
     expect(after).toBe(client === "codex" ? added("").trimStart() : added("{}"))
   })
 
-  test("is refused where a setting of the gateway was changed", () => {
+  test("is refused if a setting of the gateway was changed", () => {
     const home = newHome()
     const [{ path: file } = { path: "" }] = connect(home, client)
     const changed = added(readFileSync(file, "utf8").replace("acme/chat-1", "acme/other"))
@@ -146,7 +146,7 @@ test.each([
   expect(() => undo(home, "codex", false)).toThrow("was changed since")
 })
 
-test("undo of codex keeps comments, and other names in the file of its key", () => {
+test("undo of codex keeps comments, and other variables in the file of its key", () => {
   const home = newHome()
   const [{ path: toml } = { path: "" }, { path: env } = { path: "" }] = connect(home, "codex")
   writeFileSync(toml, `# first\n${readFileSync(toml, "utf8")}# about tui\n[tui]\nx = 1\n`)
@@ -156,7 +156,7 @@ test("undo of codex keeps comments, and other names in the file of its key", () 
   expect(readFileSync(env, "utf8")).toBe("OTHER=1\n")
 })
 
-test("codex keeps other settings, root keys stand before tables, and its key is in no setting", () => {
+test("codex keeps other settings, root keys come before tables, and its key is in no setting", () => {
   const home = newHome()
   const file = put(
     home,
@@ -182,7 +182,7 @@ wire_api = "responses"
 `)
 })
 
-test("claude keeps other settings and gets the address without /v1", () => {
+test("claude keeps other settings and gets the base URL without /v1", () => {
   const home = newHome()
   const file = put(home, ".claude/settings.json", '{"permissions":{"allow":["Read"]},"env":{"A":"b"}}')
   connect(home, "claude")
@@ -196,7 +196,7 @@ test("claude keeps other settings and gets the address without /v1", () => {
   }
 })
 
-test("opencode has the key in a file of its own", () => {
+test("opencode has the key in a separate file", () => {
   const home = newHome()
   connect(home, "opencode")
   const settings = readFileSync(path.join(home, ".config/opencode/opencode.json"), "utf8")
@@ -210,14 +210,14 @@ test("opencode has the key in a file of its own", () => {
 test.each([
   ["claude", ".claude/settings.json", "// mine\n{}"],
   ["codex", ".codex/config.toml", 'notes = """\n[x]\n"""'],
-] as const)("settings of %s that cannot be edited safely are left alone", (client, name, before) => {
+] as const)("settings of %s that cannot be edited safely are not changed", (client, name, before) => {
   const home = newHome()
   const file = put(home, name, before)
   expect(() => connect(home, client)).toThrow("by hand")
   expect(readFileSync(file, "utf8")).toBe(before)
 })
 
-test("a client that was connected and points elsewhere is a fault with its remedy", () => {
+test("a connected client with another base URL is reported with the command to fix it", () => {
   const home = newHome()
   connect(home, "qwen")
   put(home, ".qwen/.env", "OPENAI_BASE_URL=https://elsewhere.example.com/v1\n")
@@ -225,19 +225,19 @@ test("a client that was connected and points elsewhere is a fault with its remed
   expect(check).toMatchObject({ is: "broken", message: expect.stringContaining("connect qwen") })
 })
 
-test("a clock that is off by minutes is a fault", () => {
+test("a clock that is off by minutes is reported", () => {
   const headers = new Headers({ date: "Mon, 23 Nov 2026 10:00:00 GMT" })
   const at = Date.parse("2026-11-23T10:00:00Z")
   expect(checkClock(headers, at + 30_000).is).toBe("good")
   expect(checkClock(headers, at - 300_000)).toMatchObject({ is: "broken", message: expect.stringContaining("300 s") })
 })
 
-test("a diff shows what is added and removed", () => {
+test("a diff shows added and removed lines", () => {
   expect(diffLines("a\nb\nc\n", "a\nc\nd\n")).toEqual(["  a", "- b", "  c", "+ d"])
   expect(diffLines("", "a\n")).toEqual(["+ a"])
 })
 
-test("a stream in one piece is a fault where a model was slow enough to send several", () => {
+test("a stream in one chunk is reported if the model was slow enough to send several", () => {
   const one = { pieces: 1, hasLength: false }
   expect(judgeStream({ ...one, ms: 5_000 })).toMatchObject({ is: "broken", message: expect.stringContaining("proxy") })
   expect(judgeStream({ ...one, ms: 20 })).toMatchObject({ is: "absent", message: expect.stringContaining("slower") })

@@ -27,8 +27,8 @@ const expire = (token: string) =>
 const postForm = (token: string, name = "codex") =>
   front().fetch(`${ORIGIN}/connect/${name}`, { method: "POST", body: new URLSearchParams({ token }) })
 
-describe("a link", () => {
-  test("hands over the key once, with what a client needs", async () => {
+describe("a connect link", () => {
+  test("returns the key once, with the client's settings", async () => {
     const workspace = await newWorkspace()
     const { key, hash } = await newKey(workspace)
     const made = await expectJson<Made>(201, create(workspace.manage, key, { model: "sim/echo" }))
@@ -51,7 +51,7 @@ describe("a link", () => {
     expect(again.error.message).toContain("Create a new one")
   })
 
-  test("is taken by one of two requests at the same time, by form or by JSON", async () => {
+  test("can be redeemed by only one of concurrent requests, as a form or as JSON", async () => {
     const workspace = await newWorkspace()
     const token = await newToken(workspace.as, workspace.key)
     const answers = await Promise.all([redeem(token), postForm(token), redeem(token), postForm(token)])
@@ -60,7 +60,7 @@ describe("a link", () => {
     expect(texts.filter((text) => text.includes(workspace.key))).toHaveLength(1)
   })
 
-  test("is not used by opening it, and its page cannot be framed or run foreign scripts", async () => {
+  test("is not used up by opening it, and its page forbids framing and foreign scripts", async () => {
     const workspace = await newWorkspace()
     const token = await newToken(workspace.as, workspace.key)
     for (const name of CLIENTS) {
@@ -82,7 +82,7 @@ describe("a link", () => {
     expect((await front().fetch(`${ORIGIN}/connect/nothing`)).status).toBe(404)
   })
 
-  test("shows the settings on its page to whoever submits its form", async () => {
+  test("shows the settings on its page when its form is submitted", async () => {
     const workspace = await newWorkspace()
     const token = await newToken(workspace.as, workspace.key, { client: "claude", model: "sim/echo" })
     const page = await postForm(token, "claude")
@@ -94,13 +94,13 @@ describe("a link", () => {
     expect((await postForm("short", "claude")).status).toBe(400)
   })
 
-  test("is for a model that the key may call", async () => {
+  test("accepts only a model that the key may call", async () => {
     const { as, key } = await newWorkspace()
     const refused = await expectJson<{ error: { message: string } }>(400, create(as, key, { model: "sim/ecko" }))
     expect(refused.error.message).toContain("sim/echo")
   })
 
-  test("stays usable where it cannot be redeemed", async () => {
+  test("is not used up by a failed redemption", async () => {
     const workspace = await newWorkspace()
     const { key, hash } = await newKey(workspace)
     const token = await newToken(workspace.manage, key)
@@ -110,7 +110,7 @@ describe("a link", () => {
     expect((await redeem(token)).status).toBe(200)
   })
 
-  test("is refused once it has expired, or its key", async () => {
+  test("is rejected once it or its key has expired", async () => {
     const workspace = await newWorkspace()
     const { key, hash } = await newKey(workspace)
     const [first, second] = [await newToken(workspace.manage, key), await newToken(workspace.manage, key)]
@@ -123,7 +123,7 @@ describe("a link", () => {
     await expectJson(404, create(workspace.manage, key))
   })
 
-  test("ends with its key, and a key has at most 20 of them", async () => {
+  test("expires with its key, and a key has at most 20 of them", async () => {
     const workspace = await newWorkspace()
     const ends = new Date(Date.now() + 60_000).toISOString()
     const { key } = await newKey(workspace, { expires_at: ends })
@@ -136,8 +136,8 @@ describe("a link", () => {
   })
 })
 
-describe("the secret of a link", () => {
-  test("is sealed for that link, its token is stored nowhere, and expired rows are deleted", async () => {
+describe("the secret of a connect link", () => {
+  test("is sealed for that link, its token is not stored, and expired rows are deleted", async () => {
     const workspace = await newWorkspace()
     const { key, hash } = await newKey(workspace)
     const [first, second] = [await newToken(workspace.manage, key), await newToken(workspace.manage, key)]
@@ -157,7 +157,7 @@ describe("the secret of a link", () => {
     expect(results).toEqual([{ hash: hashKey(second) }])
   })
 
-  test("is in no entry of the audit log, which has who made the link and who redeemed it", async () => {
+  test("is not in the audit log, which has who created the link and who redeemed it", async () => {
     const workspace = await newWorkspace()
     const { key, hash } = await newKey(workspace)
     const made = await expectJson<Made>(201, create(workspace.manage, key))
@@ -172,8 +172,8 @@ describe("the secret of a link", () => {
   })
 })
 
-describe("whose key a link hands over", () => {
-  test("a key hands over itself, a provisioning key those it may create, and none a key that manages", async () => {
+describe("the key of a connect link", () => {
+  test("is the calling key, or one that a provisioning key may create, and never a management key", async () => {
     const workspace = await newWorkspace()
     const normal = await newKey(workspace)
     const provisioning = await newKey(workspace, { kind: "provisioning" })
@@ -189,7 +189,7 @@ describe("whose key a link hands over", () => {
     await expectJson(401, create(client(), normal.key))
   })
 
-  test("no key of another organization, of an app, or that does not work", async () => {
+  test("cannot belong to another organization or an app, and must work", async () => {
     const [workspace, other] = [await newWorkspace(), await newWorkspace()]
     await expectJson(404, create(workspace.manage, other.key))
     await expectJson(404, create(workspace.manage, "sk-gw-v1-nobody"))
@@ -225,7 +225,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 type ModelKey = { key: string; hash: string; as: TestClient; state: "works" | "disabled" | "deleted" }
 type ModelLink = { token: string; key: ModelKey; isOpen: boolean }
 
-/** What a link should answer; of several requests, one gets the key. */
+/** Expected status of a link; of several requests, one gets the key. */
 function expectedOf({ isOpen, key }: ModelLink, times: number): number[] {
   if (!isOpen) return Array.from({ length: times }, () => 404)
   if (key.state !== "works") return Array.from({ length: times }, () => 410)
@@ -266,7 +266,7 @@ async function take(workspace: Workspace, keys: readonly ModelKey[], links: Mode
   one.state = ({ delete: "deleted", disable: "disabled", enable: "works" } as const)[step.do]
 }
 
-test("whatever happens to links and keys, a link works once, in its time, for a key that works", async () => {
+test("a link works once, before it expires, for a working key, for any changes of links and keys", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 24, size: "max" }), async (steps) => {
       const workspace = await newWorkspace()

@@ -13,24 +13,21 @@ afterEach(() => vi.restoreAllMocks())
 const addTeam = async ({ manage }: Workspace) =>
   (await expectJson<One>(201, manage.post("/workspaces", { name: "Team", slug: "team" }))).data.id
 
-test.each(["/byok", "/guardrails"])(
-  "GET %s is 400 once the default workspace is deleted, until one is named",
-  async (path) => {
-    const workspace = await newWorkspace()
-    const { manage, workspaceId } = workspace
-    const team = await addTeam(workspace)
-    await expectJson(200, manage.get(path))
-    await expectJson(200, manage.delete(`/workspaces/${workspaceId}?confirm_default_workspace_deletion=true`))
-    const { message } = await expectRefusal(400, manage.get(path))
-    expect(message).toContain("workspace_id")
-    await expectJson(200, manage.get(`${path}?workspace_id=${team}`))
-  },
-)
+test.each(["/byok", "/guardrails"])("GET %s is 400 without a default workspace unless one is named", async (path) => {
+  const workspace = await newWorkspace()
+  const { manage, workspaceId } = workspace
+  const team = await addTeam(workspace)
+  await expectJson(200, manage.get(path))
+  await expectJson(200, manage.delete(`/workspaces/${workspaceId}?confirm_default_workspace_deletion=true`))
+  const { message } = await expectRefusal(400, manage.get(path))
+  expect(message).toContain("workspace_id")
+  await expectJson(200, manage.get(`${path}?workspace_id=${team}`))
+})
 
 test.each([
   ["/byok", { provider: "openai", key: "sk-proj-0123456789abcdef" }],
   ["/guardrails", { name: "Rail" }],
-])("GET %s lists the default workspace, or the one that is named", async (path, input) => {
+])("GET %s lists the default workspace, or the named one", async (path, input) => {
   const workspace = await newWorkspace()
   const { manage, workspaceId } = workspace
   const team = await addTeam(workspace)
@@ -46,7 +43,7 @@ test.each([
   expect(await idsOf(`?workspace_id=${team}`)).toEqual([there.data.id])
 })
 
-test("GET /guardrails/{id}/assignments/keys takes a page size of 1 to 100 and a skip count", async () => {
+test("GET /guardrails/{id}/assignments/keys accepts a page size of 1 to 100 and a skip count", async () => {
   const { manage } = await newWorkspace()
   const { data } = await expectJson<One>(201, manage.post("/guardrails", { name: "Rail" }))
   const path = `/guardrails/${data.id}/assignments/keys`
@@ -61,20 +58,20 @@ test.each([
   ["PATCH", "/interns/no-uuid"],
   ["GET", "/interns/no-uuid/daemon"],
   ["PUT", "/vault/interns/no-uuid/secrets/token"],
-])("%s %s: an id that is no UUID is refused", async (method, path) => {
+])("%s %s: an id that is not a UUID is rejected", async (method, path) => {
   const { as, manage } = await newWorkspace()
   const by = /interns/.test(path) ? as : manage
   const response = await by.call(method, path, method === "GET" ? undefined : { hosts: ["a.example.com"], value: "v" })
   await expectRefusal(400, Promise.resolve(response))
 })
 
-test("a preset is not made in a workspace of another organization: 404", async () => {
+test("a preset in a workspace of another organization is a 404", async () => {
   const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
   const path = `/presets/team/responses?workspace_id=${theirs.workspaceId}`
   await expectRefusal(404, mine.manage.post(path, { model: "sim/echo" }))
 })
 
-test("a SCIM group and a mapping of it have every field", async () => {
+test("a SCIM group and its mapping have every field", async () => {
   const { world, push } = await newDirectory()
   const ada = await addUser(push, "ada")
   const group = await addGroup(push, "Engineers", ada.id)
@@ -105,15 +102,18 @@ describe("the content of a file at a provider", () => {
   }
   const play = (answer: () => Response) => vi.spyOn(globalThis, "fetch").mockImplementation(async () => answer())
 
-  test.each(["openai", "anthropic"])("is read at %s with the caller's own key, as raw bytes", async (provider) => {
-    const { as } = await withKey(provider)
-    const bytes = new Uint8Array([0, 255, 128, 10])
-    play(() => new Response(bytes))
-    const answer = await as.get(`/files/f1/content?provider=${provider}`)
-    expect([answer.status, new Uint8Array(await answer.arrayBuffer())]).toEqual([200, bytes])
-  })
+  test.each(["openai", "anthropic"])(
+    "is read at %s with the workspace's credential, as raw bytes",
+    async (provider) => {
+      const { as } = await withKey(provider)
+      const bytes = new Uint8Array([0, 255, 128, 10])
+      play(() => new Response(bytes))
+      const answer = await as.get(`/files/f1/content?provider=${provider}`)
+      expect([answer.status, new Uint8Array(await answer.arrayBuffer())]).toEqual([200, bytes])
+    },
+  )
 
-  test("is refused at any other provider, and without an own key", async () => {
+  test("is rejected at any other provider, and without a credential", async () => {
     const { as } = await newWorkspace()
     await expectRefusal(400, as.get("/files/f1/content?provider=mistral"))
     await expectRefusal(403, as.get("/files/f1/content?provider=openai"))
@@ -127,7 +127,7 @@ describe("the content of a file at a provider", () => {
     [429, 429],
     [500, 502],
     [503, 503],
-  ])("whose provider answers %i is %i", async (upstream, status) => {
+  ])("with provider status %i is a %i", async (upstream, status) => {
     const { as } = await withKey("openai")
     play(() => Response.json({ error: { message: "It failed." } }, { status: upstream }))
     await expectRefusal(status, as.get("/files/f1/content?provider=openai"))

@@ -11,7 +11,9 @@ import { responsesRows } from "./rows/response-field.ts"
 import type { ContractRow } from "./rows/rows.ts"
 import { ruleRows } from "./rows/rule.ts"
 
-/** Rules of request fields are rows of their own, which fields.worker.test.ts runs (rows/field.ts, rows/response-field.ts). */
+/**
+ * Rules of request fields are separate rows, which fields.worker.test.ts runs (rows/field.ts, rows/response-field.ts).
+ */
 const rows: readonly ContractRow[] = [
   ...resourceRows,
   ...requestRows,

@@ -24,7 +24,7 @@ test("a key whose limit is used up is served again after the reset of its limit"
   await expectJson(200, as.chat("sim/echo", "Hi"))
 })
 
-test.each(["/chat/completions", "/responses", "/embeddings"])("the limit of a key holds for %s", async (path) => {
+test.each(["/chat/completions", "/responses", "/embeddings"])("the limit of a key applies to %s", async (path) => {
   const { as } = await newKey(await newWorkspace(), { limit: 0 })
   const model = path === "/embeddings" ? "sim/embed" : "sim/echo"
   const isChat = path === "/chat/completions"

@@ -4,12 +4,12 @@ import { LIMITS } from "../../src/interns/run/run.ts"
 import { plan } from "../../src/routing/plan.ts"
 import { newEndpoint, newModel, newProvider } from "../support/catalogue.ts"
 
-test("an intern has 300 s for a chat and 5 minutes for an answer, and 30 s of silence end in a keepalive", () => {
+test("a turn of an intern has 300 s, a question 5 minutes, and a keepalive is sent after 30 s of idle time", () => {
   expect(LIMITS).toMatchObject({ turnMs: 300_000, questionTimeoutMs: 300_000, keepaliveMs: 30_000 })
   expect(parseVariables({}).config.INTERN_KEEPALIVE_MS).toBe(30_000)
 })
 
-test("an operation on an intern's life has 10 s", () => {
+test("a lifecycle operation of an intern has 10 s", () => {
   expect(parseVariables({}).config.INTERN_LIFECYCLE_TIMEOUT_MS).toBe(10_000)
 })
 

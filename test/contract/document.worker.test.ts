@@ -37,7 +37,7 @@ test("the document marks the charge endpoint as deprecated", async () => {
   expect(paths["/credits/vendor"]?.["post"]?.deprecated).toBe(true)
 })
 
-test("a page of the session-cost dataset has 1 to 500 cells, 100 by default, after 0 to 5000, 0 by default", async () => {
+test("the session-cost dataset documents limit 1 to 500, 100 by default, and offset 0 to 5000, 0 by default", async () => {
   const { paths } = await read()
   const parameters = paths["/datasets/session-cost"]?.["get"]?.parameters ?? []
   const rangeOf = (name: string) => parameters.find((parameter) => parameter.name === name)?.schema

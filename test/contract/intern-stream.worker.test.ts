@@ -46,14 +46,14 @@ describe("the stream of an intern", () => {
     expectFinalChunk(reading, { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 })
   })
 
-  test("has null as its usage where the intern reported none", async () => {
+  test("has null as its usage if the intern reported none", async () => {
     const { daemon, reading, prompt } = await newRun()
     daemon.end(prompt)
     await reading.all()
     expectFinalChunk(reading, null)
   })
 
-  test("asks for a permission as one tool call with every option, then ends with tool_calls and the final chunk", async () => {
+  test("sends a permission question as one tool call with every option, then tool_calls and the final chunk", async () => {
     const { daemon, reading, acp } = await newRun()
     daemon.ask(acp, "q", ["allow_once", "allow_always", "reject_once", "reject_always"])
     await reading.all()
@@ -75,7 +75,7 @@ describe("the stream of an intern", () => {
     expectFinalChunk(reading, null)
   })
 
-  test("of a run that was cancelled ends with 410 run_ended in an error chunk, then the final chunk", async () => {
+  test("of a cancelled run ends with 410 run_ended in an error chunk, then the final chunk", async () => {
     const { daemon, reading, prompt, acp, chat } = await newRun()
     daemon.ask(acp, "q")
     await reading.all()
@@ -88,7 +88,7 @@ describe("the stream of an intern", () => {
     expectFinalChunk(going, null)
   })
 
-  test("whose agent fails has the final chunk after the error chunk", async () => {
+  test("of a failed agent has the final chunk after the error chunk", async () => {
     const { daemon, reading, prompt } = await newRun()
     daemon.say({ id: prompt.id ?? 0, error: { code: -32_603, message: "It failed." } })
     await reading.all()
@@ -97,7 +97,7 @@ describe("the stream of an intern", () => {
   })
 })
 
-test("a session that the agent does not open in its time ends in 504 timeout, which may be asked again", async () => {
+test("ends with a retryable 504 timeout if the agent does not open a session in time", async () => {
   const workspace = await newWorkspace()
   const intern = await newDaemonIntern(workspace)
   const daemon = new MockDaemon(intern)

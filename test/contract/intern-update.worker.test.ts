@@ -35,7 +35,7 @@ describe("an update of an intern", () => {
     { instructions: "x".repeat(100_000) },
     { model: "sim/echo" },
     { model: `a~._:@+-/${"b".repeat(191)}` },
-  ])("takes %j", async (fields) => {
+  ])("accepts %j", async (fields) => {
     const { as, path } = await newIntern()
     expect(await expectJson(200, as.patch(path, fields))).toMatchObject(fields)
   })
@@ -55,12 +55,12 @@ describe("an update of an intern", () => {
     { model: "a/b/c" },
     { model: `a/${"b".repeat(199)}` },
     { model: "a b/c" },
-  ])("refuses %j as invalid_body", async (fields) => {
+  ])("rejects %j as invalid_body", async (fields) => {
     const { as, path } = await newIntern()
     expect(await reasonOf(400, as.patch(path, fields))).toEqual({ reason: "invalid_body", retryable: false })
   })
 
-  test("keeps what it does not name, and clears what it sets to null", async () => {
+  test("keeps omitted fields, and clears those set to null", async () => {
     const { as, path } = await newIntern()
     const all = { description: "D", instructions: "I", model: "sim/echo" }
     await expectJson(200, as.patch(path, all))
@@ -69,7 +69,7 @@ describe("an update of an intern", () => {
     expect(await expectJson(200, as.patch(path, none))).toMatchObject({ ...none, name: "bob" })
   })
 
-  test("may have 1048576 bytes of JSON that is declared as JSON", async () => {
+  test("accepts 1048576 bytes declared as JSON, and returns 413 for more and 415 for another type", async () => {
     const { as, path } = await newIntern()
     const body = JSON.stringify({ description: "D" })
     await expectJson(200, as.call("PATCH", path, body.padEnd(1_048_576)))
@@ -83,7 +83,7 @@ describe("an update of an intern", () => {
     })
   })
 
-  test("is a 404 for an intern that is not there, and a 403 for the intern's own key", async () => {
+  test("is a 404 for an unknown intern, and a 403 for the intern's key", async () => {
     const workspace = await newWorkspace()
     expect(await reasonOf(404, workspace.as.patch(`/interns/${crypto.randomUUID()}`, { name: "bob" }))).toEqual({
       reason: "not_found",
@@ -126,7 +126,7 @@ test.each([
       bindings,
       createExecutionContext(),
     )
-  // What an isolate reads once is read before.
+  // Caches what an isolate reads once.
   await expectJson(409, call("GET", `${path}/daemon`))
   isSlow = true
   expect(await reasonOf(408, call(method, path + suffix, body))).toEqual({ reason: "timeout", retryable: true })
@@ -188,7 +188,7 @@ describe("a secret of an intern", () => {
     await expectJson(400, as.put(`/vault/interns/${id}/secrets/${name}`, body))
   })
 
-  test("has each host once, in lower case and without the final dot; its value is never returned", async () => {
+  test("has its hosts normalized and unique, and its value is never returned", async () => {
     const { as, id } = await newIntern()
     const path = `/vault/interns/${id}/secrets/token`
     const hosts = ["API.example.com.", "api.example.com", "other.example.com"]

@@ -31,14 +31,14 @@ const operations: [method: string, path: string, body?: unknown][] = [
   ["GET", "/datasets/session-cost"],
 ]
 
-/** A fault that nothing in the gateway expects, with a text that no client may read. */
+/** An unexpected fault, with a text that no client may read. */
 const FAULT = "column key_hash of sk-gw-v1-secret is undefined"
 
 afterEach(() => vi.restoreAllMocks())
 
 const keyFor = ({ as, manage }: Workspace, path: string) => (/^\/(?:chat|responses|key|files)/.test(path) ? as : manage)
 
-test.each(operations)("%s %s: an unexpected failure is 500, and its text stays inside", async (method, path, body) => {
+test.each(operations)("%s %s: an unexpected failure is a 500 without its text", async (method, path, body) => {
   const client = keyFor(await newWorkspace(), path)
   beforeSql(() => {
     throw new TypeError(FAULT)

@@ -5,7 +5,7 @@ import { insertIntern } from "../support/interns.ts"
 import { expectJson, newWorkspace, operatorClient } from "../support/world.ts"
 import { expectRefusal } from "./refusal.ts"
 
-/** Every route of interns and vaults, by the router: a new one is in here without being written down. */
+/** Every route of interns and vaults, from the router: a new one is covered automatically. */
 const routes = [
   ...new Map(
     api.routes
@@ -22,7 +22,7 @@ const at = (path: string, id: string) =>
     .replaceAll(/:name(\{[^}]*\})?/g, "token")
     .replaceAll(/:\w+(\{[^}]*\})?/g, crypto.randomUUID())
 
-/** A body is read before the intern is looked for: it must be valid where a route takes no empty one. */
+/** A body is read before the intern is looked up: it must be valid if a route accepts no empty one. */
 function bodyOf(method: string, path = "") {
   if (method === "GET" || method === "DELETE") return undefined
   if (method === "PUT" && path.includes("secrets")) return { hosts: ["api.example.com"], value: "v" }
@@ -57,7 +57,7 @@ describe("outside the interns programme", () => {
 })
 
 describe("on a regional hostname", () => {
-  test.each(routes)("$method $path is refused", async ({ method, path }) => {
+  test.each(routes)("$method $path is rejected", async ({ method, path }) => {
     const { key } = await newWorkspace()
     const url = `http://eu.localhost/api/v1${at(path, crypto.randomUUID())}`
     const body = bodyOf(method)
@@ -71,7 +71,7 @@ describe("on a regional hostname", () => {
   })
 })
 
-describe("the own key of an intern", () => {
+describe("the key of an intern", () => {
   test.each(routes.filter(({ path }) => /^\/interns$|^\/vault\/secrets/.test(path)))(
     "$method $path is 404",
     async ({ method, path }) => {

@@ -1,6 +1,6 @@
 import * as z from "zod"
 
-/** The records of the interface: every field that it lists, with its type. Further fields may come with them. */
+/** The records of the interface: every field that it lists, with its type. Responses may have further fields. */
 
 const timestamp = z.iso.datetime()
 const id = z.uuid()

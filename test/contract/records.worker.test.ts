@@ -7,7 +7,7 @@ const METADATA = { "x-service-metadata": "enabled" }
 const one = <T extends z.ZodType>(record: T) => z.looseObject({ data: record })
 const list = <T extends z.ZodType>(record: T) => z.looseObject({ data: z.array(record).min(1), total_count: z.int() })
 
-/** The answer as the record describes it. */
+/** Returns the response after checking it against the record. */
 async function expectRecord<T extends z.ZodType>(
   record: T,
   status: number,
@@ -76,7 +76,7 @@ describe("inference", () => {
     expect(done).toBe(true)
   })
 
-  test("embedding models have every field, prices as decimal strings and a path that answers", async () => {
+  test("embedding models have every field, prices as decimal strings and a working details path", async () => {
     const { as } = await newWorkspace()
     const { data } = await expectRecord(
       z.looseObject({ data: z.array(records.EmbeddingsModel).min(1) }),
@@ -86,7 +86,7 @@ describe("inference", () => {
     await expectJson(200, as.get(data[0]?.links.details.replace("/api/v1", "") ?? ""))
   })
 
-  test("a guardrail that blocks names its patterns, and its stage where metadata was requested", async () => {
+  test("a guardrail that blocks returns its patterns, and its stage if metadata was requested", async () => {
     const workspace = await newWorkspace()
     const { hash, as } = await newKey(workspace)
     const filters = { name: "Rail", content_filters: [{ action: "block", pattern: "forbidden" }] }
@@ -102,7 +102,7 @@ describe("inference", () => {
 })
 
 describe("account", () => {
-  test("GET /key has every field, of the key that asks, with its label masked", async () => {
+  test("GET /key has every field of the calling key, with its label masked", async () => {
     const workspace = await newWorkspace()
     const { key, as } = await newKey(workspace, { limit: 5, limit_reset: "monthly" })
     const { data } = await expectRecord(one(records.ApiKey), 200, as.get("/key"))
@@ -110,7 +110,7 @@ describe("account", () => {
     expect(key).not.toContain(data.label)
   })
 
-  test("a preset has every field; a second call makes a new version; other fields are ignored", async () => {
+  test("a preset has every field; a second call creates a new version; other fields are ignored", async () => {
     const { manage } = await newWorkspace()
     const body = { model: "sim/echo", instructions: "Be brief", input: "ignored", stream: true, prompt: { id: "x" } }
     const { data } = await expectRecord(one(records.Preset), 200, manage.post("/presets/team-one/responses", body))
@@ -185,7 +185,7 @@ describe("account", () => {
     expect(cleared).toMatchObject({ description: null, model: "sim/agent" })
   })
 
-  test("the session-cost dataset says its version, its window and when it was made", async () => {
+  test("the session-cost dataset has its version, its window and its creation time", async () => {
     const { as } = await newWorkspace()
     const record = z.looseObject({ data: z.array(z.unknown()), meta: records.SessionCostMeta })
     await expectRecord(record, 200, as.get("/datasets/session-cost"))

@@ -8,7 +8,7 @@ let stop = () => {}
 afterEach(() => stop())
 
 const MODEL = "played/m58"
-/** A test whose provider fails calls a model of its own, since cooldowns belong to an endpoint. */
+/** A test whose provider fails uses a new model, since cooldowns belong to an endpoint. */
 let next = 60
 const newModel = () => `played/m${next++}`
 
@@ -21,7 +21,7 @@ const whole = () =>
 
 const USER = { role: "user", content: "Hi" }
 
-/** What the provider was sent for this chat request. */
+/** Body of the upstream request for this chat request. */
 async function upstreamBody(fields: Json): Promise<Json> {
   const { asked, stop: end } = mockProvider(whole)
   stop = end
@@ -33,7 +33,7 @@ async function upstreamBody(fields: Json): Promise<Json> {
 
 const TOOL = { type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }
 
-describe("a chat request to a provider of the same wire", () => {
+describe("a chat request to a provider of the same format", () => {
   test.each<Json>([
     { frequency_penalty: 0.5 },
     { presence_penalty: -0.5 },
@@ -53,11 +53,11 @@ describe("a chat request to a provider of the same wire", () => {
     { tools: [TOOL], tool_choice: { type: "function", function: { name: "f" } }, parallel_tool_calls: false },
     { cache_control: { type: "ephemeral" } },
     { prompt_cache_options: { mode: "explicit", ttl: "30m" } },
-  ])("carries %j as it is", async (fields) => {
+  ])("forwards %j unchanged", async (fields) => {
     expect(await upstreamBody(fields)).toMatchObject(fields)
   })
 
-  test("carries messages of five roles with their names and their breakpoints", async () => {
+  test("forwards messages of five roles with their names and their breakpoints", async () => {
     const part = { type: "text", text: "Hi", cache_control: { type: "ephemeral" } }
     const call = { id: "c1", type: "function", function: { name: "f", arguments: "{}" } }
     const messages = [
@@ -70,14 +70,14 @@ describe("a chat request to a provider of the same wire", () => {
     expect(await upstreamBody({ messages, tools: [TOOL] })).toMatchObject({ messages })
   })
 
-  test("limits the output by max_completion_tokens, and by max_tokens where that is absent", async () => {
+  test("limits the output by max_completion_tokens, or by max_tokens without it", async () => {
     expect(await upstreamBody({ max_tokens: 20 })).toMatchObject({ max_tokens: 20 })
     const both = await upstreamBody({ max_tokens: 20, max_completion_tokens: 30 })
     expect(both).toMatchObject({ max_completion_tokens: 30 })
     expect(both).not.toHaveProperty("max_tokens")
   })
 
-  test("says the reasoning effort the same way in either form", async () => {
+  test("sends the reasoning effort alike in either form", async () => {
     for (const effort of ["max", "xhigh", "high", "medium", "low", "minimal", "none"]) {
       const { model: _one, ...short } = await upstreamBody({ reasoning_effort: effort })
       const { model: _other, ...long } = await upstreamBody({ reasoning: { effort } })
@@ -89,7 +89,7 @@ describe("a chat request to a provider of the same wire", () => {
     })
   })
 
-  test("keeps metadata, session, plugins and routing preferences from the provider", async () => {
+  test("does not forward metadata, session, plugins and routing preferences", async () => {
     const body = await upstreamBody({
       metadata: { a: "b" },
       session_id: "s",
@@ -141,7 +141,7 @@ test.each(["/chat/completions", "/responses"])(
   },
 )
 
-test.each(["/chat/completions", "/responses"])("%s: an answer is a document unless stream is true", async (path) => {
+test.each(["/chat/completions", "/responses"])("%s: a response is a document unless stream is true", async (path) => {
   const { as } = await newWorkspace()
   const body = { model: "sim/echo", ...(path === "/responses" ? { input: "Hi" } : { messages: [USER] }) }
   for (const fields of [{}, { stream: false }]) {
@@ -174,7 +174,7 @@ test.each([
   [503, 503],
   [524, 524],
   [529, 529],
-])("a provider that answers a response with %i is %i in the envelope, with its code", async (upstream, status) => {
+])("a provider status %i for a response is %i in the envelope, with its code", async (upstream, status) => {
   stop = mockProvider(() => Response.json({ error: { message: "no" } }, { status: upstream })).stop
   const { as } = await newWorkspace()
   const answer = as.post("/responses", { model: newModel(), input: "Hi" })

@@ -23,20 +23,20 @@ const MANAGEMENT = [
 describe.each(MANAGEMENT)("%s %s", (method, path) => {
   const body = method === "POST" ? { model: "sim/echo", input: "Hi" } : undefined
 
-  test("answers 403 to a key that does not manage, and says which keys do", async () => {
+  test("returns 403 to other keys and names the keys that may", async () => {
     const { as } = await newWorkspace()
     const error = await expectRefusal(403, as.call(method, path, body))
     expect(error.message).toContain("management key")
   })
 
-  test("answers 401 without a key", async () => {
+  test("returns 401 without a key", async () => {
     await expectRefusal(401, client().call(method, path, body))
   })
 })
 
 const PAGED = ["/byok", "/guardrails", "/guardrails/assignments/members", "/scim/groups", "/observability/destinations"]
 
-test.each(PAGED)("GET %s takes a page size of 1 to 100 and a skip count from 0", async (path) => {
+test.each(PAGED)("GET %s accepts a page size of 1 to 100 and a skip count from 0", async (path) => {
   const { manage } = await newWorkspace()
   for (const query of ["limit=1", "limit=100", "offset=0", "offset=1000"]) {
     const list = await expectJson<{ data: unknown[]; total_count: number }>(200, manage.get(`${path}?${query}`))
@@ -151,7 +151,7 @@ async function uploaded(as: Workspace["as"]): Promise<string> {
 }
 
 describe("the session-cost dataset", () => {
-  test("takes a page size of 1 to 500, a skip count to 5000, and four turn ranges", async () => {
+  test("accepts a page size of 1 to 500, a skip count to 5000, and four turn ranges", async () => {
     const { as } = await newWorkspace()
     const ranges = ["1-turn", "2-9-turns", "10-49-turns", "50-plus-turns"].map((range) => `turn_range=${range}`)
     for (const query of [
@@ -171,16 +171,13 @@ describe("the session-cost dataset", () => {
   })
 })
 
-test.each(["daily", "weekly", "monthly", "lifetime"])(
-  "a %s budget that never was is deleted as well",
-  async (interval) => {
-    const { manage, workspaceId } = await newWorkspace()
-    expect(await expectJson(200, manage.delete(`/workspaces/${workspaceId}/budgets/${interval}`))).toEqual({
-      deleted: true,
-    })
-    expect(await expectJson(200, manage.delete(`/workspaces/default/budgets/${interval}`))).toEqual({ deleted: true })
-  },
-)
+test.each(["daily", "weekly", "monthly", "lifetime"])("a missing %s budget is deleted with 200", async (interval) => {
+  const { manage, workspaceId } = await newWorkspace()
+  expect(await expectJson(200, manage.delete(`/workspaces/${workspaceId}/budgets/${interval}`))).toEqual({
+    deleted: true,
+  })
+  expect(await expectJson(200, manage.delete(`/workspaces/default/budgets/${interval}`))).toEqual({ deleted: true })
+})
 
 test("a rate limit of the provider keeps its retry hint and its code; a success has no rate-limit headers", async () => {
   const { as } = await newWorkspace()
@@ -192,7 +189,7 @@ test("a rate limit of the provider keeps its retry hint and its code; a success 
   expect([...passed.headers.keys()].filter((name) => name.startsWith("x-ratelimit"))).toEqual([])
 })
 
-test("an authorization code is exchanged once, for a key and a user id, under each challenge method", async () => {
+test("an authorization code is exchanged once, for a key and a user id, with each challenge method", async () => {
   const { as } = await newWorkspace()
   const verifier = "v".repeat(64)
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier)))

@@ -9,7 +9,7 @@ import { type TestClient, newWorkspace, expectJson } from "../support/world.ts"
 type Ranked = { data: { app_name: string; app_id: number; rank: number; total_tokens: string }[]; meta: object }
 type Daily = { data: { date: string; model_permaslug: string; total_tokens: string }[] }
 
-/** Of a year of its own: the sums are those of the whole deployment. */
+/** In a year used by this test only: the sums are those of the deployment. */
 const at = (day: string) => Date.parse(`${day}T10:00:00Z`)
 const range = "start_date=2025-03-03&end_date=2025-03-16"
 
@@ -100,12 +100,12 @@ describe("rankings", () => {
     ["a category with a modality", "category=legal&modality=text&period=week", "modality"],
     ["a category by day", "category=legal", "period"],
     ["no date at all", "start_date=yesterday", "start_date"],
-  ])("refuse %s", async (_, query, field) => {
+  ])("reject %s", async (_, query, field) => {
     const { error } = await expectJson<{ error: { message: string } }>(400, as.get(`/datasets/rankings-daily?${query}`))
     expect(error.message).toContain(field)
   })
 
-  test("an earlier start is where the data begins", async () => {
+  test("start at the beginning of the data for an earlier start date", async () => {
     const { meta } = await expectJson<{ meta: object }>(
       200,
       as.get("/datasets/rankings-daily?start_date=2020-01-01&end_date=2025-01-05"),
@@ -113,7 +113,7 @@ describe("rankings", () => {
     expect(meta).toMatchObject({ start_date: "2025-01-01", end_date: "2025-01-05" })
   })
 
-  test("what our own data cannot answer is honestly empty", async () => {
+  test("that the gateway has no data for are empty", async () => {
     expect(await expectJson(200, as.get("/benchmarks?source=openrouter"))).toMatchObject({
       data: [],
       meta: { version: "v1", source: "openrouter", model_count: 0 },

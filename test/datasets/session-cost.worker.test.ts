@@ -11,7 +11,7 @@ type Answer = { data: Cell[]; meta: { version: string; window_days: number; wind
 const NOW = Date.UTC(2026, 10, 23, 3)
 const DAY_MS = 86_400_000
 
-/** Sessions of an app, each with so many calls of so many micro-USD. */
+/** Sessions of an app, each with `calls` calls of `each` micro-USD. */
 async function play(
   app: string,
   model: string,
@@ -42,7 +42,7 @@ async function play(
 }
 
 describe("GET /datasets/session-cost", () => {
-  test("tells the cost in the middle, by app, model and turns, of cells that are large enough", async () => {
+  test("returns the median cost by app, model and turns, for cells that are large enough", async () => {
     await play(
       "My Editor",
       "a/one",
@@ -91,7 +91,7 @@ describe("GET /datasets/session-cost", () => {
     expect((await expectJson<Answer>(200, as.get("/datasets/session-cost?offset=5000"))).data).toEqual([])
   })
 
-  test("names the window of a run before there was one", async () => {
+  test("returns the window before the first run", async () => {
     await env.DB.prepare("DELETE FROM dataset_snapshots").run()
     const { as } = await newWorkspace()
     const { meta } = await expectJson<Answer>(200, as.get("/datasets/session-cost"))
@@ -100,7 +100,7 @@ describe("GET /datasets/session-cost", () => {
   })
 
   test.each(["limit=0", "limit=501", "limit=x", "offset=-1", "offset=5001", "turn_range=many"])(
-    "refuses %s, and names it",
+    "rejects %s with its name",
     async (query) => {
       const { as } = await newWorkspace()
       const { error } = await expectJson<{ error: { message: string } }>(400, as.get(`/datasets/session-cost?${query}`))

@@ -39,12 +39,12 @@ describe("a plan", () => {
     ])
   })
 
-  test("creates what is missing, without fields that are null anyway", () => {
+  test("creates missing resources, without fields that are null", () => {
     const { changes } = plan("  search: { keys: { ci: { limit: 5, limit_reset: null } } }\n", [live({})])
     expect(changes).toMatchObject([{ action: "create", fields: [{ field: "limit", from: null, to: 5 }] }])
   })
 
-  test("lists what the file does not have, and removes it with prune, of declared kinds and unprotected only", () => {
+  test("lists undeclared resources, and removes unprotected ones of declared kinds with prune", () => {
     const found = [
       live({}),
       live({ kind: "key", name: "old" }),
@@ -57,7 +57,7 @@ describe("a plan", () => {
     expect(extra).toEqual([])
   })
 
-  test("refuses names that stand for two keys, and fields that cannot change", () => {
+  test("rejects names shared by two keys, and changes of immutable fields", () => {
     const twice = [
       live({}),
       live({ kind: "key", name: "ci" }),
@@ -73,7 +73,7 @@ describe("a plan", () => {
   })
 })
 
-test("fields are equal whatever the gateway fills in", () => {
+test("fields are equal whatever defaults the gateway fills in", () => {
   const declared = normalizeFields({
     expires_at: "2030-01-01T01:00:00+01:00",
     content_filters: [{ action: "block", pattern: "x" }],
@@ -104,7 +104,7 @@ describe("drift", () => {
     expect(isDrift(undefined, { fields: { a: 2 } })).toBe(false)
   })
 
-  test("is no concern where the gateway has what the file declares", () => {
+  test("is ignored if the gateway has the declared value", () => {
     const found = live({ fields: { requests_per_minute: 6 } })
     const records = { "workspaces.search": recordOf({ requests_per_minute: 5 }, ["requests_per_minute"]) }
     expect(plan("  search: { requests_per_minute: 6 }\n", [found], { recorded: records }).changes).toEqual([])
@@ -149,7 +149,7 @@ function budgetChange(name: string, from: number | undefined, to: number | undef
   return [{ ...base, action, name, address: name, fields }]
 }
 
-test("a key gets its new guardrail before it loses the old one, and aliases go before the keys they name", () => {
+test("a key gets its new guardrail before it loses the old one, and aliases are removed before their keys", () => {
   const base = { workspace: "search", id: null, declared: {}, secrets: {}, drift: false, fields: [] }
   const keys = (name: string, from: string[], to: string[]) => ({
     ...base,
@@ -212,14 +212,14 @@ describe("a file", () => {
     ["url: https://hooks.example.com, headers: { x-token: '${MISSING}' }", "d.config.headers.x-token: set MISSING"],
     ["url: https://hooks.example.com, headers: { x-token: '${BAD}' }", "d.config.headers.x-token: must be printable"],
     ["address: x", "d.config.url: must be"],
-  ])("has a destination with %s: refused, without the secret", (config, message) => {
+  ])("with a destination with %s is rejected, without quoting the secret", (config, message) => {
     const text = `version: 1\nworkspaces: { a: { destinations: { d: { type: webhook, config: { ${config} } } } } }\n`
     const read = () => readDeclaration(text, FILE, { BAD: "se\u0001cret" })
     expect(read).toThrow(message)
     expect(read).not.toThrow('cret"')
   })
 
-  test("keeps secrets of destinations out of what is compared, shown and recorded", () => {
+  test("has its destination secrets excluded from comparison, output and records", () => {
     const text =
       "version: 1\nworkspaces: { a: { destinations: { d: { type: webhook, config: { url: https://h.example.com, headers: { authorization: 'Bearer ${TOKEN}' } } } } } }\n"
     const { resources } = readDeclaration(text, FILE, { TOKEN: "0123456789abcdefghij" })
@@ -232,7 +232,7 @@ describe("a file", () => {
     expect(destination?.secrets).toEqual({ "config.headers": { authorization: "Bearer 0123456789abcdefghij" } })
   })
 
-  test("reports each error with its path", () => {
+  test("has each error reported with its path", () => {
     const text = "version: 1\nworkspaces: { a: { keys: { x: { limit: -1 }, y: { limit: many } } } }\n"
     expect(() => readDeclaration(text, FILE)).toThrow(/a\.keys\.x\.limit: .*\n.*a\.keys\.y\.limit: /)
   })

@@ -9,7 +9,7 @@ import { internChat } from "../support/intern-chat.ts"
 import { MockDaemon, newDaemonIntern } from "../support/daemon.ts"
 import { expectJson, newKey, newWorkspace, type TestClient, type Workspace } from "../support/world.ts"
 
-/** A clock that goes on by itself: waiting takes no time. */
+/** With a simulated clock: waiting takes no time. */
 function feedOf(workspace: Workspace, more: Partial<FeedInput> = {}) {
   let now = Date.now()
   const timer = {
@@ -54,12 +54,12 @@ async function next(feed: AsyncGenerator<ServerEvent>, event: string): Promise<S
 const idOf = ({ data }: ServerEvent) => (data as { id: string }).id
 
 describe("the feed", () => {
-  test("has every call once, whatever the order in which calls arrive", async () => {
+  test("sends every call once, in whatever order the calls arrive", async () => {
     const workspace = await newWorkspace()
     const { feed, now } = feedOf(workspace)
     const ids = [await store(workspace, now())]
     expect(idOf(await next(feed, "call"))).toBe(ids[0])
-    // One that ended before the last one, and arrives after it.
+    // A call that ended before the last one, and arrives after it.
     ids.push(await store(workspace, now() - 900))
     expect(idOf(await next(feed, "call"))).toBe(ids[1])
     ids.push(await store(workspace, now()))
@@ -69,7 +69,7 @@ describe("the feed", () => {
     expect(rest.filter(({ event }) => event === "call")).toEqual([])
   })
 
-  test("resumes after the last event, and ends by itself", async () => {
+  test("resumes after the last event, and ends after its maximum duration", async () => {
     const workspace = await newWorkspace()
     const first = feedOf(workspace)
     const one = await store(workspace, first.now())
@@ -85,7 +85,7 @@ describe("the feed", () => {
     expect(now() - startedAt).toBeLessThan(CONNECTION_MS + 60_000)
   })
 
-  test("keeps the connection alive, and ends when its key no longer works or the client leaves", async () => {
+  test("sends pings, and ends when its key stops working or the client disconnects", async () => {
     const workspace = await newWorkspace()
     let isAllowed = true
     const revoked = feedOf(workspace, { isAllowed: async () => isAllowed })
@@ -100,7 +100,7 @@ describe("the feed", () => {
   })
 })
 
-/** Reads events of the front door until one is found. */
+/** Reads events over HTTP until one is found. */
 async function readEvents(as: TestClient, find: (text: string) => boolean): Promise<string> {
   const response = await as.get("/events")
   expect(response.headers.get("content-type")).toContain("text/event-stream")
@@ -117,7 +117,7 @@ async function readEvents(as: TestClient, find: (text: string) => boolean): Prom
 }
 
 describe("GET /events", () => {
-  test("sends a plain key its own calls, and a management key those of its organization", async () => {
+  test("sends a normal key its calls, and a management key those of its organization", async () => {
     const [workspace, other] = await Promise.all([newWorkspace(), newWorkspace()])
     const [mine, second] = await Promise.all([newKey(workspace), newKey(workspace)])
     for (const { as } of [mine, second, other]) await (await as.chat("sim/echo", "Hi")).text()
@@ -139,7 +139,7 @@ describe("GET /events", () => {
 describe("open questions", () => {
   type Questions = { data: { id: string; intern: { id: string }; session_id: string; question: { kind: string } }[] }
 
-  test("are listed for their workspace while they can be answered, and nowhere else", async () => {
+  test("are listed for their workspace only, while they can be answered", async () => {
     const [workspace, other] = await Promise.all([newWorkspace(), newWorkspace()])
     const intern = await newDaemonIntern(workspace)
     const daemon = await new MockDaemon(intern).dial()

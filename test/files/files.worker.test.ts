@@ -30,7 +30,7 @@ const objects = async ({ organizationId }: Workspace) =>
   (await env.FILES.list({ prefix: `${organizationId}/` })).objects.map(({ size }) => size)
 
 describe("an uploaded file", () => {
-  test("is kept, told of, not given back, and deleted with its bytes", async () => {
+  test("is stored, returned as metadata, not downloadable, and deleted with its bytes", async () => {
     const workspace = await newWorkspace()
     const made = await upload(workspace, '{"a":1}', "../../etc/x.json")
     expect(made).toEqual({
@@ -60,7 +60,7 @@ describe("an uploaded file", () => {
     expect(data).toMatchObject([{ action: "file.delete" }, { action: "file.create", changes: { size_bytes: 7 } }])
   })
 
-  test("larger than a part of R2 is kept whole", async () => {
+  test("larger than a part of R2 is stored completely", async () => {
     const workspace = await newWorkspace()
     const bytes = new Uint8Array(18 * 1024 * 1024 + 7)
     bytes.set(new TextEncoder().encode("%PDF-"))
@@ -79,14 +79,14 @@ describe("an uploaded file", () => {
   test.each([
     ["empty", "", 400],
     ["of a kind that is not taken", "MZ\0\0", 400],
-  ])("is refused where it is %s, and leaves nothing", async (_, content, status) => {
+  ])("is rejected if it is %s, and nothing is stored", async (_, content, status) => {
     const workspace = await newWorkspace()
     await expectJson(status, send(workspace.key, formOf(content)))
     expect(await objects(workspace)).toEqual([])
     expect(await expectJson<FilePage>(200, workspace.as.get("/files"))).toMatchObject({ data: [], has_more: false })
   })
 
-  test("is refused where it turns out to be no text after all, and leaves nothing", async () => {
+  test("is rejected if its end is not text, and nothing is stored", async () => {
     const workspace = await newWorkspace()
     const bytes = new Uint8Array(9 * 1024 * 1024).fill(97)
     bytes[bytes.length - 5] = 0xff
@@ -96,7 +96,7 @@ describe("an uploaded file", () => {
     expect(await env.DB.prepare(rows).bind(workspace.organizationId).first("n")).toBe(0)
   })
 
-  test("must come as a form", async () => {
+  test("must be sent as a form", async () => {
     const { key } = await newWorkspace()
     await expectJson(415, send(key, "words", "", "text/plain"))
     await expectJson(400, send(key, "--x\r\n\r\n--x--", "", "multipart/form-data; boundary=x"))
@@ -129,7 +129,7 @@ describe("files", () => {
     await expectJson(200, workspace.as.get("/files?order=asc"))
   })
 
-  test("of another workspace do not exist, and those of their own are a management key's", async () => {
+  test("of another workspace are not found, and those of an unnamed one need a management key", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { id } = await upload(mine, "words")
     for (const by of [theirs.as, theirs.manage]) {
@@ -147,7 +147,7 @@ describe("files", () => {
     await expectJson(200, mine.manage.get(`/files/${there.id}?workspace_id=${data.id}`))
   })
 
-  test("are cleared away once nothing tells of them", async () => {
+  test("are deleted if their upload was never completed", async () => {
     const workspace = await newWorkspace()
     await upload(workspace, "words")
     await env.DB.prepare("UPDATE files SET is_ready = 0, created_at = 0 WHERE organization_id = ?")
@@ -174,7 +174,7 @@ describe("an export", () => {
     return workspace
   }
 
-  test("is a table of the calls of a time, which management keys can read", async () => {
+  test("is a table of the calls of a period, for management keys", async () => {
     const workspace = await called()
     const made = await expectJson<Made>(201, workspace.manage.post("/exports", { from: FROM }))
     expect(made).toMatchObject({ _shape: "openrouter", downloadable: true, mime_type: "text/csv" })
@@ -187,13 +187,13 @@ describe("an export", () => {
     expect(lines).toHaveLength(3)
     expect(lines[0]).toMatch(/^id,request_id,created_at,charged_at,.*cost_usd,is_byok/)
     expect(csv).toContain(`"'=cmd|""evil""!A1, x"`)
-    // Usage is not for every key of the workspace.
+    // Usage is not visible to every key of the workspace.
     for (const path of ["", "/content"]) await expectJson(404, workspace.as.get(`/files/${made.id}${path}`))
     expect((await expectJson<FilePage>(200, workspace.as.get("/files"))).data).toEqual([])
     expect((await expectJson<FilePage>(200, workspace.manage.get("/files"))).data).toHaveLength(1)
   })
 
-  test("comes as lines of JSON, of one time and one workspace", async () => {
+  test("can be JSON lines, of one period and one workspace", async () => {
     const workspace = await called()
     const { workspaceId } = workspace
     const ask = async (input: object) => {
@@ -221,12 +221,12 @@ describe("an export", () => {
     await expectJson(404, workspace.manage.post("/exports", { from: FROM, workspace_id: other.workspaceId }))
   })
 
-  test.each(["=1", "+1", "-1", "@x", "\tx"])("writes %j as no formula", (text) => {
+  test.each(["=1", "+1", "-1", "@x", "\tx"])("escapes %j so that it is not a formula", (text) => {
     expect(toCsvCell(text)).toContain(`'${text}`)
   })
 })
 
-describe("a vendor's own storage", () => {
+describe("the file storage of a provider", () => {
   const KEY = "own-vendor-key-0123456789"
   const withKey = async (provider: string) => {
     const workspace = await newWorkspace()
@@ -244,7 +244,7 @@ describe("a vendor's own storage", () => {
     return asked
   }
 
-  test("is read with the workspace's own key, and told in the vendor's shape", async () => {
+  test("is read with the workspace's credential, in the provider's format", async () => {
     const workspace = await withKey("openai")
     const file = {
       id: "f1",
@@ -287,7 +287,7 @@ describe("a vendor's own storage", () => {
     expect(await objects(workspace)).toEqual([])
   })
 
-  test("of the other vendor speaks as that one does", async () => {
+  test("of Anthropic is read in Anthropic's format", async () => {
     const workspace = await withKey("anthropic")
     const file = { id: "f1", type: "file", filename: "a", mime_type: "text/plain", size_bytes: 3, created_at: "x" }
     const asked = play(() => Response.json({ data: [{ ...file, downloadable: true }], has_more: false }))
@@ -299,7 +299,7 @@ describe("a vendor's own storage", () => {
     expect(asked[0]).toMatchObject({ url: "https://api.anthropic.com/v1/files?limit=100", key: KEY })
   })
 
-  test("is closed to a workspace without such a key", async () => {
+  test("needs a credential of the workspace", async () => {
     const workspace = await newWorkspace()
     const asked = play(() => Response.json({}))
     const { error } = await expectJson<{ error: { message: string } }>(403, workspace.as.get("/files?provider=openai"))
@@ -314,7 +314,7 @@ describe("a vendor's own storage", () => {
     [429, 429],
     [500, 502],
     [503, 503],
-  ])("that answers %d is a %d, without the key", async (status, told) => {
+  ])("with status %d returns %d, without the key", async (status, told) => {
     const workspace = await withKey("openai")
     play(() => Response.json({ error: { message: `no: ${KEY}` } }, { status }))
     const { error } = await expectJson<{ error: { message: string } }>(

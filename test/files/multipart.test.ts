@@ -8,7 +8,7 @@ import { runs } from "../support/runs.ts"
 const encoder = new TextEncoder()
 const BOUNDARY = "XyZ"
 
-/** The bytes in pieces of these sizes, again and again. */
+/** The bytes in chunks of these sizes, repeated. */
 function inPieces(bytes: Uint8Array, sizes: readonly number[]): ReadableStream<Uint8Array> {
   let [at, turn] = [0, 0]
   return new ReadableStream({
@@ -37,8 +37,8 @@ const field = encoder.encode(`--${BOUNDARY}\r\nContent-Disposition: form-data; n
 const END = encoder.encode(`--${BOUNDARY}--\r\n`)
 
 describe("a form", () => {
-  test("gives back its file byte for byte, however it arrives", async () => {
-    // Line ends and dashes among them, so that much of it looks like the beginning of a boundary.
+  test("yields its file byte for byte, however it is chunked", async () => {
+    // With line ends and dashes, so that much of it looks like the beginning of a boundary.
     const near = fc.array(fc.constantFrom("\r", "\n", "-", "\r\n--", "\r\n--Xy", "x", "\0"), { maxLength: 60 })
     const content = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
@@ -62,32 +62,32 @@ describe("a form", () => {
     [`name="file"; filename*=UTF-8''na%C3%AFve%20a+b%26c.txt`, "naïve a+b&c.txt"],
     [`name="file"; filename="naive.txt"; filename*=utf-8'en'na%C3%AFve.txt`, "naïve.txt"],
     [`name="file"; filename*=UTF-8''%ff%zz`, "\ufffd%zz"],
-  ])("names its file as %s", async (disposition, filename) => {
+  ])("has the file name of %s", async (disposition, filename) => {
     const text = `--${BOUNDARY}\r\nContent-Disposition: form-data; ${disposition}\r\n\r\nx\r\n--${BOUNDARY}--\r\n`
     const part = await readFilePart(inPieces(encoder.encode(text), [9]), BOUNDARY)
     expect(part?.filename).toBe(filename)
   })
 
-  test("has no file where none is named so", async () => {
+  test("without a field of that name has no file", async () => {
     for (const body of [END, concat([field, END]), file(encoder.encode("x"), "other"), encoder.encode("nonsense")]) {
       expect(await readFilePart(inPieces(body, [7]), BOUNDARY)).toBeUndefined()
     }
   })
 
-  test("that breaks off is no file", async () => {
+  test("that breaks off is an error", async () => {
     const whole = file(encoder.encode("abc"))
     const part = await readFilePart(inPieces(whole.slice(0, -2), [5]), BOUNDARY)
     await expect(collect(part?.content ?? inPieces(whole, [1]))).rejects.toThrow("is incomplete")
   })
 
-  test("says its boundary in its type", () => {
+  test("has its boundary in its content type", () => {
     expect(boundaryOf("multipart/form-data; boundary=abc")).toBe("abc")
     expect(boundaryOf('Multipart/Form-Data; charset=utf-8; boundary="a b"')).toBe("a b")
     expect(boundaryOf("application/json")).toBeUndefined()
   })
 })
 
-describe("the kind of a file", () => {
+describe("the type of a file", () => {
   const zip = (name: string) => `PK\x03\x04${"\0".repeat(26)}[Content_Types].xml...PK\x03\x04${"\0".repeat(26)}${name}`
   const bytes = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0))
 
@@ -108,7 +108,7 @@ describe("the kind of a file", () => {
     [zip("evil.exe"), undefined],
     ["MZ\0\0", undefined],
     ["hello", "text"],
-  ])("%j is told from its first bytes", (text, kind) => {
+  ])("%j is detected by its first bytes", (text, kind) => {
     expect(kindOf(bytes(text))).toBe(kind)
   })
 
@@ -124,7 +124,7 @@ describe("the kind of a file", () => {
     expect(reading.kind(name)).toBe(kind)
   })
 
-  test("of what is no UTF-8 is none, even where a character is cut between two pieces", () => {
+  test("of invalid UTF-8 is none, even if a character is split between two chunks", () => {
     const [good, bad] = [new TextKind(), new TextKind()]
     const euro = encoder.encode("€")
     expect([good.take(euro.slice(0, 1), false), good.take(euro.slice(1), true)]).toEqual([true, true])

@@ -38,7 +38,7 @@ describe("GET /generation/content", () => {
       { messages: requests, max_tokens: 100 },
       "sim-messages/echo",
     ],
-  ])("%s: the prompt and the answer", async (_, path, body, model) => {
+  ])("%s: returns the prompt and the response", async (_, path, body, model) => {
     const workspace = await logging()
     const response = await workspace.as.post(path, { ...body, model })
     expect(response.status, await response.clone().text()).toBe(200)
@@ -49,7 +49,7 @@ describe("GET /generation/content", () => {
     expect(error).toBeNull()
   })
 
-  test("a stream, however often its endpoint has proven itself", async () => {
+  test("returns all text of a stream, for any number of earlier streams of its endpoint", async () => {
     const workspace = await logging()
     for (let at = 0; at < 22; at += 1) {
       const { response, chunks } = await readStream(workspace.as.chat("sim/echo", "Word by word", { stream: true }))
@@ -59,7 +59,7 @@ describe("GET /generation/content", () => {
     }
   })
 
-  test("a call that failed tells how", async () => {
+  test("returns the errors of a failed call", async () => {
     const workspace = await logging()
     const response = await workspace.as.chat("sim/status-500", "Keep this")
     await response.text()
@@ -69,7 +69,7 @@ describe("GET /generation/content", () => {
     expect(error?.previous_errors.length).toBeGreaterThan(0)
   })
 
-  test("nothing is kept of a workspace that has logging off", async () => {
+  test("stores nothing for a workspace with logging off", async () => {
     const workspace = await newWorkspace()
     const response = await workspace.as.chat("sim/echo", "Between us")
     await response.text()
@@ -79,7 +79,7 @@ describe("GET /generation/content", () => {
     )
   })
 
-  test("nor of keys that are left out of it", async () => {
+  test("stores nothing for excluded keys", async () => {
     const workspace = await logging({ io_logging_api_key_ids: [] })
     const { as } = await newKey(workspace)
     const response = await as.chat("sim/echo", "Between us")
@@ -87,7 +87,7 @@ describe("GET /generation/content", () => {
     await expectJson(404, workspace.as.get(`/generation/content?id=${idOf(response)}`))
   })
 
-  test("of another organization there is none", async () => {
+  test("is a 404 for another organization", async () => {
     const workspace = await logging()
     const response = await workspace.as.chat("sim/echo", "Keep this")
     await response.text()
@@ -95,7 +95,7 @@ describe("GET /generation/content", () => {
     await expectJson(404, (await newWorkspace()).manage.get(`/generation/content?id=${idOf(response)}`))
   })
 
-  test("is removed once its generation is older than generations are kept", async () => {
+  test("is removed with the retention period of its generation", async () => {
     const workspace = await logging()
     const response = await workspace.as.chat("sim/echo", "Keep this")
     await response.text()
@@ -108,7 +108,7 @@ describe("GET /generation/content", () => {
 })
 
 describe("content of a workspace with guardrails", () => {
-  test.each([false, true])("is kept as it was let through, streamed: %s", async (stream) => {
+  test.each([false, true])("is stored after redaction, streamed: %s", async (stream) => {
     const workspace = await logging()
     const guardrail = { name: "No addresses", content_filter_builtins: [{ slug: "email", action: "redact" }] }
     const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", guardrail))

@@ -4,7 +4,7 @@ import { newWorkspace, expectJson } from "../support/world.ts"
 
 type Failure = { error: { message: string } }
 
-test("what is said of an answer is kept with its generation, by a management key of its organization", async () => {
+test("feedback on a response is stored with its generation, for a management key of its organization", async () => {
   const workspace = await newWorkspace()
   const response = await workspace.as.chat("sim/echo", "Hi")
   await response.text()

@@ -11,7 +11,7 @@ async function ask(change: Partial<Record<keyof Env, unknown>>): Promise<Failure
   return answer.json<Failure>()
 }
 
-describe("a deployment that is not configured serves nothing, and says what is missing", () => {
+describe("an unconfigured deployment serves nothing and names the variable", () => {
   test.each(["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY"] as const)("%s", async (name) => {
     for (const value of [undefined, ""]) {
       const { error } = await ask({ [name]: value })
@@ -20,17 +20,17 @@ describe("a deployment that is not configured serves nothing, and says what is m
     }
   })
 
-  test("a master key of another length", async () => {
+  test("MASTER_KEY of the wrong length", async () => {
     const { error } = await ask({ MASTER_KEY: btoa("too short") })
     expect(error.message).toContain("32 random bytes")
     expect(error.message).not.toContain(btoa("too short"))
   })
 
-  test("a bootstrap key that can be guessed", async () => {
+  test("BOOTSTRAP_MANAGEMENT_KEY that can be guessed", async () => {
     expect((await ask({ BOOTSTRAP_MANAGEMENT_KEY: "secret" })).error.message).toContain("at least 32 characters")
   })
 
-  test("providers that make no sense, without quoting their keys", async () => {
+  test("invalid CUSTOM_PROVIDERS, without quoting their keys", async () => {
     const custom = [{ slug: "mine", base_url: "ftp://x", api_key: "do-not-tell", models: [] }]
     const { error } = await ask({ CUSTOM_PROVIDERS: JSON.stringify(custom) })
     expect(error.message).toContain("CUSTOM_PROVIDERS[0].base_url")
@@ -38,7 +38,7 @@ describe("a deployment that is not configured serves nothing, and says what is m
   })
 })
 
-test("a variable with a wrong value is an error of every route, with all others that are wrong", async () => {
+test("an invalid variable fails every route, together with all other invalid ones", async () => {
   const { error } = await ask({ FREE_REQUESTS_PER_MINUTE: "lots", CLIENT_DIALECT: "openruter" })
   expect(error.message).toContain(
     'FREE_REQUESTS_PER_MINUTE: must be a whole number of requests, at least 0, but is "lots".',

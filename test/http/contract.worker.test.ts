@@ -4,7 +4,7 @@ import { BASE_PATH } from "../../src/http/paths.ts"
 import { describeApi } from "../../src/http/openapi.ts"
 import { client, isOfOperator, newWorkspace, operatorClient, expectJson } from "../support/world.ts"
 
-/** What answers without a key: exactly these. */
+/** The complete list of routes that respond without a key. */
 const PUBLIC = [
   "GET /credits/vendor",
   "GET /endpoints/zdr",
@@ -39,14 +39,14 @@ const routes = [
   ),
 ].sort()
 
-/** Whether a path is one of a route's. */
+/** Whether a path belongs to a route. */
 function isOf(route: string, path: string): boolean {
   const pattern = (route.split(" ")[1] ?? "").replaceAll(/\{\w+\}/g, "[^/]+")
   return new RegExp(`^${pattern}$`).test(path)
 }
 
 const document = describeApi(api)
-/** The console's sessions are beside the API, at the root of the host. */
+/** The console's session routes are not part of the API, but at the root of the host. */
 const paths = Object.entries(document.paths ?? {}).filter(([path]) => !path.startsWith("/console/"))
 const operations = paths.flatMap(([path, methods]) =>
   Object.keys(methods ?? {}).map((method) => `${method.toUpperCase()} ${path}`),
@@ -90,12 +90,12 @@ describe("the API document", () => {
     expect(missing).toEqual([])
   })
 
-  test("has every route, and no route that is not there", () => {
+  test("has exactly the routes of the router", () => {
     const described = routes.filter((route) => route !== "GET /openapi.json" && !/ \/models?\/\{id\}/.test(route))
     expect(operations.sort()).toEqual(described)
   })
 
-  test("names every operation once", () => {
+  test("has a unique name for every operation", () => {
     const ids = Object.values(document.paths ?? {}).flatMap((methods) =>
       Object.values(methods ?? {}).map(({ operationId }) => operationId as string),
     )
@@ -108,7 +108,7 @@ describe.each(routes)("%s", (route) => {
   const path = template.replaceAll(/\{\w+\}/g, "x")
 
   if (!PUBLIC.includes(route)) {
-    test("refuses a request with no key", async () => {
+    test("rejects a request without a key", async () => {
       const refused = await client().call(method, path, method === "GET" ? undefined : {})
       expect(refused.status).toBe(401)
       expect(await refused.json()).toMatchObject({ error: { code: 401, message: expect.any(String) } })
@@ -116,7 +116,7 @@ describe.each(routes)("%s", (route) => {
     })
   }
 
-  test("refuses another method with 405, and says which it takes", async () => {
+  test("rejects another method with 405 and the allowed methods", async () => {
     const taken = [...new Set(routes.filter((other) => isOf(other, path)).map((other) => other.split(" ")[0]))]
     const other = ["PUT", "DELETE", "PATCH"].find((candidate) => !taken.includes(candidate)) ?? "TRACE"
     const refused = await operatorClient.call(other, path)
@@ -125,19 +125,19 @@ describe.each(routes)("%s", (route) => {
   })
 
   // The body of a daemon's request is whatever its agent sends, that of an intern's file its bytes, and that of a
-  // passthrough request whatever the service takes.
+  // passthrough request any that the service accepts.
   const takesAnything = /daemon\/egress$|credits\/vendor$|internId\}\/files\/content$| \/passthrough\//.test(route)
   if (method !== "GET" && method !== "DELETE" && !takesAnything) {
-    test("refuses a body that is not JSON", async () => {
+    test("rejects a body that is not JSON", async () => {
       const key = isOfOperator(route) ? operatorClient : (await newWorkspace()).manage
       const refused = await key.call(method, path, "{broken")
-      // Of a file, not even JSON is taken.
+      // An upload does not accept even JSON.
       await expectJson(route === "POST /files" ? 415 : 400, refused)
     })
 
-    // Of a form, as its RFC has it, that one takes nothing else.
+    // Its RFC requires a form.
     if (route === "POST /oauth/token") return
-    test("refuses a body that is not declared as JSON", async () => {
+    test("rejects a body that is not declared as JSON", async () => {
       const key = isOfOperator(route) ? operatorClient : (await newWorkspace()).manage
       await expectJson(415, key.call(method, path, "a=b", { "content-type": "application/x-www-form-urlencoded" }))
     })
@@ -151,12 +151,12 @@ test("an unknown path is a 404 in the envelope, with or without a key", async ()
   }
 })
 
-test("the removed charge endpoint answers 410, always", async () => {
+test("the removed charge endpoint always returns 410", async () => {
   await expectJson(410, client().post("/credits/vendor", { anything: true }))
   await expectJson(410, client("wrong").post("/credits/vendor", {}))
 })
 
-test("a body that is too large is a 413, told by its length or not", async () => {
+test("a body that is too large is a 413, with or without a declared length", async () => {
   const workspace = await newWorkspace()
   const large = JSON.stringify({ name: "x".repeat(70_000) })
   await expectJson(413, workspace.manage.call("POST", "/keys", large))

@@ -5,7 +5,7 @@ import { TIMING_HEADER } from "../../src/http/timing.ts"
 import { insertIntern } from "../support/interns.ts"
 import { client, newWorkspace, readStream, type Workspace } from "../support/world.ts"
 
-/** Headers that protect browsers and caches, on every answer. */
+/** Headers that protect browsers and caches, on every response. */
 
 const fetchAt = (url: string, init: RequestInit = {}) =>
   (exports as unknown as { default: Fetcher }).default.fetch(url, { redirect: "manual", ...init })
@@ -32,19 +32,22 @@ describe.each(routes)("%s", (route) => {
   const [method = "", path = ""] = route.split(" ")
   const body = method === "GET" || method === "DELETE" ? undefined : {}
 
-  test.each(["without a key", "with a management key"])("%s: no browser guesses the type of the answer", async (as) => {
-    const key = as === "without a key" ? client() : workspace.manage
-    const response = await key.call(method, path, body)
-    expectProtected(response)
-    // Public lists may be cached; whatever depends on a key may not.
-    const cacheControl = response.headers.get("cache-control") ?? ""
-    expect(cacheControl).toMatch(/no-store|^public, max-age=\d+/)
-    if (response.status >= 400) expect(cacheControl).toContain("no-store")
-    await response.body?.cancel()
-  })
+  test.each(["without a key", "with a management key"])(
+    "%s: forbids content sniffing and shared caching",
+    async (as) => {
+      const key = as === "without a key" ? client() : workspace.manage
+      const response = await key.call(method, path, body)
+      expectProtected(response)
+      // Public lists may be cached; responses that depend on a key may not.
+      const cacheControl = response.headers.get("cache-control") ?? ""
+      expect(cacheControl).toMatch(/no-store|^public, max-age=\d+/)
+      if (response.status >= 400) expect(cacheControl).toContain("no-store")
+      await response.body?.cancel()
+    },
+  )
 })
 
-describe("an answer beside the routes of the API", () => {
+describe("a response outside the routes of the API", () => {
   const callback = "callback_url=https%3A%2F%2Fapp.example%2Fback"
 
   test.each([
@@ -67,7 +70,7 @@ describe("an answer beside the routes of the API", () => {
     await response.body?.cancel()
   })
 
-  test("a stream and a document, by the router and in front of it", async () => {
+  test("a stream and a document, from the router and from the hot path", async () => {
     for (const headers of [{}, { [TIMING_HEADER]: "1" }]) {
       for (const stream of [true, false]) {
         const response = await workspace.as.chat("sim/echo", "Hi", { stream }, headers)
@@ -79,7 +82,7 @@ describe("an answer beside the routes of the API", () => {
   })
 })
 
-describe("an answer that contains a secret", () => {
+describe("a response that contains a secret", () => {
   type Made = [what: string, call: (workspace: Workspace) => Promise<Response>]
   const CALLBACK = { callback_url: "https://app.example/back" }
   test.each([
@@ -105,7 +108,7 @@ describe("an answer that contains a secret", () => {
         return its.manage.get(`/interns/${intern.id}/daemon`)
       },
     ],
-  ] satisfies Made[])("%s is stored by no cache", async (_, call) => {
+  ] satisfies Made[])("%s is sent with no-store", async (_, call) => {
     const response = await call(workspace)
     expect(response.status).toBeLessThan(300)
     expect(response.headers.get("cache-control")).toContain("no-store")
@@ -116,7 +119,7 @@ describe("an answer that contains a secret", () => {
 describe("a page of another origin", () => {
   const origin = "https://app.test"
 
-  test("reads the answers of the API, but never with a cookie", async () => {
+  test("may read responses of the API, but never with a cookie", async () => {
     const response = await workspace.as.get("/key", { origin, cookie: "gateway_console=x" })
     expect(response.headers.get("access-control-allow-origin")).toBe("*")
     expect(response.headers.has("access-control-allow-credentials")).toBe(false)
@@ -124,7 +127,7 @@ describe("a page of another origin", () => {
   })
 
   test.each(["/auth", "/console/session", "/health", "/ready", "/metrics", "/scim/v2/Users", "/keys"])(
-    "reads nothing of %s",
+    "may read nothing of %s",
     async (path) => {
       for (const method of ["GET", "OPTIONS"]) {
         const headers = { origin, "access-control-request-method": "POST" }

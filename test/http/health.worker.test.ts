@@ -19,7 +19,7 @@ const brokenDatabase = databaseThat(failing)
 const silentDatabase = databaseThat(() => new Promise(() => {}))
 
 describe("GET /health", () => {
-  test("is 200 while the isolate runs, whatever its dependencies do", async () => {
+  test("is 200 while the isolate runs, whatever the state of its dependencies", async () => {
     expect(await get("/health")).toMatchObject({ status: 200, body: { status: "ok" } })
     expect(await get("/health", { DB: brokenDatabase })).toMatchObject({ status: 200, body: { status: "ok" } })
   })
@@ -28,7 +28,7 @@ describe("GET /health", () => {
     [{ MASTER_KEY: undefined }, "MASTER_KEY is missing"],
     [{ CUSTOM_PROVIDERS: '[{"slug":"x","api_key":"do-not-quote"}]' }, "CUSTOM_PROVIDERS"],
     [{ PRIVATE_HOSTS: "http://x" }, "PRIVATE_HOSTS"],
-  ])("names what is not configured: %j", async (change, words) => {
+  ])("names invalid configuration: %j", async (change, words) => {
     const { status, text, body } = await get("/health", change)
     expect([status, body["status"]]).toEqual([503, "unconfigured"])
     expect(text).toContain(words)
@@ -63,14 +63,14 @@ describe.each(["/ready", "/health?deep"])("GET %s", (path) => {
     ["files", { FILES: { head: failing } }, "unavailable"],
     ["ledger", { LEDGER: { idFromName: () => "", get: () => ({ balance: failing }) } }, "unavailable"],
     ["queue", { BROADCAST: undefined }, "absent"],
-  ])("is 503 where calls would fail: %s", async (component, change, state) => {
+  ])("is 503 if calls would fail: %s", async (component, change, state) => {
     const { status, text, body } = await get(path, change)
     expect(status).toBe(503)
     expect(body).toMatchObject({ status: "not_ready", components: { [component]: state } })
     expect(text).not.toContain("secret words")
   })
 
-  test("is 503 with the command to run where a migration is missing", async () => {
+  test("is 503 with the command to run if a migration is missing", async () => {
     const DB = { prepare: () => ({ bind: () => ({ all: async () => ({ results: [] }), raw: async () => [] }) }) }
     const { status, body } = await get(path, { DB })
     expect(status).toBe(503)
@@ -94,7 +94,7 @@ test("a call on a database that lacks a migration is 503 and names the command",
 describe("X-Service-Timing: enabled", () => {
   const asked = { "x-service-timing": "enabled" }
 
-  test("tells how long each provider was waited for, and all of it", async () => {
+  test("reports the time of each provider, and the total", async () => {
     const { as } = await newWorkspace()
     const answer = await as.chat("sim/echo", "Hi", {}, asked)
     await answer.text()
@@ -104,7 +104,7 @@ describe("X-Service-Timing: enabled", () => {
     expect((await as.get("/key", asked)).headers.get("server-timing")).toMatch(/^total;dur=\d+$/)
   })
 
-  test("is asked for, or nothing is told", async () => {
+  test("is required for the Server-Timing header", async () => {
     const { as } = await newWorkspace()
     for (const headers of [{}, { "x-service-timing": "no" }]) {
       expect((await as.get("/key", headers)).headers.get("server-timing")).toBeNull()
@@ -113,7 +113,7 @@ describe("X-Service-Timing: enabled", () => {
 })
 
 describe("a data point", () => {
-  test("is written for each call where there is a data set, and says nothing that was said", async () => {
+  test("is written for each call if there is a data set, without prompts and responses", async () => {
     const workspace = await newWorkspace()
     const points: AnalyticsEngineDataPoint[] = []
     const METRICS = { writeDataPoint: (point: AnalyticsEngineDataPoint) => void points.push(point) }

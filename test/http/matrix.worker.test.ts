@@ -13,7 +13,7 @@ import {
   type Workspace,
 } from "../support/world.ts"
 
-/** What every route must refuse, by the routes themselves: a new one is in here without being written down. */
+/** Rejections that every route shares, tested on the routes of the router: a new one is covered automatically. */
 
 type Schema = {
   $ref?: string
@@ -47,7 +47,7 @@ function resolved(schema: Schema | undefined): Schema | undefined {
   return name === undefined ? schema : document.components.schemas[name]
 }
 
-/** Without those of the console, which are beside the API: test/sessions. */
+/** Without those of the console, which are not part of the API: test/sessions. */
 const paths = Object.entries(document.paths).filter(([path]) => !path.startsWith("/console/"))
 const operations: Operation[] = paths.flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, { parameters = [], requestBody }]) => ({
@@ -74,7 +74,7 @@ const isManaged = (operation: Operation) => {
 
 const SOMETHING = "01a1fed6-f156-71f0-9e2f-d3a472f3d414"
 
-/** A path with something in every place that is well written and belongs to nobody. */
+/** A path whose parameters are well-formed and belong to no record. */
 function anyPath({ path }: Operation): string {
   return path
     .replace("{hash}", "a".repeat(64))
@@ -98,9 +98,9 @@ async function refusal(status: number, answer: Promise<Response>): Promise<strin
   return error.message
 }
 
-describe("a normal key on a route of management keys", () => {
+describe("a normal key on a management route", () => {
   test.each(operations.filter(isManaged).map((operation) => [nameOf(operation), operation] as const))(
-    "%s: 403, and words on which keys may",
+    "%s: 403 with the keys that may",
     async (_, operation) => {
       const body = operation.method === "GET" || operation.method === "DELETE" ? undefined : {}
       const message = await refusal(403, workspace.as.call(operation.method, anyPath(operation), body))
@@ -109,7 +109,7 @@ describe("a normal key on a route of management keys", () => {
   )
 })
 
-describe("a page out of its bounds", () => {
+describe("a page parameter out of its range", () => {
   const paged = operations.flatMap((operation) =>
     operation.method === "GET"
       ? operation.parameters.flatMap(({ name, in: place, schema }) => {
@@ -120,7 +120,7 @@ describe("a page out of its bounds", () => {
         })
       : [],
   )
-  test.each(paged)("%s?%s=%s: 400 that names it", async (_, name, value, operation) => {
+  test.each(paged)("%s?%s=%s: 400 with its name", async (_, name, value, operation) => {
     const message = await refusal(400, managerOf(operation).get(`${anyPath(operation)}?${name}=${value}`))
     expect(message).toContain(name)
   })
@@ -129,7 +129,7 @@ describe("a page out of its bounds", () => {
 describe("a body", () => {
   const strict = operations.filter(({ body, path }) => body?.additionalProperties === false && path !== "/auth/keys")
   test.each(strict.map((operation) => [nameOf(operation), operation] as const))(
-    "%s: a field that is not there is 400",
+    "%s: an unknown field is 400",
     async (_, operation) => {
       await refusal(400, managerOf(operation).call(operation.method, anyPath(operation), { no_such_field: 1 }))
     },
@@ -137,7 +137,7 @@ describe("a body", () => {
 
   const demanding = operations.filter(({ body, path }) => (body?.required?.length ?? 0) > 0 && path !== "/auth/keys")
   test.each(demanding.map((operation) => [nameOf(operation), operation] as const))(
-    "%s: what is missing is named",
+    "%s: a missing field is named",
     async (_, operation) => {
       const message = await refusal(400, managerOf(operation).call(operation.method, anyPath(operation), {}))
       expect((operation.body?.required ?? []).some((name) => message.includes(name))).toBe(true)
@@ -145,7 +145,7 @@ describe("a body", () => {
   )
 })
 
-describe("what belongs to another organization", () => {
+describe("a record of another organization", () => {
   type Name = "hash" | "workspace" | "guardrail" | "byok" | "preset" | "user" | "file" | "generation" | "intern"
   type Made = Record<Name | "directory" | "mapping" | "job" | "destination" | "channel", string>
   let made: Made
@@ -199,7 +199,7 @@ describe("what belongs to another organization", () => {
 
   const SECRET = { hosts: ["api.example.com"], value: "Taken" }
 
-  /** Bodies that are right, so that nothing but the record is at fault. */
+  /** Valid bodies, so that only the record is at fault. */
   const BODIES: Record<string, (made: Made) => unknown> = {
     "PATCH /keys/{hash}": () => ({ name: "Taken" }),
     "PUT /workspaces/{workspaceRef}/budgets/{interval}": () => ({ limit_usd: 1 }),
@@ -261,16 +261,16 @@ describe("what belongs to another organization", () => {
     ({ path, method }) =>
       /\{(hash|workspaceRef|slug|userId|file_id|internId|id)\}/.test(path) &&
       !path.startsWith("/model") &&
-      // It asks for a token that no management key is.
+      // It needs a token instead of a management key.
       !/\/daemon\/(files|secrets|egress|attach)$/.test(path) &&
-      // It is of the operator, who sees every organization.
+      // Its key, the operator's, sees every organization.
       !path.startsWith("/organizations") &&
-      // Making a preset makes the caller's own.
+      // Creating a preset creates the client's.
       !(method === "POST" && path.startsWith("/presets")),
   )
 
   test.each(ofSomebody.map((operation) => [nameOf(operation), operation] as const))(
-    "%s: 404 to a management key",
+    "%s: 404 for a management key",
     async (name, operation) => {
       const hasBody = !["GET", "DELETE"].includes(operation.method)
       const body = hasBody ? (BODIES[name]?.(made) ?? {}) : undefined
@@ -279,13 +279,13 @@ describe("what belongs to another organization", () => {
     },
   )
 
-  test.each(["/generation", "/generation/content"])("GET %s: 404 to any key", async (path) => {
+  test.each(["/generation", "/generation/content"])("GET %s: 404 for any key", async (path) => {
     for (const by of [workspace.as, workspace.manage]) {
       await refusal(404, by.get(`${path}?id=${made.generation}`))
     }
   })
 
-  test("nothing of it was changed", async () => {
+  test("is unchanged afterwards", async () => {
     type Named = { data: { name: string } }
     expect((await expectJson<Named>(200, mine.manage.get(`/keys/${made.hash}`))).data.name).toBe("test")
     expect((await expectJson<Named>(200, mine.manage.get(`/guardrails/${made.guardrail}`))).data.name).toBe("Mine")
@@ -298,7 +298,7 @@ describe("what belongs to another organization", () => {
     await expectJson(200, mine.as.get(`/files/${made.file}`))
   })
 
-  test("another workspace of the organization is as far away, for its normal keys", async () => {
+  test("in another workspace of the organization is not found by normal keys", async () => {
     type Data = { data: { id: string } }
     const { data } = await expectJson<Data>(201, mine.manage.post("/workspaces", { name: "Other", slug: "other" }))
     const { as } = await newKey(mine, { workspace_id: data.id })

@@ -38,10 +38,10 @@ test("every JSON body has an example", () => {
   expect(lacking.map(({ operationId }) => operationId)).toEqual([])
 })
 
-/** Sessions of the console are beside the API. */
+/** The session routes of the console are not part of the API. */
 const ofTheApi = withBody.filter(({ path }) => !path.startsWith("/console/"))
 
-/** Ids of the path that nothing has: the answer is 404, after the body was read. */
+/** Path parameters of no record: the response is 404, after the body was read. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   interval: "monthly",
   slug: "example",

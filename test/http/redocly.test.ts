@@ -7,12 +7,12 @@ import { api } from "../../src/app/app.ts"
 import { describeApi } from "../../src/http/openapi.ts"
 
 /**
- * What the rules ask for and is not so. A document that promised it would be wrong: these lists have nothing that a
- * client's request could be at fault with, and nothing else succeeds.
+ * Rules that the API deliberately breaks, because a document that satisfied them would be wrong: these operations have
+ * no error that a client's request could cause, or no 2xx response.
  */
 const EXCEPTIONS = [
-  "operation-2xx-response GET /console/sign-in/callback", // Leads on: 302.
-  "operation-2xx-response GET /console/sign-in/oidc", // Leads on: 302.
+  "operation-2xx-response GET /console/sign-in/callback", // Redirects: 302.
+  "operation-2xx-response GET /console/sign-in/oidc", // Redirects: 302.
   "operation-2xx-response GET /interns/{internId}/daemon/attach", // A WebSocket: 101.
   "operation-2xx-response GET /realtime", // A WebSocket: 101.
   "operation-2xx-response POST /credits/vendor", // Removed: 410.

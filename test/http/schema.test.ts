@@ -16,7 +16,7 @@ function messageOf(schema: z.ZodType, value: unknown): string {
   return explain(error ?? { issues: [] })
 }
 
-describe("a limit without a message of its own states its rule", () => {
+describe("a limit without a custom message states its rule", () => {
   test.for([
     [z.string().min(9), "bad", "field: must have at least 9 characters."],
     [z.string().min(1), "", "field: must have at least 1 character."],
@@ -41,7 +41,7 @@ describe("a limit without a message of its own states its rule", () => {
     expect(messageOf(schema, value)).toBe(message)
   })
 
-  test("and one with a message keeps it", () => {
+  test("and one with a custom message keeps it", () => {
     expect(messageOf(z.string().max(1, "must be a letter"), "ab")).toBe("field: must be a letter.")
   })
 })
@@ -58,18 +58,18 @@ describe("the page of a list", () => {
   })
 
   test.each(["0", "101", "-1", "1.5", "", " 1", "1e1", "0x10", "+1", "1,2", "NaN", "\u0661", ["1", "2"]])(
-    "is not read from a limit of %j",
+    "rejects a limit of %j",
     (limit) => {
       expect(messageOf(PageQuery.shape.limit, limit)).toBe("field: must be an integer from 1 to 100.")
     },
   )
 
-  test.each(["-1", "", "0x10", "9".repeat(16), "9".repeat(30)])("is not read from an offset of %j", (offset) => {
+  test.each(["-1", "", "0x10", "9".repeat(16), "9".repeat(30)])("rejects an offset of %j", (offset) => {
     expect(messageOf(PageQuery.shape.offset, offset)).toBe("field: must be an integer of at least 0.")
   })
 })
 
-describe("a name that people read", () => {
+describe("a display name", () => {
   test.for([
     ["", "field: must not be empty."],
     [" \u00a0 ", "field: must not be blank."],
@@ -77,11 +77,11 @@ describe("a name that people read", () => {
     ["nul\0", "field: must be one line without control characters."],
     ["gnp.\u202eexe", "field: must be one line without control characters."],
     [7, "field: must be a string."],
-  ] as const)("%j is refused", ([name, message]) => {
+  ] as const)("%j is rejected", ([name, message]) => {
     expect(messageOf(nameText(9), name)).toContain(message)
   })
 
-  test("may be of any language", () => {
+  test("may be in any language", () => {
     for (const name of ["Ключ", "مفتاح", "鍵 1", "Ana's key", "\u200fמפתח"])
       expect(nameText(9).safeParse(name).success, name).toBe(true)
   })

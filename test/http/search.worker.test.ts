@@ -48,7 +48,7 @@ const LISTS: Case[] = [
   },
 ]
 
-/** All that match, whatever the page says. */
+/** All matches, over all pages. */
 async function search({ manage }: Workspace, { path, nameOf }: Case, q: string): Promise<unknown[]> {
   const list = await expectJson<List>(200, manage.get(`${path}?q=${encodeURIComponent(q)}`))
   if (list.total_count !== undefined) expect(list.total_count).toBe(list.data.length)
@@ -56,7 +56,7 @@ async function search({ manage }: Workspace, { path, nameOf }: Case, q: string):
 }
 
 describe("?q= of lists", () => {
-  test.each(LISTS)("$path: the text is in the row, in any case", async (list) => {
+  test.each(LISTS)("$path: finds rows that contain the text, in any case", async (list) => {
     const workspace = await newWorkspace()
     for (const [index, name] of NAMES.entries()) await list.make(workspace, name, index)
     const [berlin, percent, french] = NAMES
@@ -88,7 +88,7 @@ describe("?q= of lists", () => {
   })
 })
 
-test("a text is found as it is: nothing in it is a pattern or SQL", async () => {
+test("a text is matched literally: it has no wildcards and no SQL", async () => {
   const text = fc.string({
     unit: fc.constantFrom("a", "B", "é", "%", "_", "'", '"', "\\", " ", "[", "💡"),
     maxLength: 8,

@@ -2,7 +2,7 @@ import { api } from "../../../src/app/app.ts"
 import { describeApi } from "../../../src/http/openapi.ts"
 import type { Ids } from "./tenant.ts"
 
-/** Every operation of the document that takes the id of a tenant's record, with a request that names it. */
+/** Every operation of the document that takes the id of a tenant's record, with a request that contains it. */
 
 type Schema = {
   $ref?: string
@@ -21,7 +21,7 @@ const document = describeApi(api) as unknown as {
   components: { schemas: Record<string, Schema> }
 }
 
-/** What a path parameter is the id of; the first rule that matches. `undefined`: no id of a tenant's record. */
+/** The kind of id of a path parameter; the first rule that matches. `undefined`: no id of a tenant's record. */
 const PATH_IDS: [RegExp, keyof Ids | undefined][] = [
   [/\{author\}|^\/models?\/\{id\}/, undefined],
   [/\{hash\}/, "key"],
@@ -54,8 +54,8 @@ const FURTHER_PATH_IDS: Record<string, keyof Ids> = {
 }
 
 /**
- * Parameters and fields that look like ids and name no record of a tenant: labels that the client chooses, names in
- * requests to models, and credentials.
+ * Parameters and fields that look like ids but identify no record of a tenant: labels that the client chooses, names
+ * in requests to models, and credentials.
  */
 const NO_ID =
   /^(name|slug|user|session_id|session|previous_response_id|app_slug|external|version|interval|vendor|upstream_id|classifier_id|last-event-id|first_name|last_name|names|metadata|prompt_cache_key|key|before_id|io_logging_api_key_ids)$/
@@ -78,7 +78,7 @@ function idNamesOf({ parameters = [], requestBody }: Described): string[] {
   return [...new Set([...queries, ...fields])].filter((name) => LOOKS_LIKE_ID.test(name) && !NO_ID.test(name))
 }
 
-/** Fields of a body and of the objects in it, but not of messages and tools. */
+/** Fields of a body and of nested objects, but not of messages and tools. */
 function namesOf(schema: Schema | undefined, depth: number): string[] {
   const reference = schema?.$ref?.split("/").at(-1)
   const { properties = {}, items, ...parts } = (reference ? document.components.schemas[reference] : schema) ?? {}
@@ -95,7 +95,7 @@ function namesOf(schema: Schema | undefined, depth: number): string[] {
   ]
 }
 
-/** Ids that a client gives to new records, and of a body whose request is no JSON. */
+/** Ids that a client gives to new records, and ids in a body that is not JSON. */
 const GIVEN: Record<string, string[]> = {
   "POST /organization/members": ["user_id"],
   "POST /messages": ["user_id"],
@@ -114,7 +114,7 @@ export const operations: Operation[] = Object.entries(document.paths)
     })),
   )
 
-/** A path with ids of these in the places of its parameters. */
+/** A path with these ids as its parameters. */
 export function fillPath({ path }: Operation, ids: Ids): string {
   const kind = PATH_IDS.find(([pattern]) => pattern.test(path))?.[1]
   return path.replaceAll(/\{(\w+)\}/g, (place, name: string) => {
@@ -130,7 +130,7 @@ export function fillPath({ path }: Operation, ids: Ids): string {
 const SECRET = { hosts: ["api.example.com"], value: "Written" }
 const MESSAGES = [{ role: "user", content: "Hi" }]
 
-/** Requests that are right, by operation; the others send the example of the document. */
+/** Valid requests, by operation; the others send the example of the document. */
 const REQUESTS: Record<string, (ids: Ids) => Request> = {
   "POST /chat/completions": ({ preset }) => ({ body: { preset, model: "sim/echo", messages: MESSAGES } }),
   "POST /responses": ({ preset }) => ({ body: { preset, model: "sim/echo", input: "Hi" } }),
@@ -312,6 +312,6 @@ export function placesOf(operation: Operation, ids: Ids): (keyof Ids)[] {
 /** Whether the routes take the join token of a daemon, not a key. */
 export const isDaemons = ({ path }: Operation) => /\/daemon\/(files|secrets|egress|attach)$/.test(path)
 
-/** Operations of the deployment's own key, whose holder sees every organization. */
+/** Operations of the bootstrap key, which sees every organization. */
 export const isOperators = ({ path }: Operation) =>
   /^\/(organizations|reconciliations|catalogue|secrets)/.test(path) || path === "/credits"

@@ -42,9 +42,9 @@ export type Ids = {
 export type Tenant = {
   workspace: Workspace
   ids: Ids
-  /** In the name, text or content of every record of this tenant, and in nothing of another one. */
+  /** In the name, text or content of every record of this tenant, and of no other one. */
   canary: string
-  /** Keys that are near to the records and have no right to them. */
+  /** Keys of the same tenant without a right to the records. */
   keys: { otherWorkspace: TestClient; otherIntern: TestClient; joinToken: TestClient }
 }
 
@@ -135,7 +135,7 @@ async function upload(as: TestClient, canary: string): Promise<string> {
   return (await expectJson<{ id: string }>(200, as.callBytes("POST", "/files", bytes, type))).id
 }
 
-/** With a session, a schedule, a file, a webhook, a secret, and a question that waits for an answer. */
+/** With a session, a schedule, a file, a webhook, a secret, and an open question. */
 async function newIntern(workspace: Workspace, canary: string, session: string) {
   const { as } = workspace
   const input = { name: "ada", model: "sim/agent", description: canary, provision: true }

@@ -2,20 +2,20 @@ import { account, document, records, statuses } from "./proofs.ts"
 import { rowsOf, testsIn } from "./rows.ts"
 
 const STATUS = statuses("%s: %i")
-const FORBIDDEN = statuses("answers 403 to a key that does not manage, and says which keys do")
-const NO_KEY = testsIn("http/contract.worker.test.ts")("refuses a request with no key")
-const PAGES = statuses("GET %s takes a page size of 1 to 100 and a skip count from 0")
+const FORBIDDEN = statuses("returns 403 to other keys and names the keys that may")
+const NO_KEY = testsIn("http/contract.worker.test.ts")("rejects a request without a key")
+const PAGES = statuses("GET %s accepts a page size of 1 to 100 and a skip count from 0")
 const GUARDRAIL = records("guardrails and their assignments have every field")
-const UUID = account("%s %s: an id that is no UUID is refused")
-const DEFAULT = account("GET %s is 400 once the default workspace is deleted, until one is named")
-const PLACE = account("GET %s lists the default workspace, or the one that is named")
+const UUID = account("%s %s: an id that is not a UUID is rejected")
+const DEFAULT = account("GET %s is 400 without a default workspace unless one is named")
+const PLACE = account("GET %s lists the default workspace, or the named one")
 const MAPPING = testsIn("scim/mappings.worker.test.ts")("adds the members of a group to a workspace, and is idempotent")
-const BUDGET = statuses("a %s budget that never was is deleted as well")
-const VENDOR = account("whose provider answers %i is %i")
+const BUDGET = statuses("a missing %s budget is deleted with 200")
+const VENDOR = account("with provider status %i is a %i")
 const CELLS = testsIn("datasets/session-cost.worker.test.ts")(
-  "tells the cost in the middle, by app, model and turns, of cells that are large enough",
+  "returns the median cost by app, model and turns, for cells that are large enough",
 )
-const DATASET = statuses("takes a page size of 1 to 500, a skip count to 5000, and four turn ranges")
+const DATASET = statuses("accepts a page size of 1 to 500, a skip count to 5000, and four turn ranges")
 
 /** Part "Endpoints": SCIM, BYOK, guardrails, destinations, budgets, files, datasets, credits. */
 export const accountEndpointRows = [
@@ -40,7 +40,7 @@ export const accountEndpointRows = [
   ),
   ...rowsOf(
     "GET /scim/groups",
-    [account("a SCIM group and a mapping of it have every field"), "The groups are in data, with their count."],
+    [account("a SCIM group and its mapping have every field"), "The groups are in data, with their count."],
     [STATUS, "404 for an unknown directory."],
     [PAGES, "The list has pages."],
     [NO_KEY, "401 without a key."],
@@ -81,7 +81,7 @@ export const accountEndpointRows = [
     "GET /guardrails/{id}/assignments/keys",
     [GUARDRAIL, "The assignments are in data, with their count."],
     [
-      account("GET /guardrails/{id}/assignments/keys takes a page size of 1 to 100 and a skip count"),
+      account("GET /guardrails/{id}/assignments/keys accepts a page size of 1 to 100 and a skip count"),
       "The list has pages.",
     ],
     [UUID, "The id is a UUID."],
@@ -138,16 +138,16 @@ export const accountEndpointRows = [
     ],
     [
       testsIn("files/files.worker.test.ts")(
-        "of another workspace do not exist, and those of their own are a management key's",
+        "of another workspace are not found, and those of an unnamed one need a management key",
       ),
       "The workspace is that of the caller unless one is named.",
     ],
     [
-      account("is read at %s with the caller's own key, as raw bytes"),
+      account("is read at %s with the workspace's credential, as raw bytes"),
       "A provider selector reads at one of two vendors.",
       "The answer is raw bytes.",
     ],
-    [account("is refused at any other provider, and without an own key"), "403 without an own key for that vendor."],
+    [account("is rejected at any other provider, and without a credential"), "403 without an own key for that vendor."],
     [VENDOR, "404, 429, 502 and 503 of the vendor are in the envelope."],
     [NO_KEY, "401 without a key."],
   ),
@@ -162,14 +162,14 @@ export const accountEndpointRows = [
     ],
     [DATASET, "turn_range is one of four.", "A page has 1 to 500 cells, after 0 to 5000."],
     [
-      document("a page of the session-cost dataset has 1 to 500 cells, 100 by default, after 0 to 5000, 0 by default"),
+      document("the session-cost dataset documents limit 1 to 500, 100 by default, and offset 0 to 5000, 0 by default"),
       "A page has 100 cells by default, from the first.",
     ],
-    [testsIn("datasets/session-cost.worker.test.ts")("refuses %s, and names it"), "400 names the parameter."],
+    [testsIn("datasets/session-cost.worker.test.ts")("rejects %s with its name"), "400 names the parameter."],
     [STATUS, "401 without a key."],
     [
       testsIn("access/flood.worker.test.ts")(
-        "an address that tries keys without end is refused, but for keys that work, and others are not",
+        "an address that floods with wrong keys gets 429 except for valid keys, and other addresses do not",
       ),
       "429 of an address that floods.",
     ],

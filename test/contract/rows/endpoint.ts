@@ -2,22 +2,22 @@ import { account, internStream, internUpdate, lifecycle, records, requests, runs
 import { rowsOf, testsIn } from "./rows.ts"
 
 const STATUS = statuses("%s: %i")
-const FORBIDDEN = statuses("answers 403 to a key that does not manage, and says which keys do")
-const NO_KEY = testsIn("http/contract.worker.test.ts")("refuses a request with no key")
-const PAGES = statuses("GET %s takes a page size of 1 to 100 and a skip count from 0")
+const FORBIDDEN = statuses("returns 403 to other keys and names the keys that may")
+const NO_KEY = testsIn("http/contract.worker.test.ts")("rejects a request without a key")
+const PAGES = statuses("GET %s accepts a page size of 1 to 100 and a skip count from 0")
 const METADATA = records("%s: enabled adds routing metadata")
-const BLOCKED = records("a guardrail that blocks names its patterns, and its stage where metadata was requested")
+const BLOCKED = records("a guardrail that blocks returns its patterns, and its stage if metadata was requested")
 const FAILURES = testsIn("inference/faults.worker.test.ts")("sim/%s is HTTP %i, streamed or not, and costs nothing")
-const PROVIDER = requests("a provider that answers a response with %i is %i in the envelope, with its code")
-const DOCUMENT = requests("%s: an answer is a document unless stream is true")
+const PROVIDER = requests("a provider status %i for a response is %i in the envelope, with its code")
+const DOCUMENT = requests("%s: a response is a document unless stream is true")
 const EXCHANGE = statuses(
-  "an authorization code is exchanged once, for a key and a user id, under each challenge method",
+  "an authorization code is exchanged once, for a key and a user id, with each challenge method",
 )
-const PRESET = records("a preset has every field; a second call makes a new version; other fields are ignored")
-const UUID = account("%s %s: an id that is no UUID is refused")
+const PRESET = records("a preset has every field; a second call creates a new version; other fields are ignored")
+const UUID = account("%s %s: an id that is not a UUID is rejected")
 const STORED = internUpdate("is stored with %s")
 const REFUSED = internUpdate("is rejected with %s")
-const HOSTS = internUpdate("has each host once, in lower case and without the final dot; its value is never returned")
+const HOSTS = internUpdate("has its hosts normalized and unique, and its value is never returned")
 const WRITES = vault("while writes are disabled they are 503, and reading goes on")
 const ANSWER = runs("pauses the run, is answered, and the run goes on where it was")
 const REVEAL = lifecycle("of a running intern is revealed, never cached, and every reveal is in the audit log")
@@ -27,7 +27,7 @@ export const endpointRows = [
   ...rowsOf(
     "Endpoints",
     [
-      testsIn("http/contract.worker.test.ts")("refuses a body that is not declared as JSON"),
+      testsIn("http/contract.worker.test.ts")("rejects a body that is not declared as JSON"),
       "A body is declared as application/json.",
     ],
     [PAGES, "A skip count is an integer of at least 0.", "A page size is an integer from 1 to 100."],
@@ -68,7 +68,7 @@ export const endpointRows = [
   ...rowsOf(
     "GET /embeddings/models",
     [
-      records("embedding models have every field, prices as decimal strings and a path that answers"),
+      records("embedding models have every field, prices as decimal strings and a working details path"),
       "The models are in data.",
     ],
     [STATUS, "A key is required.", "400 for a page outside its range."],
@@ -76,7 +76,7 @@ export const endpointRows = [
   ...rowsOf(
     "GET /key",
     [
-      records("GET /key has every field, of the key that asks, with its label masked"),
+      records("GET /key has every field of the calling key, with its label masked"),
       "The record is that of the key that asks.",
     ],
     [testsIn("keys/routes.worker.test.ts")("%s"), "401 for a key that does not work."],
@@ -107,10 +107,7 @@ export const endpointRows = [
     [STATUS, "400 for a slug that is not URL-safe."],
     [NO_KEY, "401 without a key."],
     [FORBIDDEN, "403 for a key that is no management key."],
-    [
-      account("a preset is not made in a workspace of another organization: 404"),
-      "404 for the workspace of somebody else.",
-    ],
+    [account("a preset in a workspace of another organization is a 404"), "404 for the workspace of somebody else."],
     [testsIn("presets/presets.worker.test.ts")("that is archived takes no new version"), "409 for an archived preset."],
   ),
   ...rowsOf(
@@ -152,15 +149,15 @@ export const endpointRows = [
   ...rowsOf(
     "PATCH /interns/{internId}",
     [
-      internUpdate("keeps what it does not name, and clears what it sets to null"),
+      internUpdate("keeps omitted fields, and clears those set to null"),
       "A field that is omitted stays.",
       "null clears a field.",
       "The answer is the intern.",
     ],
-    [internUpdate("takes %j"), "Every field takes values up to its limits."],
-    [internUpdate("refuses %j as invalid_body"), "A value beyond a limit or a pattern is 400 invalid_body."],
+    [internUpdate("accepts %j"), "Every field takes values up to its limits."],
+    [internUpdate("rejects %j as invalid_body"), "A value beyond a limit or a pattern is 400 invalid_body."],
     [
-      internUpdate("may have 1048576 bytes of JSON that is declared as JSON"),
+      internUpdate("accepts 1048576 bytes declared as JSON, and returns 413 for more and 415 for another type"),
       "A body that is not declared as JSON is 415.",
       "A body above 1048576 bytes is 413.",
     ],
@@ -171,7 +168,7 @@ export const endpointRows = [
       "An empty body needs no content type.",
     ],
     [
-      internUpdate("is a 404 for an intern that is not there, and a 403 for the intern's own key"),
+      internUpdate("is a 404 for an unknown intern, and a 403 for the intern's key"),
       "403 for the key of the intern.",
       "404 not_found for an intern that is not there.",
     ],

@@ -9,7 +9,7 @@ const RATE_HEADERS = statuses(
   "a rate limit of the provider keeps its retry hint and its code; a success has no rate-limit headers",
 )
 const QUESTION = internStream(
-  "asks for a permission as one tool call with every option, then ends with tool_calls and the final chunk",
+  "sends a permission question as one tool call with every option, then tool_calls and the final chunk",
 )
 const DELTAS = records(
   "a stream of responses has text deltas with all their fields, numbered in order, and the sentinel",
@@ -55,7 +55,7 @@ export const eventRows = [
       "A form is a question whose answer is JSON of its schema.",
     ],
     [
-      internStream("has null as its usage where the intern reported none"),
+      internStream("has null as its usage if the intern reported none"),
       "usage is null where the intern reported none.",
     ],
     [
@@ -68,7 +68,7 @@ export const eventRows = [
       "The final chunk follows tool_calls with the session id.",
       "usage is null after tool_calls.",
     ],
-    [internStream("whose agent fails has the final chunk after the error chunk"), "The final chunk follows an error."],
+    [internStream("of a failed agent has the final chunk after the error chunk"), "The final chunk follows an error."],
     [
       testsIn("runtime/interns.test.ts")(
         "a client that leaves while its intern is silent is noticed by a keepalive, and its turn is cancelled",
@@ -77,7 +77,7 @@ export const eventRows = [
     ],
     [
       testsIn("contract/defaults.test.ts")(
-        "an intern has 300 s for a chat and 5 minutes for an answer, and 30 s of silence end in a keepalive",
+        "a turn of an intern has 300 s, a question 5 minutes, and a keepalive is sent after 30 s of idle time",
       ),
       "A keepalive comes after 30 s of silence.",
     ],
@@ -102,18 +102,13 @@ export const eventRows = [
       "415: a body that is not declared as JSON.",
     ],
     [
-      testsIn("contract/account.worker.test.ts")(
-        "GET %s is 400 once the default workspace is deleted, until one is named",
-      ),
+      testsIn("contract/account.worker.test.ts")("GET %s is 400 without a default workspace unless one is named"),
       "400: the default workspace is deleted.",
     ],
     [keys("an account without balance is refused, but for what is free"), "402: the account has no credits."],
+    [statuses("returns 403 to other keys and names the keys that may"), "403: a management key is required."],
     [
-      statuses("answers 403 to a key that does not manage, and says which keys do"),
-      "403: a management key is required.",
-    ],
-    [
-      records("a guardrail that blocks names its patterns, and its stage where metadata was requested"),
+      records("a guardrail that blocks returns its patterns, and its stage if metadata was requested"),
       "403: a guardrail blocked the request.",
     ],
     [
@@ -147,11 +142,11 @@ export const eventRows = [
       "500: an internal error.",
     ],
     [
-      internStream("a session that the agent does not open in its time ends in 504 timeout, which may be asked again"),
+      internStream("ends with a retryable 504 timeout if the agent does not open a session in time"),
       "504: the intern did not answer in time.",
     ],
     [
-      requests("a provider that answers a response with %i is %i in the envelope, with its code"),
+      requests("a provider status %i for a response is %i in the envelope, with its code"),
       "524: the request of a provider timed out.",
       "529: a provider is overloaded.",
     ],
@@ -167,7 +162,7 @@ export const eventRows = [
     ],
     [
       testsIn("access/flood.worker.test.ts")(
-        "an address that tries keys without end is refused, but for keys that work, and others are not",
+        "an address that floods with wrong keys gets 429 except for valid keys, and other addresses do not",
       ),
       "A 429 may come from the protection against floods.",
     ],
@@ -217,12 +212,12 @@ export const eventRows = [
       "interaction_not_pending: 409, not retryable: the run has ended.",
     ],
     [
-      testsIn("contract/intern-update.worker.test.ts")("refuses %j as invalid_body"),
+      testsIn("contract/intern-update.worker.test.ts")("rejects %j as invalid_body"),
       "invalid_body: 400, not retryable.",
     ],
     [
       testsIn("contract/intern-update.worker.test.ts")(
-        "is a 404 for an intern that is not there, and a 403 for the intern's own key",
+        "is a 404 for an unknown intern, and a 403 for the intern's key",
       ),
       "not_found: 404, not retryable.",
     ],
@@ -234,7 +229,7 @@ export const eventRows = [
     ],
     [runs("a turn that takes longer than its time is cancelled, and says so"), "timeout: 408, retryable, of a chat."],
     [
-      internStream("a session that the agent does not open in its time ends in 504 timeout, which may be asked again"),
+      internStream("ends with a retryable 504 timeout if the agent does not open a session in time"),
       "timeout: 504, retryable.",
     ],
     [
@@ -250,12 +245,14 @@ export const eventRows = [
       "attachment_failed: 410, not retryable.",
     ],
     [
-      internStream("of a run that was cancelled ends with 410 run_ended in an error chunk, then the final chunk"),
+      internStream("of a cancelled run ends with 410 run_ended in an error chunk, then the final chunk"),
       "run_ended: 410, in the stream.",
     ],
     [runs("an agent that does not confirm in time: stream_severed"), "stream_severed: in the stream."],
     [
-      testsIn("contract/intern-update.worker.test.ts")("may have 1048576 bytes of JSON that is declared as JSON"),
+      testsIn("contract/intern-update.worker.test.ts")(
+        "accepts 1048576 bytes declared as JSON, and returns 413 for more and 415 for another type",
+      ),
       "payload_too_large: 413, not retryable, above 1048576 bytes.",
       "unsupported_media_type: 415, not retryable.",
     ],

@@ -1,4 +1,4 @@
-/** A rule of a request field: bodies that follow it, and bodies that break it, each beside a valid request. */
+/** A rule of a request field: bodies that follow it, and bodies that break it, each added to a valid request. */
 export type FieldRow = { promise: string; accepts?: readonly object[]; refuses?: readonly object[] }
 
 /** `count` pairs, the first with a key and a value of these lengths. */

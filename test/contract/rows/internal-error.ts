@@ -1,7 +1,7 @@
 import { rowsOf, testsIn } from "./rows.ts"
 
 const INTERNAL = testsIn("contract/internal-errors.worker.test.ts")(
-  "%s %s: an unexpected failure is 500, and its text stays inside",
+  "%s %s: an unexpected failure is a 500 without its text",
 )
 
 /** The operations whose errors, in part "Endpoints", name 500. */

@@ -1,19 +1,19 @@
 import { agent, defaults, document, faults, relay, requests } from "./proofs.ts"
 import { rowsOf, testsIn } from "./rows.ts"
 
-const CARRIED = requests("carries %j as it is")
+const CARRIED = requests("forwards %j unchanged")
 const SESSION = requests("%s: the session is that of the body, or else that of the header")
 const LOOP = agent("%j: after %i rounds, the last of them without tools")
 const DELIVERY = testsIn("observability/delivery.worker.test.ts")
 const toMessages = testsIn("formats/messages/to-body.test.ts")
 const names = testsIn("routing/names.test.ts")
 
-/** What request fields do. What they accept and refuse is in field.ts and response-field.ts. */
+/** Effects of request fields. Accepted and rejected values are in field.ts and response-field.ts. */
 export const requestRows = [
   ...rowsOf(
     "What the service does",
     [
-      requests("%s: an answer is a document unless stream is true"),
+      requests("%s: a response is a document unless stream is true"),
       "Chat completions and responses are JSON or server-sent events.",
     ],
     [names("%s is %s"), "A model is named by its author and slug."],
@@ -39,7 +39,7 @@ export const requestRows = [
   ...rowsOf(
     "Chat completion request",
     [
-      requests("carries messages of five roles with their names and their breakpoints"),
+      requests("forwards messages of five roles with their names and their breakpoints"),
       "Messages of all five variants and their names reach the provider.",
       "An explicit breakpoint of a content block reaches the provider.",
     ],
@@ -73,13 +73,13 @@ export const requestRows = [
       "debug.echo_upstream_body shows the body that the provider was sent.",
     ],
     [
-      requests("limits the output by max_completion_tokens, and by max_tokens where that is absent"),
+      requests("limits the output by max_completion_tokens, or by max_tokens without it"),
       "max_completion_tokens limits the output.",
       "max_tokens does so where the newer field is absent.",
     ],
     [document("the document marks %s.%s as deprecated"), "max_tokens is deprecated.", "route is deprecated."],
     [
-      requests("keeps metadata, session, plugins and routing preferences from the provider"),
+      requests("does not forward metadata, session, plugins and routing preferences"),
       "Fields for the gateway itself are not sent to a provider.",
     ],
     [
@@ -95,7 +95,7 @@ export const requestRows = [
       "allow_fallbacks: false asks one provider.",
     ],
     [
-      requests("says the reasoning effort the same way in either form"),
+      requests("sends the reasoning effort alike in either form"),
       "The shorthand of the reasoning effort is the same as reasoning.effort.",
       "reasoning.summary reaches the provider.",
     ],
@@ -122,7 +122,7 @@ export const requestRows = [
       "generation_name and span_name name a span.",
     ],
     [SESSION, "The header x-session-id is read.", "session_id of the body wins over the header."],
-    [requests("%s: an answer is a document unless stream is true"), "stream is false unless it is given."],
+    [requests("%s: a response is a document unless stream is true"), "stream is false unless it is given."],
     [
       relay("include_usage: false takes the usage out"),
       "stream_options.include_usage decides on the usage of a stream.",
@@ -159,7 +159,7 @@ export const requestRows = [
     ],
     [SESSION, "session_id is read as in chat completions."],
     [requests("%s: the tier fast is priority at the provider"), "service_tier is read as in chat completions."],
-    [requests("%s: an answer is a document unless stream is true"), "stream selects server-sent events."],
+    [requests("%s: a response is a document unless stream is true"), "stream selects server-sent events."],
     [
       testsIn("inference/responses.worker.test.ts")("%j names %s"),
       "A reference to a prior response or a stored prompt is a 400 that names the field.",

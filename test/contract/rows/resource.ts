@@ -3,20 +3,20 @@ import { rowsOf, testsIn } from "./rows.ts"
 
 const CHAT = records("a chat completion has every field of its result, and no routing metadata unless it was requested")
 const METADATA = records("%s: enabled adds routing metadata")
-const BLOCKED = records("a guardrail that blocks names its patterns, and its stage where metadata was requested")
+const BLOCKED = records("a guardrail that blocks returns its patterns, and its stage if metadata was requested")
 const RESPONSE = records("a response has every field of its result")
-const PRESET = records("a preset has every field; a second call makes a new version; other fields are ignored")
+const PRESET = records("a preset has every field; a second call creates a new version; other fields are ignored")
 const INTERN = records("an intern has every field, and a status of the eight")
-const KEY = records("GET /key has every field, of the key that asks, with its label masked")
-const MODELS = records("embedding models have every field, prices as decimal strings and a path that answers")
-const SCIM = account("a SCIM group and a mapping of it have every field")
+const KEY = records("GET /key has every field of the calling key, with its label masked")
+const MODELS = records("embedding models have every field, prices as decimal strings and a working details path")
+const SCIM = account("a SCIM group and its mapping have every field")
 const JOB = records("a SCIM sync job has every field")
 const BYOK = records("a BYOK credential has every field and never the key")
 const GUARDRAIL = records("guardrails and their assignments have every field")
 const DESTINATION = records("an observability destination has every field, its credentials masked")
 const SECRET = vault("keeps a secret, tells all of it but the value, and forgets it")
 const CELLS = testsIn("datasets/session-cost.worker.test.ts")(
-  "tells the cost in the middle, by app, model and turns, of cells that are large enough",
+  "returns the median cost by app, model and turns, for cells that are large enough",
 )
 
 /** Part "Resources and their fields". */
@@ -30,7 +30,7 @@ export const resourceRows = [
       "A single record of an account operation is in data.",
     ],
     [
-      statuses("GET %s takes a page size of 1 to 100 and a skip count from 0"),
+      statuses("GET %s accepts a page size of 1 to 100 and a skip count from 0"),
       "A list is in data and carries its integer total_count.",
     ],
   ),
@@ -43,7 +43,7 @@ export const resourceRows = [
       "error.metadata is optional.",
     ],
     [
-      requests("a provider that answers a response with %i is %i in the envelope, with its code"),
+      requests("a provider status %i for a response is %i in the envelope, with its code"),
       "metadata.provider_code is the provider's own code.",
     ],
     [
@@ -256,7 +256,7 @@ export const resourceRows = [
       "median_session_cost_usd is the median of the sessions.",
     ],
     [
-      records("the session-cost dataset says its version, its window and when it was made"),
+      records("the session-cost dataset has its version, its window and its creation time"),
       "meta has as_of, version, window_days and window_end_date.",
     ],
   ),

@@ -21,14 +21,14 @@ const FREE = testsIn("ledger/free-requests.worker.test.ts")(
   "is told 429 with the limit when its minute is full, by whichever key; nothing is held, paid models go on",
 )
 const TIMES = defaults(
-  "an intern has 300 s for a chat and 5 minutes for an answer, and 30 s of silence end in a keepalive",
+  "a turn of an intern has 300 s, a question 5 minutes, and a keepalive is sent after 30 s of idle time",
 )
 const ANSWER = runs("pauses the run, is answered, and the run goes on where it was")
 const STORED = internUpdate("is stored with %s")
 const REFUSED = internUpdate("is rejected with %s")
 const LATE = runs("late: the run is cancelled by its deadline, which a rejected answer did not move")
 const QUESTION = internStream(
-  "asks for a permission as one tool call with every option, then ends with tool_calls and the final chunk",
+  "sends a permission question as one tool call with every option, then tool_calls and the final chunk",
 )
 
 /** Parts "States and transitions", "Authentication", "Limits" and "Versioning". */
@@ -49,7 +49,7 @@ export const ruleRows = [
     ],
     [runs("while the run streams: it is cancelled"), "A client that leaves while the run streams cancels it."],
     [
-      internStream("of a run that was cancelled ends with 410 run_ended in an error chunk, then the final chunk"),
+      internStream("of a cancelled run ends with 410 run_ended in an error chunk, then the final chunk"),
       "A run that its intern ends is 410 run_ended, then the final chunk and [DONE].",
     ],
     [
@@ -94,7 +94,7 @@ export const ruleRows = [
       "A sync job counts the groups that it synced and deleted.",
     ],
     [
-      records("a preset has every field; a second call makes a new version; other fields are ignored"),
+      records("a preset has every field; a second call creates a new version; other fields are ignored"),
       "A new preset is active.",
     ],
     [records("a response has every field of its result"), "A response that is whole is completed."],
@@ -102,19 +102,19 @@ export const ruleRows = [
   ...rowsOf(
     "Authentication",
     [
-      testsIn("http/contract.worker.test.ts")("refuses a request with no key"),
+      testsIn("http/contract.worker.test.ts")("rejects a request without a key"),
       "Every operation but the public ones needs a key.",
     ],
     [keys("Authorization: %s is refused"), "A key is a bearer token in Authorization."],
     [
-      testsIn("http/contract.worker.test.ts")("the removed charge endpoint answers 410, always"),
+      testsIn("http/contract.worker.test.ts")("the removed charge endpoint always returns 410"),
       "The deprecated credits operation needs no key.",
     ],
     [keys("in kind"), "Management and provisioning keys are kinds of keys."],
     [keys("a free-tier key calls what is free, and nothing else"), "A free-tier key calls free models."],
     [keys("%s"), "An unknown, disabled, deleted or expired key is a 401."],
     [
-      statuses("answers 403 to a key that does not manage, and says which keys do"),
+      statuses("returns 403 to other keys and names the keys that may"),
       "403 says that only management keys may do this.",
     ],
     [
@@ -149,9 +149,9 @@ export const ruleRows = [
       lifecycle("who made the key and left the organization talks to no intern: 403"),
       "Chat is 403 for a key whose creator left the organization.",
     ],
-    [programme("$method $path is refused"), "Regional hostnames refuse every intern, vault and daemon route."],
+    [programme("$method $path is rejected"), "Regional hostnames refuse every intern, vault and daemon route."],
     [
-      statuses("an authorization code is exchanged once, for a key and a user id, under each challenge method"),
+      statuses("an authorization code is exchanged once, for a key and a user id, with each challenge method"),
       "A code of the PKCE flow becomes a key of the user.",
     ],
     [
@@ -162,7 +162,7 @@ export const ruleRows = [
   ),
   ...rowsOf(
     "Limits",
-    [credit("the limit of a key holds for %s"), "The limit of a key holds for all inference."],
+    [credit("the limit of a key applies to %s"), "The limit of a key holds for all inference."],
     [
       testsIn("ledger/crowd.worker.test.ts")(
         "500 streams at once under a key with room for 100: 100 are served, the rest are 402, and not a nano more is spent",
@@ -192,7 +192,7 @@ export const ruleRows = [
     ],
     [
       testsIn("access/flood.worker.test.ts")(
-        "an address that tries keys without end is refused, but for keys that work, and others are not",
+        "an address that floods with wrong keys gets 429 except for valid keys, and other addresses do not",
       ),
       "Floods from an address are blocked.",
     ],
@@ -204,7 +204,7 @@ export const ruleRows = [
       "A chat with an intern has a body of at most 1048576 bytes.",
     ],
     [
-      internUpdate("may have 1048576 bytes of JSON that is declared as JSON"),
+      internUpdate("accepts 1048576 bytes declared as JSON, and returns 413 for more and 415 for another type"),
       "An update of an intern has a body of at most 1048576 bytes.",
     ],
     [
@@ -213,7 +213,7 @@ export const ruleRows = [
       "A chat with an intern has 300 s.",
       "A keepalive comes every 30 s.",
     ],
-    [defaults("an operation on an intern's life has 10 s"), "An operation on the life of an intern has 10 s."],
+    [defaults("a lifecycle operation of an intern has 10 s"), "An operation on the life of an intern has 10 s."],
     [
       STORED,
       "A secret's value has up to 65536 characters.",
@@ -222,19 +222,19 @@ export const ruleRows = [
     ],
     [REFUSED, "A secret beyond a limit is a 400."],
     [
-      internUpdate("takes %j"),
+      internUpdate("accepts %j"),
       "An intern's name has 2 to 17 characters.",
       "A description has up to 2000 characters.",
       "Instructions have up to 100000 characters.",
       "A model slug has up to 200 characters.",
     ],
-    [internUpdate("refuses %j as invalid_body"), "A field of an intern beyond its limit is a 400."],
+    [internUpdate("rejects %j as invalid_body"), "A field of an intern beyond its limit is a 400."],
     [
-      statuses("GET %s takes a page size of 1 to 100 and a skip count from 0"),
+      statuses("GET %s accepts a page size of 1 to 100 and a skip count from 0"),
       "A page of BYOK, guardrails and SCIM has 1 to 100 records.",
     ],
     [
-      statuses("takes a page size of 1 to 500, a skip count to 5000, and four turn ranges"),
+      statuses("accepts a page size of 1 to 500, a skip count to 5000, and four turn ranges"),
       "A page of the dataset has 1 to 500 cells, after up to 5000.",
     ],
     [
@@ -259,15 +259,12 @@ export const ruleRows = [
       "The description of the interface is version 1.0.0.",
     ],
     [
-      records("the session-cost dataset says its version, its window and when it was made"),
+      records("the session-cost dataset has its version, its window and its creation time"),
       "meta.version of the dataset is v1.",
     ],
     [document("the document marks %s.%s as deprecated"), "max_tokens, route and rate_limit are deprecated."],
     [document("the document marks the charge endpoint as deprecated"), "The charge endpoint is deprecated."],
-    [
-      requests("limits the output by max_completion_tokens, and by max_tokens where that is absent"),
-      "max_tokens is still read.",
-    ],
+    [requests("limits the output by max_completion_tokens, or by max_tokens without it"), "max_tokens is still read."],
     [records("%s: enabled adds routing metadata"), "The legacy metadata header is still read."],
   ),
 ]
