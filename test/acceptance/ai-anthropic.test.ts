@@ -34,8 +34,8 @@ describe.each(AUTHORS)("@ai-sdk/anthropic with the API format of %s", (author) =
 })
 
 test("@ai-sdk/anthropic: an unknown model is an API error with status 404", async () => {
-  const asked = generateText({ model: model("sim/none"), prompt: "Hello", maxRetries: 0 })
-  const failure: unknown = await asked.catch((error: unknown) => error)
+  const pending = generateText({ model: model("sim/none"), prompt: "Hello", maxRetries: 0 })
+  const failure: unknown = await pending.catch((error: unknown) => error)
   expect(APICallError.isInstance(failure)).toBe(true)
   expect(failure).toMatchObject({ statusCode: 404, message: expect.stringMatching(/sim\/none/) as string })
 })

@@ -17,15 +17,15 @@ const weather = tool({
   execute: weatherIn,
 })
 
-const surfaces = {
+const endpoints = {
   responses: (model: string) => provider()(model),
   chat: (model: string) => provider().chat(model),
 }
 
 describe.each(AUTHORS)("@ai-sdk/openai with the API format of %s", (author) => {
-  test.each(["responses", "chat"] as const)("completes a streamed tool loop on %s", async (surface) => {
+  test.each(["responses", "chat"] as const)("completes a streamed tool loop on %s", async (endpoint) => {
     const result = streamText({
-      model: surfaces[surface](`${author}/tool-call`),
+      model: endpoints[endpoint](`${author}/tool-call`),
       prompt: QUESTION,
       tools: { weather },
       stopWhen: stepCountIs(4),
@@ -41,9 +41,9 @@ describe.each(AUTHORS)("@ai-sdk/openai with the API format of %s", (author) => {
   })
 })
 
-test.each(["responses", "chat"] as const)("@ai-sdk/openai: an unknown model is a 404 on %s", async (surface) => {
-  const asked = generateText({ model: surfaces[surface]("sim/none"), prompt: "Hello", maxRetries: 0 })
-  const failure: unknown = await asked.catch((error: unknown) => error)
+test.each(["responses", "chat"] as const)("@ai-sdk/openai: an unknown model is a 404 on %s", async (endpoint) => {
+  const pending = generateText({ model: endpoints[endpoint]("sim/none"), prompt: "Hello", maxRetries: 0 })
+  const failure: unknown = await pending.catch((error: unknown) => error)
   expect(APICallError.isInstance(failure)).toBe(true)
   expect(failure).toMatchObject({ statusCode: 404, message: expect.stringMatching(/sim\/none/) as string })
 })

@@ -18,8 +18,8 @@ const weather = tool({
 })
 
 function costOf({ providerMetadata }: { providerMetadata: ProviderMetadata | undefined }): number {
-  const told = providerMetadata?.["openrouter"] as { usage: { cost: number } } | undefined
-  return told?.usage.cost ?? Number.NaN
+  const metadata = providerMetadata?.["openrouter"] as { usage: { cost: number } } | undefined
+  return metadata?.usage.cost ?? Number.NaN
 }
 
 describe.each(AUTHORS)("@openrouter/ai-sdk-provider with the API format of %s", (author) => {
@@ -31,9 +31,9 @@ describe.each(AUTHORS)("@openrouter/ai-sdk-provider with the API format of %s", 
       tools: { weather },
       stopWhen: stepCountIs(4),
     })
-    let said = ""
-    for await (const text of result.textStream) said += text
-    expect(said).toBe(ANSWER)
+    let streamed = ""
+    for await (const text of result.textStream) streamed += text
+    expect(streamed).toBe(ANSWER)
     const steps = await result.steps
     expect(steps.map(({ finishReason }) => finishReason)).toEqual(["tool-calls", "stop"])
     const costs = steps.map(costOf)
@@ -49,8 +49,8 @@ describe.each(AUTHORS)("@openrouter/ai-sdk-provider with the API format of %s", 
 })
 
 test("@openrouter/ai-sdk-provider: an unknown model is an API error with status 404", async () => {
-  const asked = generateText({ model: provider(organization).chat("sim/none"), prompt: "Hello", maxRetries: 0 })
-  const failure: unknown = await asked.catch((error: unknown) => error)
+  const pending = generateText({ model: provider(organization).chat("sim/none"), prompt: "Hello", maxRetries: 0 })
+  const failure: unknown = await pending.catch((error: unknown) => error)
   expect(APICallError.isInstance(failure)).toBe(true)
   expect(failure).toMatchObject({
     statusCode: 404,

@@ -36,8 +36,8 @@ describe.each(AUTHORS)("@anthropic-ai/sdk with the API format of %s", (author) =
 
   test("completes a streamed tool loop", async () => {
     const client = anthropic(organization.apiKey)
-    const asked = { model: `${author}/tool-call`, tools, ...LIMIT }
-    const first = await client.messages.stream({ ...asked, messages: [user(QUESTION)] }).finalMessage()
+    const request = { model: `${author}/tool-call`, tools, ...LIMIT }
+    const first = await client.messages.stream({ ...request, messages: [user(QUESTION)] }).finalMessage()
     expect(first.stop_reason).toBe("tool_use")
     const called = first.content.find((block) => block.type === "tool_use")
     expect(called).toMatchObject({ name: NAME, input: { city: QUESTION } })
@@ -48,25 +48,25 @@ describe.each(AUTHORS)("@anthropic-ai/sdk with the API format of %s", (author) =
       { role: "assistant" as const, content: first.content },
       { role: "user" as const, content: [result] },
     ]
-    const second = client.messages.stream({ ...asked, messages })
-    let said = ""
-    second.on("text", (text) => (said += text))
+    const second = client.messages.stream({ ...request, messages })
+    let streamed = ""
+    second.on("text", (text) => (streamed += text))
     const final = await second.finalMessage()
-    expect([said, textOf(final)]).toEqual([ANSWER, ANSWER])
+    expect([streamed, textOf(final)]).toEqual([ANSWER, ANSWER])
     expect(final.usage.output_tokens).toBeGreaterThan(0)
   })
 
   test("runs parallel tool calls", async () => {
-    const asked = { model: `${author}/parallel-tools`, tools, messages: [user(QUESTION)], ...LIMIT }
-    const { content } = await anthropic(organization.apiKey).messages.stream(asked).finalMessage()
+    const request = { model: `${author}/parallel-tools`, tools, messages: [user(QUESTION)], ...LIMIT }
+    const { content } = await anthropic(organization.apiKey).messages.stream(request).finalMessage()
     const calls = content.filter((block) => block.type === "tool_use")
     expect(calls.map(({ input }) => input)).toEqual(Array.from({ length: 3 }, () => ({ city: QUESTION })))
     expect(new Set(calls.map(({ id }) => id)).size).toBe(3)
   })
 
   test("streams reasoning before text", async () => {
-    const asked = { model: `${author}/reasoning`, messages: [user("Why?")], ...LIMIT }
-    const message = await anthropic(organization.apiKey).messages.stream(asked).finalMessage()
+    const request = { model: `${author}/reasoning`, messages: [user("Why?")], ...LIMIT }
+    const message = await anthropic(organization.apiKey).messages.stream(request).finalMessage()
     expect(message.content).toMatchObject([
       { type: "thinking", thinking: expect.stringContaining("I will repeat it.") as string },
       { type: "text", text: "Why?" },
@@ -83,18 +83,18 @@ describe.each(AUTHORS)("@anthropic-ai/sdk with the API format of %s", (author) =
   })
 
   test("counts the tokens of a request before it is sent", async () => {
-    const asked = { model: `${author}/echo`, messages: [user("Hello there")] }
-    expect((await anthropic(organization.apiKey).messages.countTokens(asked)).input_tokens).toBeGreaterThan(0)
+    const request = { model: `${author}/echo`, messages: [user("Hello there")] }
+    expect((await anthropic(organization.apiKey).messages.countTokens(request)).input_tokens).toBeGreaterThan(0)
   })
 
   test("throws a RateLimitError for a provider's 429", async () => {
-    const asked = { model: `${author}/status-429`, messages: [user("Hello")], ...LIMIT }
-    await expect(anthropic(organization.apiKey).messages.create(asked)).rejects.toBeInstanceOf(RateLimitError)
+    const request = { model: `${author}/status-429`, messages: [user("Hello")], ...LIMIT }
+    await expect(anthropic(organization.apiKey).messages.create(request)).rejects.toBeInstanceOf(RateLimitError)
   })
 })
 
 test("@anthropic-ai/sdk: an unknown model is a NotFoundError, a wrong key an AuthenticationError", async () => {
-  const asked = { model: "sim/none", messages: [user("Hello")], ...LIMIT }
-  await expect(anthropic(organization.apiKey).messages.create(asked)).rejects.toBeInstanceOf(NotFoundError)
-  await expect(anthropic("sk-gw-v1-wrong").messages.create(asked)).rejects.toBeInstanceOf(AuthenticationError)
+  const request = { model: "sim/none", messages: [user("Hello")], ...LIMIT }
+  await expect(anthropic(organization.apiKey).messages.create(request)).rejects.toBeInstanceOf(NotFoundError)
+  await expect(anthropic("sk-gw-v1-wrong").messages.create(request)).rejects.toBeInstanceOf(AuthenticationError)
 })

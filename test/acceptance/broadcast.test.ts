@@ -31,7 +31,7 @@ type Destination = {
   }
 }
 
-async function ask(key: string, method: string, path: string, body?: object) {
+async function callApi(key: string, method: string, path: string, body?: object) {
   const response = await fetch(`${gatewayUrl}${path}`, {
     method,
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -44,16 +44,16 @@ async function ask(key: string, method: string, path: string, body?: object) {
 
 const listen = async (by: Organization, type: string, config: object, more: object = {}) => {
   const input = { type, name: type, config, ...more }
-  return (await ask(by.managementKey, "POST", "/observability/destinations", input)).json.data
+  return (await callApi(by.managementKey, "POST", "/observability/destinations", input)).json.data
 }
 
 const call = async (by: Organization, text: string, more: object = {}) => {
   const body = { model: "sim/echo", messages: [{ role: "user", content: text }], ...more }
-  return (await ask(by.apiKey, "POST", "/chat/completions", body)).headers.get("x-generation-id") ?? ""
+  return (await callApi(by.apiKey, "POST", "/chat/completions", body)).headers.get("x-generation-id") ?? ""
 }
 
-const PATIENCE_MS = 60_000
-const once = <T>(check: () => T | Promise<T>) => eventually(check, PATIENCE_MS)
+const WAIT_MS = 60_000
+const once = <T>(check: () => T | Promise<T>) => eventually(check, WAIT_MS)
 const generationsIn = (receiver: Receiver) =>
   spansIn(receiver.got).map((span) => attributeOf(span, "gateway.generation_id") as string)
 
@@ -126,7 +126,8 @@ describe("an OpenTelemetry collector", () => {
       path: "/v1/traces",
       headers: { "content-type": "application/json", "x-tenant": "ours" },
     })
-    for (const told of exportsIn(collector.got)) expect(plain(rewritten(told))).toMatchObject(plain(told) as object)
+    for (const exported of exportsIn(collector.got))
+      expect(plain(rewritten(exported))).toMatchObject(plain(exported) as object)
     const [span] = spansIn(collector.got)
     expect(span).toMatchObject({ traceId: trace.trace_id, parentSpanId: trace.parent_span_id, kind: 3 })
     expect(span && attributeOf(span, "gen_ai.input.messages")).toContain("Hello, collector")
@@ -199,13 +200,13 @@ describe("a destination that is unavailable under load", () => {
     await round(CALLS / 3)
     await collector.stop()
     await round(CALLS / 3)
-    const away = () => ask(busy.managementKey, "GET", `/observability/destinations/${id}`)
+    const away = () => callApi(busy.managementKey, "GET", `/observability/destinations/${id}`)
     await once(async () => expect((await away()).json.data.backlog).toBeGreaterThan(0))
     expect((await away()).json.data.last_error).toBe("the connection failed")
     await collector.start()
     await round(CALLS / 3)
     // Ends the backoff early.
-    await ask(busy.managementKey, "POST", `/observability/destinations/${id}/redeliver`)
+    await callApi(busy.managementKey, "POST", `/observability/destinations/${id}/redeliver`)
     await once(() => expect(new Set(generationsIn(collector)).size).toBe(CALLS))
     await once(() => expect(new Set(generationsIn(other)).size).toBe(CALLS))
     expect(new Set(generationsIn(collector))).toEqual(new Set(ids))

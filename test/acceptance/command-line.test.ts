@@ -27,8 +27,8 @@ async function done(args: readonly string[], more?: Record<string, string>): Pro
 }
 
 test("lists its commands, and shows the usage of each with --help", async () => {
-  const told = await done(["--help"])
-  const names = told.split("\n").flatMap((line) => /^ {2}([a-z-]+(?: [a-z]+)?) {2,}\S/.exec(line)?.[1] ?? [])
+  const help = await done(["--help"])
+  const names = help.split("\n").flatMap((line) => /^ {2}([a-z-]+(?: [a-z]+)?) {2,}\S/.exec(line)?.[1] ?? [])
   expect(names).toEqual([
     "init",
     "keys list",
@@ -66,9 +66,9 @@ test.each([
   [["catalogue", "price", "a/b", "c"], "Say what is to change"],
   [["catalogue", "update", "/nowhere.json"], "cannot be read"],
   [["export", "--from", "2020-01-01", "--out", "/nowhere/calls.csv"], "/nowhere/calls.csv cannot be written: ENOENT"],
-])("%j prints the usage error", async (args, words) => {
+])("%j prints the usage error", async (args, message) => {
   const { code, errors } = await gateway(args)
-  expect([code, errors]).toEqual([2, expect.stringContaining(words)])
+  expect([code, errors]).toEqual([2, expect.stringContaining(message)])
 })
 
 test("a missing gateway and a missing key are reported", async () => {
@@ -79,8 +79,8 @@ test("a missing gateway and a missing key are reported", async () => {
   const { port } = page.address() as AddressInfo
   const other = await gateway(["providers"], { GATEWAY_URL: `http://127.0.0.1:${port}` })
   expect([other.code, other.errors]).toEqual([2, expect.stringContaining("is no gateway")])
-  const nowhere = await gateway(["providers"], { GATEWAY_URL: "http://127.0.0.1:9" })
-  expect([nowhere.code, nowhere.errors]).toEqual([2, expect.stringContaining("There is no gateway at")])
+  const unreachable = await gateway(["providers"], { GATEWAY_URL: "http://127.0.0.1:9" })
+  expect([unreachable.code, unreachable.errors]).toEqual([2, expect.stringContaining("There is no gateway at")])
   const keyless = await gateway(["reconcile"], {
     BOOTSTRAP_MANAGEMENT_KEY: "",
     GATEWAY_URL: `${inject("gateway").url}/`,
@@ -146,11 +146,11 @@ describe("a manager", () => {
     const folder = mkdtempSync(path.join(tmpdir(), "gateway-export-"))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const file = path.join(folder, "calls.csv")
-    const ask = async () => {
+    const run = async () => {
       await done(["export", "--from", "2020-01-01", "--out", file])
       return readFileSync(file, "utf8")
     }
-    await expect.poll(ask, { timeout: 20_000, interval: 500 }).toContain("sim/echo")
+    await expect.poll(run, { timeout: 20_000, interval: 500 }).toContain("sim/echo")
     const lines = (await done(["export", "--from", "2020-01-01", "--format", "ndjson"])).trimEnd().split("\n")
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ model: "sim/echo" })
   })

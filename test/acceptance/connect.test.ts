@@ -52,10 +52,10 @@ function newHome({ apiKey } = organization) {
 }
 
 /** Runs an agent with only the configuration that `connect` wrote: the environment has no variable of the gateway. */
-function prompt(agent: Agent, { home, path: searched }: { home: string; path: string }, words: readonly string[]) {
+function prompt(agent: Agent, { home, path: searched }: { home: string; path: string }, promptArgs: readonly string[]) {
   const { argv, quiet } = AGENTS[agent]
   const [command, ...args] = argv
-  return run(command, [...args, ...words], { env: { HOME: home, PATH: searched, ...quiet }, cwd: home })
+  return run(command, [...args, ...promptArgs], { env: { HOME: home, PATH: searched, ...quiet }, cwd: home })
 }
 
 test.each(["opencode", "codex", "claude"] as const)(

@@ -121,7 +121,7 @@ test("the first ten minutes print what the page shows", async () => {
     if (before.length > 0) await second.run(before.join("\n"))
     return gateway.start(`npm start -- --port ${port}`, READY)
   }
-  const inVain = (commands: string) =>
+  const expectingFailure = (commands: string) =>
     commands.replaceAll(/^npm start(?: --(.*))?$/gm, (_, options: string | undefined) => {
       return options?.includes("--port") ? `npm start --${options}` : `npm start -- --port ${port}${options ?? ""}`
     })
@@ -129,7 +129,7 @@ test("the first ten minutes print what the page shows", async () => {
     const { line, commands, printed, terminal } = step
     const isStart = printed[0] === "The gateway is ready."
     if (!isStart) gateway?.clear()
-    const lines = isStart ? await start(step) : await second.run(inVain(commands))
+    const lines = isStart ? await start(step) : await second.run(expectingFailure(commands))
     expect(matches(printed, lines), `line ${line}:\n${printed.join("\n")}\n--- printed:\n${lines.join("\n")}`).toBe(
       true,
     )

@@ -1,7 +1,7 @@
 import { methods } from "@agentclientprotocol/sdk"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { sharesSessions } from "../support/shared-sessions.ts"
-import { talkTo } from "../daemon/talk.ts"
+import { newInternApi } from "../daemon/intern-client.ts"
 import { runDaemon } from "../daemon/run-daemon.ts"
 import { eventually } from "../support/eventually.ts"
 import { type Access, closeEditors, connectEditor as connect } from "../support/published-editor.ts"
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(closeEditors)
 
-async function told<T>(method: string, resource: string, body?: object): Promise<T> {
+async function callApi<T>(method: string, resource: string, body?: object): Promise<T> {
   const answer = await fetch(gatewayUrl + resource, {
     method,
     headers: { authorization: `Bearer ${organization.apiKey}`, ...(body && { "content-type": "application/json" }) },
@@ -27,13 +27,13 @@ async function told<T>(method: string, resource: string, body?: object): Promise
 }
 
 const becomesRunning = (id: string) =>
-  eventually(async () => expect(await told("GET", `/interns/${id}`)).toMatchObject({ status: "running" }))
+  eventually(async () => expect(await callApi("GET", `/interns/${id}`)).toMatchObject({ status: "running" }))
 
 test("the published ACP client works with an intern's agent, disconnects, and loads its session again", async () => {
   const made = { name: "ada", model: "sim/tool-call", provision: true }
-  const { id } = await told<{ id: string }>("POST", "/interns", made)
+  const { id } = await callApi<{ id: string }>("POST", "/interns", made)
   await becomesRunning(id)
-  const access = await told<Access>("GET", `/interns/${id}/daemon`)
+  const access = await callApi<Access>("GET", `/interns/${id}/daemon`)
   const first = connect(access)
   expect(await first.begin()).toMatchObject({ protocolVersion: 1, agentCapabilities: { loadSession: true } })
   const { sessionId } = await first.connection.agent.request(methods.agent.session.new, { cwd: "/", mcpServers: [] })
@@ -47,19 +47,19 @@ test("the published ACP client works with an intern's agent, disconnects, and lo
   expect(second.said("user_message_chunk")).toBe("echo hello | tr a-z A-Z")
   expect(await second.prompt(sessionId, "pwd")).toMatchObject({ stopReason: "end_turn" })
 
-  await told("POST", `/interns/${id}/suspend`)
+  await callApi("POST", `/interns/${id}/suspend`)
   await second.connection.closed
   await expect(connect(access).begin()).rejects.toThrow()
 })
 
 test("the published ACP client works with an agent of a daemon, and cancels its turn", async () => {
   const made = { name: "bob", host: "daemon", model: "sim/echo", provision: true }
-  const { id } = await told<{ id: string }>("POST", "/interns", made)
-  const { token } = await told<{ token: string }>("POST", `/interns/${id}/daemon/token`)
+  const { id } = await callApi<{ id: string }>("POST", "/interns", made)
+  const { token } = await callApi<{ token: string }>("POST", `/interns/${id}/daemon/token`)
   const daemon = runDaemon(Number(new URL(gatewayUrl).port), { intern: id, token, args: [] })
   try {
     await becomesRunning(id)
-    const editor = connect(await told<Access>("GET", `/interns/${id}/daemon`))
+    const editor = connect(await callApi<Access>("GET", `/interns/${id}/daemon`))
     await editor.begin()
     const { agent } = editor.connection
     const { sessionId } = await agent.request(methods.agent.session.new, { cwd: "/", mcpServers: [] })
@@ -78,13 +78,13 @@ test("the published ACP client works with an agent of a daemon, and cancels its 
 })
 
 test("an ACP client shares sessions with chats in both directions, and a question can be answered from the list", async () => {
-  const { id } = await told<{ id: string }>("POST", "/interns", {
+  const { id } = await callApi<{ id: string }>("POST", "/interns", {
     name: "eve",
     model: "sim/tool-call",
     provision: true,
   })
   await becomesRunning(id)
-  const talk = talkTo(gatewayUrl, organization.apiKey)
-  const access = await told<Access>("GET", `/interns/${id}/daemon`)
-  await sharesSessions({ id, talk, access, command: (text) => text })
+  const internApi = newInternApi(gatewayUrl, organization.apiKey)
+  const access = await callApi<Access>("GET", `/interns/${id}/daemon`)
+  await sharesSessions({ id, internApi, access, command: (text) => text })
 })

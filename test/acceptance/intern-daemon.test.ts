@@ -19,7 +19,7 @@ let daemon: Daemon
 let session: string | undefined
 const archive = mkdtempSync(path.join(tmpdir(), "gateway-archive-"))
 
-async function ask(method: string, resource: string, body?: object): Promise<Response> {
+async function send(method: string, resource: string, body?: object): Promise<Response> {
   const headers = {
     authorization: `Bearer ${organization.apiKey}`,
     ...(body && { "content-type": "application/json" }),
@@ -27,8 +27,13 @@ async function ask(method: string, resource: string, body?: object): Promise<Res
   return fetch(gatewayUrl + resource, { method, headers, ...(body && { body: JSON.stringify(body) }) })
 }
 
-async function told(status: number, method: string, resource: string, body?: object): Promise<Record<string, unknown>> {
-  const answer = await ask(method, resource, body)
+async function expectStatus(
+  status: number,
+  method: string,
+  resource: string,
+  body?: object,
+): Promise<Record<string, unknown>> {
+  const answer = await send(method, resource, body)
   const text = await answer.text()
   expect(answer.status, text).toBe(status)
   return text === "" ? {} : (JSON.parse(text) as Record<string, unknown>)
@@ -36,7 +41,7 @@ async function told(status: number, method: string, resource: string, body?: obj
 
 async function chat(message: object, more: object = {}) {
   const body = { stream: true, messages: [message], ...(session !== undefined && { session_id: session }), ...more }
-  const answer = await ask("POST", `/interns/${id}/chat/completions`, body)
+  const answer = await send("POST", `/interns/${id}/chat/completions`, body)
   const frames = (await answer.text()).split("\n\n").filter((frame) => frame.startsWith("data: {"))
   const chunks = frames.map((frame) => JSON.parse(frame.slice(6)) as Chunk)
   return {
@@ -48,17 +53,20 @@ async function chat(message: object, more: object = {}) {
     usage: chunks.at(-1)?.usage,
   }
 }
-const say = (content: string, more: object = {}) => chat({ role: "user", content }, more)
+const prompt = (content: string, more: object = {}) => chat({ role: "user", content }, more)
 
 const becomes = (status: string) =>
-  eventually(async () => expect(await told(200, "GET", `/interns/${id}`)).toMatchObject({ status }))
+  eventually(async () => expect(await expectStatus(200, "GET", `/interns/${id}`)).toMatchObject({ status }))
 
 beforeAll(async () => {
   organization = await newOrganization()
   const input = { name: "ada", host: "daemon", model: "sim/echo", provision: true }
-  id = String((await told(201, "POST", "/interns", input))["id"])
-  await told(200, "PUT", `/vault/interns/${id}/secrets/token`, { hosts: ["api.example.com"], value: "the value" })
-  const { token } = await told(201, "POST", `/interns/${id}/daemon/token`)
+  id = String((await expectStatus(201, "POST", "/interns", input))["id"])
+  await expectStatus(200, "PUT", `/vault/interns/${id}/secrets/token`, {
+    hosts: ["api.example.com"],
+    value: "the value",
+  })
+  const { token } = await expectStatus(201, "POST", `/interns/${id}/daemon/token`)
   const args = ["--archive-dir", archive]
   daemon = runDaemon(Number(new URL(gatewayUrl).port), { intern: id, token: String(token), args })
   await becomes("running")
@@ -70,9 +78,9 @@ afterAll(async () => {
 })
 
 test("a prompt reaches the agent of a daemon through the gateway, and its response comes back", async () => {
-  const heard = await say("say hello\nenv TOKEN")
-  session = heard.session
-  expect(heard).toMatchObject({
+  const reply = await prompt("say hello\nenv TOKEN")
+  session = reply.session
+  expect(reply).toMatchObject({
     text: expect.stringMatching(/^hello TOKEN=vault-token-[0-9a-f]{16}$/) as string,
     ending: "stop",
     usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
@@ -80,36 +88,36 @@ test("a prompt reaches the agent of a daemon through the gateway, and its respon
 })
 
 test("a question is asked, and answered in another request", async () => {
-  const paused = await say("ask rm", { approval_mode: "manual" })
+  const paused = await prompt("ask rm", { approval_mode: "manual" })
   expect(paused).toMatchObject({ ending: "tool_calls", usage: null })
   const went = await chat({ role: "tool", tool_call_id: paused.question, content: "reject_once" })
   expect(went).toMatchObject({ text: "rm: reject_once", ending: "stop" })
 })
 
 test("an agent that dies fails its turn, and its sessions continue with the next one", async () => {
-  expect(await say("crash 3")).toMatchObject({ ending: "error", reason: "turn_failed" })
-  expect(await say("say back")).toMatchObject({ text: "back ", ending: "stop", session })
+  expect(await prompt("crash 3")).toMatchObject({ ending: "error", reason: "turn_failed" })
+  expect(await prompt("say back")).toMatchObject({ text: "back ", ending: "stop", session })
 })
 
 test("changed settings are applied by a provision", async () => {
-  await told(200, "PATCH", `/interns/${id}`, { model: "sim/paced" })
-  expect((await say("env OPENAI_MODEL")).text).toBe("OPENAI_MODEL=sim/echo")
-  await told(202, "POST", `/interns/${id}/provision`)
+  await expectStatus(200, "PATCH", `/interns/${id}`, { model: "sim/paced" })
+  expect((await prompt("env OPENAI_MODEL")).text).toBe("OPENAI_MODEL=sim/echo")
+  await expectStatus(202, "POST", `/interns/${id}/provision`)
   await becomes("running")
-  expect((await say("env OPENAI_MODEL")).text).toBe("OPENAI_MODEL=sim/paced")
+  expect((await prompt("env OPENAI_MODEL")).text).toBe("OPENAI_MODEL=sim/paced")
 })
 
 test("a suspended intern keeps its disk and its sessions", async () => {
-  await told(200, "POST", `/interns/${id}/suspend`)
+  await expectStatus(200, "POST", `/interns/${id}/suspend`)
   await becomes("stopped")
-  await told(202, "POST", `/interns/${id}/provision`)
+  await expectStatus(202, "POST", `/interns/${id}/provision`)
   await becomes("running")
-  expect(await say("say resumed")).toMatchObject({ text: "resumed ", ending: "stop", session })
+  expect(await prompt("say resumed")).toMatchObject({ text: "resumed ", ending: "stop", session })
 })
 
 test("a deleted intern is archived if its daemon has an archive, and the daemon exits", async () => {
-  await told(202, "DELETE", `/interns/${id}`, {})
+  await expectStatus(202, "DELETE", `/interns/${id}`, {})
   expect(await daemon.exited).toBe(3)
-  await eventually(async () => expect((await ask("GET", `/interns/${id}`)).status).toBe(404))
+  await eventually(async () => expect((await send("GET", `/interns/${id}`)).status).toBe(404))
   expect(readdirSync(archive)).toHaveLength(1)
 })

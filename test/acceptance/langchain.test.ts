@@ -23,9 +23,9 @@ const weather = tool((input) => weatherIn(input as { city: string }), {
 })
 
 async function collect(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessageChunk> {
-  let whole: AIMessageChunk | undefined
-  for await (const chunk of stream) whole = whole ? whole.concat(chunk) : chunk
-  return whole ?? new AIMessageChunk("")
+  let message: AIMessageChunk | undefined
+  for await (const chunk of stream) message = message ? message.concat(chunk) : chunk
+  return message ?? new AIMessageChunk("")
 }
 
 describe.each(AUTHORS)("@langchain/openai with the API format of %s", (author) => {

@@ -19,7 +19,7 @@ export type Started = {
 }
 
 const GREETING = "Ctrl-C ends it."
-const START_PATIENCE_MS = 80_000
+const START_TIMEOUT_MS = 80_000
 
 /** Runs `npm start` until it is ready. `by` runs it: this Node, or a shell above it. */
 export async function npmStart(
@@ -33,7 +33,7 @@ export async function npmStart(
   await eventually(() => {
     if (child.exitCode !== null) return
     if (!printed().includes(GREETING)) throw new Error(`No greeting yet.\n${printed()}`)
-  }, START_PATIENCE_MS)
+  }, START_TIMEOUT_MS)
   if (child.exitCode !== null) throw new Error(`npm start exited with ${child.exitCode}.\n${printed()}`)
   const env = readEnvFile(path.join(state, ".dev.env"))
   return {
@@ -64,7 +64,7 @@ export function byShell(args: readonly string[]): ChildProcess {
 }
 
 /** Runs until it exits without becoming ready. */
-export async function npmStartInVain(port: number, state: string): Promise<{ code: number | null; printed: string }> {
+export async function failingNpmStart(port: number, state: string): Promise<{ code: number | null; printed: string }> {
   const child = byNode(["--port", String(port), "--state", state])
   const printed = collect(child)
   const [code] = (await once(child, "close")) as [number | null]

@@ -23,13 +23,13 @@ function runner(useResponses: boolean): Runner {
   return new Runner({ modelProvider, tracingDisabled: true })
 }
 
-const surfaces = [
+const endpoints = [
   ["responses", true],
   ["chat completions", false],
 ] as const
 
 describe.each(AUTHORS)("@openai/agents with the API format of %s", (author) => {
-  test.each(surfaces)("completes a streamed run with a tool on %s", async (_, useResponses) => {
+  test.each(endpoints)("completes a streamed run with a tool on %s", async (_, useResponses) => {
     const agent = new Agent({
       name: "Reporter",
       instructions: "Be brief.",
@@ -37,10 +37,10 @@ describe.each(AUTHORS)("@openai/agents with the API format of %s", (author) => {
       tools: [weather],
     })
     const result = await runner(useResponses).run(agent, QUESTION, { stream: true })
-    let said = ""
-    for await (const text of result.toTextStream({ compatibleWithNodeStreams: false })) said += text
+    let streamed = ""
+    for await (const text of result.toTextStream({ compatibleWithNodeStreams: false })) streamed += text
     await result.completed
-    expect(said).toBe(ANSWER)
+    expect(streamed).toBe(ANSWER)
     expect(result.finalOutput).toBe(ANSWER)
     const { requests, inputTokens, outputTokens, totalTokens } = result.state.usage
     expect(requests).toBe(2)
@@ -49,7 +49,7 @@ describe.each(AUTHORS)("@openai/agents with the API format of %s", (author) => {
   })
 })
 
-test.each(surfaces)("@openai/agents: an unknown model is a NotFoundError on %s", async (_, useResponses) => {
+test.each(endpoints)("@openai/agents: an unknown model is a NotFoundError on %s", async (_, useResponses) => {
   const agent = new Agent({ name: "Reporter", model: "sim/none" })
   await expect(runner(useResponses).run(agent, "Hello")).rejects.toBeInstanceOf(NotFoundError)
 })

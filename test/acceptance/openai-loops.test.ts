@@ -104,9 +104,9 @@ describe("openai: server tools", () => {
   test("a server tool runs inside one response, non-streamed and streamed", async () => {
     const client = openai(organization.apiKey)
     const body = { model: "sim/tool-call", messages: [user], tools: [clock as unknown as ChatCompletionTool] }
-    const whole = await client.chat.completions.create(body)
+    const completion = await client.chat.completions.create(body)
     const streamed = await client.chat.completions.stream(body).finalChatCompletion()
-    for (const { choices } of [whole, streamed]) {
+    for (const { choices } of [completion, streamed]) {
       expect(choices[0]?.finish_reason).toBe("stop")
       expect(choices[0]?.message.content).toMatch(/^The tool answered: .*\d{4}-\d{2}-\d{2}T/s)
     }
@@ -126,13 +126,13 @@ test("openai: an unknown model is a NotFoundError on every endpoint", async () =
   const client = openai(organization.apiKey)
   const model = "sim/none"
   const messages = [{ role: "user" as const, content: "Hello" }]
-  for (const ask of [
+  for (const call of [
     () => client.chat.completions.create({ model, messages }),
     () => client.chat.completions.stream({ model, messages }).finalChatCompletion(),
     () => client.responses.create({ model, input: "Hello" }),
     () => client.responses.stream({ model, input: "Hello" }).finalResponse(),
     () => client.embeddings.create({ model, input: "Hello" }),
   ]) {
-    await expect(ask()).rejects.toBeInstanceOf(NotFoundError)
+    await expect(call()).rejects.toBeInstanceOf(NotFoundError)
   }
 })

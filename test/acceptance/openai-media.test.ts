@@ -39,11 +39,11 @@ test("openai: a model without this modality is a NotFoundError", async () => {
   const client = openai(organization.apiKey)
   const model = "sim/echo"
   const file = await toFile(Buffer.from("sound"), "a.wav")
-  for (const ask of [
+  for (const call of [
     () => client.images.generate({ model, prompt: "a dot" }),
     () => client.audio.speech.create({ model, voice: "alloy", input: "Hello" }),
     () => client.audio.transcriptions.create({ model, file }),
   ]) {
-    await expect(ask()).rejects.toBeInstanceOf(NotFoundError)
+    await expect(call()).rejects.toBeInstanceOf(NotFoundError)
   }
 })

@@ -74,7 +74,7 @@ describe("the openai client", () => {
   })
 
   test.each(["sim/tool-call", "sim/parallel-tools"])("runs the streamed tools of %s itself", async (model) => {
-    const asked: unknown[] = []
+    const inputs: unknown[] = []
     const runner = client.chat.completions.runTools({
       model,
       stream: true,
@@ -86,7 +86,7 @@ describe("the openai client", () => {
             ...weather.function,
             parse: JSON.parse as (text: string) => { city: string },
             function: (input: { city: string }) => {
-              asked.push(input)
+              inputs.push(input)
               return "Sunny"
             },
           },
@@ -94,8 +94,8 @@ describe("the openai client", () => {
       ],
     })
     expect(await runner.finalContent()).toBe("The tool answered: Sunny")
-    expect(asked.length).toBe(model === "sim/tool-call" ? 1 : 3)
-    for (const input of asked) expect(input).toEqual({ city: expect.any(String) as string })
+    expect(inputs.length).toBe(model === "sim/tool-call" ? 1 : 3)
+    for (const input of inputs) expect(input).toEqual({ city: expect.any(String) as string })
   })
 
   test.each([false, true])("parses a response in a JSON schema, streamed: %s", async (streamed) => {

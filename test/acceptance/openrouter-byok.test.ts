@@ -37,8 +37,8 @@ test("each failure is the client's error class for its status", async () => {
   const manager = openrouter(organization.managementKey).byok
   const [stranger, principal] = [openrouter("sk-wrong").byok, openrouter(organization.apiKey).byok]
   const good = { provider: "openai" as const, key: KEY }
-  const refused = async (asked: Promise<unknown>, kind: new (...args: never[]) => Error) =>
-    expect(asked).rejects.toBeInstanceOf(kind)
+  const refused = async (pending: Promise<unknown>, kind: new (...args: never[]) => Error) =>
+    expect(pending).rejects.toBeInstanceOf(kind)
 
   await refused(manager.create({ createBYOKKeyRequest: { ...good, key: "" } }), errors.BadRequestResponseError)
   await refused(stranger.create({ createBYOKKeyRequest: good }), errors.UnauthorizedResponseError)
@@ -61,11 +61,11 @@ test("a call with a BYOK credential reports isByok and costs nothing", async () 
   await openrouter(own.managementKey).byok.create({
     createBYOKKeyRequest: { provider: "embedded" as never, key: KEY, isByokOnly: true },
   })
-  const told = await openrouter(own.apiKey).chat.send({
+  const completion = await openrouter(own.apiKey).chat.send({
     chatRequest: { model: "sim/echo", messages: [{ role: "user", content: "Hello" }] },
   })
-  if (!("usage" in told)) throw new Error("A whole answer was asked for.")
-  expect(told.usage).toMatchObject({ isByok: true, cost: 0 })
+  if (!("usage" in completion)) throw new Error("A whole answer was asked for.")
+  expect(completion.usage).toMatchObject({ isByok: true, cost: 0 })
   const { data } = await openrouter(own.apiKey).apiKeys.getCurrentKeyMetadata()
   expect(data.usage).toBe(0)
 })

@@ -8,8 +8,8 @@ beforeAll(async () => {
   organization = await newOrganization()
 })
 
-const refused = async (asked: Promise<unknown>, kind: new (...args: never[]) => Error) =>
-  expect(asked).rejects.toBeInstanceOf(kind)
+const refused = async (pending: Promise<unknown>, kind: new (...args: never[]) => Error) =>
+  expect(pending).rejects.toBeInstanceOf(kind)
 const bodyOf = (content: string | Uint8Array<ArrayBuffer>, fileName = "notes.md") => ({
   requestBody: { file: { fileName, content: new Blob([content]) } },
 })
@@ -24,8 +24,8 @@ test("the client uploads, retrieves, lists over all pages and deletes files", as
   await files.upload(bodyOf("and more"))
   const names: number[] = []
   for await (const page of await files.list({ limit: 2 })) {
-    const told = page.result as { data: { sizeBytes: number }[] }
-    names.push(...told.data.map(({ sizeBytes }) => sizeBytes))
+    const listed = page.result as { data: { sizeBytes: number }[] }
+    names.push(...listed.data.map(({ sizeBytes }) => sizeBytes))
   }
   expect(names).toEqual([7, 4, 8])
   expect(await files.delete({ fileId: id })).toMatchObject({ id, type: "file_deleted" })
@@ -56,7 +56,7 @@ test("each failure is the client's error class for its status", async () => {
 test("an export is read with the client", async () => {
   const { chat } = openrouter(organization.apiKey)
   await chat.send({ chatRequest: { model: "sim/echo", messages: [{ role: "user", content: "Hello" }] } })
-  const ask = async () => {
+  const create = async () => {
     const response = await fetch(`${inject("gateway").url}/exports`, {
       method: "POST",
       headers: { authorization: `Bearer ${organization.managementKey}`, "content-type": "application/json" },
@@ -67,5 +67,5 @@ test("an export is read with the client", async () => {
     const bytes = await openrouter(organization.managementKey).files.download({ fileId: id })
     return await new Response(bytes as ReadableStream).text()
   }
-  await expect.poll(ask, { timeout: 10_000, interval: 500 }).toContain("sim/echo")
+  await expect.poll(create, { timeout: 10_000, interval: 500 }).toContain("sim/echo")
 })

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 
 /** All pages of a list that the client iterates, in one array. */
-async function whole<T>(pages: Promise<AsyncIterable<{ result: { data: T[]; totalCount: number } }>>): Promise<T[]> {
+async function allPages<T>(pages: Promise<AsyncIterable<{ result: { data: T[]; totalCount: number } }>>): Promise<T[]> {
   const all: T[] = []
   for await (const { result } of await pages) all.push(...result.data)
   return all
@@ -60,7 +60,7 @@ describe("the @openrouter/sdk client", () => {
     const { data } = await manager.guardrails.update(request)
     expect(data).toMatchObject({ name: "New", contentFilters: null, limitUsd: 60, resetInterval: "monthly" })
     for (let more = 0; more < 3; more++) await newGuardrail()
-    expect((await whole(manager.guardrails.list({ limit: 2 }))).length).toBeGreaterThanOrEqual(4)
+    expect((await allPages(manager.guardrails.list({ limit: 2 }))).length).toBeGreaterThanOrEqual(4)
     expect(await manager.guardrails.delete({ id: made.id })).toEqual({ deleted: true })
     await expect(manager.guardrails.get({ id: made.id })).rejects.toBeInstanceOf(NotFoundResponseError)
   })
@@ -70,7 +70,7 @@ describe("the @openrouter/sdk client", () => {
     const id = team.data.defaultGuardrailId
     const { data } = await manager.guardrails.update({ id, updateGuardrailRequest: { enforceZdr: true } })
     expect(data).toMatchObject({ id, workspaceId: team.data.id, enforceZdr: true, enforceZdrOther: true })
-    expect(await whole(manager.guardrails.list({ workspaceId: team.data.id }))).toEqual([data])
+    expect(await allPages(manager.guardrails.list({ workspaceId: team.data.id }))).toEqual([data])
   })
 
   test("assigns keys and members, lists them and removes them", async () => {
@@ -78,18 +78,18 @@ describe("the @openrouter/sdk client", () => {
     const { data: key } = await newKey()
     const keys = { keyHashes: [key.hash] }
     expect(await manager.guardrails.bulkAssignKeys({ id, bulkAssignKeysRequest: keys })).toEqual({ assignedCount: 1 })
-    const byKey = await whole(manager.guardrails.listGuardrailKeyAssignments({ id, limit: 1 }))
+    const byKey = await allPages(manager.guardrails.listGuardrailKeyAssignments({ id, limit: 1 }))
     expect(byKey).toMatchObject([{ guardrailId: id, keyHash: key.hash, keyName: "guarded", keyLabel: key.label }])
-    expect(await whole(manager.guardrails.listKeyAssignments({ limit: 1 }))).toEqual(byKey)
+    expect(await allPages(manager.guardrails.listKeyAssignments({ limit: 1 }))).toEqual(byKey)
     const taken = await manager.guardrails.bulkUnassignKeys({ id, bulkUnassignKeysRequest: keys })
     expect(taken).toEqual({ unassignedCount: 1 })
 
     const people = { memberUserIds: [userId] }
     const given = await manager.guardrails.bulkAssignMembers({ id, bulkAssignMembersRequest: people })
     expect(given).toEqual({ assignedCount: 1 })
-    const byMember = await whole(manager.guardrails.listGuardrailMemberAssignments({ id, limit: 1 }))
+    const byMember = await allPages(manager.guardrails.listGuardrailMemberAssignments({ id, limit: 1 }))
     expect(byMember).toMatchObject([{ guardrailId: id, userId, organizationId: organization.id }])
-    expect(await whole(manager.guardrails.listMemberAssignments({ limit: 1 }))).toEqual(byMember)
+    expect(await allPages(manager.guardrails.listMemberAssignments({ limit: 1 }))).toEqual(byMember)
     const left = await manager.guardrails.bulkUnassignMembers({ id, bulkUnassignMembersRequest: people })
     expect(left).toEqual({ unassignedCount: 1 })
   })
@@ -115,16 +115,16 @@ describe("the @openrouter/sdk client", () => {
     })
     await manager.guardrails.bulkAssignKeys({ id, bulkAssignKeysRequest: { keyHashes: [row.hash] } })
     const client = openrouter(key)
-    const ask = (model: string, content: string) =>
+    const complete = (model: string, content: string) =>
       client.chat.send({
         xOpenRouterMetadata: "enabled",
         chatRequest: { model, messages: [{ role: "user" as const, content }], stream: false as const },
       })
-    await expect(ask("sim/json", "Hi")).rejects.toBeInstanceOf(ForbiddenResponseError)
-    const blocked = await ask("sim/echo", "It is 536-90-4399").catch((error: unknown) => error)
+    await expect(complete("sim/json", "Hi")).rejects.toBeInstanceOf(ForbiddenResponseError)
+    const blocked = await complete("sim/echo", "It is 536-90-4399").catch((error: unknown) => error)
     expect(blocked).toBeInstanceOf(ForbiddenResponseError)
     expect((blocked as ForbiddenResponseError).error).toMatchObject({ code: 403, metadata: { patterns: ["ssn"] } })
-    const answer = await ask("sim/echo", "Mail lovelace@example.com, please")
+    const answer = await complete("sim/echo", "Mail lovelace@example.com, please")
     expect(JSON.stringify(answer)).not.toContain("lovelace")
     expect("openrouterMetadata" in answer && answer.openrouterMetadata?.pipeline).toMatchObject([
       {

@@ -11,7 +11,7 @@ const NOWHERE = "01900000-0000-7000-8000-000000000000"
  * The client reads only `openrouter.provide_input`, which a deployment sends with the CLIENT_DIALECT for it. This
  * gateway sends `service.provide_input`, so the name is replaced on its way.
  */
-function inTheClientsWords(apiKey: string): OpenRouter {
+function withClientToolName(apiKey: string): OpenRouter {
   const httpClient = new HTTPClient({
     fetcher: async (input, init) => {
       const response = await (init === undefined ? fetch(input) : fetch(input, init))
@@ -58,10 +58,10 @@ test("the client creates, lists, suspends and deletes an intern", async () => {
 })
 
 test("a turn pauses at a question, is answered and ends, and the client knows every chunk", async () => {
-  const client = inTheClientsWords((await newOrganization()).apiKey)
+  const client = withClientToolName((await newOrganization()).apiKey)
   const internId = await newIntern(client)
-  const asked = await chat(client, internId, [{ role: "user", content: "echo hello" }], { approvalMode: "manual" })
-  const call = asked.flatMap(({ choices }) => choices).find(({ delta }) => delta.toolCalls)?.delta.toolCalls?.[0]
+  const paused = await chat(client, internId, [{ role: "user", content: "echo hello" }], { approvalMode: "manual" })
+  const call = paused.flatMap(({ choices }) => choices).find(({ delta }) => delta.toolCalls)?.delta.toolCalls?.[0]
   expect(JSON.parse(call?.function.arguments ?? "")).toEqual({
     kind: "permission",
     operation: "shell",
@@ -70,10 +70,10 @@ test("a turn pauses at a question, is answered and ends, and the client knows ev
     folder: "/home/intern",
     expires_at: expect.any(String) as string,
   })
-  const { sessionId, usage } = asked.at(-1) ?? {}
+  const { sessionId, usage } = paused.at(-1) ?? {}
   expect(usage).toBeNull()
   const id = call?.id ?? ""
-  const told = await chat(
+  const resumed = await chat(
     client,
     internId,
     [
@@ -82,16 +82,16 @@ test("a turn pauses at a question, is answered and ends, and the client knows ev
     ],
     { sessionId },
   )
-  expect(told.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toContain("hello")
-  expect(told.at(-1)).toMatchObject({ sessionId, usage: { promptTokens: expect.any(Number) } })
+  expect(resumed.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toContain("hello")
+  expect(resumed.at(-1)).toMatchObject({ sessionId, usage: { promptTokens: expect.any(Number) } })
 })
 
 test("each failure is the client's error class for its status", async () => {
   const client = openrouter((await newOrganization()).apiKey)
   const { interns } = client
-  const failure = async (asked: Promise<unknown>) => asked.then(() => undefined).catch((thrown: unknown) => thrown)
-  const statusOf = async (asked: Promise<unknown>) => {
-    const error = await failure(asked)
+  const failure = async (paused: Promise<unknown>) => paused.then(() => undefined).catch((thrown: unknown) => thrown)
+  const statusOf = async (paused: Promise<unknown>) => {
+    const error = await failure(paused)
     expect(error).toBeInstanceOf(errors.OpenRouterError)
     return (error as errors.OpenRouterError).statusCode
   }

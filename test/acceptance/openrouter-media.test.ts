@@ -55,8 +55,8 @@ test("@openrouter/sdk: a video is created, polled and fetched", async () => {
   expect(ordered).toMatchObject({ status: "pending", usage: { cost: 0.15 } })
   const { status } = await client.videoGeneration.getGeneration({ jobId: ordered.id })
   expect(status).toBe("completed")
-  const film = await bytesOf(await client.videoGeneration.getVideoContent({ jobId: ordered.id }))
-  expect(film.subarray(4, 8).toString()).toBe("ftyp")
+  const video = await bytesOf(await client.videoGeneration.getVideoContent({ jobId: ordered.id }))
+  expect(video.subarray(4, 8).toString()).toBe("ftyp")
 })
 
 test("@openrouter/sdk: a model without this modality is a NotFoundResponseError", async () => {

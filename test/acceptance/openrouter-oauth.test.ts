@@ -15,8 +15,8 @@ beforeAll(async () => {
   organization = await newOrganization()
 })
 
-const refused = async (asked: Promise<unknown>, kind: new (...args: never[]) => Error) =>
-  expect(asked).rejects.toBeInstanceOf(kind)
+const refused = async (pending: Promise<unknown>, kind: new (...args: never[]) => Error) =>
+  expect(pending).rejects.toBeInstanceOf(kind)
 
 describe("the @openrouter/sdk client", () => {
   test("creates a code and exchanges it for a working key", async () => {
@@ -35,9 +35,9 @@ describe("the @openrouter/sdk client", () => {
 
   test("has an error class for each failure", async () => {
     const { oAuth } = openrouter(organization.apiKey)
-    const ask = (callbackUrl: string, by = oAuth) => by.createAuthCode({ requestBody: { callbackUrl } })
-    await refused(ask("http://app.example"), errors.BadRequestResponseError)
-    await refused(ask(CALLBACK, openrouter("sk-wrong").oAuth), errors.UnauthorizedResponseError)
+    const createCode = (callbackUrl: string, by = oAuth) => by.createAuthCode({ requestBody: { callbackUrl } })
+    await refused(createCode("http://app.example"), errors.BadRequestResponseError)
+    await refused(createCode(CALLBACK, openrouter("sk-wrong").oAuth), errors.UnauthorizedResponseError)
     const { data } = await openrouter(organization.managementKey).apiKeys.create({
       requestBody: { name: "limited", limit: 1 },
     })
@@ -50,7 +50,7 @@ describe("the @openrouter/sdk client", () => {
     const { oAuth } = openrouter("")
     const { keys } = await oAuth.listOauthJwks()
     expect(keys).toHaveLength(1)
-    const asked = oAuth.createOauthToken({
+    const pending = oAuth.createOauthToken({
       tokenExchangeRequest: {
         federationPolicyId: "none",
         grantType: "urn:ietf:params:oauth:grant-type:token-exchange",
@@ -58,7 +58,7 @@ describe("the @openrouter/sdk client", () => {
         subjectTokenType: "urn:ietf:params:oauth:token-type:jwt",
       },
     })
-    await refused(asked, errors.OAuthErrorResponse)
+    await refused(pending, errors.OAuthErrorResponse)
   })
 })
 
@@ -68,13 +68,13 @@ if (!hasChromium) {
   describe("a user with a browser", () => {
     let browser: Browser
     let app: http.Server
-    let heard: URL[] = []
+    let callbacks: URL[] = []
 
     beforeAll(async () => {
       browser = await launchChromium()
       app = http.createServer((request, response) => {
         const url = new URL(request.url ?? "/", "http://localhost")
-        heard.push(url)
+        callbacks.push(url)
         // Many apps redirect a returning user to their home, which may be another origin.
         if (url.searchParams.has("home")) {
           const { port } = app.address() as AddressInfo
@@ -93,14 +93,14 @@ if (!hasChromium) {
     })
 
     const callback = () => `http://127.0.0.1:${(app.address() as AddressInfo).port}/back`
-    const answered = () => heard.find(({ pathname }) => pathname === "/back")?.searchParams
+    const answered = () => callbacks.find(({ pathname }) => pathname === "/back")?.searchParams
 
     async function open(limit?: number, callbackUrl = callback()) {
-      heard = []
+      callbacks = []
       const { oAuth } = openrouter("")
       const { codeChallenge, codeVerifier } = await oAuth.createSHA256CodeChallenge()
-      const asked = { callbackUrl, codeChallenge, codeChallengeMethod: "S256" as const }
-      const url = await oAuth.createAuthorizationUrl({ ...asked, ...(limit !== undefined && { limit }) })
+      const pending = { callbackUrl, codeChallenge, codeChallengeMethod: "S256" as const }
+      const url = await oAuth.createAuthorizationUrl({ ...pending, ...(limit !== undefined && { limit }) })
       const page = await (await browser.newContext()).newPage()
       await page.goto(url)
       return { page, codeVerifier }
@@ -122,10 +122,10 @@ if (!hasChromium) {
       const code = answered()?.get("code") ?? ""
       const requestBody = { code, codeVerifier, codeChallengeMethod: "S256" as const }
       const { key } = await openrouter("").oAuth.exchangeAuthCodeForAPIKey({ requestBody })
-      const told = await openrouter(key).chat.send({
+      const completion = await openrouter(key).chat.send({
         chatRequest: { model: "sim/echo", messages: [{ role: "user", content: "Hello" }] },
       })
-      expect(told).toMatchObject({ choices: [{ finishReason: "stop" }] })
+      expect(completion).toMatchObject({ choices: [{ finishReason: "stop" }] })
       await page.context().close()
     })
 

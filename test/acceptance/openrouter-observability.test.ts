@@ -12,9 +12,9 @@ beforeAll(async () => {
 
 const NOWHERE = "01900000-0000-7000-8000-000000000000"
 /** The client marks values that it does not know. */
-function known(told: ObservabilityDestination) {
-  if ("isUnknown" in told) throw new Error(`The client does not know ${JSON.stringify(told)}.`)
-  return told
+function withoutUnknown(destination: ObservabilityDestination) {
+  if ("isUnknown" in destination) throw new Error(`The client does not know ${JSON.stringify(destination)}.`)
+  return destination
 }
 
 const LANGFUSE = { type: "langfuse" as const, name: "Ours", config: CONFIGS["langfuse"]?.config ?? {} }
@@ -26,7 +26,7 @@ test.each(Object.entries(CONFIGS))(
     const created = await observability.create({
       createObservabilityDestinationRequest: { type: type as "langfuse", name: type, config: kind.config },
     })
-    const made = known(created.data)
+    const made = withoutUnknown(created.data)
     expect(made).toMatchObject({
       type,
       name: type,
@@ -62,7 +62,7 @@ test.each(Object.entries(CONFIGS))(
         groups: [{ logic: "and", rules: [{ field: "model", operator: "contains", value: "acme" }] }],
       },
     })
-    known(changed)
+    withoutUnknown(changed)
     expect(await observability.delete({ id: made.id })).toEqual({ deleted: true })
   },
 )
@@ -72,7 +72,7 @@ test("destinations are listed by page", async () => {
   const { observability } = openrouter(own.managementKey)
   for (let at = 0; at < 3; at++) await observability.create({ createObservabilityDestinationRequest: LANGFUSE })
   const listed = []
-  for await (const page of await observability.list({ limit: 2 })) listed.push(...page.result.data.map(known))
+  for await (const page of await observability.list({ limit: 2 })) listed.push(...page.result.data.map(withoutUnknown))
   expect(listed.length).toBe(3)
   expect(new Set(listed.map(({ id }) => id)).size).toBe(3)
 })
@@ -80,8 +80,8 @@ test("destinations are listed by page", async () => {
 test("each failure is the client's error class for its status", async () => {
   const manager = openrouter(organization.managementKey).observability
   const [stranger, principal] = [openrouter("sk-wrong").observability, openrouter(organization.apiKey).observability]
-  const refused = async (asked: Promise<unknown>, kind: new (...args: never[]) => Error) =>
-    expect(asked).rejects.toBeInstanceOf(kind)
+  const refused = async (pending: Promise<unknown>, kind: new (...args: never[]) => Error) =>
+    expect(pending).rejects.toBeInstanceOf(kind)
   const create = (by: typeof manager, more: object = {}) =>
     by.create({ createObservabilityDestinationRequest: { ...LANGFUSE, ...more } })
 

@@ -79,13 +79,13 @@ describe("the @openrouter/sdk client", () => {
   test("calls with presets, non-streamed and streamed", async () => {
     await chatPreset(manager, "used")
     for (const model of ["@preset/used", "sim/echo@preset/used"]) {
-      const whole = await client.chat.send({ chatRequest: { model, messages, stream: false } })
-      expect(whole).toMatchObject({ choices: [{ finishReason: "stop" }] })
+      const completion = await client.chat.send({ chatRequest: { model, messages, stream: false } })
+      expect(completion).toMatchObject({ choices: [{ finishReason: "stop" }] })
       const stream = await client.chat.send({ chatRequest: { model, messages, stream: true } })
       if ("choices" in stream) throw new Error("A document came.")
-      let told = ""
-      for await (const chunk of stream) told += chunk.choices[0]?.delta.content ?? ""
-      expect(told).toContain("Hello there")
+      let text = ""
+      for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ""
+      expect(text).toContain("Hello there")
     }
     const response = await client.responses.send({ responsesRequest: { model: "@preset/used", input: "Hello there" } })
     expect(response).toMatchObject({ status: "completed" })

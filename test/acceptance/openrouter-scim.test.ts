@@ -3,7 +3,7 @@ import { NotFoundResponseError } from "@openrouter/sdk/models/errors"
 import { eventually } from "../support/eventually.ts"
 import { newOrganization, openrouter } from "./world.ts"
 
-async function ask(url: string, key: string, body: object): Promise<{ status: number; body: unknown }> {
+async function post(url: string, key: string, body: object): Promise<{ status: number; body: unknown }> {
   const response = await fetch(url, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -22,11 +22,11 @@ test("the client reads groups, mappings and sync jobs of a directory", async () 
   const manager = openrouter(managementKey)
   const { url } = inject("gateway")
   type Directory = { data: { base_url: string; token: string } }
-  const directory = await ask(`${url}/scim/directories`, managementKey, { name: "Okta" })
+  const directory = await post(`${url}/scim/directories`, managementKey, { name: "Okta" })
   const { base_url: base, token } = (directory.body as Directory).data
-  const user = await ask(`${base}/Users`, token, { userName: "ada@example.com" })
+  const user = await post(`${base}/Users`, token, { userName: "ada@example.com" })
   const members = [{ value: (user.body as { id: string }).id }]
-  await ask(`${base}/Groups`, token, { displayName: "Engineers", externalId: "e-1", members })
+  await post(`${base}/Groups`, token, { displayName: "Engineers", externalId: "e-1", members })
 
   const groups = await firstPage(await manager.scim.listGroups({}))
   const group = groups?.result.data[0]
@@ -36,7 +36,7 @@ test("the client reads groups, mappings and sync jobs of a directory", async () 
   })
   const input = { scim_group_id: group?.id, workspace_id: workspace.id }
   // The client reads only 201, which a deployment returns with the CLIENT_DIALECT for it.
-  const made = await ask(`${url}/scim/group-mappings`, managementKey, input)
+  const made = await post(`${url}/scim/group-mappings`, managementKey, input)
   expect(made.status).toBe(200)
   const { id } = (made.body as { data: { id: string } }).data
 

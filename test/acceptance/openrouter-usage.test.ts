@@ -53,14 +53,14 @@ describe("the @openrouter/sdk client", () => {
     expect((await manager.analytics.getUserActivity()).data).toEqual([])
     const { data: meta } = await manager.analytics.getAnalyticsMeta()
     expect(meta.metrics.map(({ name }) => name)).toContain("requests")
-    const ask = (metrics: string[]) =>
+    const query = (metrics: string[]) =>
       manager.analytics.queryAnalytics({ requestBody: { metrics, dimensions: ["model"], granularity: "hour" } })
-    const { data } = await ask(["requests", "usage"])
+    const { data } = await query(["requests", "usage"])
     // The client's type of a row has no fields.
     expect(data.data).toHaveLength(1)
     expect(data.metadata.rowCount).toBe(1)
     expect(data.metadata.truncated).toBe(false)
-    await expect(ask(["luck"])).rejects.toThrow(BadRequestResponseError)
+    await expect(query(["luck"])).rejects.toThrow(BadRequestResponseError)
     await expect(client.analytics.getAnalyticsMeta()).rejects.toThrow(ForbiddenResponseError)
     await expect(client.credits.getCredits()).rejects.toThrow(ForbiddenResponseError)
   })

@@ -23,8 +23,8 @@ test("each failure is the client's error class for its status", async () => {
   const { apiKey } = await newOrganization()
   const { vault } = openrouter(apiKey)
   const stranger = openrouter("sk-wrong").vault
-  const refused = async (asked: Promise<unknown>, kind: new (...args: never[]) => Error) =>
-    expect(asked).rejects.toBeInstanceOf(kind)
+  const refused = async (pending: Promise<unknown>, kind: new (...args: never[]) => Error) =>
+    expect(pending).rejects.toBeInstanceOf(kind)
   const write = { name: "token", vaultSecretWriteRequest: SECRET }
   await refused(vault.storeVaultSecret({ ...write, name: "No" }), errors.BadRequestResponseError)
   const large = { ...SECRET, value: "x".repeat(1_048_577) }

@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 
 /** All pages of a list that the client iterates, in one array. */
-async function whole<T>(pages: Promise<AsyncIterable<{ result: { data: T[]; totalCount: number } }>>): Promise<T[]> {
+async function allPages<T>(pages: Promise<AsyncIterable<{ result: { data: T[]; totalCount: number } }>>): Promise<T[]> {
   const all: T[] = []
   for await (const { result } of await pages) all.push(...result.data)
   return all
@@ -46,7 +46,7 @@ describe("the @openrouter/sdk client", () => {
     const { data } = await manager.workspaces.update({ id: made.id, updateWorkspaceRequest: update })
     expect(data).toMatchObject({ name: "Renamed", defaultProviderSort: "price" })
     for (let more = 0; more < 3; more++) await newTeam()
-    expect((await whole(manager.workspaces.list({ limit: 2 }))).length).toBeGreaterThanOrEqual(5)
+    expect((await allPages(manager.workspaces.list({ limit: 2 }))).length).toBeGreaterThanOrEqual(5)
     expect(await manager.workspaces.delete({ id: made.id })).toEqual({ deleted: true })
     await expect(manager.workspaces.get({ id: made.id })).rejects.toBeInstanceOf(NotFoundResponseError)
   })
@@ -64,11 +64,11 @@ describe("the @openrouter/sdk client", () => {
     const request = { userIds: [userId] }
     const added = await manager.workspaces.bulkAddMembers({ id, bulkAddWorkspaceMembersRequest: request })
     expect(added).toMatchObject({ addedCount: 1, data: [{ userId, role: "member" }] })
-    expect(await whole(manager.workspaces.listMembers({ id, limit: 1 }))).toEqual(added.data)
-    expect(await whole(manager.workspaces.listMembers({ id: "default", limit: 1 }))).toHaveLength(2)
+    expect(await allPages(manager.workspaces.listMembers({ id, limit: 1 }))).toEqual(added.data)
+    expect(await allPages(manager.workspaces.listMembers({ id: "default", limit: 1 }))).toHaveLength(2)
     const removed = await manager.workspaces.bulkRemoveMembers({ id, bulkRemoveWorkspaceMembersRequest: request })
     expect(removed).toEqual({ removedCount: 1 })
-    const people = await whole(manager.organization.listMembers({ limit: 1 }))
+    const people = await allPages(manager.organization.listMembers({ limit: 1 }))
     expect(people.map(({ role }) => role)).toEqual(["org:member", "org:admin"])
     expect(people[0]).toMatchObject({ id: userId, email: "ada@example.com", firstName: "Ada", lastName: null })
   })

@@ -63,17 +63,17 @@ describe("the @openrouter/sdk client", () => {
 
   // After three conforming streams an endpoint is relayed without reading its frames.
   test.each(STREAMED)("reads the streams of %s, the fifth like the first", async (model) => {
-    const tellings = []
+    const transcripts = []
     for (let turn = 0; turn < 5; turn++) {
       const chunks = await stream(model, "Hello there")
       expect(chunks.flatMap((chunk) => chunk.error ?? [])).toEqual([])
       expect(chunks.flatMap((chunk) => chunk.choices[0]?.finishReason ?? [])).toEqual(["stop"])
       const deltas = chunks.map((chunk) => chunk.choices[0]?.delta)
-      const told = deltas.map((delta) => delta?.content ?? delta?.refusal ?? delta?.reasoning ?? "").join("")
-      expect(told).toContain(model === "sim/refusal" ? "can't help" : "Hello there")
-      tellings.push({ told, usage: chunks.find((chunk) => chunk.usage)?.usage })
+      const output = deltas.map((delta) => delta?.content ?? delta?.refusal ?? delta?.reasoning ?? "").join("")
+      expect(output).toContain(model === "sim/refusal" ? "can't help" : "Hello there")
+      transcripts.push({ told: output, usage: chunks.find((chunk) => chunk.usage)?.usage })
     }
-    for (const telling of tellings) expect(telling).toEqual(tellings[0])
+    for (const transcript of transcripts) expect(transcript).toEqual(transcripts[0])
   })
 
   test.each(["sim/late-error", "sim/cut"])("reads the error chunk of %s", async (model) => {

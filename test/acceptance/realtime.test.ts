@@ -22,7 +22,7 @@ function openSession(apiKey: string, model = "sim/realtime"): OpenAIRealtimeWS {
   return new OpenAIRealtimeWS({ model, options }, openai(apiKey))
 }
 
-function say(session: OpenAIRealtimeWS | OpenAIRealtimeWebSocket, text: string): void {
+function sendText(session: OpenAIRealtimeWS | OpenAIRealtimeWebSocket, text: string): void {
   session.send({
     type: "conversation.item.create",
     item: { type: "message", role: "user", content: [{ type: "input_text", text }] },
@@ -39,7 +39,7 @@ test("OpenAIRealtimeWS holds a conversation, which is charged to its key", async
   session.on("session.created", () => {
     session.send({ type: "session.update", session: { type: "realtime", instructions: "Be brief." } })
   })
-  session.on("session.updated", () => say(session, "rivers"))
+  session.on("session.updated", () => sendText(session, "rivers"))
   session.on("response.output_text.delta", ({ delta }) => text.push(delta))
   session.on("response.done", (event) => done.push(event as Done))
   await eventually(() => expect(done.length, JSON.stringify(errors)).toBe(1))
@@ -85,7 +85,7 @@ test("OpenAIRealtimeWebSocket, the client for browsers, sends its key as a subpr
     const client = openai(organization.apiKey)
     const session = new OpenAIRealtimeWebSocket({ model: "sim/realtime", dangerouslyAllowBrowser: true }, client)
     const done: Done[] = []
-    session.on("session.created", () => say(session, "mountains"))
+    session.on("session.created", () => sendText(session, "mountains"))
     session.on("response.done", (event) => done.push(event as Done))
     await eventually(() => expect(done.length).toBe(1))
     session.close()
@@ -128,7 +128,7 @@ test("a response that uses up the limit of its key ends the session with an erro
   const closed: number[] = []
   session.on("error", (error) => errors.push(error))
   session.socket.on("close", (code) => closed.push(code))
-  session.on("session.created", () => say(session, "rivers"))
+  session.on("session.created", () => sendText(session, "rivers"))
   await eventually(() => expect(closed).toEqual([4402]))
   expect(errors.map(({ error }) => error?.code)).toContain("insufficient_credits")
 })

@@ -51,8 +51,8 @@ export function isSigned({ method, path, headers, body }: Received, { accessKeyI
     ) ?? []
   const [key, day = "", region = "", service = "", end = ""] = credential.split("/")
   const at = String(headers["x-amz-date"])
-  const told = String(headers["x-amz-content-sha256"])
-  const hash = told === "UNSIGNED-PAYLOAD" ? told : sha256(body)
+  const contentHash = String(headers["x-amz-content-sha256"])
+  const hash = contentHash === "UNSIGNED-PAYLOAD" ? contentHash : sha256(body)
   const canonical = [
     method,
     path,
@@ -68,11 +68,11 @@ export function isSigned({ method, path, headers, body }: Received, { accessKeyI
     (made, part) => hmac(made, part),
     `AWS4${secretAccessKey}`,
   )
-  const isBodyTold = told === hash
+  const isBodySigned = contentHash === hash
   return (
     key === accessKeyId &&
     names.split(";").includes("host") &&
-    isBodyTold &&
+    isBodySigned &&
     hmac(derived, toSign).toString("hex") === signature
   )
 }

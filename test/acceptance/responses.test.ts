@@ -26,10 +26,10 @@ describe("openai: responses", () => {
 
   test("streaming", async () => {
     const stream = openai(organization.apiKey).responses.stream({ model: "sim/echo", input: "Hello, world" })
-    let said = ""
-    stream.on("response.output_text.delta", ({ delta }) => (said += delta))
+    let deltas = ""
+    stream.on("response.output_text.delta", ({ delta }) => (deltas += delta))
     const final = await stream.finalResponse()
-    expect([said, final.output_text]).toEqual(["Hello, world", "Hello, world"])
+    expect([deltas, final.output_text]).toEqual(["Hello, world", "Hello, world"])
   })
 
   test("system prompt", async () => {
@@ -48,9 +48,9 @@ describe("openai: responses", () => {
   test("tool calling, streamed or not, and the turn after", async () => {
     const client = openai(organization.apiKey)
     const request = { model: "sim/tool-call", input: "Paris", tools: [tool] }
-    const whole = await client.responses.create(request)
+    const nonStreamed = await client.responses.create(request)
     const streamed = await client.responses.stream(request).finalResponse()
-    for (const response of [whole, streamed]) {
+    for (const response of [nonStreamed, streamed]) {
       const call = response.output.find((item) => item.type === "function_call") as ResponseFunctionToolCall | undefined
       expect(call).toMatchObject({ name: "weather", arguments: '{"city":"Paris"}', status: "completed" })
       const answer = await client.responses.create({
@@ -103,8 +103,8 @@ describe("openai: responses", () => {
 test("@openrouter/sdk: responses parse strictly, non-streamed and streamed", async () => {
   const client = openrouter(organization.apiKey)
   for (const model of ["sim/echo", "sim/reasoning", "sim/refusal"]) {
-    const whole = await client.responses.send({ responsesRequest: { model, input: "Hello" } })
-    expect(JSON.stringify(whole)).toContain("completed")
+    const nonStreamed = await client.responses.send({ responsesRequest: { model, input: "Hello" } })
+    expect(JSON.stringify(nonStreamed)).toContain("completed")
     const types: string[] = []
     const stream = await client.responses.send({ responsesRequest: { model, input: "Hello", stream: true } })
     for await (const event of stream as AsyncIterable<{ type: string }>) types.push(event.type)

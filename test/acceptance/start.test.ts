@@ -7,7 +7,7 @@ import { afterAll, expect, onTestFinished, test } from "vitest"
 import { ensureDevVars } from "../../src/dev/dev-vars.ts"
 import { familyOf } from "../../src/local/processes.ts"
 import { eventually } from "../support/eventually.ts"
-import { byNode, byShell, end, gone, npmStart, npmStartInVain, type Started } from "./npm-start.ts"
+import { byNode, byShell, end, gone, npmStart, failingNpmStart, type Started } from "./npm-start.ts"
 
 function newFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-start-"))
@@ -97,7 +97,7 @@ test("a port in use ends the start with exit code 1 and a hint at --port", async
   onTestFinished(() => void server.close())
   await once(server, "listening")
   const { port } = server.address() as AddressInfo
-  const { code, printed } = await npmStartInVain(port, newFolder())
+  const { code, printed } = await failingNpmStart(port, newFolder())
   expect(code).toBe(1)
   expect(printed).toContain(`Port ${port} is in use`)
   expect(printed).toContain("--port")

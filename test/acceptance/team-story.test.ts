@@ -73,7 +73,7 @@ async function get<T>(resource: string, key = organization.managementKey): Promi
   return JSON.parse(text) as T
 }
 
-const ask = (content: string) => ({ max_tokens: 20, messages: [{ role: "user" as const, content }] })
+const promptFields = (content: string) => ({ max_tokens: 20, messages: [{ role: "user" as const, content }] })
 const nano = (usd: number) => Math.round(usd * 1e9)
 const sum = (costs: readonly number[]) => costs.reduce((all, one) => all + nano(one), 0)
 
@@ -98,7 +98,7 @@ test("a team declares its workspaces, connects an agent, exceeds its budget, and
 
   // Through the alias.
   const research = openai(analyst)
-  const first = await research.chat.completions.create({ model: "team/fast", ...ask("What is new?") })
+  const first = await research.chat.completions.create({ model: "team/fast", ...promptFields("What is new?") })
   expect(first.model).toBe("sim/echo")
 
   // A tool of the MCP server, which the gateway calls.
@@ -114,7 +114,8 @@ test("a team declares its workspaces, connects an agent, exceeds its budget, and
   const models: string[] = []
   while (!models.includes("sim/echo:free") && models.length < 100) {
     models.push(
-      (await research.chat.completions.create({ model: "team/fast", ...ask(`Question ${models.length}`) })).model,
+      (await research.chat.completions.create({ model: "team/fast", ...promptFields(`Question ${models.length}`) }))
+        .model,
     )
   }
   expect(models.at(-1)).toBe("sim/echo:free")
@@ -128,7 +129,7 @@ test("a team declares its workspaces, connects an agent, exceeds its budget, and
   // The other workspace: a repeated request is free, and a batch runs.
   const support = openai(desk)
   const repeated = async () =>
-    support.chat.completions.create({ model: "sim/echo", ...ask("Where is my parcel?") }).withResponse()
+    support.chat.completions.create({ model: "sim/echo", ...promptFields("Where is my parcel?") }).withResponse()
   const hits: (string | null)[] = []
   for (let at = 0; at < 2; at++) hits.push((await repeated()).response.headers.get("x-response-cache"))
   expect(hits).toEqual(["miss", "hit"])
@@ -136,7 +137,7 @@ test("a team declares its workspaces, connects an agent, exceeds its budget, and
     custom_id: id,
     method: "POST",
     url: "/v1/chat/completions",
-    body: { model: "sim/echo", ...ask(`Ticket ${id}`) },
+    body: { model: "sim/echo", ...promptFields(`Ticket ${id}`) },
   }))
   const input = await support.files.create({
     file: await toFile(Buffer.from(requests.map((one) => `${JSON.stringify(one)}\n`).join("")), "night.jsonl"),

@@ -17,14 +17,14 @@ beforeAll(async () => {
 describe("an invalid key", () => {
   /** The database, with a record of its queries. */
   function watched() {
-    const asked: string[] = []
+    const queries: string[] = []
     const bound: unknown[] = []
     const db = new Proxy(env.DB, {
       get(target, name) {
         const value: unknown = Reflect.get(target, name)
         if (name === "prepare") {
           return (sql: string) => {
-            asked.push(sql)
+            queries.push(sql)
             const statement = target.prepare(sql)
             const bind = statement.bind.bind(statement)
             statement.bind = (...values: unknown[]) => {
@@ -37,7 +37,7 @@ describe("an invalid key", () => {
         return typeof value === "function" ? value.bind(target) : value
       },
     })
-    return { asked, bound, db }
+    return { asked: queries, bound, db }
   }
 
   test("costs the same lookups however much of it is right", async () => {
@@ -54,16 +54,16 @@ describe("an invalid key", () => {
     ]
     const lookups: string[][] = []
     for (const one of wrong) {
-      const { asked, bound, db } = watched()
+      const { asked: queries, bound, db } = watched()
       const headers = { authorization: `Bearer ${one}` }
       const request = new Request("http://gateway.test/api/v1/key", { headers })
       const response = await app.fetch(request, { ...env, DB: db }, createExecutionContext())
       await expectJson(401, response)
-      lookups.push(asked)
+      lookups.push(queries)
       // Lookups compare a hash, which contains no part of a key.
       for (const value of bound) expect(String(value)).not.toContain(one.slice(0, 12).padEnd(12, "-"))
     }
-    for (const asked of lookups) expect(asked).toEqual(lookups[0])
+    for (const queries of lookups) expect(queries).toEqual(lookups[0])
   })
 })
 

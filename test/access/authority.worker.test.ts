@@ -111,7 +111,7 @@ beforeAll(async () => {
 
 type Row = {
   does: string
-  ask: (as: TestClient, deps: Setup) => Promise<Response> | Response
+  send: (as: TestClient, deps: Setup) => Promise<Response> | Response
   /** The status for permitted keys, and which those are. */
   ok: [status: number, kinds: readonly Kind[]]
   /** The status for keys to which the record is invisible. */
@@ -124,35 +124,35 @@ const key = () => ({ name: name(), limit: 0.5 })
 const fresh = async ({ workspace }: Setup, more: Record<string, unknown> = {}) => (await newKey(workspace, more)).hash
 
 const ROWS: Row[] = [
-  { does: "mints a normal key", ask: (as) => as.post("/keys", key()), ok: [201, MINTERS], refused: 403 },
+  { does: "mints a normal key", send: (as) => as.post("/keys", key()), ok: [201, MINTERS], refused: 403 },
   {
     does: "mints a normal key above its own limit",
-    ask: (as) => as.post("/keys", { ...key(), limit: 5 }),
+    send: (as) => as.post("/keys", { ...key(), limit: 5 }),
     ok: [201, ["management", "provisioning", "otherManagement"]],
     refused: 403,
   },
   {
     does: "mints a normal key without a limit",
-    ask: (as) => as.post("/keys", { name: name() }),
+    send: (as) => as.post("/keys", { name: name() }),
     ok: [201, ["management", "provisioning", "otherManagement"]],
     refused: 403,
   },
   ...["management", "provisioning"].map((kind) => ({
     does: `mints a ${kind} key`,
-    ask: (as: TestClient) => as.post("/keys", { ...key(), kind }),
+    send: (as: TestClient) => as.post("/keys", { ...key(), kind }),
     ok: [201, ["management", "otherManagement"]] as Row["ok"],
     refused: 403,
   })),
   {
     does: "mints a key in the name of a member",
-    ask: (as) => as.post("/keys", { ...key(), creator_user_id: "ada" }),
+    send: (as) => as.post("/keys", { ...key(), creator_user_id: "ada" }),
     ok: [201, ["management", "provisioning", "limitedProvisioning"]],
     absent: [400, ["otherManagement"]],
     refused: 403,
   },
   {
     does: "enables a key that a management key disabled",
-    ask: async (as, { disabledHash, workspace }) => {
+    send: async (as, { disabledHash, workspace }) => {
       const answer = await as.patch(`/keys/${disabledHash}`, { disabled: false })
       if (answer.ok) await workspace.manage.patch(`/keys/${disabledHash}`, { disabled: true })
       return answer
@@ -163,7 +163,7 @@ const ROWS: Row[] = [
   },
   {
     does: "raises the limit of a key that it did not create",
-    ask: async (as, { limitedHash, workspace }) => {
+    send: async (as, { limitedHash, workspace }) => {
       const answer = await as.patch(`/keys/${limitedHash}`, { limit: 0.9 })
       if (answer.ok) await workspace.manage.patch(`/keys/${limitedHash}`, { limit: 0.5 })
       return answer
@@ -174,81 +174,81 @@ const ROWS: Row[] = [
   },
   {
     does: "deletes a normal key",
-    ask: async (as, its) => as.delete(`/keys/${await fresh(its)}`),
+    send: async (as, its) => as.delete(`/keys/${await fresh(its)}`),
     ok: [200, ["management", "provisioning", "limitedProvisioning"]],
     absent: [404, ["otherManagement"]],
     refused: 403,
   },
   {
     does: "deletes a management key",
-    ask: async (as, its) => as.delete(`/keys/${await fresh(its, { kind: "management" })}`),
+    send: async (as, its) => as.delete(`/keys/${await fresh(its, { kind: "management" })}`),
     ok: [200, ["management"]],
     absent: [404, ["otherManagement"]],
     refused: 403,
   },
   {
     does: "gives tools of MCP servers to a key",
-    ask: (as) => as.post("/keys", { ...key(), mcp_tools: ["search/*"] }),
+    send: (as) => as.post("/keys", { ...key(), mcp_tools: ["search/*"] }),
     ok: [201, ["management", "otherManagement"]],
     refused: 403,
   },
-  { does: "lists keys", ask: (as) => as.get("/keys"), ok: [200, MINTERS], refused: 403 },
+  { does: "lists keys", send: (as) => as.get("/keys"), ok: [200, MINTERS], refused: 403 },
   {
     does: "approves an app",
-    ask: (as) => as.post("/auth/keys/code", { callback_url: "https://app.example/back" }),
+    send: (as) => as.post("/auth/keys/code", { callback_url: "https://app.example/back" }),
     ok: [200, KINDS.filter((kind) => !["free", "app", "appOfMaker", "intern", "disabled", "expired"].includes(kind))],
     refused: 403,
   },
   {
     does: "creates an intern",
-    ask: (as) => as.post("/interns", { name: name() }),
+    send: (as) => as.post("/interns", { name: name() }),
     ok: [201, [...OF_WORKSPACE.filter((kind) => kind !== "intern"), ...AWAY]],
     absent: [404, ["intern"]],
     refused: 403,
   },
   {
     does: "creates an intern that borrows the vault of another one",
-    ask: (as, { intern }) => as.post("/interns", { name: name(), vault_id: intern.vaultId }),
+    send: (as, { intern }) => as.post("/interns", { name: name(), vault_id: intern.vaultId }),
     ok: [201, OWNERS],
     absent: [404, ["intern", ...AWAY]],
     refused: 403,
   },
   {
     does: "clones an intern",
-    ask: (as, { intern }) => as.post("/interns", { name: name(), clone_of: intern.id }),
+    send: (as, { intern }) => as.post("/interns", { name: name(), clone_of: intern.id }),
     ok: [201, OWNERS],
     absent: [404, ["intern", ...AWAY]],
     refused: 403,
   },
   {
     does: "makes a join token",
-    ask: (as, { intern }) => as.post(`/interns/${intern.id}/daemon/token`, { replace: true }),
+    send: (as, { intern }) => as.post(`/interns/${intern.id}/daemon/token`, { replace: true }),
     ok: [201, OWNERS],
     absent: [404, ["intern", ...AWAY]],
     refused: 403,
   },
   {
     does: "reads the access token of a running intern",
-    ask: (as, { intern }) => as.get(`/interns/${intern.id}/daemon`),
+    send: (as, { intern }) => as.get(`/interns/${intern.id}/daemon`),
     ok: [200, OF_WORKSPACE],
     absent: [404, AWAY],
     refused: 403,
   },
   {
     does: "reads secrets as a daemon",
-    ask: (as, { intern }) => as.get(`/interns/${intern.id}/daemon/secrets`),
+    send: (as, { intern }) => as.get(`/interns/${intern.id}/daemon/secrets`),
     ok: [200, []],
     refused: 401,
   },
   {
     does: "reads the files of an agent as a daemon",
-    ask: (as, { intern }) => as.get(`/interns/${intern.id}/daemon/files`),
+    send: (as, { intern }) => as.get(`/interns/${intern.id}/daemon/files`),
     ok: [200, []],
     refused: 401,
   },
   {
     does: "sends a request with secrets as a daemon",
-    ask: (as, { intern }) => {
+    send: (as, { intern }) => {
       const envelope = { method: "GET", url: "https://api.example.com/", headers: [], hasBody: false }
       const header = { [EGRESS_REQUEST_HEADER]: encodeEnvelope(envelope) }
       return as.call("POST", `/interns/${intern.id}/daemon/egress`, undefined, header)
@@ -258,28 +258,28 @@ const ROWS: Row[] = [
   },
   {
     does: "copies a secret that the maker stored to its intern",
-    ask: (as, { intern }) => as.post(`/vault/interns/${intern.id}/secrets/copy`, { names: ["shared"] }),
+    send: (as, { intern }) => as.post(`/vault/interns/${intern.id}/secrets/copy`, { names: ["shared"] }),
     ok: [200, OWNERS],
     absent: [404, ["intern", ...AWAY]],
     refused: 403,
   },
   {
     does: "lists the secrets of an intern, without values",
-    ask: (as, { intern }) => as.get(`/vault/interns/${intern.id}/secrets`),
+    send: (as, { intern }) => as.get(`/vault/interns/${intern.id}/secrets`),
     ok: [200, OF_WORKSPACE],
     absent: [404, AWAY],
     refused: 403,
   },
   {
     does: "lists the secrets of the workspace, without values",
-    ask: (as) => as.get("/vault/secrets"),
+    send: (as) => as.get("/vault/secrets"),
     ok: [200, [...OF_WORKSPACE.filter((kind) => kind !== "intern"), ...AWAY]],
     absent: [404, ["intern"]],
     refused: 403,
   },
   {
     does: "changes an intern",
-    ask: (as, { intern }) => as.patch(`/interns/${intern.id}`, { description: "changed" }),
+    send: (as, { intern }) => as.patch(`/interns/${intern.id}`, { description: "changed" }),
     ok: [200, OF_WORKSPACE.filter((kind) => kind !== "intern")],
     absent: [404, AWAY],
     refused: 403,
@@ -296,39 +296,39 @@ const ROWS: Row[] = [
     "/activity",
   ].map((path) => ({
     does: `reads ${path}`,
-    ask: (as: TestClient) => as.get(path),
+    send: (as: TestClient) => as.get(path),
     ok: [200, ["management", "otherManagement"]] as Row["ok"],
     refused: 403,
   })),
   {
     does: "connects a directory, whose token comes with the answer",
-    ask: (as) => as.post("/scim/directories", { name: name() }),
+    send: (as) => as.post("/scim/directories", { name: name() }),
     ok: [201, ["management", "otherManagement"]],
     refused: 403,
   },
   {
     does: "exports what was called",
-    ask: (as) => as.post("/exports", { from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" }),
+    send: (as) => as.post("/exports", { from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" }),
     ok: [201, ["management", "otherManagement"]],
     refused: 403,
   },
   {
     does: "creates an organization",
-    ask: (as) => as.post("/organizations", { name: name() }),
+    send: (as) => as.post("/organizations", { name: name() }),
     ok: [201, []],
     refused: 403,
   },
   {
     does: "credits an organization",
-    ask: (as) => as.post("/credits", { id: name(), amount_usd: 1 }),
+    send: (as) => as.post("/credits", { id: name(), amount_usd: 1 }),
     ok: [200, []],
     refused: 403,
   },
 ]
 
-describe.each(ROWS)("a key that $does", ({ ask, ok, absent, refused }) => {
+describe.each(ROWS)("a key that $does", ({ send, ok, absent, refused }) => {
   test.each(KINDS)("%s", async (kind) => {
-    const answer = await ask(deps.clients[kind], deps)
+    const answer = await send(deps.clients[kind], deps)
     const text = await answer.text()
     const expected =
       kind === "disabled" || kind === "expired"

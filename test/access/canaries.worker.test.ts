@@ -94,7 +94,7 @@ async function brokenDeliveries(
   workspace: Workspace,
   ids: readonly string[],
   secrets: readonly string[],
-  ask: (answer: Promise<Response>) => Promise<void>,
+  deliver: (answer: Promise<Response>) => Promise<void>,
 ) {
   const response = await workspace.as.chat("sim/echo", "Hello, destinations")
   await response.text()
@@ -106,11 +106,11 @@ async function brokenDeliveries(
   const generationIds = [response.headers.get("x-generation-id") ?? ""]
   const calls = { kind: "calls" as const, organizationId, workspaceId, generationIds, since: 0 }
   // Each knows its secrets.
-  const knownTo = ({ url }: Request) => (url.includes("/api/public/") ? secrets.slice(0, 2) : secrets.slice(2)).join()
+  const secretsOf = ({ url }: Request) => (url.includes("/api/public/") ? secrets.slice(0, 2) : secrets.slice(2)).join()
   const answers = [
     async (request: Request) =>
-      new Response(JSON.stringify([...request.headers]) + knownTo(request) + request.url, { status: 400 }),
-    async (request: Request) => new Response(knownTo(request), { status: 401 }),
+      new Response(JSON.stringify([...request.headers]) + secretsOf(request) + request.url, { status: 400 }),
+    async (request: Request) => new Response(secretsOf(request), { status: 401 }),
     () => Promise.reject(new Error(`connect failed with ${secrets.join()}`)),
     () => new Response(null, { status: 307, headers: { location: `http://10.0.0.1/${secrets.join()}` } }),
   ]
@@ -122,7 +122,7 @@ async function brokenDeliveries(
       .bind(workspaceId)
       .run()
     await sortCalls(calls, { ...env, BROADCAST } as never, Date.now() + 60_000)
-    for (const id of ids) await ask(workspace.manage.post(`/observability/destinations/${id}/test`, undefined))
+    for (const id of ids) await deliver(workspace.manage.post(`/observability/destinations/${id}/test`, undefined))
     spy.mockRestore()
   }
   return JSON.stringify([calls, ...sent])
@@ -179,31 +179,31 @@ test("no secret is ever stored, logged or returned again", async () => {
   const linked = await linkTokens(workspace.as, workspace.key)
 
   const answers: Response[] = []
-  const ask = async (answer: Promise<Response>) => void answers.push(await answer)
+  const deliver = async (answer: Promise<Response>) => void answers.push(await answer)
   for (const status of [400, 401, 403, 429, 500]) {
     const quoted = { error: { message: `The key ${rotated} is wrong, and so is ${scoped}.`, param: rotated } }
     const { stop } = mockProvider(() => Response.json(quoted, { status }))
-    for (const stream of [false, true]) await ask(as.chat("played/m92", "Hi", { stream }))
+    for (const stream of [false, true]) await deliver(as.chat("played/m92", "Hi", { stream }))
     stop()
   }
-  await ask(as.chat("sim/echo", "Hello"))
-  await ask(client(mistyped).get("/key"))
-  await ask(workspace.manage.post("/keys", { name: "x", external: { api_key: external, no_such_field: 1 } }))
-  await ask(workspace.manage.call("POST", "/byok", `{"provider":"openai","key":"${scoped}"`))
-  await ask(workspace.manage.post("/byok", { provider: "nobody", key: scoped }))
-  await ask(as.put("/vault/secrets/token", { hosts: ["*"], value: vaulted }))
-  await ask(as.call("PUT", "/vault/secrets/token", `{"hosts":[],"value":"${vaulted}"`))
-  await ask(client(intern.joinToken).get("/vault/secrets"))
-  await ask(client(intern.joinToken).get(`/interns/${intern.id}/daemon/secrets`))
-  await ask(as.get(`/vault/interns/${intern.id}/secrets`))
-  await ask(client().post("/auth/keys", proof))
-  await ask(operatorClient.post("/organizations", { name: "", starting_balance_usd: -1 }))
-  const messages = await brokenDeliveries(workspace, destinations, destined, ask)
+  await deliver(as.chat("sim/echo", "Hello"))
+  await deliver(client(mistyped).get("/key"))
+  await deliver(workspace.manage.post("/keys", { name: "x", external: { api_key: external, no_such_field: 1 } }))
+  await deliver(workspace.manage.call("POST", "/byok", `{"provider":"openai","key":"${scoped}"`))
+  await deliver(workspace.manage.post("/byok", { provider: "nobody", key: scoped }))
+  await deliver(as.put("/vault/secrets/token", { hosts: ["*"], value: vaulted }))
+  await deliver(as.call("PUT", "/vault/secrets/token", `{"hosts":[],"value":"${vaulted}"`))
+  await deliver(client(intern.joinToken).get("/vault/secrets"))
+  await deliver(client(intern.joinToken).get(`/interns/${intern.id}/daemon/secrets`))
+  await deliver(as.get(`/vault/interns/${intern.id}/secrets`))
+  await deliver(client().post("/auth/keys", proof))
+  await deliver(operatorClient.post("/organizations", { name: "", starting_balance_usd: -1 }))
+  const messages = await brokenDeliveries(workspace, destinations, destined, deliver)
   for (const id of destinations) {
-    await ask(workspace.manage.get(`/observability/destinations/${id}`))
-    await ask(workspace.manage.post(`/observability/destinations/${id}/test`, undefined))
-    await ask(workspace.manage.post(`/observability/destinations/${id}/redeliver`, undefined))
-    await ask(workspace.manage.patch(`/observability/destinations/${id}`, { config: { headers: { "x y": "z" } } }))
+    await deliver(workspace.manage.get(`/observability/destinations/${id}`))
+    await deliver(workspace.manage.post(`/observability/destinations/${id}/test`, undefined))
+    await deliver(workspace.manage.post(`/observability/destinations/${id}/redeliver`, undefined))
+    await deliver(workspace.manage.patch(`/observability/destinations/${id}`, { config: { headers: { "x y": "z" } } }))
   }
   const lists = [
     "/observability/destinations",
@@ -225,7 +225,7 @@ test("no secret is ever stored, logged or returned again", async () => {
     `/byok/${byok.data.id}`,
     "/organization/members",
   ]) {
-    await ask(workspace.manage.get(path))
+    await deliver(workspace.manage.get(path))
   }
   await workspace.ledger.balance()
 

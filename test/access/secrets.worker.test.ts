@@ -18,7 +18,7 @@ test("no failure puts a key into a log line, a response or a header", async () =
       { status, headers: { "x-goog-api-key": providerKey } },
     )
   const answers: Response[] = []
-  for (const play of [
+  for (const fault of [
     () => leak(400),
     () => leak(401),
     () => leak(500),
@@ -31,7 +31,7 @@ test("no failure puts a key into a log line, a response or a header", async () =
       }),
     () => sse([chunk({ content: "1234" }), `data: {"error":{"message":"${providerKey}","code":400}}\n\n`]),
   ]) {
-    const { stop } = mockProvider(play)
+    const { stop } = mockProvider(fault)
     for (const stream of [true, false]) answers.push(await as.chat("played/m92", "Hi", { stream }))
     stop()
   }

@@ -7,7 +7,7 @@ import { keyScope, type Limit } from "../../src/ledger/limits.ts"
 import { newReceiver, playReceivers, type Received } from "../observability/receiver.ts"
 import { eventually } from "../support/eventually.ts"
 import { expectJson, newKey, newWorkspace, type Workspace } from "../support/world.ts"
-import { addChannel, alertsOf, type Channel, record, spend } from "./world.ts"
+import { addChannel, alertsOf, type Channel, record, spend } from "./alerts.ts"
 
 const USD = 1_000_000_000
 
@@ -136,16 +136,16 @@ test("a channel gets alerts of its kinds and workspaces only, and none while it 
     workspace.manage.post("/workspaces", { name: "B", slug: "b" }),
   )
   const receivers = Array.from({ length: 5 }, () => newReceiver())
-  const [own, other, everywhere, refusals, off] = receivers
-  const add = (receiver: typeof own, more: object) =>
+  const [ofTeam, other, everywhere, refusals, off] = receivers
+  const add = (receiver: typeof ofTeam, more: object) =>
     addChannel(workspace, { type: "slack", config: { url: receiver?.url }, ...more })
-  await add(own, {})
+  await add(ofTeam, {})
   await add(other, { workspace_id: data.id })
   await add(everywhere, { workspace_id: data.id, all_workspaces: true })
   await add(refusals, { kinds: ["limit_refused"] })
   await add(off, { enabled: false })
   await alert(workspace)
-  await first(own?.got ?? [])
+  await first(ofTeam?.got ?? [])
   await first(everywhere?.got ?? [])
   const [listed] = await alertsOf(workspace)
   expect(listed?.deliveries).toHaveLength(2)

@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import { keyScope, type Limit } from "../../src/ledger/limits.ts"
 import { expectJson, newKey, newWorkspace, type Workspace } from "../support/world.ts"
 import { runs } from "../support/runs.ts"
-import { alertsOf, record, spend } from "./world.ts"
+import { alertsOf, record, spend } from "./alerts.ts"
 
 const USD = 1_000_000_000
 
@@ -153,8 +153,8 @@ test("each threshold is alerted once, by the charge that reaches it, for any cha
         }
         await record(workspace)
         const alerts = await alertsOf(workspace, "?kind=limit_threshold")
-        const told = alerts.filter(({ data }) => data["scope"] === "key").map(({ data }) => data["threshold"])
-        expect(told.toSorted()).toEqual(due.toSorted())
+        const alerted = alerts.filter(({ data }) => data["scope"] === "key").map(({ data }) => data["threshold"])
+        expect(alerted.toSorted()).toEqual(due.toSorted())
       },
     ),
     { numRuns: runs(0.1) },

@@ -5,7 +5,7 @@ import type { Attempt } from "../../src/formats/attempt.ts"
 import { dayOf } from "../../src/support/day.ts"
 import { DAY_MS } from "../../src/support/time.ts"
 import { expectJson, newWorkspace, type Workspace } from "../support/world.ts"
-import { alertsOf, record, spend } from "./world.ts"
+import { alertsOf, record, spend } from "./alerts.ts"
 
 const USD = 1_000_000_000
 

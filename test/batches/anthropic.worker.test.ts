@@ -5,8 +5,8 @@ import { wakeBatch } from "../../src/batches/open-batch.ts"
 import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
-import { errored, message, MessageBatchProvider, type Outcome } from "./anthropic-world.ts"
-import { createProviderBatch, endsAfter, reaches, readLines, type Step } from "./world.ts"
+import { errored, message, MessageBatchProvider, type Outcome } from "./message-batch-provider.ts"
+import { createProviderBatch, endsAfter, waitForStatus, readLines, type Step } from "./batches.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -33,7 +33,7 @@ describe("a batch of a Messages provider", () => {
     expect(await workspace.object.holds()).toHaveLength(3)
     provider.end([message("Red."), message("Green.", [200, 20]), errored("invalid_request_error", "Too blue")])
     await wakeBatch(env, created.id)
-    const ended = await reaches(workspace.as, created, "completed")
+    const ended = await waitForStatus(workspace.as, created, "completed")
     expect(ended.request_counts).toEqual({ total: 3, completed: 2, failed: 1 })
     expect(await readLines(workspace.as, ended.output_file_id)).toMatchObject([
       { custom_id: "red", response: { status_code: 200, body: { choices: [{ message: { content: "Red." } }] } } },
@@ -61,7 +61,7 @@ describe("a batch of a Messages provider", () => {
     await eventually(() => expect(provider.batches[0]?.processing_status).toBe("canceling"))
     provider.end([message("A"), { type: "canceled" }])
     await wakeBatch(env, created.id)
-    const batch = await reaches(workspace.as, created, "cancelled")
+    const batch = await waitForStatus(workspace.as, created, "cancelled")
     expect(batch.request_counts).toMatchObject({ total: 2, completed: 1 })
     expect(await readLines(workspace.as, batch.error_file_id)).toMatchObject([
       { custom_id: "b", error: { code: "batch_cancelled" } },

@@ -9,12 +9,12 @@ import {
   createBatch,
   ENDPOINT,
   insertBatch,
-  reaches,
+  waitForStatus,
   readLines,
   request,
   toJsonl,
   upload,
-} from "./world.ts"
+} from "./batches.ts"
 
 describe("a batch", () => {
   test("runs each request once as a call of its key and writes the responses to a file", async () => {
@@ -22,7 +22,7 @@ describe("a batch", () => {
     const lines = Array.from({ length: 10 }, (_, at) => request(`r${at}`, `Number ${at}`))
     const created = await createBatch(workspace.as, lines, { metadata: { run: "nightly" } })
     expect(created).toMatchObject({ object: "batch", status: "validating", metadata: { run: "nightly" }, errors: null })
-    const batch = await reaches(workspace.as, created, "completed")
+    const batch = await waitForStatus(workspace.as, created, "completed")
     expect(batch.request_counts).toEqual({ total: 10, completed: 10, failed: 0 })
     expect(batch.error_file_id).toBeNull()
     const output = await readLines(workspace.as, batch.output_file_id)
@@ -65,7 +65,7 @@ describe("a batch", () => {
   test("writes failed requests to the error file, with the response that a client would get", async () => {
     const workspace = await newWorkspace()
     const lines = [request("good", "Hello"), request("bad", "Hello", { model: "nobody/nothing" })]
-    const batch = await reaches(workspace.as, await createBatch(workspace.as, lines), "completed")
+    const batch = await waitForStatus(workspace.as, await createBatch(workspace.as, lines), "completed")
     expect(batch.request_counts).toEqual({ total: 2, completed: 1, failed: 1 })
     expect(await readLines(workspace.as, batch.output_file_id)).toMatchObject([{ custom_id: "good" }])
     expect(await readLines(workspace.as, batch.error_file_id)).toMatchObject([
@@ -82,7 +82,7 @@ describe("a batch", () => {
     const workspace = await newWorkspace()
     const line = { custom_id: "one", method: "POST", url: endpoint, body: { model: "sim/echo", ...body } }
     const created = await createBatch(workspace.as, [line], { endpoint })
-    const batch = await reaches(workspace.as, created, "completed")
+    const batch = await waitForStatus(workspace.as, created, "completed")
     const [output] = await readLines(workspace.as, batch.output_file_id)
     expect(output?.response?.body).toHaveProperty(field)
     expect(batch.usage.input_tokens).toBeGreaterThan(0)
@@ -91,7 +91,7 @@ describe("a batch", () => {
   test("stops at the limit of its key, request by request", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace, { limit: 0 })
-    const batch = await reaches(as, await createBatch(as, [request("one", "Hello")]), "completed")
+    const batch = await waitForStatus(as, await createBatch(as, [request("one", "Hello")]), "completed")
     expect(batch.request_counts).toEqual({ total: 1, completed: 0, failed: 1 })
     const [line] = await readLines(as, batch.error_file_id)
     expect(line?.response?.status_code).toBeGreaterThanOrEqual(402)
@@ -109,7 +109,7 @@ describe("a batch", () => {
     expect(first.has_more).toBe(true)
     const second = await expectJson<Page>(200, workspace.as.get(`/batches?limit=2&after=${first.last_id}`))
     expect(second).toMatchObject({ data: [{ id: made[0]?.id }], has_more: false })
-    for (const batch of made) await reaches(workspace.as, batch, "completed")
+    for (const batch of made) await waitForStatus(workspace.as, batch, "completed")
     const cancelled = await insertBatch(workspace, {
       keyHash: "f".repeat(64),
       inputFileId: made[0]?.input_file_id ?? "",
@@ -127,7 +127,7 @@ describe("a batch", () => {
 
   test("is not found by other organizations", async () => {
     const [mine, other] = [await newWorkspace(), await newWorkspace()]
-    const batch = await reaches(mine.as, await createBatch(mine.as, [request("a", "Hello")]), "completed")
+    const batch = await waitForStatus(mine.as, await createBatch(mine.as, [request("a", "Hello")]), "completed")
     await expectJson(404, other.as.get(`/batches/${batch.id}`))
     await expectJson(404, other.manage.get(`/batches/${batch.id}`))
     await expectJson(404, other.as.post(`/batches/${batch.id}/cancel`, undefined))
@@ -142,9 +142,13 @@ describe("a batch", () => {
 
   test("that has ended cannot be cancelled", async () => {
     const workspace = await newWorkspace()
-    const batch = await reaches(workspace.as, await createBatch(workspace.as, [request("a", "Hello")]), "completed")
+    const batch = await waitForStatus(
+      workspace.as,
+      await createBatch(workspace.as, [request("a", "Hello")]),
+      "completed",
+    )
     await expectJson(409, workspace.as.post(`/batches/${batch.id}/cancel`, undefined))
-    expect((await reaches(workspace.as, batch, "completed")).output_file_id).toBe(batch.output_file_id)
+    expect((await waitForStatus(workspace.as, batch, "completed")).output_file_id).toBe(batch.output_file_id)
   })
 
   test("of a disabled key makes no further call, and its requests fail with 401", async () => {
@@ -154,7 +158,7 @@ describe("a batch", () => {
     await expectJson(200, workspace.manage.patch(`/keys/${hash}`, { disabled: true }))
     const row = await insertBatch(workspace, { keyHash: hash, inputFileId: id })
     await wakeBatch(env, row.id)
-    const batch = await reaches(workspace.as, row, "completed")
+    const batch = await waitForStatus(workspace.as, row, "completed")
     expect(await readLines(workspace.as, batch.error_file_id)).toMatchObject([{ response: { status_code: 401 } }])
     expect(await chargesOf(batch.id)).toEqual([])
   })
@@ -181,7 +185,7 @@ describe("an invalid input file", () => {
     const id = await upload(workspace.as, `${JSON.stringify(good)}\n\n${line}\n`)
     const input = { input_file_id: id, endpoint: ENDPOINT, completion_window: "24h" }
     const created = await expectJson<Batch>(200, workspace.as.post("/batches", input))
-    const batch = await reaches(workspace.as, created, "failed")
+    const batch = await waitForStatus(workspace.as, created, "failed")
     expect(batch.errors?.data).toEqual([{ code, param, line: 3, message: expect.any(String) }])
     expect(batch.output_file_id).toBeNull()
     expect(await chargesOf(batch.id)).toEqual([])
@@ -191,7 +195,7 @@ describe("an invalid input file", () => {
     const workspace = await newWorkspace()
     const id = await upload(workspace.as, "\n\n")
     const input = { input_file_id: id, endpoint: ENDPOINT, completion_window: "24h" }
-    const batch = await reaches(
+    const batch = await waitForStatus(
       workspace.as,
       await expectJson<Batch>(200, workspace.as.post("/batches", input)),
       "failed",

@@ -6,16 +6,24 @@ import { wakeBatch } from "../../src/batches/open-batch.ts"
 import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newKey, newWorkspace, openHolds, operatorClient, type Workspace } from "../support/world.ts"
-import { message, MessageBatchProvider } from "./anthropic-world.ts"
-import { BatchingProvider, completion } from "./provider-world.ts"
-import { type Batch, createBatch, createProviderBatch, endsAfter, reaches, readLines, request } from "./world.ts"
+import { message, MessageBatchProvider } from "./message-batch-provider.ts"
+import { BatchingProvider, completion } from "./batching-provider.ts"
+import {
+  type Batch,
+  createBatch,
+  createProviderBatch,
+  endsAfter,
+  waitForStatus,
+  readLines,
+  request,
+} from "./batches.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
 /** Of no known key format: only an exact match can redact it. */
-const OWN = "ownCanary0123456789abcdefXYZ"
+const FIRST = "ownCanary0123456789abcdefXYZ"
 const SECOND = "ownSecond0123456789abcdefXYZ"
-const BEARER_OWN = `Bearer ${OWN}`
+const BEARER_FIRST = `Bearer ${FIRST}`
 const GATEWAY = "Bearer batching-provider-key-0123456789"
 /** 100 prompt and 10 completion tokens, at half of 1e-6 and 2e-6. */
 const NANO = 60_000
@@ -27,7 +35,7 @@ async function addCredential(
   { manage }: Pick<Workspace, "manage">,
   more: Record<string, unknown> = {},
 ): Promise<string> {
-  const input = { provider: "batching", key: OWN, ...more }
+  const input = { provider: "batching", key: FIRST, ...more }
   return (await expectJson<{ data: { id: string } }>(201, manage.post("/byok", input))).data.id
 }
 
@@ -45,7 +53,7 @@ async function restartObject({ id }: Pick<Batch, "id">, ...statements: string[])
   await evictDurableObject(object)
 }
 /** Requests for its first batch: batches of other tests may still run. */
-const askedAbout = ({ requests, batches: [first] }: BatchingProvider) =>
+const requestsFor = ({ requests, batches: [first] }: BatchingProvider) =>
   requests.filter((one) => first && one.includes(first.id)).length
 const isSentTo = (path: string, { method, url }: Request) => `${method} ${new URL(url).pathname}` === path
 
@@ -74,8 +82,8 @@ describe("a batch with a BYOK credential", () => {
     await submitted(provider)
     answerAll(provider)
     await wakeBatch(env, created.id)
-    const batch = await reaches(workspace.as, created, "completed")
-    expect(accountsOf(provider)).toEqual([BEARER_OWN])
+    const batch = await waitForStatus(workspace.as, created, "completed")
+    expect(accountsOf(provider)).toEqual([BEARER_FIRST])
     const output = await readLines(workspace.as, batch.output_file_id)
     expect(output.map(({ response }) => response?.body["usage"])).toMatchObject([
       { cost: 0, is_byok: true, cost_details: { upstream_inference_cost: NANO / 1e9 } },
@@ -104,11 +112,11 @@ describe("a batch with a BYOK credential", () => {
     const created = await createBatch(workspace.as, lines, { provider: "batching" })
     await submitted(provider, 2)
     const byAccount = new Map(provider.batches.map(({ id }, at) => [provider.accounts.get(id), provider.submitted(at)]))
-    expect(byAccount.get(BEARER_OWN)?.map(({ custom_id: id }) => id)).toEqual(["1", "3"])
+    expect(byAccount.get(BEARER_FIRST)?.map(({ custom_id: id }) => id)).toEqual(["1", "3"])
     expect(byAccount.get(GATEWAY)?.map(({ custom_id: id }) => id)).toEqual(["2"])
     answerAll(provider)
     await wakeBatch(env, created.id)
-    await reaches(workspace.as, created, "completed")
+    await waitForStatus(workspace.as, created, "completed")
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: NANO, byokNano: 2 * NANO, heldNano: 0 })
   })
 
@@ -121,7 +129,7 @@ describe("a batch with a BYOK credential", () => {
     await submitted(provider)
     await start(named, ["a"])
     await submitted(provider, 2)
-    expect(accountsOf(provider)).toEqual([GATEWAY, BEARER_OWN])
+    expect(accountsOf(provider)).toEqual([GATEWAY, BEARER_FIRST])
   })
 
   test("counts against a limit that includes BYOK", async () => {
@@ -130,7 +138,7 @@ describe("a batch with a BYOK credential", () => {
     const counted = await newKey(workspace, { limit: 0, include_byok_in_limit: true })
     const provider = new BatchingProvider()
     const created = await start(counted, ["a"])
-    const batch = await reaches(counted.as, created, "completed")
+    const batch = await waitForStatus(counted.as, created, "completed")
     expect(await readLines(counted.as, batch.error_file_id)).toMatchObject([{ response: { status_code: 402 } }])
     expect(provider.batches).toEqual([])
   })
@@ -143,7 +151,7 @@ describe("a batch with a BYOK credential", () => {
     await submitted(provider)
     await start(poor, ["a"])
     await submitted(provider, 2)
-    expect(accountsOf(provider)).toEqual([GATEWAY, BEARER_OWN])
+    expect(accountsOf(provider)).toEqual([GATEWAY, BEARER_FIRST])
     expect(await poor.ledger.balance()).toMatchObject({ heldNano: 0 })
   })
 
@@ -163,7 +171,7 @@ describe("a batch with a BYOK credential", () => {
         const current = await expectJson<Batch>(200, workspace.as.get(`/batches/${batch.id}`))
         const { request_counts: counts } = current
         expect(provider.batches.length + counts.failed).toBe(1)
-        return counts.failed === 0 ? undefined : (await reaches(workspace.as, batch, "completed")).error_file_id
+        return counts.failed === 0 ? undefined : (await waitForStatus(workspace.as, batch, "completed")).error_file_id
       })
       // Shows the error if the batch fails to the end.
       expect(failed && (await readLines(workspace.as, failed))).toBeUndefined()
@@ -171,8 +179,8 @@ describe("a batch with a BYOK credential", () => {
     })
     answerAll(provider)
     await wakeBatch(env, created.id)
-    await reaches(workspace.as, created, "completed")
-    expect(accountsOf(provider)).toEqual([BEARER_OWN])
+    await waitForStatus(workspace.as, created, "completed")
+    expect(accountsOf(provider)).toEqual([BEARER_FIRST])
     await expect(createBatch(without.as, lines, { provider: "openai" })).rejects.toThrow(/openai has no batches here/)
   })
 
@@ -195,7 +203,7 @@ describe("a batch with a BYOK credential", () => {
       const { status } = await expectJson<Batch>(200, workspace.as.get(`/batches/${created.id}`))
       expect(status).toBe("completed")
     })
-    expect([...provider.headers].map((header) => header.split(" ")[0])).toEqual([OWN])
+    expect([...provider.headers].map((header) => header.split(" ")[0])).toEqual([FIRST])
     expect(provider.requests.filter((one) => one === "POST /messages/batches")).toHaveLength(1)
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, byokNano: NANO, heldNano: 0 })
   })
@@ -204,8 +212,8 @@ describe("a batch with a BYOK credential", () => {
 describe("a credential that the provider rejects", () => {
   const reject = (provider: BatchingProvider, path: string) => {
     provider.before = (sent) =>
-      isSentTo(path, sent) && sent.headers.get("authorization") === BEARER_OWN
-        ? Response.json({ error: { message: `Incorrect API key provided: ${OWN}` } }, { status: 401 })
+      isSentTo(path, sent) && sent.headers.get("authorization") === BEARER_FIRST
+        ? Response.json({ error: { message: `Incorrect API key provided: ${FIRST}` } }, { status: 401 })
         : undefined
   }
 
@@ -220,10 +228,10 @@ describe("a credential that the provider rejects", () => {
     expect((await workspace.object.holds()).length).toBe(2)
     answerAll(provider)
     await wakeBatch(env, created.id)
-    const batch = await reaches(workspace.as, created, "completed")
+    const batch = await waitForStatus(workspace.as, created, "completed")
     expect(batch.request_counts).toEqual({ total: 2, completed: 2, failed: 0 })
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 2 * NANO, byokNano: 0, heldNano: 0 })
-    expect(JSON.stringify(await readLines(workspace.as, batch.output_file_id))).not.toContain(OWN)
+    expect(JSON.stringify(await readLines(workspace.as, batch.output_file_id))).not.toContain(FIRST)
   })
 
   test("is replaced by the next credential of the workspace", async () => {
@@ -243,14 +251,14 @@ describe("a credential that the provider rejects", () => {
     const provider = new BatchingProvider()
     reject(provider, "POST /v1/files")
     const created = await start(workspace, ["a", "b"])
-    const batch = await reaches(workspace.as, created, "completed")
+    const batch = await waitForStatus(workspace.as, created, "completed")
     expect(batch.request_counts).toEqual({ total: 2, completed: 0, failed: 2 })
     const errors = await readLines(workspace.as, batch.error_file_id)
     expect(errors[0]?.response).toMatchObject({
       status_code: 502,
       body: { error: { message: expect.stringContaining("rejected the workspace's credential with status 401") } },
     })
-    expect(JSON.stringify(errors)).not.toContain(OWN)
+    expect(JSON.stringify(errors)).not.toContain(FIRST)
     expect(provider.accounts.size).toBe(0)
     expect(await openHolds(workspace)).toEqual([])
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, byokNano: 0 })
@@ -263,18 +271,18 @@ describe("a credential that the provider rejects", () => {
     provider.after = (sent) => {
       if (!isSentTo("POST /v1/batches", sent)) return undefined
       provider.after = () => undefined
-      provider.before = () => Response.json({ error: { message: `No: ${OWN}` } }, { status: 401 })
+      provider.before = () => Response.json({ error: { message: `No: ${FIRST}` } }, { status: 401 })
       return new Error("The connection was lost.")
     }
     const created = await start(workspace, ["a"])
     await submitted(provider)
-    const told = await eventually(async () => {
+    const waiting = await eventually(async () => {
       await wakeBatch(env, created.id)
       const { errors } = await expectJson<Batch>(200, workspace.as.get(`/batches/${created.id}`))
       expect(errors?.data).toMatchObject([{ code: "byok_unavailable" }])
       return errors
     })
-    expect(JSON.stringify(told)).not.toContain(OWN)
+    expect(JSON.stringify(waiting)).not.toContain(FIRST)
     expect(provider.batches).toHaveLength(1)
     provider.before = () => undefined
     answerAll(provider)
@@ -283,7 +291,7 @@ describe("a credential that the provider rejects", () => {
       const batch = await expectJson<Batch>(200, workspace.as.get(`/batches/${created.id}`))
       expect(batch).toMatchObject({ status: "completed", errors: null })
     })
-    expect(accountsOf(provider)).toEqual([BEARER_OWN])
+    expect(accountsOf(provider)).toEqual([BEARER_FIRST])
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, byokNano: NANO, heldNano: 0 })
   })
 })
@@ -310,13 +318,13 @@ describe("a credential that changes while the batch runs", () => {
     })
     // A check that began with the credential must end first.
     answerAll(provider)
-    const before = askedAbout(provider)
+    const before = requestsFor(provider)
     await wakeBatch(env, created.id)
-    expect(askedAbout(provider)).toBe(before)
+    expect(requestsFor(provider)).toBe(before)
     await expectJson(200, workspace.manage.patch(`/byok/${id}`, { disabled: false }))
     await wakeBatch(env, created.id)
-    await reaches(workspace.as, created, "completed")
-    expect(askedAbout(provider)).toBeGreaterThan(before)
+    await waitForStatus(workspace.as, created, "completed")
+    expect(requestsFor(provider)).toBeGreaterThan(before)
     expect(provider.batches).toHaveLength(1)
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, byokNano: 2 * NANO, heldNano: 0 })
   })
@@ -325,15 +333,15 @@ describe("a credential that changes while the batch runs", () => {
     const { workspace, id, provider, created } = await running()
     await expectJson(200, workspace.manage.delete(`/byok/${id}`))
     await wakeBatch(env, created.id)
-    const batch = await reaches(workspace.as, created, "completed")
+    const batch = await waitForStatus(workspace.as, created, "completed")
     // A check that began with the credential must end first.
     answerAll(provider)
-    const asked = askedAbout(provider)
+    const requestsBefore = requestsFor(provider)
     const errors = await readLines(workspace.as, batch.error_file_id)
     expect(errors.map(({ error }) => error?.code)).toEqual(["byok_unavailable", "byok_unavailable"])
     expect(errors[0]?.error?.message).toBe("The workspace's credential for batching was deleted.")
     await wakeBatch(env, created.id)
-    expect(askedAbout(provider)).toBe(asked)
+    expect(requestsFor(provider)).toBe(requestsBefore)
     expect(provider.requests).not.toContain(`GET /files/${provider.batches[0]?.output_file_id}/content`)
     expect(provider.batches).toHaveLength(1)
     // When the holds expire, the provider's possible cost becomes a BYOK estimate.
@@ -345,7 +353,7 @@ describe("a credential that changes while the batch runs", () => {
     const { workspace, id, provider, created } = await running()
     await expectJson(200, workspace.manage.patch(`/byok/${id}`, { disabled: true }))
     await expectJson(200, workspace.as.post(`/batches/${created.id}/cancel`, undefined))
-    const batch = await reaches(workspace.as, created, "cancelled")
+    const batch = await waitForStatus(workspace.as, created, "cancelled")
     const errors = await readLines(workspace.as, batch.error_file_id)
     expect(errors[0]?.error).toMatchObject({ code: "byok_unavailable", message: expect.stringContaining("disabled") })
     expect(provider.batches[0]?.status).toBe("validating")
@@ -357,7 +365,7 @@ describe("a credential that changes while the batch runs", () => {
     for (const one of provider.accounts.keys()) provider.accounts.set(one, `Bearer ${SECOND}`)
     answerAll(provider)
     await wakeBatch(env, created.id)
-    const batch = await reaches(workspace.as, created, "completed")
+    const batch = await waitForStatus(workspace.as, created, "completed")
     expect(batch.request_counts).toEqual({ total: 2, completed: 2, failed: 0 })
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, byokNano: 2 * NANO, heldNano: 0 })
   })
@@ -378,7 +386,7 @@ describe("a credential that changes while the batch runs", () => {
     expect(accountsOf(provider)).toEqual([GATEWAY])
     answerAll(provider)
     await wakeBatch(env, created.id)
-    await reaches(workspace.as, created, "completed")
+    await waitForStatus(workspace.as, created, "completed")
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: NANO, byokNano: 0, heldNano: 0 })
   })
 
@@ -390,7 +398,7 @@ describe("a credential that changes while the batch runs", () => {
     await addCredential(workspace, { is_byok_only: true })
     answerAll(provider)
     await wakeBatch(env, created.id)
-    await reaches(workspace.as, created, "completed")
+    await waitForStatus(workspace.as, created, "completed")
     expect(accountsOf(provider)).toEqual([GATEWAY])
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: NANO, byokNano: 0, heldNano: 0 })
   })
@@ -406,8 +414,8 @@ test("an object lost during submission finds the batch in the credential's accou
   await restartObject(created, "UPDATE parts SET state = 'submitting', batch_id = NULL")
   answerAll(provider)
   await wakeBatch(env, created.id)
-  await reaches(workspace.as, created, "completed")
-  expect(accountsOf(provider)).toEqual([BEARER_OWN])
+  await waitForStatus(workspace.as, created, "completed")
+  expect(accountsOf(provider)).toEqual([BEARER_FIRST])
   expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, byokNano: NANO, heldNano: 0 })
 })
 
@@ -425,7 +433,7 @@ test("an object started by an earlier release continues with the gateway's key",
   )
   answerAll(provider)
   await wakeBatch(env, created.id)
-  await reaches(workspace.as, created, "completed")
+  await waitForStatus(workspace.as, created, "completed")
   expect(await workspace.ledger.balance()).toMatchObject({ spentNano: NANO, heldNano: 0 })
 })
 

@@ -5,7 +5,7 @@ import { hashKey } from "../../src/access/key.ts"
 import { eventually } from "../support/eventually.ts"
 import { mockProvider } from "../support/played.ts"
 import { expectJson, newKey, newWorkspace } from "../support/world.ts"
-import { type Batch, createBatch, insertBatch, reaches, readLines, request, toJsonl, upload } from "./world.ts"
+import { type Batch, createBatch, insertBatch, waitForStatus, readLines, request, toJsonl, upload } from "./batches.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -18,7 +18,7 @@ const COMPLETION = {
   choices: [{ index: 0, message: { role: "assistant", content: "Done" }, finish_reason: "stop" }],
   usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
 }
-const played = (id: string, model: number) => request(id, id, { model: `played/m${model}` })
+const playedRequest = (id: string, model: number) => request(id, id, { model: `played/m${model}` })
 
 test("a cancelled batch starts no further request and outputs those in flight", async () => {
   const workspace = await newWorkspace()
@@ -27,13 +27,13 @@ test("a cancelled batch starts no further request and outputs those in flight", 
     await gate.promise
     return Response.json(COMPLETION)
   })
-  const lines = Array.from({ length: 20 }, (_, at) => played(`r${at}`, 60))
+  const lines = Array.from({ length: 20 }, (_, at) => playedRequest(`r${at}`, 60))
   const created = await createBatch(workspace.as, lines)
   await eventually(() => expect(asked).toHaveLength(4))
   const cancelling = await expectJson<Batch>(200, workspace.as.post(`/batches/${created.id}/cancel`, undefined))
   expect(cancelling.status).toBe("cancelling")
   gate.resolve()
-  const batch = await reaches(workspace.as, created, "cancelled")
+  const batch = await waitForStatus(workspace.as, created, "cancelled")
   expect(asked).toHaveLength(4)
   expect(batch.request_counts).toEqual({ total: 20, completed: 4, failed: 0 })
   expect(await readLines(workspace.as, batch.output_file_id)).toHaveLength(4)
@@ -49,7 +49,11 @@ test("a request that fails with a retryable status is retried", async () => {
     calls++
     return calls === 1 ? Response.json({ error: { message: "Busy" } }, { status: 503 }) : Response.json(COMPLETION)
   })
-  const batch = await reaches(workspace.as, await createBatch(workspace.as, [played("a", 61)]), "completed")
+  const batch = await waitForStatus(
+    workspace.as,
+    await createBatch(workspace.as, [playedRequest("a", 61)]),
+    "completed",
+  )
   expect(calls).toBe(2)
   expect(batch.request_counts).toEqual({ total: 1, completed: 1, failed: 0 })
 })
@@ -58,7 +62,7 @@ test("a batch stays within the rate limits of its key, and each request succeeds
   const workspace = await newWorkspace()
   const { as } = await newKey(workspace, { concurrent_requests: 1 })
   const lines = Array.from({ length: 6 }, (_, at) => request(`r${at}`, "Hello"))
-  const batch = await reaches(as, await createBatch(as, lines), "completed")
+  const batch = await waitForStatus(as, await createBatch(as, lines), "completed")
   expect(batch.request_counts).toEqual({ total: 6, completed: 6, failed: 0 })
 })
 
@@ -68,7 +72,7 @@ test("a batch whose window has ended runs nothing more", async () => {
   const createdAt = Date.now() - 25 * HOUR_MS
   const row = await insertBatch(workspace, { keyHash: hashKey(workspace.key), inputFileId, createdAt })
   await wakeBatch(env, row.id)
-  const batch = await reaches(workspace.as, row, "expired")
+  const batch = await waitForStatus(workspace.as, row, "expired")
   expect(await readLines(workspace.as, batch.error_file_id)).toMatchObject([
     { custom_id: "a", response: null, error: { code: "batch_expired" } },
   ])
@@ -80,7 +84,7 @@ test("a batch that was never started is started by the scheduler", async () => {
   const createdAt = Date.now() - 2 * HOUR_MS
   const row = await insertBatch(workspace, { keyHash: hashKey(workspace.key), inputFileId, createdAt })
   await wakeStalledBatches(env, Date.now())
-  await reaches(workspace.as, row, "completed")
+  await waitForStatus(workspace.as, row, "completed")
 })
 
 test("a batch whose input file is deleted before it starts fails", async () => {
@@ -89,13 +93,13 @@ test("a batch whose input file is deleted before it starts fails", async () => {
   await expectJson(200, workspace.as.delete(`/files/${inputFileId}`))
   const row = await insertBatch(workspace, { keyHash: hashKey(workspace.key), inputFileId })
   await wakeBatch(env, row.id)
-  const batch = await reaches(workspace.as, row, "failed")
+  const batch = await waitForStatus(workspace.as, row, "failed")
   expect(batch.errors?.data).toMatchObject([{ code: "input_file_unavailable" }])
 })
 
 test("waking a batch that has ended changes nothing", async () => {
   const workspace = await newWorkspace()
-  const batch = await reaches(workspace.as, await createBatch(workspace.as, [request("a", "Hello")]), "completed")
+  const batch = await waitForStatus(workspace.as, await createBatch(workspace.as, [request("a", "Hello")]), "completed")
   await wakeBatch(env, batch.id)
   expect(await expectJson(200, workspace.as.get(`/batches/${batch.id}`))).toEqual(batch)
   expect(await readLines(workspace.as, batch.output_file_id)).toHaveLength(1)
@@ -108,7 +112,11 @@ test("a response of several megabytes is written completely", async () => {
   mockProvider(() =>
     Response.json({ ...COMPLETION, choices: [{ ...choice, message: { role: "assistant", content } }] }),
   )
-  const batch = await reaches(workspace.as, await createBatch(workspace.as, [played("a", 62)]), "completed")
+  const batch = await waitForStatus(
+    workspace.as,
+    await createBatch(workspace.as, [playedRequest("a", 62)]),
+    "completed",
+  )
   const [line] = await readLines(workspace.as, batch.output_file_id)
   expect(JSON.stringify(line?.response?.body)).toContain(content)
 })

@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from "vitest"
 import { wakeBatch } from "../../src/batches/open-batch.ts"
 import { eventually } from "../support/eventually.ts"
 import { newWorkspace } from "../support/world.ts"
-import { BatchingProvider, completion } from "./provider-world.ts"
+import { BatchingProvider, completion } from "./batching-provider.ts"
 
 afterEach(() => vi.restoreAllMocks())
 

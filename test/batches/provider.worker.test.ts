@@ -7,20 +7,20 @@ import { wakeBatch } from "../../src/batches/open-batch.ts"
 import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newKey, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
-import { BatchingProvider, completion } from "./provider-world.ts"
+import { BatchingProvider, completion } from "./batching-provider.ts"
 import {
   type Batch,
   chargesOf,
   createBatch,
   createProviderBatch,
   endsAfter,
-  reaches,
+  waitForStatus,
   type Step,
   readLines,
   request,
   upload,
   toJsonl,
-} from "./world.ts"
+} from "./batches.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -71,7 +71,7 @@ describe("a batch at its provider", () => {
       },
     ])
     await wakeBatch(env, created.id)
-    const batch = await reaches(workspace.as, created, "completed")
+    const batch = await waitForStatus(workspace.as, created, "completed")
     expect(batch.request_counts).toEqual({ total: 3, completed: 2, failed: 1 })
     expect(batch.usage).toMatchObject({ input_tokens: 300, output_tokens: 30 })
     const output = await readLines(workspace.as, batch.output_file_id)
@@ -105,7 +105,7 @@ describe("a batch at its provider", () => {
     expect(provider.submitted()).toMatchObject([{ url: "/v1/chat/completions" }])
     provider.end("completed", [completion("1", "Hello.")])
     await wakeBatch(env, created.id)
-    const batch = await reaches(workspace.as, created, "completed")
+    const batch = await waitForStatus(workspace.as, created, "completed")
     expect(await readLines(workspace.as, batch.output_file_id)).toMatchObject([
       { response: { body: { type: "message", content: [{ type: "text", text: "Hello." }], stop_reason: "end_turn" } } },
     ])
@@ -130,7 +130,7 @@ describe("a batch at its provider", () => {
     expect(JSON.stringify(provider.submitted())).not.toContain("a@example.com")
     provider.end("completed", [completion("1", "Done."), completion("3", "This is forbidden.")])
     await wakeBatch(env, created.id)
-    const batch = await reaches(as, created, "completed")
+    const batch = await waitForStatus(as, created, "completed")
     expect(await readLines(as, batch.output_file_id)).toMatchObject([{ custom_id: "write to a@example.com" }])
     const errors = await readLines(as, batch.error_file_id)
     expect(errors.map(({ custom_id: id, response }) => [id, response?.status_code])).toEqual([
@@ -154,7 +154,7 @@ describe("a batch at its provider", () => {
       provider.submitted().map(({ custom_id: id }) => completion(id, "Done.")),
     )
     await wakeBatch(env, created.id)
-    const batch = await reaches(as, created, "completed")
+    const batch = await waitForStatus(as, created, "completed")
     expect(batch.request_counts).toEqual({ total: 4, completed: held, failed: 4 - held })
     expect((await readLines(as, batch.error_file_id))[0]?.response?.status_code).toBe(402)
     expect((await workspace.ledger.balance()).spentNano).toBe(held * NANO)
@@ -177,7 +177,7 @@ describe("a batch at its provider", () => {
       request("tools", "Hi", { model, tools: [{ type: "openrouter:datetime" }] }),
     ]
     const created = await createBatch(workspace.as, lines, { provider: "batching" })
-    const batch = await reaches(workspace.as, created, "completed")
+    const batch = await waitForStatus(workspace.as, created, "completed")
     const errors = await readLines(workspace.as, batch.error_file_id)
     expect(errors.map(({ response }) => response?.status_code)).toEqual([400, 400])
     expect(JSON.stringify(errors[0])).toContain("cannot be in a batch of batching")
@@ -218,7 +218,7 @@ describe("faults", () => {
     })
     provider.end("completed", [completion("1", "A"), completion("2", "B")])
     await wakeBatch(env, created.id)
-    const batch = await reaches(workspace.as, created, "completed")
+    const batch = await waitForStatus(workspace.as, created, "completed")
     expect(batch.request_counts).toEqual({ total: 2, completed: 2, failed: 0 })
     expect((await workspace.ledger.balance()).spentNano).toBe(2 * NANO)
     expect(provider.batches).toHaveLength(1)
@@ -238,7 +238,7 @@ describe("faults", () => {
     await evictDurableObject(object)
     provider.end("completed", [completion("1", "A")])
     await wakeBatch(env, created.id)
-    await reaches(workspace.as, created, "completed")
+    await waitForStatus(workspace.as, created, "completed")
     expect(provider.batches).toHaveLength(1)
     expect((await workspace.ledger.balance()).spentNano).toBe(NANO)
   })
@@ -287,7 +287,7 @@ describe("faults", () => {
         ? Response.json({ error: { message: "Enqueued token limit reached." } }, { status: 400 })
         : undefined
     const created = await start(workspace, ["a", "b"])
-    const batch = await reaches(workspace.as, created, "completed")
+    const batch = await waitForStatus(workspace.as, created, "completed")
     const errors = await readLines(workspace.as, batch.error_file_id)
     expect(errors.map(({ error }) => error?.code)).toEqual(["provider_failed", "provider_failed"])
     expect(errors[0]?.error?.message).toContain("Enqueued token limit reached.")
@@ -302,7 +302,7 @@ describe("faults", () => {
     await submitted(provider)
     provider.end("failed", [], { message: "The model is not enabled for batches." })
     await wakeBatch(env, created.id)
-    const batch = await reaches(workspace.as, created, "completed")
+    const batch = await waitForStatus(workspace.as, created, "completed")
     expect(await readLines(workspace.as, batch.error_file_id)).toMatchObject([
       { error: { code: "provider_failed", message: "The model is not enabled for batches." } },
     ])
@@ -320,7 +320,7 @@ describe("faults", () => {
     const late = { custom_id: "2", response: null, error: { code: "batch_expired", message: "Too late." } }
     provider.end(status, [completion("1", "A"), late])
     await wakeBatch(env, created.id)
-    const batch = await reaches(workspace.as, created, "expired")
+    const batch = await waitForStatus(workspace.as, created, "expired")
     expect(await readLines(workspace.as, batch.output_file_id)).toMatchObject([{ custom_id: "a" }])
     const errors = await readLines(workspace.as, batch.error_file_id)
     expect(errors.map(({ custom_id: id, error }) => [id, error?.code])).toEqual([
@@ -340,7 +340,7 @@ describe("faults", () => {
     await eventually(() => expect(provider.batches[0]?.status).toBe("cancelling"))
     provider.end("cancelled", [completion("1", "A")])
     await wakeBatch(env, created.id)
-    const batch = await reaches(workspace.as, created, "cancelled")
+    const batch = await waitForStatus(workspace.as, created, "cancelled")
     expect(batch.request_counts).toEqual({ total: 2, completed: 1, failed: 0 })
     expect(await readLines(workspace.as, batch.error_file_id)).toMatchObject([
       { custom_id: "b", error: { code: "batch_cancelled" } },
@@ -358,7 +358,7 @@ describe("faults", () => {
     const output = provider.batches[0]?.output_file_id ?? ""
     provider.files.set(output, `not json\n{"custom_id":"2"}\n${provider.files.get(output)}`)
     await wakeBatch(env, created.id)
-    const batch = await reaches(workspace.as, created, "completed")
+    const batch = await waitForStatus(workspace.as, created, "completed")
     expect(batch.request_counts).toEqual({ total: 2, completed: 1, failed: 1 })
     expect((await workspace.ledger.balance()).spentNano).toBe(NANO)
     expect(await openHolds(workspace)).toEqual([])

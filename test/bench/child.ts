@@ -4,7 +4,7 @@ import { openSync } from "node:fs"
 
 /** Processes of the benchmark: each starts, reports its properties, responds to requests, and ends with its parent. */
 
-export type Child<Hello, Question, Answer> = Hello & { pid: number; ask: (question: Question) => Promise<Answer> }
+export type Child<Hello, Question, Answer> = Hello & { pid: number; request: (question: Question) => Promise<Answer> }
 
 const running = new Set<ChildProcess>()
 
@@ -39,11 +39,11 @@ export async function startChild<Hello, Question, Answer>(
     }
   }
   const hello = (await next()) as Hello
-  const ask = async (question: Question) => {
+  const request = async (question: Question) => {
     child.send(question as object)
     return (await next()) as Answer
   }
-  return { ...hello, pid: child.pid ?? 0, ask }
+  return { ...hello, pid: child.pid ?? 0, request }
 }
 
 /** Every child has ended when this settles. */
@@ -65,8 +65,8 @@ export function serveParent(
   answer: (question: never) => Promise<object>,
   end: () => Promise<void> = () => Promise.resolve(),
 ): void {
-  const leave = () => void end().finally(() => process.exit(0))
-  for (const event of ["disconnect", "SIGTERM", "SIGINT"]) process.once(event, leave)
+  const endProcess = () => void end().finally(() => process.exit(0))
+  for (const event of ["disconnect", "SIGTERM", "SIGINT"]) process.once(event, endProcess)
   process.on("message", (question) => void answer(question as never).then((result) => process.send?.(result)))
   process.send?.(hello)
 }

@@ -27,7 +27,7 @@ export type Load = {
 const GRACE_MS = 1_000
 /** Paced streams begin within this time, one after the other. */
 const SPREAD_MS = 1_000
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 const TAIL_BYTES = 2_048
 
 type Exchange = { status: number; frames: number; inTime: number; text: string; firstByteMs: number }
@@ -57,7 +57,7 @@ function exchange(job: Job, agent: Agent, deadline: number): Promise<Exchange> {
       response.on("error", reject)
     })
     outgoing.on("error", reject)
-    outgoing.setTimeout(PATIENCE_MS, () => outgoing.destroy(new Error("The answer stalled.")))
+    outgoing.setTimeout(TIMEOUT_MS, () => outgoing.destroy(new Error("The answer stalled.")))
     outgoing.end(job.body)
   })
 }
@@ -94,12 +94,12 @@ async function verify(job: Job, agent: Agent): Promise<Load> {
   return toLoad([answer], job.workload, fault === null ? [] : [fault])
 }
 
-function contentFault(asked: Answer, text: string): string | null {
-  const bodies = (asked.events === 0 ? [text] : (text.match(/^data: ?\{.*$/gm) ?? [])).map(
+function contentFault(expected: Answer, text: string): string | null {
+  const bodies = (expected.events === 0 ? [text] : (text.match(/^data: ?\{.*$/gm) ?? [])).map(
     (line) => JSON.parse(line.replace(/^data: ?/, "")) as Body,
   )
   const content = bodies.map(contentOf).join("")
-  if (content !== textOf(asked)) return `other text: ${content.slice(0, 300)}`
+  if (content !== textOf(expected)) return `other text: ${content.slice(0, 300)}`
   const usage = bodies.map((body) => body.usage ?? body.response?.usage).findLast((found) => found != null)
   const completion = usage?.completion_tokens ?? usage?.output_tokens
   return completion === USAGE.completion_tokens ? null : `other usage: ${JSON.stringify(usage)}`

@@ -46,8 +46,8 @@ async function main(): Promise<number> {
       svg: { type: "string" },
     },
   })
-  if (values.help) return say(HELP)
-  if (process.platform !== "linux") return say("The benchmark reads CPU times from /proc: it runs on Linux only.")
+  if (values.help) return print(HELP)
+  if (process.platform !== "linux") return print("The benchmark reads CPU times from /proc: it runs on Linux only.")
   const rounds = values.quick ? 1 : Math.max(1, Math.min(20, Number(values.rounds) || 3))
   const wanted = values.only.split(",")
   const isWanted = ({ title }: Workload) => wanted.some((text) => title.includes(text))
@@ -58,7 +58,7 @@ async function main(): Promise<number> {
   const isCheck = values.check === true
   const installed = `${PORTKEY_FOLDER}/node_modules/@portkey-ai/gateway`
   const noPortkey = isCheck ? null : installPortkey(PORTKEY_FOLDER, installed, !!values.offline)
-  if (noPortkey !== null) say(`Without Portkey: ${noPortkey}.`)
+  if (noPortkey !== null) print(`Without Portkey: ${noPortkey}.`)
 
   const pinned = availableParallelism() > 1 && spawnSync("taskset", ["-c", "0,1", "true"]).status === 0
   const cores = pinned ? { target: "0", client: "1" } : { target: undefined, client: undefined }
@@ -92,7 +92,7 @@ async function main(): Promise<number> {
 
   if (isCheck) bench.wrong.push(...overBounds(slices))
   if (slices.length > 0)
-    say(
+    print(
       report(
         rows.map(({ name }) => name),
         workloads,
@@ -102,7 +102,7 @@ async function main(): Promise<number> {
       legend(workloads),
     )
   if (values.svg !== undefined && slices.length > 0) writeFileSync(values.svg, picture(workloads, slices))
-  say(machine(pinned, rounds), ...bench.wrong.map((fault) => `WRONG: ${fault}`))
+  print(machine(pinned, rounds), ...bench.wrong.map((fault) => `WRONG: ${fault}`))
   return bench.wrong.length > 0 ? 1 : 0
 }
 
@@ -110,17 +110,17 @@ async function main(): Promise<number> {
 async function check(row: Row, workloads: readonly Workload[], bench: Bench): Promise<void> {
   for (const workload of workloads.filter(row.takes)) {
     const short = workload.perSecond > 0 ? { ...workload, events: 5 } : workload
-    note(row, short, await bench.load.ask(jobOf(row, short, { verify: true, workload: short })), bench)
+    note(row, short, await bench.load.request(jobOf(row, short, { verify: true, workload: short })), bench)
     if (workload.perSecond > 0) continue
     const warmUp = { ...workload, calls: workload.events > 0 ? WARM_UP.streams : WARM_UP.documents }
-    note(row, warmUp, await bench.load.ask(jobOf(row, warmUp, { verify: false, workload: warmUp })), bench)
+    note(row, warmUp, await bench.load.request(jobOf(row, warmUp, { verify: false, workload: warmUp })), bench)
   }
 }
 
 async function measure(row: Row, workload: Workload, round: number, bench: Bench): Promise<Slice> {
   const before = cpuMs(row.target.worker)
   const memory = watchMemory(row.target.worker)
-  const load = await bench.load.ask(jobOf(row, workload, { verify: false, workload }))
+  const load = await bench.load.request(jobOf(row, workload, { verify: false, workload }))
   const addedKb = memory.stop()
   await new Promise((resolve) => setTimeout(resolve, SETTLING_MS))
   const used = cpuMs(row.target.worker) - before
@@ -174,7 +174,7 @@ async function checkCharges(row: Row, { wrong, answers }: Bench): Promise<void> 
   const calls = answers.get(credits.url) ?? 0
   const charged = Math.round(data.total_usage * 1e9)
   const due = calls * COST_NANO_USD
-  if (charged === due) say(`Charged: ${calls} calls, ${data.total_usage} USD, as due.`)
+  if (charged === due) print(`Charged: ${calls} calls, ${data.total_usage} USD, as due.`)
   else wrong.push(`${row.name}: ${calls} calls cost ${due / 1e9} USD, and ${data.total_usage} USD was charged`)
 }
 
@@ -184,7 +184,7 @@ function machine(pinned: boolean, rounds: number): string {
   return `${availableParallelism()} cores (${pins}), Node ${process.version}, workerd ${manifest.version}, ${rounds} rounds`
 }
 
-function say(...lines: string[]): 0 {
+function print(...lines: string[]): 0 {
   for (const line of lines) console.log(line)
   return 0
 }

@@ -12,7 +12,7 @@ import { prose } from "./prose.ts"
 const LENGTH = 262_144
 const RUNS = 8
 
-const own = (pattern: string): ContentSettings => ({ content_filters: [{ pattern, action: "redact" }] })
+const custom = (pattern: string): ContentSettings => ({ content_filters: [{ pattern, action: "redact" }] })
 const builtins = (...slugs: BuiltinSlug[]): ContentSettings => ({
   content_filter_builtins: slugs.map((slug) => ({ slug, action: "redact" })),
 })
@@ -26,12 +26,12 @@ const injection = builtins("regex-prompt-injection")
 
 type Case = [name: string, settings: ContentSettings, text: string, how?: { pieces?: number; units?: () => Units }]
 const CASES: readonly Case[] = [
-  ["own pattern, no match", own("confidential"), english],
-  ["own pattern, each character a match", own("."), english],
-  ["own pattern, one match of all", own(".*"), english.replaceAll("\n", " ")],
-  ["own pattern, many states", own("[ab].{1,100}(?i)project"), filled("ab1 proj project xbba ")],
-  ["own pattern, in pieces", own("[a-z]+@[a-z]+"), english.slice(0, 65_536), { pieces: 4_096 }],
-  ["own pattern, in JSON", own("confidential"), JSON.stringify({ text: english }), { units: jsonUnits }],
+  ["own pattern, no match", custom("confidential"), english],
+  ["own pattern, each character a match", custom("."), english],
+  ["own pattern, one match of all", custom(".*"), english.replaceAll("\n", " ")],
+  ["own pattern, many states", custom("[ab].{1,100}(?i)project"), filled("ab1 proj project xbba ")],
+  ["own pattern, in pieces", custom("[a-z]+@[a-z]+"), english.slice(0, 65_536), { pieces: 4_096 }],
+  ["own pattern, in JSON", custom("confidential"), JSON.stringify({ text: english }), { units: jsonUnits }],
   ["built-in detectors, English", builtins(...BUILTIN_SLUGS), english],
   ["built-in detectors, Russian", builtins(...BUILTIN_SLUGS), prose("russian", LENGTH)],
   ["built-in detectors, Chinese", builtins(...BUILTIN_SLUGS), prose("chinese", LENGTH)],

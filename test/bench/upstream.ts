@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from "node:http"
 import { serveParent } from "./child.ts"
-import { type Answer, askedAnswer, contentFrame, documentOf, USAGE_FRAME } from "./workloads.ts"
+import { type Answer, requestedAnswer, contentFrame, documentOf, USAGE_FRAME } from "./workloads.ts"
 
 /** The provider: an OpenAI-compatible server in a separate process, whose responses take next to no CPU. */
 
@@ -12,7 +12,7 @@ const server = createServer((request, response) => {
   request.on("data", (chunk: string) => (body += chunk))
   request.on("end", () => {
     requests += 1
-    const answer = askedAnswer(body)
+    const answer = requestedAnswer(body)
     if (!answer) response.writeHead(400, { "content-type": "application/json" }).end('{"error":{"message":"what?"}}')
     else if (answer.events === 0)
       response.writeHead(200, { "content-type": "application/json" }).end(documentFor(answer))

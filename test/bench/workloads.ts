@@ -70,7 +70,7 @@ export function requestBody(workload: Workload, extra: Record<string, unknown>):
   return body("x".repeat(bytes - body("").length))
 }
 
-export function askedAnswer(body: string): Answer | undefined {
+export function requestedAnswer(body: string): Answer | undefined {
   const [, events, perSecond, bytes] = /\[events (\d+), (\d+) a second, (\d+) bytes\]/.exec(body) ?? []
   if (events === undefined) return undefined
   return { events: Number(events), perSecond: Number(perSecond), bytes: Number(bytes) }
@@ -78,7 +78,7 @@ export function askedAnswer(body: string): Answer | undefined {
 
 export function textOf({ events, bytes }: Answer): string {
   if (events === 0) return LINE.repeat(Math.floor((bytes * 0.75) / LINE.length))
-  return Array.from({ length: events }, (_, index) => word(index)).join("")
+  return Array.from({ length: events }, (_, index) => wordAt(index)).join("")
 }
 
 const ID = { id: "chatcmpl-bench0000000000000000000000", created: 1_790_000_000, model: MODEL }
@@ -91,7 +91,7 @@ export function documentOf(answer: Answer): string {
 
 /** As OpenAI sends it: `usage: null` on every chunk, and a padding of varying length. */
 export function contentFrame(index: number, { events }: Answer): string {
-  const delta = { ...(index === 0 && { role: "assistant" }), content: word(index) }
+  const delta = { ...(index === 0 && { role: "assistant" }), content: wordAt(index) }
   const finish_reason = index === events - 1 ? "stop" : null
   const obfuscation = "a1B2c3D4e5F6".slice(index % 7)
   return chunkFrame({ choices: [{ index: 0, delta, logprobs: null, finish_reason }], usage: null, obfuscation })
@@ -104,6 +104,6 @@ function chunkFrame(rest: object): string {
   return `data: ${JSON.stringify({ ...names, ...rest })}\n\n`
 }
 
-function word(index: number): string {
+function wordAt(index: number): string {
   return ` word${index}`
 }

@@ -11,7 +11,7 @@ const path = ({ workspaceId }: Workspace, interval: string) => `/workspaces/${wo
 const set = (workspace: Workspace, interval: string, limit_usd: number) =>
   workspace.manage.put(path(workspace, interval), { limit_usd })
 /** 10 prompt tokens and at most `max_tokens` of completion, at 1e-6 and 2e-6. */
-const ask = (workspace: Workspace, max_tokens: number) =>
+const call = (workspace: Workspace, max_tokens: number) =>
   workspace.as.chat("sim/echo", "Say it again and again..", { max_tokens })
 
 describe("the budgets of a workspace", () => {
@@ -81,14 +81,14 @@ describe("the budgets of a workspace", () => {
 describe("a call under a budget", () => {
   test("is rejected with 403 once the budget is spent, works again once it is raised, and leaves no hold", async () => {
     const workspace = await newWorkspace()
-    await expectJson(200, ask(workspace, 20))
+    await expectJson(200, call(workspace, 20))
     // Earlier spend of the window counts: 10 + 2 * 6 micro-USD.
     await expectJson(200, set(workspace, "daily", 0.00003))
-    const { error } = await expectJson<Failure>(403, ask(workspace, 200))
+    const { error } = await expectJson<Failure>(403, call(workspace, 200))
     expect(error.message).toContain("daily budget")
     expect(error.metadata).toEqual({ reason: "workspace_budget" })
     await expectJson(200, set(workspace, "daily", 1))
-    await expectJson(200, ask(workspace, 200))
+    await expectJson(200, call(workspace, 200))
     expect(await openHolds(workspace)).toEqual([])
   })
 
@@ -100,7 +100,7 @@ describe("a call under a budget", () => {
     await expectJson(200, second.as.chat("sim/echo", "x".repeat(400)))
     const third = await second.as.chat("sim/echo", "x".repeat(400))
     expect(third.status).toBe(403)
-    await expectJson(200, ask(await newWorkspace(), 20))
+    await expectJson(200, call(await newWorkspace(), 20))
   })
 
   test("never exceeds it, with any number of concurrent calls", async () => {

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { afterEach, describe, expect, test } from "vitest"
 import { providerScope } from "../../src/ledger/provider-limits.ts"
 import { objectsOf } from "../../src/support/json.ts"
-import { alertsOf, record } from "../alerts/world.ts"
+import { alertsOf, record } from "../alerts/alerts.ts"
 import { newTestDraft } from "../support/draft.ts"
 import { type Asked, mockProvider } from "../support/played.ts"
 import { runs } from "../support/runs.ts"
@@ -29,7 +29,7 @@ afterEach(() => stop())
 const twinOf = ({ url }: Asked) => new URL(url).hostname.replace(".test", "")
 
 /** Each twin responds with its name and reports this usage. */
-function play(usage = { prompt_tokens: 10, completion_tokens: 10 }) {
+function mockTwins(usage = { prompt_tokens: 10, completion_tokens: 10 }) {
   const provider = mockProvider((asked) =>
     Response.json({ choices: [{ message: { content: twinOf(asked) }, finish_reason: "stop" }], usage }),
   )
@@ -44,14 +44,14 @@ const set = (workspace: Workspace, provider: string, limit_usd: number, more = {
   )
 const budgetsOf = async ({ manage }: Workspace) =>
   (await expectJson<{ data: Budget[] }>(200, manage.get("/provider-budgets"))).data
-const ask = (workspace: Pick<Workspace, "as">, model: string, order = ["twin-a", "twin-b"], more = {}) =>
+const callTwins = (workspace: Pick<Workspace, "as">, model: string, order = ["twin-a", "twin-b"], more = {}) =>
   workspace.as.chat(
     model,
     "Hi",
     { max_tokens: 20, provider: { order, only: order }, ...more },
     { "x-service-metadata": "enabled" },
   )
-const saidOf = async (answer: Promise<Response>) => (await expectJson<Answer>(200, answer)).choices[0]?.message.content
+const textOf = async (answer: Promise<Response>) => (await expectJson<Answer>(200, answer)).choices[0]?.message.content
 
 describe("budgets of providers", () => {
   test("are set, changed, listed with their use, and removed, with an audit entry each", async () => {
@@ -114,9 +114,9 @@ describe("a call", () => {
   test("uses another provider when the budget of the first is spent, and its metadata has the reason", async () => {
     const workspace = await newWorkspace()
     const model = newTwinModel()
-    play()
+    mockTwins()
     await set(workspace, "twin-a", 0.000_001)
-    const answer = await expectJson<Answer>(200, ask(workspace, model))
+    const answer = await expectJson<Answer>(200, callTwins(workspace, model))
     expect(answer.choices[0]?.message.content).toBe("twin-b")
     expect(answer.service_metadata?.endpoints.available).toMatchObject([{ provider: "twin-b" }])
     expect(answer.service_metadata?.pipeline).toEqual([
@@ -131,9 +131,9 @@ describe("a call", () => {
 
   test("is rejected without another provider, with the provider, its limit and its reset", async () => {
     const workspace = await newWorkspace()
-    const { asked } = play()
+    const { asked } = mockTwins()
     await set(workspace, "twin-a", 0.000_001)
-    const { error } = await expectJson<Failure>(403, ask(workspace, newTwinModel(), ["twin-a"]))
+    const { error } = await expectJson<Failure>(403, callTwins(workspace, newTwinModel(), ["twin-a"]))
     expect(error.metadata).toEqual({ reason: "provider_budget" })
     expect(error.message).toMatch(
       /^This request needs up to \S+ USD, and 0\.000001 USD are left under the organization's monthly budget of 0\.000001 USD for twin-a, running requests included\. It resets at \d{4}-\d\d-01T00:00:00\.000Z\. Raise the budget, or call a model that another provider offers, or send fewer max_tokens\.$/,
@@ -145,11 +145,11 @@ describe("a call", () => {
   test("counts at the provider that served it, also before it has a budget, and reconciles", async () => {
     const workspace = await newWorkspace()
     const model = newTwinModel()
-    play()
-    expect(await saidOf(ask(workspace, model))).toBe("twin-a")
+    mockTwins()
+    expect(await textOf(callTwins(workspace, model))).toBe("twin-a")
     await set(workspace, "twin-a", 5)
     await set(workspace, "twin-b", 5)
-    expect(await saidOf(ask(await newKey(workspace), model, ["twin-b", "twin-a"]))).toBe("twin-b")
+    expect(await textOf(callTwins(await newKey(workspace), model, ["twin-b", "twin-a"]))).toBe("twin-b")
     const { spentNano } = await workspace.ledger.balance()
     const [a, b] = await budgetsOf(workspace)
     expect(a?.spent_usd).toBeGreaterThan(0)
@@ -160,23 +160,23 @@ describe("a call", () => {
 
   test("gets its output limited by the rest of its provider's budget", async () => {
     const workspace = await newWorkspace()
-    const { asked } = play()
+    const { asked } = mockTwins()
     await set(workspace, "twin-a", 0.002)
-    await expectJson(200, ask(workspace, newTwinModel(), ["twin-a"], { max_tokens: 500_000 }))
+    await expectJson(200, callTwins(workspace, newTwinModel(), ["twin-a"], { max_tokens: 500_000 }))
     expect(asked[0]?.body["max_tokens"]).toBeLessThan(10_000)
   })
 
   test("with a BYOK credential counts only if the budget includes BYOK", async () => {
     const workspace = await newWorkspace()
-    play()
+    mockTwins()
     await expectJson(
       201,
       workspace.manage.post("/byok", { provider: "twin-a", key: "own-key-0123456789", name: "own" }),
     )
     await set(workspace, "twin-a", 0.000_001)
-    expect(await saidOf(ask(await newKey(workspace), newTwinModel(), ["twin-a"]))).toBe("twin-a")
+    expect(await textOf(callTwins(await newKey(workspace), newTwinModel(), ["twin-a"]))).toBe("twin-a")
     await set(workspace, "twin-a", 0.000_001, { include_byok: true })
-    const refused = await expectJson<Failure>(403, ask(await newKey(workspace), newTwinModel(), ["twin-a"]))
+    const refused = await expectJson<Failure>(403, callTwins(await newKey(workspace), newTwinModel(), ["twin-a"]))
     expect(refused.error.metadata).toEqual({ reason: "provider_budget" })
     const [budget] = await budgetsOf(workspace)
     expect(budget?.spent_usd).toBeGreaterThan(0)
@@ -184,11 +184,11 @@ describe("a call", () => {
 
   test("over the budget of its provider gets the cheaper model of its key", async () => {
     const workspace = await newWorkspace()
-    play()
+    mockTwins()
     await set(workspace, "twin-a", 0.000_001)
     const key = await newKey(workspace, { over_budget_models: ["sim/echo:free"] })
     expect(
-      await expectJson(200, ask(key, newTwinModel(), ["twin-a"], { provider: { only: ["twin-a", "embedded"] } })),
+      await expectJson(200, callTwins(key, newTwinModel(), ["twin-a"], { provider: { only: ["twin-a", "embedded"] } })),
     ).toMatchObject({
       model: "sim/echo:free",
     })
@@ -196,10 +196,11 @@ describe("a call", () => {
 
   test("that reaches a threshold of the budget sends an alert, and so does the first that is skipped", async () => {
     const workspace = await newWorkspace()
-    play({ prompt_tokens: 500, completion_tokens: 20 })
+    mockTwins({ prompt_tokens: 500, completion_tokens: 20 })
     const model = newTwinModel()
     await set(workspace, "twin-a", 0.001_3)
-    for (const twin of ["twin-a", "twin-a", "twin-b", "twin-b"]) expect(await saidOf(ask(workspace, model))).toBe(twin)
+    for (const twin of ["twin-a", "twin-a", "twin-b", "twin-b"])
+      expect(await textOf(callTwins(workspace, model))).toBe(twin)
     await record(workspace)
     const alerts = (await alertsOf(workspace)).filter(({ data }) => data["scope"] === "provider")
     const about = { scope: "provider", id: "twin-a", name: "twin-a", interval: "monthly", limit_usd: 0.001_3 }
@@ -216,9 +217,9 @@ describe("a call", () => {
 
   test("shows the budgets of its provider in the limits it was held against", async () => {
     const workspace = await newWorkspace()
-    play()
+    mockTwins()
     await set(workspace, "twin-a", 5)
-    const response = await ask(workspace, newTwinModel())
+    const response = await callTwins(workspace, newTwinModel())
     const id = response.headers.get("x-generation-id") ?? ""
     await response.text()
     const { data } = await expectJson<{ data: { held: { limits: unknown[] } } }>(
@@ -317,7 +318,7 @@ test("no provider exceeds its budget, for any number and cost of concurrent call
               const order = [first, ...["twin-a", "twin-b", "twin-c"].filter((twin) => twin !== first)]
               const content = JSON.stringify({ prompt, completion })
               const more = { max_tokens: max, messages: [{ role: "user", content }] }
-              const response = await ask(workspace, model, order, more)
+              const response = await callTwins(workspace, model, order, more)
               await response.text()
               expect(response.status).toBe(200)
             })

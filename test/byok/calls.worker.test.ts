@@ -23,17 +23,17 @@ let at = 40
 const newModel = () => `acme/chat-${at++}`
 
 /** Of no known key format: only an exact match can redact it. */
-const OWN = "ownCanary0123456789abcdefXYZ"
+const KEY = "ownCanary0123456789abcdefXYZ"
 const GATEWAY = /-provider-key-0123456789$/
 
 type Credential = { id: string }
 async function scoped(workspace: Workspace, provider: string, more: Record<string, unknown> = {}): Promise<Credential> {
-  const input = { provider, key: OWN, ...more }
+  const input = { provider, key: KEY, ...more }
   return (await expectJson<{ data: Credential }>(201, workspace.manage.post("/byok", input))).data
 }
 
 const keyOf = ({ headers }: Asked) => headers.get("authorization")?.replace("Bearer ", "") ?? headers.get("x-api-key")
-const whole = (usage: unknown = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }) =>
+const completed = (usage: unknown = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }) =>
   Response.json({
     id: "up",
     object: "chat.completion",
@@ -48,7 +48,7 @@ const refusing = (status: number, refused: (key: string, requests: Asked) => boo
     const key = keyOf(requests) ?? ""
     return refused(key, requests)
       ? Response.json({ error: { message: `Incorrect API key provided: ${key}` } }, { status })
-      : whole()
+      : completed()
   })
 const errorOf = async (status: number, answer: Promise<Response>) =>
   (await expectJson<{ error: { message: string; metadata: Record<string, unknown> } }>(status, answer)).error
@@ -57,10 +57,10 @@ describe("a call with a BYOK credential", () => {
   test("is sent with that key, does not charge the balance, and is marked as BYOK everywhere", async () => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-b")
-    const { asked: requests } = mockProvider(() => whole())
+    const { asked: requests } = mockProvider(() => completed())
     const answer = await workspace.as.chat(newModel(), "Hi", {}, { "x-service-metadata": "enabled" })
     const body = await expectJson<Record<string, unknown>>(200, answer.clone())
-    expect(requests.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["twin-b.test", OWN]])
+    expect(requests.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["twin-b.test", KEY]])
     expect(body).toMatchObject({
       usage: {
         cost: 0,
@@ -102,7 +102,7 @@ describe("a call with a BYOK credential", () => {
     expect(last).toContain('"is_byok":true')
     expect(last).toContain('"upstream_inference_output_cost":0.000006')
     stop()
-    mockProvider(() => whole())
+    mockProvider(() => completed())
     const message = { model, max_tokens: 100, messages: [{ role: "user", content: "Hi" }] }
     expect(await expectJson(200, workspace.as.post("/messages", message))).toMatchObject({
       usage: { cost: 0, is_byok: true, cost_details: { upstream_inference_cost: 0.00002 } },
@@ -112,12 +112,12 @@ describe("a call with a BYOK credential", () => {
   test("needs no credit", async () => {
     const workspace = await newWorkspace(0)
     const model = newModel()
-    const { asked: requests } = mockProvider(() => whole())
+    const { asked: requests } = mockProvider(() => completed())
     await expectJson(402, workspace.as.chat(model, "Hi"))
     await scoped(workspace, "twin-a")
     const answer = await workspace.as.chat(model, "Hi")
     await expectJson(200, answer.clone())
-    expect(requests.map(keyOf)).toEqual([OWN])
+    expect(requests.map(keyOf)).toEqual([KEY])
     expect(await receiptOf(workspace, answer)).toMatchObject({ total_cost: 0, is_byok: true })
     expect(await openHolds(workspace)).toEqual([])
   })
@@ -131,7 +131,7 @@ describe("a call with a BYOK credential", () => {
       await newKey(workspace, { limit: 0 }),
     ]
     const model = newModel()
-    mockProvider(() => whole({ prompt_tokens: 10, completion_tokens: 1_000, total_tokens: 1_010 }))
+    mockProvider(() => completed({ prompt_tokens: 10, completion_tokens: 1_000, total_tokens: 1_010 }))
     await expectJson(200, plain.as.chat(model, "Hi", only))
     await expectJson(200, counted.as.chat(model, "Hi", only))
     const refused = await errorOf(402, counted.as.chat(model, "Hi", only))
@@ -164,10 +164,10 @@ describe("a call with a BYOK credential", () => {
     ]
     await expectJson(200, operatorClient.put("/catalogue", { models: [{ id: model, name: model, endpoints }] }))
     await scoped(workspace, "mistral")
-    const { asked: requests } = mockProvider(() => whole())
+    const { asked: requests } = mockProvider(() => completed())
     await expectJson(200, workspace.as.chat(model, "Hi"))
     await expectJson(404, other.as.chat(model, "Hi"))
-    expect(requests.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["api.mistral.ai", OWN]])
+    expect(requests.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["api.mistral.ai", KEY]])
   })
 })
 
@@ -190,7 +190,7 @@ describe("the order of credentials", () => {
   test("puts providers with credentials first, even before those that the client prefers", async () => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-c")
-    const { asked: requests } = refusing(429, (key) => key === OWN)
+    const { asked: requests } = refusing(429, (key) => key === KEY)
     const order = ["twin-b", "twin-a"]
     await expectJson(200, workspace.as.chat(newModel(), "Hi", { provider: { order } }))
     expect(requests.map((one) => new URL(one.url).hostname)).toEqual(["twin-c.test", "twin-b.test"])
@@ -200,10 +200,10 @@ describe("the order of credentials", () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     await scoped(mine, "twin-a", { is_byok_only: true })
     const model = newModel()
-    const { asked: requests } = refusing(429, (key) => key === OWN)
+    const { asked: requests } = refusing(429, (key) => key === KEY)
     await expectJson(429, mine.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
     await expectJson(200, theirs.as.chat(model, "Hi", { provider: { order: ["twin-a"] } }))
-    expect(requests.map(keyOf)).toEqual([OWN, "twin-a-provider-key-0123456789"])
+    expect(requests.map(keyOf)).toEqual([KEY, "twin-a-provider-key-0123456789"])
   })
 
   test.each([["is_required"], ["is_byok_only"]])("with %s the gateway's key is never used for it", async (flag) => {
@@ -212,7 +212,7 @@ describe("the order of credentials", () => {
     const model = newModel()
     const { asked: requests } = refusing(500, () => true)
     await expectJson(502, workspace.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
-    expect(requests.map(keyOf)).toEqual([OWN])
+    expect(requests.map(keyOf)).toEqual([KEY])
   })
 
   test("is_required applies to the models that the credential covers, is_byok_only to all", async () => {
@@ -220,7 +220,7 @@ describe("the order of credentials", () => {
     const model = newModel()
     await scoped(some, "twin-a", { is_required: true, allowed_models: ["acme/other-*"] })
     await scoped(all, "twin-a", { is_byok_only: true, allowed_models: ["acme/other-*"] })
-    const { asked: requests } = mockProvider(() => whole())
+    const { asked: requests } = mockProvider(() => completed())
     const only = { provider: { only: ["twin-a"] } }
     await expectJson(200, some.as.chat(model, "Hi", only))
     expect(requests.map(keyOf)).toEqual(["twin-a-provider-key-0123456789"])
@@ -236,13 +236,13 @@ describe("the order of credentials", () => {
     ]
     const model = newModel()
     const only = { provider: { only: ["twin-a"] } }
-    const { asked: requests } = mockProvider(() => whole())
+    const { asked: requests } = mockProvider(() => completed())
     const usedBy = async (credential: Record<string, unknown>) => {
       const { id } = await scoped(workspace, "twin-a", credential)
       requests.length = 0
       for (const { as } of [named, other]) await expectJson(200, as.chat(model, "Hi", only))
       await expectJson(200, workspace.manage.delete(`/byok/${id}`))
-      return requests.map((one) => keyOf(one) === OWN)
+      return requests.map((one) => keyOf(one) === KEY)
     }
     expect(await usedBy({ allowed_models: ["acme/*"] })).toEqual([true, true])
     expect(await usedBy({ allowed_models: ["acme/none"] })).toEqual([false, false])
@@ -258,7 +258,7 @@ describe("the order of credentials", () => {
     const beside = await newKey(mine, { workspace_id: data.id })
     for (const slug of ["twin-a", "twin-b", "twin-c"]) await scoped(mine, slug)
     const model = newModel()
-    const { asked: requests } = mockProvider(() => whole())
+    const { asked: requests } = mockProvider(() => completed())
     for (const as of [beside.as, theirs.as]) await expectJson(200, as.chat(model, "Hi"))
     expect(requests.map((one) => GATEWAY.test(keyOf(one) ?? ""))).toEqual([true, true])
     // Not even by a forged row: a key sealed for one workspace cannot be opened for another.
@@ -279,25 +279,25 @@ describe("the order of credentials", () => {
     const workspace = await newWorkspace()
     const { id } = await scoped(workspace, "twin-a")
     const model = newModel()
-    const { asked: requests } = mockProvider(() => whole())
+    const { asked: requests } = mockProvider(() => completed())
     const call = () => expectJson(200, workspace.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
     await call()
     await expectJson(200, workspace.manage.patch(`/byok/${id}`, { key: "own-renewed-0123456789" }))
     await call()
     await expectJson(200, workspace.manage.delete(`/byok/${id}`))
     await call()
-    expect(requests.map(keyOf)).toEqual([OWN, "own-renewed-0123456789", "twin-a-provider-key-0123456789"])
+    expect(requests.map(keyOf)).toEqual([KEY, "own-renewed-0123456789", "twin-a-provider-key-0123456789"])
   })
 
   test("a credential with declared ZDR allows the provider for calls that require it", async () => {
     const workspace = await newWorkspace()
     const model = newModel()
     const zdr = { provider: { zdr: true } }
-    const { asked: requests } = mockProvider(() => whole())
+    const { asked: requests } = mockProvider(() => completed())
     await expectJson(404, workspace.as.chat(model, "Hi", zdr))
     await scoped(workspace, "twin-b", { declared_zdr: true })
     await expectJson(200, workspace.as.chat(model, "Hi", zdr))
-    expect(requests.map(keyOf)).toEqual([OWN])
+    expect(requests.map(keyOf)).toEqual([KEY])
   })
 })
 
@@ -305,21 +305,21 @@ describe("a credential that its provider rejects", () => {
   test.each([401, 402, 403])("with %d is skipped, and the next target is called", async (status) => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-a")
-    const { asked: requests } = refusing(status, (key) => key === OWN)
+    const { asked: requests } = refusing(status, (key) => key === KEY)
     const answer = await workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } })
     await expectJson(200, answer.clone())
-    expect(requests.map(keyOf)).toEqual([OWN, "twin-a-provider-key-0123456789"])
+    expect(requests.map(keyOf)).toEqual([KEY, "twin-a-provider-key-0123456789"])
     expect(await receiptOf(workspace, answer)).toMatchObject({ total_cost: 0.00002, is_byok: false })
   })
 
   test("ends the call if it is required, with an error that names the credential and not its key", async () => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-a", { is_required: true })
-    const { asked: requests } = refusing(401, (key) => key === OWN)
+    const { asked: requests } = refusing(401, (key) => key === KEY)
     const error = await errorOf(502, workspace.as.chat(newModel(), "Hi"))
-    expect(requests.map(keyOf)).toEqual([OWN])
+    expect(requests.map(keyOf)).toEqual([KEY])
     expect(error.message).toContain("workspace's credential")
-    expect(error.message).not.toContain(OWN)
+    expect(error.message).not.toContain(KEY)
     expect(error.metadata).toMatchObject({ provider_code: "401" })
   })
 })
@@ -331,19 +331,19 @@ test("no failure puts the key into a log line, a response, a header or a row", a
   }
   const workspace = await newWorkspace()
   const { id } = await scoped(workspace, "twin-a", { is_byok_only: true })
-  const leak = (status: number) => Response.json({ error: { message: `no: ${OWN}`, code: OWN } }, { status })
+  const leak = (status: number) => Response.json({ error: { message: `no: ${KEY}`, code: KEY } }, { status })
   const answers: Response[] = [await workspace.manage.get(`/byok/${id}`), await workspace.manage.get("/audit")]
   const model = newModel()
-  for (const play of [
+  for (const fault of [
     () => leak(400),
     () => leak(401),
     () => leak(429),
     () => leak(500),
     () => leak(200),
-    () => Promise.reject(new Error(`connect failed with ${OWN}`)),
-    () => sse([chunk({ content: "1234" }), `data: {"error":{"message":"${OWN}","code":"${OWN}"}}\n\n`, DONE]),
+    () => Promise.reject(new Error(`connect failed with ${KEY}`)),
+    () => sse([chunk({ content: "1234" }), `data: {"error":{"message":"${KEY}","code":"${KEY}"}}\n\n`, DONE]),
   ]) {
-    const { stop } = mockProvider(play)
+    const { stop } = mockProvider(fault)
     for (const stream of [true, false]) {
       answers.push(await workspace.as.chat(model, "Hi", { stream, provider: { only: ["twin-a"] } }))
     }
@@ -355,5 +355,5 @@ test("no failure puts the key into a log line, a response, a header or a row", a
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",
   ).all<{ name: string }>()
   const rows = await Promise.all(tables.map(({ name }) => env.DB.prepare(`SELECT * FROM "${name}"`).all()))
-  for (const text of [lines.join("\n"), reported.join("\n"), JSON.stringify(rows)]) expect(text).not.toContain(OWN)
+  for (const text of [lines.join("\n"), reported.join("\n"), JSON.stringify(rows)]) expect(text).not.toContain(KEY)
 })

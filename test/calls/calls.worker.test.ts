@@ -12,7 +12,7 @@ import { expectJson, newKey, newMember, newWorkspace, type TestClient, type Work
 let stop = () => {}
 afterEach(() => stop())
 
-const played = (answer: Parameters<typeof mockProvider>[0]) => mockProvider(answer).stop
+const mockPlayed = (answer: Parameters<typeof mockProvider>[0]) => mockProvider(answer).stop
 
 /** Waits until `look` finds a value. */
 const found = <T>(look: () => Promise<T | undefined>) =>
@@ -35,7 +35,7 @@ type Call = {
   created_at: string
 }
 type List = { data: Call[]; has_more: boolean; next_cursor: string | null; truncated: boolean }
-type Story = Call & {
+type CallDetail = Call & {
   trail: { provider: string; status: number | null; error: { code: string; message: string } | null }[]
   guardrails: { name: string; action: string; patterns: string[] }[]
   arithmetic: { lines: { kind: string; amount: string }[]; total: string; paid_by: string }
@@ -47,8 +47,8 @@ type Story = Call & {
 }
 
 const list = (as: TestClient, query = "") => expectJson<List>(200, as.get(`/calls${query}`))
-const story = async (as: TestClient, id: string) =>
-  (await expectJson<{ data: Story }>(200, as.get(`/calls/${id}`))).data
+const readCall = async (as: TestClient, id: string) =>
+  (await expectJson<{ data: CallDetail }>(200, as.get(`/calls/${id}`))).data
 
 type Stored = { at: number; model?: string; provider?: string; key?: string; status?: number; ending?: string }
 type More = {
@@ -124,10 +124,10 @@ describe("GET /calls", () => {
 
   test("lists a rejected call with its status and reason", async () => {
     const workspace = await newWorkspace()
-    const poor = await newKey(workspace, { limit: 0.000000001 })
+    const limited = await newKey(workspace, { limit: 0.000000001 })
     await expectJson(404, workspace.as.chat("nobody/nothing", "Hi"))
     await expectJson(400, workspace.as.chat("sim/echo", "Hi", { temperature: 9 }))
-    await expectJson(402, poor.as.chat("sim/echo", "Hi"))
+    await expectJson(402, limited.as.chat("sim/echo", "Hi"))
     const refused = await found(async () => {
       const { data } = await list(workspace.manage, "?status=refused")
       return data.length === 3 ? data : undefined
@@ -136,7 +136,7 @@ describe("GET /calls", () => {
     expect([...byStatus.keys()].toSorted()).toEqual([400, 402, 404])
     expect(byStatus.get(404)).toMatchObject({ model: "nobody/nothing", outcome: "refused", cost: 0, provider: null })
     expect(byStatus.get(402)?.error).toMatchObject({ code: "payment_required", reason: "key_limit" })
-    expect(byStatus.get(402)?.key.hash).toBe(poor.hash)
+    expect(byStatus.get(402)?.key.hash).toBe(limited.hash)
     expect(byStatus.get(400)?.error?.message).toContain("temperature")
     expect(byStatus.get(400)?.model).toBe("sim/echo")
   })
@@ -152,7 +152,7 @@ describe("GET /calls", () => {
     const blocked = await found(async () => (await list(as)).data[0])
     expect(blocked).toMatchObject({ status: 403, outcome: "refused", error: { reason: "guardrail_blocked" } })
     expect(JSON.stringify(blocked)).not.toContain("ada@example.com")
-    expect((await story(as, blocked.id)).error?.message).toContain('"No addresses"')
+    expect((await readCall(as, blocked.id)).error?.message).toContain('"No addresses"')
   })
 
   test("records a limited number of rejected calls a minute", async () => {
@@ -316,13 +316,13 @@ describe("visibility of calls", () => {
     await expectJson(404, one.as.chat("nobody/nothing", "Hi"))
     await delivered(mine)
     await found(async () => ((await list(mine.manage)).data.length === 3 ? true : undefined))
-    const own = await list(one.as)
-    expect(own.data.map(({ key }) => key.hash)).toEqual([one.hash, one.hash])
+    const ofKey = await list(one.as)
+    expect(ofKey.data.map(({ key }) => key.hash)).toEqual([one.hash, one.hash])
     expect((await list(one.as, `?key=${two.hash}`)).data).toEqual([])
     expect((await list(one.as, "?status=ok")).data).toHaveLength(1)
     const all = await list(mine.manage)
     for (const { id, key } of all.data) {
-      await story(mine.manage, id)
+      await readCall(mine.manage, id)
       await expectJson(404, other.manage.get(`/calls/${id}`))
       await expectJson(404, other.as.get(`/calls/${id}`))
       await expectJson(key.hash === one.hash ? 200 : 404, one.as.get(`/calls/${id}`))
@@ -344,8 +344,8 @@ async function guarded(workspace: Workspace, rules: Record<string, unknown>) {
 
 function sumOf(amounts: readonly string[]): bigint {
   return amounts.reduce((sum, text) => {
-    const [whole = "0", fraction = ""] = text.replace("-", "").split(".")
-    const pico = BigInt(whole + fraction.padEnd(12, "0"))
+    const [digits = "0", fraction = ""] = text.replace("-", "").split(".")
+    const pico = BigInt(digits + fraction.padEnd(12, "0"))
     return text.startsWith("-") ? sum - pico : sum + pico
   }, 0n)
 }
@@ -358,37 +358,37 @@ describe("GET /calls/{id}", () => {
       workspace.manage.put(`/workspaces/${workspace.workspaceId}/budgets/monthly`, { limit_usd: 50 }),
     )
     const { as } = await newKey(workspace, { name: "Capped", limit: 5, limit_reset: "daily" })
-    stop = played(() => sse([...good("Hello").slice(0, -2), usageChunk(123, 45), DONE]))
+    stop = mockPlayed(() => sse([...good("Hello").slice(0, -2), usageChunk(123, 45), DONE]))
     const response = await as.chat("played/m80", "Hi", { stream: true, session_id: "s-1" })
     await response.text()
     const id = response.headers.get("x-generation-id") ?? ""
-    const told = await story(as, id)
-    expect(told).toMatchObject({ status: 200, outcome: "ok", session_id: "s-1" })
-    expect(told.tokens_by_kind).toMatchObject({ prompt: 123, completion: 45 })
-    expect(told.arithmetic.paid_by).toBe("balance")
-    expect(told.arithmetic.lines.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["prompt", "completion"]))
-    expect(sumOf(told.arithmetic.lines.map(({ amount }) => amount))).toBe(sumOf([told.arithmetic.total]))
-    expect(Number(told.arithmetic.total)).toBeCloseTo(told.cost, 12)
-    expect(Number(told.held?.amount)).toBeGreaterThan(told.cost)
-    expect(told.held?.limits).toMatchObject([
+    const returned = await readCall(as, id)
+    expect(returned).toMatchObject({ status: 200, outcome: "ok", session_id: "s-1" })
+    expect(returned.tokens_by_kind).toMatchObject({ prompt: 123, completion: 45 })
+    expect(returned.arithmetic.paid_by).toBe("balance")
+    expect(returned.arithmetic.lines.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["prompt", "completion"]))
+    expect(sumOf(returned.arithmetic.lines.map(({ amount }) => amount))).toBe(sumOf([returned.arithmetic.total]))
+    expect(Number(returned.arithmetic.total)).toBeCloseTo(returned.cost, 12)
+    expect(Number(returned.held?.amount)).toBeGreaterThan(returned.cost)
+    expect(returned.held?.limits).toMatchObject([
       { kind: "key", name: "Capped", limit: 5, interval: "daily" },
       { kind: "budget", name: "Default", limit: 50, interval: "monthly" },
     ])
-    const { received, sent, first_token: first, last_token: last, settled } = told.times
+    const { received, sent, first_token: first, last_token: last, settled } = returned.times
     const times = [received, sent, first, last, settled].map((time) => Date.parse(time ?? ""))
     expect(times.toSorted((a, b) => a - b)).toEqual(times)
   })
 
   test("shows every attempt with its error, and the response to the client", async () => {
     const workspace = await newWorkspace()
-    stop = played(() => Response.json({ error: { message: "slow down" } }, { status: 429 }))
+    stop = mockPlayed(() => Response.json({ error: { message: "slow down" } }, { status: 429 }))
     const response = await workspace.as.chat("played/m80", "Hi")
     await expectJson(429, response)
-    const told = await story(workspace.as, response.headers.get("x-generation-id") ?? "")
-    expect(told).toMatchObject({ status: 429, outcome: "failed", error: { code: "rate_limited" } })
-    expect(told.trail.length).toBeGreaterThan(0)
-    expect(told.trail[0]).toMatchObject({ status: 429, error: { code: "rate_limited", message: "slow down" } })
-    expect(told.arithmetic).toMatchObject({ lines: [], total: "0", paid_by: "nobody" })
+    const returned = await readCall(workspace.as, response.headers.get("x-generation-id") ?? "")
+    expect(returned).toMatchObject({ status: 429, outcome: "failed", error: { code: "rate_limited" } })
+    expect(returned.trail.length).toBeGreaterThan(0)
+    expect(returned.trail[0]).toMatchObject({ status: 429, error: { code: "rate_limited", message: "slow down" } })
+    expect(returned.arithmetic).toMatchObject({ lines: [], total: "0", paid_by: "nobody" })
     // A call that was sent is recorded once, by its generation.
     await delivered(workspace)
     expect((await list(workspace.manage)).data.map(({ outcome }) => outcome)).toEqual(["failed"])
@@ -396,11 +396,11 @@ describe("GET /calls/{id}", () => {
 
   test("reports the ending of a stream that broke off", async () => {
     const workspace = await newWorkspace()
-    stop = played(() => sse([chunk({ content: "Half an" })]))
+    stop = mockPlayed(() => sse([chunk({ content: "Half an" })]))
     const response = await workspace.as.chat("played/m80", "Hi", { stream: true })
     await response.text()
-    const told = await story(workspace.as, response.headers.get("x-generation-id") ?? "")
-    expect(told).toMatchObject({ outcome: "failed", ending: "cut", error: { code: "provider_failed" } })
+    const returned = await readCall(workspace.as, response.headers.get("x-generation-id") ?? "")
+    expect(returned).toMatchObject({ outcome: "failed", ending: "cut", error: { code: "provider_failed" } })
   })
 
   test("returns the session's other calls and, if the workspace logs it, the content", async () => {
@@ -417,12 +417,12 @@ describe("GET /calls/{id}", () => {
       ids.push(response.headers.get("x-generation-id") ?? "")
     }
     await delivered(workspace)
-    const told = await found(async () => {
-      const one = await story(as, ids[1] ?? "")
+    const returned = await found(async () => {
+      const one = await readCall(as, ids[1] ?? "")
       return one.content ? one : undefined
     })
-    expect(told.session.map(({ id }) => id)).toEqual([ids[0]])
-    expect(told.content?.input.messages).toMatchObject([{ role: "user", content: "Second" }])
+    expect(returned.session.map(({ id }) => id)).toEqual([ids[0]])
+    expect(returned.content?.input.messages).toMatchObject([{ role: "user", content: "Second" }])
   })
 
   test("shows a guardrail that redacted, without the text that it found", async () => {
@@ -434,25 +434,26 @@ describe("GET /calls/{id}", () => {
     const { as } = await guarded(workspace, rules)
     const response = await as.chat("sim/echo", "Write to ada@example.com")
     await response.text()
-    const told = await story(as, response.headers.get("x-generation-id") ?? "")
-    expect(told.guardrails).toMatchObject([{ name: "Hide addresses", action: "redact", patterns: ["email"] }])
+    const returned = await readCall(as, response.headers.get("x-generation-id") ?? "")
+    expect(returned.guardrails).toMatchObject([{ name: "Hide addresses", action: "redact", patterns: ["email"] }])
     await delivered(workspace)
     const listed = async (found: string) =>
       (await list(workspace.manage, `?guardrail=${found}`)).data.map(({ id }) => id)
-    for (const found of ["redact", "email", "Hide%20addresses"]) expect(await listed(found), found).toEqual([told.id])
+    for (const found of ["redact", "email", "Hide%20addresses"])
+      expect(await listed(found), found).toEqual([returned.id])
     expect(await listed("flag")).toEqual([])
-    expect(JSON.stringify(told)).not.toContain("ada@example.com")
+    expect(JSON.stringify(returned)).not.toContain("ada@example.com")
   })
 
   test("adds up for calls that were charged before prices were recorded", async () => {
     const workspace = await newWorkspace()
     const [id = ""] = await store(workspace, [{ at: Date.now(), cost: 1_234 }])
-    const told = await story(workspace.manage, id)
-    expect(told.arithmetic).toEqual({
+    const returned = await readCall(workspace.manage, id)
+    expect(returned.arithmetic).toEqual({
       lines: [{ kind: "unitemized", units: null, price: null, amount: "0.000001234" }],
       total: "0.000001234",
       paid_by: "balance",
     })
-    expect(told.held).toBeNull()
+    expect(returned.held).toBeNull()
   })
 })

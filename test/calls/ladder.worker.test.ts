@@ -120,29 +120,29 @@ describe("POST /estimate", () => {
     const upstream = mockProvider(() => sse(good("Hello")))
     stop = upstream.stop
     const body = { max_tokens: 50, stream: true }
-    const told = await estimate(workspace.as, "played/m80", body)
+    const estimated = await estimate(workspace.as, "played/m80", body)
     expect(upstream.asked).toEqual([])
     expect(await openHolds(workspace)).toEqual([])
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, heldNano: 0 })
-    expect(told).toMatchObject({ fits: true, excludes: [] })
-    expect(told.targets[0]).toMatchObject({ model: "played/m80" })
-    expect(told.expected).toBeLessThanOrEqual(told.hold)
+    expect(estimated).toMatchObject({ fits: true, excludes: [] })
+    expect(estimated.targets[0]).toMatchObject({ model: "played/m80" })
+    expect(estimated.expected).toBeLessThanOrEqual(estimated.hold)
     const response = await workspace.as.chat("played/m80", "Hello", body)
     await response.text()
     const { data } = await expectJson<{ data: { held: { amount: string } } }>(
       200,
       workspace.as.get(`/calls/${response.headers.get("x-generation-id")}`),
     )
-    expect(nano(Number(data.held.amount))).toBe(nano(told.hold))
+    expect(nano(Number(data.held.amount))).toBe(nano(estimated.hold))
   })
 
   test("names the limit that the call would exceed", async () => {
     const workspace = await newWorkspace()
-    const poor = await newKey(workspace, { name: "Poor", limit: 0.000000001 })
-    const told = await estimate(poor.as, "sim/echo")
-    expect(told.fits).toBe(false)
-    expect(told.limits.find(({ binds }) => binds)).toMatchObject({ kind: "key", name: "Poor" })
-    await expectJson(402, poor.as.chat("sim/echo", "Hello"))
+    const limited = await newKey(workspace, { name: "Poor", limit: 0.000000001 })
+    const estimated = await estimate(limited.as, "sim/echo")
+    expect(estimated.fits).toBe(false)
+    expect(estimated.limits.find(({ binds }) => binds)).toMatchObject({ kind: "key", name: "Poor" })
+    await expectJson(402, limited.as.chat("sim/echo", "Hello"))
   })
 
   test("fails with the status of the call", async () => {

@@ -10,13 +10,13 @@ const NONE: ReadonlySet<string> = new Set()
 /** Gives these answers in order, then Enter. */
 function person(...answers: string[]) {
   const questions: string[] = []
-  const ask = async (question: string) => (questions.push(question), answers.shift() ?? "")
-  return { ask, questions }
+  const prompt = async (question: string) => (questions.push(question), answers.shift() ?? "")
+  return { prompt, questions }
 }
 
 test("Enter generates both secrets, which are shown once, and a provider's key is accepted", async () => {
-  const { ask, questions } = person("", "", "openai", "OPENAI_API_KEY=sk-vendor", "GROQ_API_KEY=$MY_GROQ")
-  const outcome = await secretsToUpload(NONE, { MY_GROQ: "sk-groq" }, ask)
+  const { prompt, questions } = person("", "", "openai", "OPENAI_API_KEY=sk-vendor", "GROQ_API_KEY=$MY_GROQ")
+  const outcome = await secretsToUpload(NONE, { MY_GROQ: "sk-groq" }, prompt)
   const { MASTER_KEY: master = "", BOOTSTRAP_MANAGEMENT_KEY: bootstrap = "", ...providers } = outcome.secrets
   expect(Buffer.from(master, "base64")).toHaveLength(32)
   expect(bootstrap.length).toBeGreaterThanOrEqual(32)
@@ -30,7 +30,7 @@ test("Enter generates both secrets, which are shown once, and a provider's key i
 })
 
 test("a pasted key is accepted and not shown", async () => {
-  const outcome = await secretsToUpload(NONE, {}, person("former", "boot").ask)
+  const outcome = await secretsToUpload(NONE, {}, person("former", "boot").prompt)
   expect(outcome).toEqual({
     secrets: { MASTER_KEY: "former", BOOTSTRAP_MANAGEMENT_KEY: "boot" },
     generated: [],
@@ -40,9 +40,9 @@ test("a pasted key is accepted and not shown", async () => {
 })
 
 test("a Worker that has its secrets prompts for nothing", async () => {
-  const { ask, questions } = person()
+  const { prompt, questions } = person()
   const present = new Set(["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY"])
-  const outcome = await secretsToUpload(present, { MASTER_KEY: "of the shell", OPENAI_API_KEY: "of the shell" }, ask)
+  const outcome = await secretsToUpload(present, { MASTER_KEY: "of the shell", OPENAI_API_KEY: "of the shell" }, prompt)
   expect([outcome, questions]).toEqual([{ secrets: {}, generated: [], missing: [] }, []])
 })
 

@@ -16,8 +16,8 @@ test.each([
     'r2_buckets]] must have jurisdiction = "eu"',
   ],
   [{ vars: {}, r2_buckets: [{ jurisdiction: "us" }] }, "vars] must have JURISDICTION"],
-])("%j is rejected: files and objects would be in two places", (config, words) => {
-  expect(() => jurisdictionOf(config)).toThrow(words)
+])("%j is rejected: files and objects would be in two places", (config, message) => {
+  expect(() => jurisdictionOf(config)).toThrow(message)
 })
 
 test("a database of another jurisdiction is rejected, and one of unknown jurisdiction is accepted", () => {

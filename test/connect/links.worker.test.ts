@@ -193,8 +193,8 @@ describe("the key of a connect link", () => {
     const [workspace, other] = [await newWorkspace(), await newWorkspace()]
     await expectJson(404, create(workspace.manage, other.key))
     await expectJson(404, create(workspace.manage, "sk-gw-v1-nobody"))
-    const asked = { callback_url: "https://app.example/back" }
-    const code = await expectJson<{ data: { id: string } }>(200, workspace.as.post("/auth/keys/code", asked))
+    const authorization = { callback_url: "https://app.example/back" }
+    const code = await expectJson<{ data: { id: string } }>(200, workspace.as.post("/auth/keys/code", authorization))
     const app = await expectJson<{ key: string }>(200, client().post("/auth/keys", { code: code.data.id }))
     await expectJson(403, create(client(app.key), app.key))
     const { key, hash } = await newKey(workspace)

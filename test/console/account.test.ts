@@ -103,9 +103,9 @@ test("an intern asks before it runs a command, shows it exactly, is allowed, and
   expect(await violationsOf(page)).toEqual([])
   // The first answer has the key 1.
   await page.keyboard.press("1")
-  const said = page.getByRole("log", { name: "Conversation" })
+  const conversation = page.getByRole("log", { name: "Conversation" })
   await expect
-    .poll(() => said.getByRole("article", { name: "scout" }).last().textContent())
+    .poll(() => conversation.getByRole("article", { name: "scout" }).last().textContent())
     .toContain("hello from the intern")
   expect(faults).toEqual([])
 })
@@ -115,7 +115,7 @@ test("a question is announced on every page with a link to it", async () => {
   await page.getByRole("link", { name: "support", exact: true }).waitFor()
   type Interns = { data: { id: string }[] }
   const [intern] = (await call<Interns>(acme.managementKey, "/interns")).data
-  const asked = await fetch(`${api}/interns/${intern?.id}/chat/completions`, {
+  const paused = await fetch(`${api}/interns/${intern?.id}/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${acme.managementKey}`, "content-type": "application/json" },
     body: JSON.stringify({
@@ -124,7 +124,7 @@ test("a question is announced on every page with a link to it", async () => {
       messages: [{ role: "user", content: "echo again" }],
     }),
   })
-  await asked.text()
+  await paused.text()
   await page.getByText("scout asks a question").waitFor()
   await page.getByRole("button", { name: "Answer" }).click()
   const question = page.getByRole("region", { name: "Question of the intern" })

@@ -63,12 +63,12 @@ async function describe({ page, faults }: Visit): Promise<string> {
 /** Runs one visit, and checks that the page has no fault. */
 export async function visiting(
   key: string,
-  story: (page: Page, visit: Visit) => Promise<void>,
+  run: (page: Page, visit: Visit) => Promise<void>,
   options: Options = {},
 ): Promise<void> {
   const visit = await signedIn(key, options)
   try {
-    await story(visit.page, visit)
+    await run(visit.page, visit)
   } catch (cause) {
     throw new Error(`${String(cause)}\n${await describe(visit)}`, { cause })
   } finally {

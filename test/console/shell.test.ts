@@ -73,27 +73,29 @@ test("every page has the content security policy, and files with a digest are ca
 describe.runIf(hasChromium)("in a browser", () => {
   test("a page requests only the data that it shows, and the session before the shell runs", async () => {
     await visiting(organization.managementKey, async (page) => {
-      const asked: string[] = []
-      page.on("request", (request) => asked.push(new URL(request.url()).pathname))
+      const requested: string[] = []
+      page.on("request", (request) => requested.push(new URL(request.url()).pathname))
       await page.goto(`${origin}/`)
       await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
       await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0)
-      await expect.poll(() => asked.includes("/api/v1/events")).toBe(true)
-      const calls = asked.filter((path) => path.startsWith("/api/v1/"))
+      await expect.poll(() => requested.includes("/api/v1/events")).toBe(true)
+      const calls = requested.filter((path) => path.startsWith("/api/v1/"))
       // Names of members and keys are not on the page, and the event stream waits for the rest.
       expect(calls).not.toContain("/api/v1/organization/members")
       expect(calls.length).toBeLessThanOrEqual(17)
       // A browser has six connections to a host: the chart does not wait behind its data.
-      const chart = asked.findIndex((path) => path.startsWith("/assets/uplot-"))
+      const chart = requested.findIndex((path) => path.startsWith("/assets/uplot-"))
       expect(chart).toBeGreaterThan(0)
-      expect(chart).toBeLessThan(asked.indexOf("/api/v1/analytics/query"))
+      expect(chart).toBeLessThan(requested.indexOf("/api/v1/analytics/query"))
       expect(calls.indexOf("/api/v1/events")).toBeGreaterThanOrEqual(14)
-      asked.length = 0
+      requested.length = 0
       await page.goto(`${origin}/calls`)
       await page.getByRole("heading", { level: 1, name: "Calls" }).waitFor()
       await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0)
-      expect(asked.filter((path) => path.includes("/markdown-"))).toEqual([])
-      expect(asked.indexOf("/console/session")).toBeLessThan(asked.findIndex((path) => path.startsWith("/api/v1/")))
+      expect(requested.filter((path) => path.includes("/markdown-"))).toEqual([])
+      expect(requested.indexOf("/console/session")).toBeLessThan(
+        requested.findIndex((path) => path.startsWith("/api/v1/")),
+      )
     })
   })
 

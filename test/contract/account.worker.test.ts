@@ -100,14 +100,14 @@ describe("the content of a file at a provider", () => {
     await expectJson(201, workspace.manage.post("/byok", { provider, key: "own-vendor-key-0123456789" }))
     return workspace
   }
-  const play = (answer: () => Response) => vi.spyOn(globalThis, "fetch").mockImplementation(async () => answer())
+  const mockFetch = (answer: () => Response) => vi.spyOn(globalThis, "fetch").mockImplementation(async () => answer())
 
   test.each(["openai", "anthropic"])(
     "is read at %s with the workspace's credential, as raw bytes",
     async (provider) => {
       const { as } = await withKey(provider)
       const bytes = new Uint8Array([0, 255, 128, 10])
-      play(() => new Response(bytes))
+      mockFetch(() => new Response(bytes))
       const answer = await as.get(`/files/f1/content?provider=${provider}`)
       expect([answer.status, new Uint8Array(await answer.arrayBuffer())]).toEqual([200, bytes])
     },
@@ -129,7 +129,7 @@ describe("the content of a file at a provider", () => {
     [503, 503],
   ])("with provider status %i is a %i", async (upstream, status) => {
     const { as } = await withKey("openai")
-    play(() => Response.json({ error: { message: "It failed." } }, { status: upstream }))
+    mockFetch(() => Response.json({ error: { message: "It failed." } }, { status: upstream }))
     await expectRefusal(status, as.get("/files/f1/content?provider=openai"))
   })
 })

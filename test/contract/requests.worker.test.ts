@@ -12,7 +12,7 @@ const MODEL = "played/m58"
 let next = 60
 const newModel = () => `played/m${next++}`
 
-const whole = () =>
+const completion = () =>
   Response.json({
     id: "up-1",
     choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }],
@@ -23,7 +23,7 @@ const USER = { role: "user", content: "Hi" }
 
 /** Body of the upstream request for this chat request. */
 async function upstreamBody(fields: Json): Promise<Json> {
-  const { asked, stop: end } = mockProvider(whole)
+  const { asked, stop: end } = mockProvider(completion)
   stop = end
   const { as } = await newWorkspace()
   await expectJson(200, as.post("/chat/completions", { model: MODEL, messages: [USER], ...fields }))
@@ -106,7 +106,7 @@ describe("a chat request to a provider of the same format", () => {
 })
 
 test.each(["/chat/completions", "/responses"])("%s: the tier fast is priority at the provider", async (path) => {
-  const { asked, stop: end } = mockProvider(whole)
+  const { asked, stop: end } = mockProvider(completion)
   stop = end
   const { as } = await newWorkspace()
   const body = { model: MODEL, ...(path === "/responses" ? { input: "Hi" } : { messages: [USER] }) }
@@ -116,7 +116,7 @@ test.each(["/chat/completions", "/responses"])("%s: the tier fast is priority at
 
 test("the tier that the provider used is in the result", async () => {
   stop = mockProvider(async () => {
-    const answer = await whole().json<Json>()
+    const answer = await completion().json<Json>()
     return Response.json({ ...answer, service_tier: "flex" })
   }).stop
   const { as } = await newWorkspace()

@@ -196,19 +196,19 @@ test("an authorization code is exchanged once, for a key and a user id, with eac
   const S256 = toBase64Url(digest)
   const methods = [
     {
-      asked: { code_challenge: S256, code_challenge_method: "S256" },
-      told: { code_verifier: verifier, code_challenge_method: "S256" },
+      authorization: { code_challenge: S256, code_challenge_method: "S256" },
+      exchanged: { code_verifier: verifier, code_challenge_method: "S256" },
     },
     {
-      asked: { code_challenge: verifier, code_challenge_method: "plain" },
-      told: { code_verifier: verifier, code_challenge_method: "plain" },
+      authorization: { code_challenge: verifier, code_challenge_method: "plain" },
+      exchanged: { code_verifier: verifier, code_challenge_method: "plain" },
     },
-    { asked: {}, told: { code_challenge_method: null } },
+    { authorization: {}, exchanged: { code_challenge_method: null } },
   ]
-  for (const { asked, told } of methods) {
-    const made = await as.post("/auth/keys/code", { callback_url: "https://app.example/cb", ...asked })
+  for (const { authorization, exchanged } of methods) {
+    const made = await as.post("/auth/keys/code", { callback_url: "https://app.example/cb", ...authorization })
     const { data } = await made.json<{ data: { id: string } }>()
-    const exchange = () => client().post("/auth/keys", { code: data.id, ...told })
+    const exchange = () => client().post("/auth/keys", { code: data.id, ...exchanged })
     const { key, user_id: userId } = await expectJson<{ key: string; user_id: string }>(200, exchange())
     expect(userId).toEqual(expect.any(String))
     await expectJson(200, client(key).get("/key"))

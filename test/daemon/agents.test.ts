@@ -126,15 +126,15 @@ describe("the command line", () => {
   test.each([[["--token", "the-join-token"]], [["--token=the-join-token"]]])(
     "rejects a token in the arguments, where other users could read it: %s",
     (argv) => {
-      const thrown = (() => {
+      const failure = (() => {
         try {
           return readOptions(argv, ENV)
         } catch (error) {
           return String(error)
         }
       })()
-      expect(thrown).toContain("--token-file FILE, --token-stdin")
-      expect(thrown).not.toContain("the-join-token")
+      expect(failure).toContain("--token-file FILE, --token-stdin")
+      expect(failure).not.toContain("the-join-token")
     },
   )
 

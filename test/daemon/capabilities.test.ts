@@ -10,7 +10,7 @@ import { root } from "../../src/dev/options.ts"
 import { end, npmStart, type Started } from "../acceptance/npm-start.ts"
 import { eventually } from "../support/eventually.ts"
 import { installOpencode } from "../support/install-package.ts"
-import { talkTo } from "./talk.ts"
+import { newInternApi } from "./intern-client.ts"
 
 /**
  * Measures the table of docs/daemon.md. The embedded agent and opencode always; another agent if it is installed: on
@@ -58,7 +58,7 @@ function versionOf(agent: string, commands: string): string {
   return version
 }
 
-const word = (is: boolean) => (is ? "yes" : "no")
+const yesOrNo = (is: boolean) => (is ? "yes" : "no")
 
 /** Capabilities that an agent announces. */
 async function announced(agent: string, commands: string): Promise<string[]> {
@@ -80,19 +80,19 @@ async function announced(agent: string, commands: string): Promise<string[]> {
   const started = await startAgent(command, { onMessage: () => {}, onExit: () => {} })
   await started.stop()
   const { loadSession, steering, mcpHttp } = started
-  return [word(loadSession), word(steering), word(mcpHttp)]
+  return [yesOrNo(loadSession), yesOrNo(steering), yesOrNo(mcpHttp)]
 }
 
 /** Behaviour of an agent: in manual mode, in self-drive, and in the usage that it reports. */
 async function observed(agent: string, commands: string | undefined): Promise<string[]> {
-  const talk = talkTo(gateway.url, gateway.apiKey)
+  const internApi = newInternApi(gateway.url, gateway.apiKey)
   const host = agent === "embedded" ? "embedded" : "daemon"
   const input = { name: `cap-${agent}`, host, model: "sim/agent", provision: true }
-  const { id } = await talk.json<{ id: string }>("POST", "/interns", input)
+  const { id } = await internApi.json<{ id: string }>("POST", "/interns", input)
   const dir = path.join(folder, agent)
   if (host === "daemon") {
     mkdirSync(dir)
-    const { token } = await talk.json<{ token: string }>("POST", `/interns/${id}/daemon/token`)
+    const { token } = await internApi.json<{ token: string }>("POST", `/interns/${id}/daemon/token`)
     const args = ["src/daemon/daemon.ts", "--url", new URL(gateway.url).origin, "--intern", id, "--agent", agent]
     const env = { ...process.env, PATH: `${commands}:${process.env["PATH"]}`, INTERN_JOIN_TOKEN: token }
     running.push(
@@ -100,23 +100,23 @@ async function observed(agent: string, commands: string | undefined): Promise<st
     )
   }
   await eventually(async () => {
-    expect(await talk.json("GET", `/interns/${id}`)).toMatchObject({ status: "running" })
+    expect(await internApi.json("GET", `/interns/${id}`)).toMatchObject({ status: "running" })
   }, WAIT_MS)
   const hasFile = async (name: string) => {
     if (host === "daemon") return existsSync(path.join(dir, "intern/work", name))
-    const { data } = await talk.json<{ data: { path: string }[] }>("GET", `/interns/${id}/files`)
+    const { data } = await internApi.json<{ data: { path: string }[] }>("GET", `/interns/${id}/files`)
     return data.some((file) => file.path.endsWith(`/${name}`))
   }
   const command = "echo proof > manual.txt"
-  const asked = await (await talk.say(id, `$ ${command}`)).all()
+  const asked = await (await internApi.prompt(id, `$ ${command}`)).all()
   expect(asked.finish, JSON.stringify(asked.chunks)).toBe("tool_calls")
   expect(await hasFile("manual.txt")).toBe(false)
   const question = JSON.parse(asked.questionText) as { command?: string; folder?: string; options: string[] }
   expect(question.folder).toBe(host === "daemon" ? path.join(dir, "intern/work") : "/home/intern")
   const shown = question.command === command ? "exact command" : (question.command ?? "no command")
-  const ended = await (await talk.answer(id, asked.session, asked.question, "allow_once")).all()
+  const ended = await (await internApi.answer(id, asked.session, asked.question, "allow_once")).all()
   expect(await hasFile("manual.txt"), JSON.stringify(ended.chunks)).toBe(true)
-  const free = await (await talk.say(id, "$ echo proof > free.txt", { approval_mode: "self-drive" })).all()
+  const free = await (await internApi.prompt(id, "$ echo proof > free.txt", { approval_mode: "self-drive" })).all()
   expect(free.finish, JSON.stringify(free.chunks)).toBe("stop")
   expect(await hasFile("free.txt")).toBe(true)
   return [shown, question.options.join(", ")]

@@ -12,7 +12,7 @@ import { liveStory } from "../support/intern-story.ts"
 import { type Access, closeEditors } from "../support/published-editor.ts"
 import { sharesSessions } from "../support/shared-sessions.ts"
 import { installOpencode } from "../support/install-package.ts"
-import { talkTo } from "./talk.ts"
+import { newInternApi } from "./intern-client.ts"
 
 /**
  * End to end with a real agent: a client, the gateway as `npm start` runs it, the daemon as a user starts it, and
@@ -23,13 +23,13 @@ const WAIT_MS = 60_000
 let folder: string
 let commands: string
 let gateway: Started
-let talk: ReturnType<typeof talkTo>
+let internApi: ReturnType<typeof newInternApi>
 
 beforeAll(async () => {
   commands = await installOpencode()
   folder = mkdtempSync(path.join(tmpdir(), "gateway-chain-"))
   gateway = await npmStart(path.join(folder, "gateway"))
-  talk = talkTo(gateway.url, gateway.apiKey)
+  internApi = newInternApi(gateway.url, gateway.apiKey)
 }, 240_000)
 
 afterAll(async () => {
@@ -43,8 +43,8 @@ const running: { process: ChildProcess; printed: () => string }[] = []
 
 async function newIntern(name: string): Promise<Intern> {
   const input = { name, host: "daemon", model: "sim/agent", instructions: "Be brief.", provision: true }
-  const { id } = await talk.json<{ id: string }>("POST", "/interns", input)
-  const { token } = await talk.json<{ token: string }>("POST", `/interns/${id}/daemon/token`)
+  const { id } = await internApi.json<{ id: string }>("POST", "/interns", input)
+  const { token } = await internApi.json<{ token: string }>("POST", `/interns/${id}/daemon/token`)
   return { id, token, dir: path.join(folder, name) }
 }
 
@@ -57,7 +57,7 @@ async function startDaemon({ id, token, dir }: Intern): Promise<ChildProcess> {
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (printed += text.toString()))
   running.push({ process: child, printed: () => printed })
   await eventually(async () => {
-    const { status } = await talk.json<{ status: string }>("GET", `/interns/${id}`)
+    const { status } = await internApi.json<{ status: string }>("GET", `/interns/${id}`)
     expect(status, printed).toBe("running")
   }, WAIT_MS)
   return child
@@ -66,7 +66,7 @@ async function startDaemon({ id, token, dir }: Intern): Promise<ChildProcess> {
 /** A turn that is paused at the permission question for a command. */
 async function requests(intern: Intern, command: string) {
   const reading = await eventually(async () => {
-    const one = await talk.say(intern.id, `$ ${command}`)
+    const one = await internApi.prompt(intern.id, `$ ${command}`)
     expect(one.response.status).toBe(200)
     return one
   }, WAIT_MS)
@@ -83,7 +83,7 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
     await startDaemon(intern)
     const question = await requests(intern, "echo proof > proof.txt; cat proof.txt")
     expect(existsSync(fileOf(intern, "proof.txt"))).toBe(false)
-    const reported = await (await talk.answer(intern.id, question.session, question.question, "allow_once")).all()
+    const reported = await (await internApi.answer(intern.id, question.session, question.question, "allow_once")).all()
     expect(reported.text).toContain("proof")
     expect(reported.finish).toBe("stop")
     expect(reported.usage?.total_tokens).toBeGreaterThan(0)
@@ -91,12 +91,12 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
     expect(readFileSync(fileOf(intern, "proof.txt"), "utf8")).toBe("proof\n")
 
     const rejected = await requests(intern, "echo no > no.txt")
-    const ended = await (await talk.answer(intern.id, rejected.session, rejected.question, "reject_once")).all()
+    const ended = await (await internApi.answer(intern.id, rejected.session, rejected.question, "reject_once")).all()
     expect(ended.finish).toBe("stop")
     expect(existsSync(fileOf(intern, "no.txt"))).toBe(false)
 
     const cancelled = await requests(intern, "echo no > no.txt")
-    const over = await (await talk.answer(intern.id, cancelled.session, cancelled.question, "cancel")).all()
+    const over = await (await internApi.answer(intern.id, cancelled.session, cancelled.question, "cancel")).all()
     expect(over.reason).toBe("run_ended")
     expect(existsSync(fileOf(intern, "no.txt"))).toBe(false)
   })
@@ -108,7 +108,7 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
       key: gateway.apiKey,
       creation: { host: "daemon" },
       start: async (id) => {
-        const { token } = await talk.json<{ token: string }>("POST", `/interns/${id}/daemon/token`)
+        const { token } = await internApi.json<{ token: string }>("POST", `/interns/${id}/daemon/token`)
         await startDaemon({ id, token, dir: path.join(folder, "story") })
       },
       readFile: async (_, name) => {
@@ -123,23 +123,25 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
   test("with allow_always may repeat that command in the session, and nothing else", async () => {
     const intern = await newIntern("always")
     await startDaemon(intern)
-    const ask = (session: string, command: string) =>
-      talk.say(intern.id, `$ ${command}`, { session_id: session }).then((one) => one.all())
-    const first = await ask("one", "echo alpha")
-    expect((await (await talk.answer(intern.id, "one", first.question, "allow_always")).all()).text).toContain("alpha")
-    expect(await ask("one", "echo alpha")).toMatchObject({ finish: "stop" })
+    const prompt = (session: string, command: string) =>
+      internApi.prompt(intern.id, `$ ${command}`, { session_id: session }).then((one) => one.all())
+    const first = await prompt("one", "echo alpha")
+    expect((await (await internApi.answer(intern.id, "one", first.question, "allow_always")).all()).text).toContain(
+      "alpha",
+    )
+    expect(await prompt("one", "echo alpha")).toMatchObject({ finish: "stop" })
     const path = `/interns/${intern.id}/sessions/one/permissions`
-    expect(await talk.json("GET", path)).toEqual({ data: [{ operation: "echo alpha", decision: "allow" }] })
-    expect(await ask("two", "echo alpha")).toMatchObject({ finish: "tool_calls" })
-    await talk.json("DELETE", path)
-    expect(await ask("one", "echo alpha")).toMatchObject({ finish: "tool_calls" })
+    expect(await internApi.json("GET", path)).toEqual({ data: [{ operation: "echo alpha", decision: "allow" }] })
+    expect(await prompt("two", "echo alpha")).toMatchObject({ finish: "tool_calls" })
+    await internApi.json("DELETE", path)
+    expect(await prompt("one", "echo alpha")).toMatchObject({ finish: "tool_calls" })
   })
 
   test("shares its sessions with an editor", async () => {
     const intern = await newIntern("shared")
     await startDaemon(intern)
-    const access = await talk.json<Access>("GET", `/interns/${intern.id}/daemon`)
-    await sharesSessions({ id: intern.id, talk, access, command: (text) => `$ ${text}` })
+    const access = await internApi.json<Access>("GET", `/interns/${intern.id}/daemon`)
+    await sharesSessions({ id: intern.id, internApi, access, command: (text) => `$ ${text}` })
     closeEditors()
   })
 
@@ -147,19 +149,19 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
     const intern = await newIntern("steered")
     await startDaemon(intern)
     const long = `begin ${"and so on ".repeat(80)}`
-    const reading = await talk.say(intern.id, long, { session_id: "s" })
+    const reading = await internApi.prompt(intern.id, long, { session_id: "s" })
     await reading.until("begin")
-    const steered = await talk.say(intern.id, "afterthought", { session_id: "s" })
+    const steered = await internApi.prompt(intern.id, "afterthought", { session_id: "s" })
     expect(steered.response.status).toBe(202)
     await reading.all()
     expect(reading.text).toContain("afterthought")
     expect(reading.finish).toBe("stop")
 
-    const left = await talk.say(intern.id, long, { session_id: "s" })
+    const left = await internApi.prompt(intern.id, long, { session_id: "s" })
     await left.until("begin")
-    left.leave()
+    left.disconnect()
     const next = await eventually(async () => {
-      const one = await talk.say(intern.id, "still there", { session_id: "s" })
+      const one = await internApi.prompt(intern.id, "still there", { session_id: "s" })
       expect(one.response.status).toBe(200)
       return one
     }, WAIT_MS)
@@ -175,7 +177,7 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
     const state = path.join(folder, "gateway")
     gateway = await npmStart(state, () => byNode(["--port", port, "--state", state]))
     const reported = await eventually(async () => {
-      const one = await talk.answer(intern.id, question.session, question.question, "allow_once")
+      const one = await internApi.answer(intern.id, question.session, question.question, "allow_once")
       expect(one.response.status).toBe(200)
       return one
     }, WAIT_MS)
@@ -188,17 +190,17 @@ describe("opencode, through the daemon", { timeout: 240_000 }, () => {
   test("a killed daemon loses its question and keeps its session", async () => {
     const intern = await newIntern("daemon")
     const first = await startDaemon(intern)
-    const before = await (await talk.say(intern.id, "remember me", { session_id: "s" })).all()
+    const before = await (await internApi.prompt(intern.id, "remember me", { session_id: "s" })).all()
     expect(before.finish).toBe("stop")
     const question = await requests(intern, "echo x")
     first.kill("SIGKILL")
     await once(first, "exit")
     await startDaemon(intern)
     await eventually(async () => {
-      const late = await talk.answer(intern.id, question.session, question.question, "allow_once")
+      const late = await internApi.answer(intern.id, question.session, question.question, "allow_once")
       expect(late.response.status).toBe(409)
     }, WAIT_MS)
-    const after = await (await talk.say(intern.id, "and again", { session_id: "s" })).all()
+    const after = await (await internApi.prompt(intern.id, "and again", { session_id: "s" })).all()
     expect(after.finish).toBe("stop")
     expect(after.text).toContain("and again")
     expect(after.text).not.toContain("remember me")

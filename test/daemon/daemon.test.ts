@@ -40,7 +40,7 @@ function agentOf({ process: { pid } }: Daemon): string {
 }
 
 const choose = (gateway: FakeGateway, { id }: AnyRequest, optionId: string) =>
-  gateway.say({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } })
+  gateway.send({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } })
 
 const ENDED = { stopReason: "end_turn", usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 } }
 
@@ -105,7 +105,7 @@ describe("a daemon", () => {
     choose(gateway, a, "o-allow_always")
     const form = await gateway.question("elicitation/create")
     expect(form.params).toMatchObject({ mode: "form", message: "Your name?" })
-    gateway.say({ jsonrpc: "2.0", id: form.id, result: { action: "accept", content: { name: "Ada" } } })
+    gateway.send({ jsonrpc: "2.0", id: form.id, result: { action: "accept", content: { name: "Ada" } } })
     expect(await requests()).toMatchObject({ result: ENDED })
     expect(gateway.text()).toBe(
       'rm: allow_oncea: allow_always, b: reject_once{"action":"accept","content":{"name":"Ada"}}',
@@ -140,7 +140,7 @@ describe("a daemon", () => {
     })
     await gateway.prompt(sessionId, "other fs/read_text_file")()
     expect(gateway.text()).toBe("refused with -32601")
-    expect(await gateway.ask("fs/read_text_file")()).toMatchObject({ error: { code: -32_601 } })
+    expect(await gateway.request("fs/read_text_file")()).toMatchObject({ error: { code: -32_601 } })
   })
 })
 
@@ -273,7 +273,7 @@ describe("a message to a running turn", () => {
     await gateway.result("_intern/steer", { sessionId, prompt: text("say never") })
     gateway.notify("session/cancel", { sessionId })
     expect(await requests()).toMatchObject({ result: { stopReason: "cancelled" } })
-    const late = await gateway.ask("_intern/steer", { sessionId, prompt: text("say never") })()
+    const late = await gateway.request("_intern/steer", { sessionId, prompt: text("say never") })()
     expect(late).toMatchObject({ error: { code: -32_001 } })
     await gateway.prompt(sessionId, "say next")()
     expect(gateway.text()).toBe("begun next ")
@@ -306,7 +306,7 @@ describe("an agent", () => {
     start(gateway, { agent: "/no/such/agent" })
     const message = expect.stringContaining("/no/such/agent is not installed where the daemon runs") as string
     expect((await gateway.notified("_intern/agent_exited")).params).toEqual({ code: null, message })
-    expect(await gateway.ask("session/new")()).toMatchObject({ error: { message } })
+    expect(await gateway.request("session/new")()).toMatchObject({ error: { message } })
   })
 
   test("that exits at its start is reported with its code and where to find its output", async () => {
@@ -338,7 +338,7 @@ describe("an agent", () => {
     await gateway.prompt(sessionId, "say kept")()
     gateway.intern = "stopped"
     expect(await gateway.result("_intern/shutdown")).toEqual({})
-    expect(await gateway.ask("session/new")()).toMatchObject({ error: { message: "The agent was stopped." } })
+    expect(await gateway.request("session/new")()).toMatchObject({ error: { message: "The agent was stopped." } })
     // A socket that breaks meanwhile starts nothing.
     gateway.sever()
     await eventually(() => expect(gateway.secretReads).toBe(2))
@@ -400,7 +400,7 @@ describe("an agent", () => {
     const file = path.join(archive, "a-file")
     writeFileSync(file, "")
     const { gateway, daemon } = await begin({ args: ["--archive-dir", file] })
-    expect(await gateway.ask("_intern/destroy")()).toMatchObject({ error: { code: -32_603 } })
+    expect(await gateway.request("_intern/destroy")()).toMatchObject({ error: { code: -32_603 } })
     expect(existsSync(daemon.dir)).toBe(true)
   })
 })

@@ -51,9 +51,9 @@ export const ECHOES: Record<string, RawAnswer> = {
   "/not-modified": ({ headers }, socket) => void socket.end(simple(sentOf(headers), "", "304 Not Modified")),
   "/range": ({ headers }, socket) => {
     const [, from, to] = /bytes=(\d+)-(\d+)/.exec(headers["range"] ?? "") ?? []
-    const whole = sentOf(headers)
-    if (from === undefined) return void socket.end(simple(whole))
-    socket.end(simple(whole.slice(Number(from), Number(to) + 1), "", "206 Partial Content"))
+    const received = sentOf(headers)
+    if (from === undefined) return void socket.end(simple(received))
+    socket.end(simple(received.slice(Number(from), Number(to) + 1), "", "206 Partial Content"))
   },
   "/utf16": ({ headers }, socket) => void socket.end(simple(Buffer.from(sentOf(headers), "utf16le"))),
   "/status": ({ headers }, socket) => void socket.end(simple("", "", `200 ${sentOf(headers)}`)),

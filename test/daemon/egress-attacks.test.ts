@@ -11,7 +11,7 @@ import { end, npmStart, type Started } from "../acceptance/npm-start.ts"
 import { eventually } from "../support/eventually.ts"
 import { ECHOES } from "./echoes.ts"
 import { openRawHost } from "./raw-host.ts"
-import { talkTo } from "./talk.ts"
+import { newInternApi } from "./intern-client.ts"
 
 /**
  * Attacks of an agent with a join token on a bound host that echoes its requests, against the gateway as `npm start`
@@ -47,8 +47,8 @@ beforeAll(async () => {
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (printed += text.toString()))
     return child
   })
-  const talk = talkTo(gateway.url, gateway.apiKey)
-  const { id } = await talk.json<{ id: string }>("POST", "/interns", {
+  const internApi = newInternApi(gateway.url, gateway.apiKey)
+  const { id } = await internApi.json<{ id: string }>("POST", "/interns", {
     name: "attacker",
     host: "daemon",
     provision: true,
@@ -56,9 +56,9 @@ beforeAll(async () => {
   // The last one belongs to the agent: it ends as the value begins.
   const values = { api_token: VALUE, name_token: TOKEN, spaced: SPACED, overlap: "12345678Ca" }
   for (const [name, value] of Object.entries(values)) {
-    await talk.json("PUT", `/vault/interns/${id}/secrets/${name}`, { hosts: ["api.bound.example"], value })
+    await internApi.json("PUT", `/vault/interns/${id}/secrets/${name}`, { hosts: ["api.bound.example"], value })
   }
-  token = (await talk.json<{ token: string }>("POST", `/interns/${id}/daemon/token`)).token
+  token = (await internApi.json<{ token: string }>("POST", `/interns/${id}/daemon/token`)).token
   egressUrl = `${gateway.url}/interns/${id}/daemon/egress`
   const given = await fetch(`${gateway.url}/interns/${id}/daemon/secrets`, {
     headers: { authorization: `Bearer ${token}` },
@@ -133,14 +133,14 @@ describe("a host that echoes requests", { timeout: 120_000 }, () => {
   )
 
   test("gets no Range header with a value, so that the value cannot be read byte by byte", async () => {
-    const whole = await send("/range", {
+    const complete = await send("/range", {
       headers: [
         ["Authorization", held["api_token"] ?? ""],
         ["rAnGe", "bytes=0-0"],
         ["If-Range", "x"],
       ],
     })
-    expect(whole.body).toBe(held["api_token"])
+    expect(complete.body).toBe(held["api_token"])
     expect(
       (
         await send("/range", {

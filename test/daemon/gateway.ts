@@ -83,7 +83,7 @@ export class FakeGateway {
     this.#socket?.send(JSON.stringify(frame))
   }
 
-  say(msg: unknown): number {
+  send(msg: unknown): number {
     const frame = { seq: this.#next++, msg }
     this.#kept.push(frame)
     if (this.#socket?.readyState === 1) this.raw(frame)
@@ -91,25 +91,25 @@ export class FakeGateway {
   }
 
   notify(method: string, params: unknown): void {
-    this.say({ jsonrpc: "2.0", method, params })
+    this.send({ jsonrpc: "2.0", method, params })
   }
 
   /** Sends a request and returns a function that waits for its response. */
-  ask(method: string, params: unknown = {}): () => Promise<AnyResponse> {
+  request(method: string, params: unknown = {}): () => Promise<AnyResponse> {
     const id = `gw-${++this.#lastId}`
-    this.say({ jsonrpc: "2.0", id, method, params })
+    this.send({ jsonrpc: "2.0", id, method, params })
     return () =>
       this.find((message): message is AnyResponse => !("method" in message) && message.id === id, `${method} ${id}`)
   }
 
   async result(method: string, params: unknown = {}): Promise<Record<string, unknown>> {
-    const answer = await this.ask(method, params)()
+    const answer = await this.request(method, params)()
     if ("error" in answer) throw new Error(`${method} failed: ${JSON.stringify(answer.error)}`)
     return answer.result as Record<string, unknown>
   }
 
   prompt(sessionId: string, text: string): () => Promise<AnyResponse> {
-    return this.ask("session/prompt", { sessionId, prompt: [{ type: "text", text }] })
+    return this.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] })
   }
 
   notified(method: string, index = 0): Promise<AnyNotification> {

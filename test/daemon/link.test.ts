@@ -23,7 +23,7 @@ class End {
     if (frame !== undefined) this.frames.push(frame)
   }
 
-  say(isUp: boolean, padding = ""): void {
+  send(isUp: boolean, padding = ""): void {
     const number = this.sentNumbers.length
     this.sentNumbers.push(number)
     const frame = this.link.send(message({ number, padding }))
@@ -54,7 +54,7 @@ function connect(one: End, other: End): boolean {
 }
 
 const step = fc.oneof(
-  fc.record({ kind: fc.constant("say" as const), by: fc.nat(1) }),
+  fc.record({ kind: fc.constant("send" as const), by: fc.nat(1) }),
   fc.record({ kind: fc.constant("hear" as const), by: fc.nat(1), isAcked: fc.boolean() }),
   fc.record({ kind: fc.constant("repeat" as const), by: fc.nat(1), index: fc.nat(20) }),
   fc.constant({ kind: "sever" as const }),
@@ -67,7 +67,7 @@ test("each side receives everything once and in order, whatever happens to the s
       const ends: [End, End] = [new End(), new End()]
       let isUp = connect(...ends)
       for (const each of steps) {
-        if (each.kind === "say") ends[each.by === 0 ? 0 : 1].say(isUp)
+        if (each.kind === "send") ends[each.by === 0 ? 0 : 1].send(isUp)
         else if (each.kind === "repeat" && isUp) ends[each.by === 0 ? 0 : 1].repeat(each.index)
         else if (each.kind === "hear" && isUp) {
           const [by, other] = each.by === 0 ? ends : (ends.toReversed() as [End, End])
@@ -92,10 +92,10 @@ test("frames dropped to keep within the ring are detected, and nothing is skippe
   fc.assert(
     fc.property(sizes, (all) => {
       const ends: [End, End] = [new End(), new End()]
-      ends[0].say(true)
+      ends[0].send(true)
       connect(...ends)
       ends[1].receive(ends[0], false)
-      for (const size of all) ends[0].say(false, "x".repeat(size))
+      for (const size of all) ends[0].send(false, "x".repeat(size))
       const isKept = all.reduce((sum, size) => sum + size + 100, 200) <= MAX_KEPT_BYTES
       const isResumed = connect(...ends)
       if (isKept) expect(isResumed).toBe(true)

@@ -136,7 +136,7 @@ type Answered = { status: number; text: string; headers: http.IncomingHttpHeader
 type Echo = { headers: Record<string, string>; base64: string }
 
 /** A request to a host through the proxy. */
-async function ask(
+async function send(
   host: string,
   { by = proxy.url, via = `${host}:443`, ...requests }: ReceivedRequest = {},
 ): Promise<Answered> {
@@ -207,25 +207,25 @@ const bearer = { authorization: `Bearer ${HELD}` }
 
 describe("the value is sent", () => {
   test("to its bound host", async () => {
-    const reported = await ask("api.example.com", { headers: bearer, path: "/v1/x?y=%7C1" })
+    const reported = await send("api.example.com", { headers: bearer, path: "/v1/x?y=%7C1" })
     expect(reported).toMatchObject({ status: 200, text: "from api.example.com" })
     expect(reported.seen).toMatchObject({ path: "/v1/x?y=%7C1", headers: { authorization: `Bearer ${VALUE}` } })
   })
 
   test("in Basic credentials", async () => {
-    const reported = await ask("api.example.com", { headers: { authorization: basic(`git:${HELD}`) } })
+    const reported = await send("api.example.com", { headers: { authorization: basic(`git:${HELD}`) } })
     expect(reported.seen?.headers.authorization).toBe(basic(`git:${VALUE}`))
   })
 
   test("for any spelling of the host", async () => {
-    const reported = await ask("api.example.com", { via: "API.EXAMPLE.COM.:443", headers: bearer })
+    const reported = await send("api.example.com", { via: "API.EXAMPLE.COM.:443", headers: bearer })
     expect(reported.seen?.headers.authorization).toBe(`Bearer ${VALUE}`)
   })
 
   test("with unchanged bodies, sized or chunked, and the response is streamed", async () => {
     for (const body of [`{"key":"${HELD}"}`, [`{"key":`, `"${HELD}"}`]]) {
       for (const method of ["POST", "DELETE"]) {
-        const reported = await ask("api.example.com", { method, headers: bearer, body, path: "/chunks" })
+        const reported = await send("api.example.com", { method, headers: bearer, body, path: "/chunks" })
         expect(reported).toMatchObject({ text: "one two", seen: { method, body: `{"key":"${HELD}"}` } })
         expect(reported.seen?.headers.authorization).toBe(`Bearer ${VALUE}`)
       }
@@ -235,25 +235,25 @@ describe("the value is sent", () => {
 
 describe("the gateway relays", () => {
   test("events as they arrive", async () => {
-    const answered = ask("api.example.com", { headers: bearer, path: "/events", until: "data: one\n\n" })
+    const answered = send("api.example.com", { headers: bearer, path: "/events", until: "data: one\n\n" })
     expect((await answered).text).toBe("data: one\n\n")
     for (const response of waiting.splice(0)) response.end()
   })
 
   test("large bodies in both directions, byte for byte", async () => {
     const body = Array.from({ length: 64 }, (_, at) => String.fromCharCode(97 + (at % 26)).repeat(65_536))
-    const reported = await ask("api.example.com", { method: "PUT", headers: bearer, body })
+    const reported = await send("api.example.com", { method: "PUT", headers: bearer, body })
     expect(reported.seen?.body).toBe(body.join(""))
   })
 
   test("responses without a body, and errors of the host", async () => {
-    const head = await ask("api.example.com", { method: "HEAD", headers: bearer })
+    const head = await send("api.example.com", { method: "HEAD", headers: bearer })
     expect(head).toMatchObject({ status: 200, text: "", seen: { method: "HEAD" } })
   })
 
   test("headers of 12 KB", async () => {
     const long = "x".repeat(12_000)
-    const reported = await ask("api.example.com", { headers: { ...bearer, "x-long": long } })
+    const reported = await send("api.example.com", { headers: { ...bearer, "x-long": long } })
     expect(reported.seen?.headers["x-long"]).toBe(long)
   })
 })
@@ -262,14 +262,14 @@ describe("the value is not sent", () => {
   test.each(["example.com", "v1.api.example.com", "other.example.com"])(
     "to %s: the placeholder stays",
     async (host) => {
-      const reported = await ask(host, { headers: bearer })
+      const reported = await send(host, { headers: bearer })
       expect(reported).toMatchObject({ status: 200, text: `from ${host}` })
       expect(reported.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
     },
   )
 
   test("to its host on another port", async () => {
-    const reported = await ask("api.example.com", { via: "api.example.com:8443", headers: bearer })
+    const reported = await send("api.example.com", { via: "api.example.com:8443", headers: bearer })
     expect(reported.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
   })
 
@@ -278,15 +278,15 @@ describe("the value is not sent", () => {
       { ...bearer, host: "evil.example" },
       { ...bearer, host: "api.example.com:8443" },
     ]) {
-      const reported = await ask("api.example.com", { headers })
+      const reported = await send("api.example.com", { headers })
       expect(reported).toMatchObject({ status: 421, seen: undefined })
     }
-    const reported = await ask("api.example.com", { headers: bearer, path: "https://evil.example/" })
+    const reported = await send("api.example.com", { headers: bearer, path: "https://evil.example/" })
     expect(reported).toMatchObject({ status: 421, seen: undefined })
   })
 
   test("to a host reached under another name: its certificate is rejected", async () => {
-    const reported = ask("api.example.com", {
+    const reported = send("api.example.com", {
       via: "other.example.com:443",
       headers: bearer,
       trust: authority.certificate,
@@ -305,18 +305,18 @@ describe("the value is not sent", () => {
       connect: () => open("127.0.0.1", portOf(internet)),
     })
     const before = seen.length
-    expect(await ask("api.example.com", { by: untrusting.url, headers: bearer })).toMatchObject({ status: 502 })
+    expect(await send("api.example.com", { by: untrusting.url, headers: bearer })).toMatchObject({ status: 502 })
     expect(seen.length).toBe(before)
     await untrusting.close()
   })
 
   test("after the secret was deleted", async () => {
     secrets = []
-    const reported = await ask("api.example.com", { headers: bearer })
+    const reported = await send("api.example.com", { headers: bearer })
     expect(reported.seen?.headers.authorization).toBe(`Bearer ${HELD}`)
     // The daemon may not know yet: the gateway sends nothing, and the daemon reloads its secrets.
     known = [SECRET]
-    const late = await ask("api.example.com", { headers: bearer })
+    const late = await send("api.example.com", { headers: bearer })
     expect(late).toMatchObject({ status: 403, seen: undefined })
     expect(unbound).toBe(1)
     known = undefined
@@ -325,7 +325,7 @@ describe("the value is not sent", () => {
 
   test("back to the agent: it is hidden in the response body, in base64 and in headers", async () => {
     for (const headers of [bearer, { authorization: basic(`git:${HELD}`) }]) {
-      const reported = await ask("api.example.com", { headers, path: "/echo" })
+      const reported = await send("api.example.com", { headers, path: "/echo" })
       expect(reported.seen?.headers.authorization).not.toBe(headers.authorization)
       const decoded = Buffer.from((JSON.parse(reported.text) as Echo).base64, "base64").toString("latin1")
       const received = JSON.stringify(reported.headers) + reported.text + decoded
@@ -336,7 +336,7 @@ describe("the value is not sent", () => {
   })
 
   test("to a redirect target: the agent gets the location with the placeholder", async () => {
-    const reported = await ask("api.example.com", { headers: bearer, path: "/redirect" })
+    const reported = await send("api.example.com", { headers: bearer, path: "/redirect" })
     expect(reported).toMatchObject({ status: 302, seen: { path: "/redirect" } })
     expect(reported.headers.location).toBe(`https://elsewhere.example.com/?token=${HELD}`)
     expect(reported.headers["set-cookie"]).toEqual(["a=1", `b=${HELD}`])
@@ -346,8 +346,8 @@ describe("the value is not sent", () => {
     const inner = `GET /smuggled HTTP/1.1\r\nHost: api.example.com\r\nAuthorization: Bearer ${HELD}\r\n\r\n`
     const before = seen.length
     // A GET with a body is not sent at all.
-    expect(await ask("api.example.com", { method: "GET", body: [inner] })).toMatchObject({ status: 403 })
-    await ask("api.example.com", { method: "POST", body: [inner] })
+    expect(await send("api.example.com", { method: "GET", body: [inner] })).toMatchObject({ status: 403 })
+    await send("api.example.com", { method: "POST", body: [inner] })
     expect(seen.slice(before).map(({ path: requests, body }) => [requests, body])).toEqual([["/", inner]])
   })
 })
@@ -356,34 +356,34 @@ describe("the proxy sends nothing", () => {
   test.each(["127.0.0.1:443", "[::1]:443", "localhost:443", "169.254.169.254:80", "10.0.0.1:443", "db.internal:5432"])(
     "to internal addresses: %s",
     async (via) => {
-      expect(await ask("x.example.com", { via })).toMatchObject({ status: 403 })
+      expect(await send("x.example.com", { via })).toMatchObject({ status: 403 })
     },
   )
 
   test("to a public name with an internal address", async () => {
-    expect(await ask("inside.example.com")).toMatchObject({
+    expect(await send("inside.example.com")).toMatchObject({
       status: 403,
       text: expect.stringContaining("not a public"),
     })
   })
 
   test("to a host outside the allow list", async () => {
-    expect(await ask("evil.example.com", { by: strict.url })).toMatchObject({ status: 403 })
-    expect(await ask("other.example.com", { by: strict.url })).toMatchObject({ status: 200 })
-    expect(await ask("api.example.com", { by: strict.url, headers: bearer })).toMatchObject({ status: 200 })
+    expect(await send("evil.example.com", { by: strict.url })).toMatchObject({ status: 403 })
+    expect(await send("other.example.com", { by: strict.url })).toMatchObject({ status: 200 })
+    expect(await send("api.example.com", { by: strict.url, headers: bearer })).toMatchObject({ status: 200 })
   })
 
   test.each(["api.example.com", "user@api.example.com:443", "api.example.com:443/x", ":443"])(
     "to an invalid target: %s",
     async (via) => {
-      expect(await ask("api.example.com", { via })).toMatchObject({ status: 400 })
+      expect(await send("api.example.com", { via })).toMatchObject({ status: 400 })
     },
   )
 
   test("without the proxy's credentials", async () => {
     const by = new URL(proxy.url)
     by.password = "wrong"
-    expect(await ask("api.example.com", { by, headers: bearer })).toMatchObject({ status: 407 })
+    expect(await send("api.example.com", { by, headers: bearer })).toMatchObject({ status: 407 })
     expect(await get("http://api.example.com/", "")).toMatchObject({ status: 407 })
   })
 
@@ -455,7 +455,7 @@ test("only the bound host gets the value, whatever host is requested", async () 
   )
   await fc.assert(
     fc.asyncProperty(hosts, async (host) => {
-      const reported = await ask(host, { headers: { ...bearer, "x-key": HELD, cookie: `a=${HELD}` } })
+      const reported = await send(host, { headers: { ...bearer, "x-key": HELD, cookie: `a=${HELD}` } })
       const sent = JSON.stringify(reported.seen)
       expect(reported.status).toBe(200)
       expect(sent.includes(VALUE)).toBe(host === "api.example.com")

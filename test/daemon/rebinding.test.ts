@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { newAuthority } from "../../src/daemon/proxy/authority.ts"
 import { root } from "../../src/dev/options.ts"
 import { end, npmStart, type Started } from "../acceptance/npm-start.ts"
-import { talkTo } from "./talk.ts"
+import { newInternApi } from "./intern-client.ts"
 
 /**
  * DNS rebinding, against the gateway as `npm start` runs it: its DNS over HTTPS resolves to a public address, and the
@@ -34,11 +34,11 @@ async function listens(server: net.Server, port: number, address: string): Promi
 }
 
 const lookups: string[] = []
-const reached: string[] = []
+const received: string[] = []
 let connections = 0
 const authority = newAuthority("of nobody that is trusted")
 const answer: http.RequestListener = (request, response) => {
-  reached.push(request.url ?? "")
+  received.push(request.url ?? "")
   response.end("the inside of this computer")
 }
 const secure = https.createServer({ SNICallback: (name, done) => done(null, authority.contextFor(name)) }, answer)
@@ -67,7 +67,7 @@ const isPossible = canMount() && (await listens(secure, 443, LOOPBACK)) && (awai
 describe.skipIf(!isPossible)("a name that resolves to this computer after its check", { timeout: 120_000 }, () => {
   let folder: string
   let gateway: Started
-  let talk: ReturnType<typeof talkTo>
+  let internApi: ReturnType<typeof newInternApi>
 
   beforeAll(async () => {
     folder = mkdtempSync(path.join(tmpdir(), "gateway-rebinding-"))
@@ -81,7 +81,7 @@ describe.skipIf(!isPossible)("a name that resolves to this computer after its ch
       const env = { ...process.env, WEB_FETCH_DNS_URL: dnsUrl }
       return spawn(file, rest, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] })
     })
-    talk = talkTo(gateway.url, gateway.apiKey)
+    internApi = newInternApi(gateway.url, gateway.apiKey)
   }, 240_000)
 
   afterAll(async () => {
@@ -104,8 +104,10 @@ describe.skipIf(!isPossible)("a name that resolves to this computer after its ch
   const ways: Record<string, (url: string) => Promise<unknown>> = {
     "the embedded agent's curl": async (url) => {
       const input = { name: "rebinder", host: "embedded", model: "sim/agent", provision: true }
-      intern ??= (await talk.json<{ id: string }>("POST", "/interns", input)).id
-      const reported = await (await talk.say(intern, `$ curl -sS ${url}`, { approval_mode: "self-drive" })).all()
+      intern ??= (await internApi.json<{ id: string }>("POST", "/interns", input)).id
+      const reported = await (
+        await internApi.prompt(intern, `$ curl -sS ${url}`, { approval_mode: "self-drive" })
+      ).all()
       return reported.text
     },
     web_fetch: (url) => chat("sim/tool-call", url, { tools: [{ type: "service:web_fetch" }] }),
@@ -126,19 +128,19 @@ describe.skipIf(!isPossible)("a name that resolves to this computer after its ch
   }
 
   test.each(Object.keys(ways))("gets no https request of %s, since it has no certificate", async (way) => {
-    ;[lookups.length, reached.length, connections] = [0, 0, 0]
+    ;[lookups.length, received.length, connections] = [0, 0, 0]
     const reported = await ways[way]?.(`https://${NAME}/inside`)
     // The lookup found a public address; the connection then led here.
     expect(lookups, String(reported)).toContain("A")
     expect(connections, String(reported)).toBeGreaterThan(0)
-    expect(reached).toEqual([])
+    expect(received).toEqual([])
     expect(reported).not.toContain("the inside of this computer")
   })
 
   test.each(Object.keys(ways))("gets no http request of %s, since none is sent outside of production", async (way) => {
-    reached.length = 0
+    received.length = 0
     const reported = await ways[way]?.(`http://${NAME}/inside`)
-    expect(reached).toEqual([])
+    expect(received).toEqual([])
     expect(reported).not.toContain("the inside of this computer")
   })
 })

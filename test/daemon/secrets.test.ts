@@ -10,7 +10,7 @@ import { eventually } from "../support/eventually.ts"
 import { installOpencode } from "../support/install-package.ts"
 import { type BoundHost, bytesOf, openBoundHost } from "./bound-host.ts"
 import { type Daemon, runDaemon } from "./run-daemon.ts"
-import { talkTo } from "./talk.ts"
+import { newInternApi } from "./intern-client.ts"
 
 /**
  * Secrets end to end: the gateway as `npm start` runs it, the daemon as a user starts it, an agent that tries to get
@@ -24,7 +24,7 @@ let commands: string
 let folder: string
 let host: BoundHost
 let gateway: Started
-let talk: ReturnType<typeof talkTo>
+let internApi: ReturnType<typeof newInternApi>
 const ending: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
   gateway = await npmStart(path.join(folder, "gateway"), (args) =>
     spawn(process.execPath, ["src/dev/start.ts", ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] }),
   )
-  talk = talkTo(gateway.url, gateway.apiKey)
+  internApi = newInternApi(gateway.url, gateway.apiKey)
 }, 240_000)
 
 afterAll(async () => {
@@ -52,25 +52,25 @@ type Running = { id: string; token: string; daemon: Daemon }
 
 async function start(name: string, more: Parameters<typeof runDaemon>[1] & { model?: string } = {}): Promise<Running> {
   const input = { name, host: "daemon", model: more.model ?? "sim/echo", provision: true }
-  const { id } = await talk.json<{ id: string }>("POST", "/interns", input)
+  const { id } = await internApi.json<{ id: string }>("POST", "/interns", input)
   await store(id, "api_token", VALUE, "api.bound.example")
   await store(id, "other_token", OTHER, "other.bound.example")
-  const { token } = await talk.json<{ token: string }>("POST", `/interns/${id}/daemon/token`)
+  const { token } = await internApi.json<{ token: string }>("POST", `/interns/${id}/daemon/token`)
   const daemon = runDaemon(Number(new URL(gateway.url).port), { ...more, intern: id, token })
   ending.push(() => daemon.stop())
   await eventually(async () => {
-    const { status } = await talk.json<{ status: string }>("GET", `/interns/${id}`)
+    const { status } = await internApi.json<{ status: string }>("GET", `/interns/${id}`)
     expect(status, daemon.printed()).toBe("running")
   }, WAIT_MS)
   return { id, token, daemon }
 }
 
 const store = (id: string, name: string, value: string, ...hosts: string[]) =>
-  talk.json("PUT", `/vault/interns/${id}/secrets/${name}`, { hosts, value })
+  internApi.json("PUT", `/vault/interns/${id}/secrets/${name}`, { hosts, value })
 
 /** Output of a command of the scripted agent. */
 async function run({ id }: Running, command: string): Promise<string> {
-  const { text } = await (await talk.say(id, `run ${command}`, { approval_mode: "self-drive" })).all()
+  const { text } = await (await internApi.prompt(id, `run ${command}`, { approval_mode: "self-drive" })).all()
   return text
 }
 
@@ -233,9 +233,9 @@ const AGENTS = (process.env["TEST_AGENTS"] ?? "opencode").split(",")
 describe("a real agent", { timeout: 240_000 }, () => {
   test.each(AGENTS)("completes a turn that uses a secret at its host, and gets it nowhere else: %s", async (agent) => {
     const running = await start(agent, { agent, model: "sim/agent", path: `${commands}:${process.env["PATH"]}` })
-    const ask = async (command: string) => {
+    const prompt = async (command: string) => {
       const reading = await eventually(async () => {
-        const one = await talk.say(running.id, `$ ${command}`, { approval_mode: "self-drive" })
+        const one = await internApi.prompt(running.id, `$ ${command}`, { approval_mode: "self-drive" })
         expect(one.response.status).toBe(200)
         return one
       }, WAIT_MS)
@@ -243,20 +243,22 @@ describe("a real agent", { timeout: 240_000 }, () => {
       expect(reported.finish, running.daemon.printed() + JSON.stringify(reported.chunks)).toBe("stop")
       return reported
     }
-    const used = await ask(curl(`api.bound.example/${agent}`))
+    const used = await prompt(curl(`api.bound.example/${agent}`))
     const atHost = host.requests.findLast((one) => one.path === `/${agent}`)
     expect(atHost?.headers.authorization, JSON.stringify(used.chunks)).toBe(`Bearer ${VALUE}`)
     expect(used.text).toMatch(/vault-api_token-[0-9a-f]{16}/)
-    const elsewhere = await ask(curl(`other.bound.example/${agent}/elsewhere`))
+    const elsewhere = await prompt(curl(`other.bound.example/${agent}/elsewhere`))
     const other = host.requests.findLast((one) => one.path === `/${agent}/elsewhere`)
     expect(other?.headers.authorization).toMatch(/^Bearer vault-api_token-/)
     for (const { text } of [used, elsewhere]) expectNoValue(text)
 
     const sent = host.requests.length
-    const question = await talk.say(running.id, `$ ${curl("api.bound.example/asked")}`, { approval_mode: "manual" })
+    const question = await internApi.prompt(running.id, `$ ${curl("api.bound.example/asked")}`, {
+      approval_mode: "manual",
+    })
     expect((await question.all()).finish).toBe("tool_calls")
     expect(host.requests).toHaveLength(sent)
-    await (await talk.answer(running.id, question.session, question.question, "reject_once")).all()
+    await (await internApi.answer(running.id, question.session, question.question, "reject_once")).all()
     expect(host.requests).toHaveLength(sent)
   })
 })

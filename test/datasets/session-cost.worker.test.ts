@@ -12,7 +12,7 @@ const NOW = Date.UTC(2026, 10, 23, 3)
 const DAY_MS = 86_400_000
 
 /** Sessions of an app, each with `calls` calls of `each` micro-USD. */
-async function play(
+async function storeSessions(
   app: string,
   model: string,
   sessions: { calls: number; each: number; at?: number; ending?: string }[],
@@ -43,27 +43,27 @@ async function play(
 
 describe("GET /datasets/session-cost", () => {
   test("returns the median cost by app, model and turns, for cells that are large enough", async () => {
-    await play(
+    await storeSessions(
       "My Editor",
       "a/one",
       [10, 20, 30, 40, 1_000].map((each) => ({ calls: 1, each })),
     )
-    await play(
+    await storeSessions(
       "My Editor",
       "a/one",
       [1, 2, 3, 4, 5, 6].map((each) => ({ calls: 4, each })),
     )
-    await play(
+    await storeSessions(
       "My Editor",
       "a/few",
       [1, 2, 3, 4].map((each) => ({ calls: 1, each })),
     )
-    await play(
+    await storeSessions(
       "My Editor",
       "a/old",
       [1, 2, 3, 4, 5].map((each) => ({ calls: 1, each, at: NOW - 40 * DAY_MS })),
     )
-    await play(
+    await storeSessions(
       "My Editor",
       "a/cut",
       [1, 2, 3, 4, 5].map((each) => ({ calls: 1, each, ending: "cut" })),

@@ -4,7 +4,7 @@ import { realtimeModels } from "../../src/embedded/realtime/models.ts"
 import { mediaModels } from "../../src/embedded/media/models.ts"
 import { embeddedModels } from "../../src/embedded/models.ts"
 import { toSchemaValue } from "../../src/embedded/schema-value.ts"
-import { ask, contentOf, document, events, post, read, stream, user, worker } from "./ask.ts"
+import { request, contentOf, document, events, post, read, stream, user, worker } from "./request.ts"
 
 const output = "The quick brown fox jumps over the lazy dog, twice."
 
@@ -40,7 +40,7 @@ describe("a response", () => {
   })
 
   test("streams no usage unless requested", async () => {
-    const text = await (await ask("echo", output, { stream: true })).text()
+    const text = await (await request("echo", output, { stream: true })).text()
     expect(text).not.toContain("usage")
     expect(text).toMatch(/\n\ndata: \[DONE\]\n\n$/)
   })
@@ -198,7 +198,7 @@ describe("rejected requests", () => {
   test.each(["unknown", "status-999", "status-500:date", "constructor"])(
     "an unknown model is a 404: %s",
     async (model) => {
-      const refused = await ask(model, output)
+      const refused = await request(model, output)
       expect(refused.status).toBe(404)
       expect(await refused.json()).toMatchObject({ error: { param: "model", code: "model_not_found" } })
     },
@@ -217,7 +217,7 @@ test("every listed model is served under its slug", async () => {
   expect(new Set(slugs).size).toBe(slugs.length)
   const waiting = ["slow", "paced"]
   for (const slug of chatting.filter((slug) => !waiting.includes(slug))) {
-    const answered = await ask(slug, output, { stream: true })
+    const answered = await request(slug, output, { stream: true })
     expect([200, Number(slug.slice(7, 10))]).toContain(answered.status)
     await answered.body?.cancel()
   }
@@ -225,8 +225,8 @@ test("every listed model is served under its slug", async () => {
 
 test("the same request streams the same events", async () => {
   const [one, other] = [
-    await read(await ask("long", output, { stream: true })),
-    await read(await ask("long", output, { stream: true })),
+    await read(await request("long", output, { stream: true })),
+    await read(await request("long", output, { stream: true })),
   ]
   const anonymous = (text: string) => text.replaceAll(/"id":"[^"]*","object":"[^"]*","created":\d+/g, "")
   expect(anonymous(one.text)).toBe(anonymous(other.text))

@@ -6,7 +6,7 @@ import { failureStatuses } from "../../src/embedded/statuses.ts"
 import { play, splitCharacters, streamSteps } from "../../src/embedded/stream.ts"
 import { chatEncoder } from "../../src/embedded/formats/chat.ts"
 import { estimatePromptTokens, estimateTokens } from "../../src/support/tokens.ts"
-import { ask, chunksOf, contentOf, document, events, read, stream, user } from "./ask.ts"
+import { request, chunksOf, contentOf, document, events, read, stream, user } from "./request.ts"
 
 const output = "Repeat after me."
 const padded = pad(output, 20)
@@ -15,7 +15,7 @@ const streamed = { stream: true, stream_options: { include_usage: true } }
 describe("a status model", () => {
   test.each(failureStatuses.map((status) => [status]))("returns %i in OpenAI's shape", async (status) => {
     for (const more of [{}, { stream: true }]) {
-      const refused = await ask(`status-${status}`, output, more)
+      const refused = await request(`status-${status}`, output, more)
       expect(refused.status).toBe(status)
       const { error } = (await refused.json()) as { error: { message: string; type: string; code: unknown } }
       expect(error).toEqual({ message: expect.any(String), type: expect.any(String), param: null, code: error.code })
@@ -23,11 +23,13 @@ describe("a status model", () => {
   })
 
   test("status-401 repeats the key", async () => {
-    expect(await (await ask("status-401", output)).text()).toContain("Bearer sk-upstream")
+    expect(await (await request("status-401", output)).text()).toContain("Bearer sk-upstream")
   })
 
   test.each(["status-429", "status-503"])("%s sends retry-after as seconds, date and milliseconds", async (model) => {
-    const [seconds, date, ms] = await Promise.all(["", ":date", ":ms"].map((variant) => ask(model + variant, output)))
+    const [seconds, date, ms] = await Promise.all(
+      ["", ":date", ":ms"].map((variant) => request(model + variant, output)),
+    )
     expect(seconds?.headers.get("retry-after")).toBe("2")
     const aheadMs = Date.parse(date?.headers.get("retry-after") ?? "") - Date.now()
     expect(aheadMs).toBeGreaterThan(0)
@@ -37,24 +39,28 @@ describe("a status model", () => {
   })
 
   test("status-500 sends no retry-after", async () => {
-    expect((await ask("status-500", output)).headers.has("retry-after")).toBe(false)
+    expect((await request("status-500", output)).headers.has("retry-after")).toBe(false)
   })
 })
 
 describe("a faulty stream", () => {
   test("empty has the right type and no bytes", async () => {
-    const body = await ask("empty", output, { stream: true })
+    const body = await request("empty", output, { stream: true })
     expect([body.status, body.headers.get("content-type"), await body.text()]).toEqual([
       200,
       "text/event-stream; charset=utf-8",
       "",
     ])
-    const whole = await ask("empty", output)
-    expect([whole.status, whole.headers.get("content-type"), await whole.text()]).toEqual([200, "application/json", ""])
+    const complete = await request("empty", output)
+    expect([complete.status, complete.headers.get("content-type"), await complete.text()]).toEqual([
+      200,
+      "application/json",
+      "",
+    ])
   })
 
   test("html responds with a page instead of events", async () => {
-    const page = await ask("html", output, { stream: true })
+    const page = await request("html", output, { stream: true })
     expect(page.headers.get("content-type")).toMatch(/^text\/html/)
     expect(await page.text()).toContain("Service portal")
   })
@@ -62,12 +68,12 @@ describe("a faulty stream", () => {
   const overloaded = { error: { message: "The model is overloaded.", type: "server_error", code: 503 } }
 
   test("first-frame-error sends an error as its only frame", async () => {
-    const { text } = await read(await ask("first-frame-error", output, streamed))
+    const { text } = await read(await request("first-frame-error", output, streamed))
     expect(text).toBe(`data: ${JSON.stringify(overloaded)}\n\n`)
   })
 
   test("late-error sends an error after ten chunks and nothing after it", async () => {
-    const frames = events((await read(await ask("late-error", output, streamed))).text)
+    const frames = events((await read(await request("late-error", output, streamed))).text)
     expect(frames).toHaveLength(12)
     expect(
       contentOf(
@@ -83,12 +89,12 @@ describe("a faulty stream", () => {
   })
 
   test.each(["first-frame-error", "late-error"])("%s as a document is an error with status 200", async (model) => {
-    const whole = await ask(model, output)
-    expect([whole.status, await whole.json()]).toEqual([200, overloaded])
+    const complete = await request(model, output)
+    expect([complete.status, await complete.json()]).toEqual([200, overloaded])
   })
 
   test("cut breaks in the middle of an event", async () => {
-    const { text, broke } = await read(await ask("cut", output, streamed))
+    const { text, broke } = await read(await request("cut", output, streamed))
     const frames = text.split("\n\n")
     expect(broke).toBe(true)
     expect(contentOf(chunksOf(frames.slice(0, 11).join("\n\n")))).toBe(padded.slice(0, 40))
@@ -98,20 +104,20 @@ describe("a faulty stream", () => {
   })
 
   test("cut as a document breaks in its middle", async () => {
-    const { text, broke } = await read(await ask("cut", output))
+    const { text, broke } = await read(await request("cut", output))
     expect(broke).toBe(true)
     expect(text).toMatch(/^\{"id"/)
     expect(() => JSON.parse(text)).toThrow()
   })
 
   test("cut still breaks inside an event when a limit ends it early", async () => {
-    const { text, broke } = await read(await ask("cut", output, { ...streamed, max_tokens: 3 }))
+    const { text, broke } = await read(await request("cut", output, { ...streamed, max_tokens: 3 }))
     expect(broke).toBe(true)
     expect(text.split("\n\n")).toHaveLength(5)
   })
 
   test("no-done finishes with usage but without [DONE]", async () => {
-    const { text, broke } = await read(await ask("no-done", output, streamed))
+    const { text, broke } = await read(await request("no-done", output, streamed))
     expect(broke).toBe(false)
     expect(text).not.toContain("[DONE]")
     expect(chunksOf(text).at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: toPieces(padded).length } })
@@ -179,20 +185,20 @@ describe("malformed framing", () => {
   })
 
   test("crlf ends every line with CRLF", async () => {
-    const { text } = await read(await ask("crlf", output, streamed))
+    const { text } = await read(await request("crlf", output, streamed))
     expect(text.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/)
     expect(contentOf(chunksOf(text))).toBe(padded)
   })
 
   test("comments has comments before, between and inside events", async () => {
-    const { text } = await read(await ask("comments", output, streamed))
+    const { text } = await read(await request("comments", output, streamed))
     expect(text).toMatch(/^: ping\n\n: ping\ndata: .*\n: ping\n\n: ping\n\n: ping\ndata: /)
     expect(contentOf(chunksOf(text))).toBe(padded)
   })
 
   test("byte-chunks sends one byte at a time", async () => {
     for (const more of [{}, streamed]) {
-      const { text, chunks } = await read(await ask("byte-chunks", output, more))
+      const { text, chunks } = await read(await request("byte-chunks", output, more))
       expect(chunks.every((chunk) => chunk.length === 1)).toBe(true)
       expect(text).toContain(padded.slice(0, 4))
     }
@@ -200,7 +206,7 @@ describe("malformed framing", () => {
 
   test("split-utf8 splits characters across writes without losing any", async () => {
     const expected = pad(`héllo wörld 🌍 日本語 ${output}`, 20)
-    const { text, chunks } = await read(await ask("split-utf8", output, streamed))
+    const { text, chunks } = await read(await request("split-utf8", output, streamed))
     expect(contentOf(chunksOf(text))).toBe(expected)
     const broken = chunks.filter((chunk) => new TextDecoder().decode(chunk).includes("\ufffd"))
     expect(broken.length).toBeGreaterThan(6)
@@ -226,7 +232,7 @@ describe("timing", () => {
 
   test("slow delays its headers for six seconds", async () => {
     let answered = false
-    const slow = ask("slow", output).then((response) => ((answered = true), response))
+    const slow = request("slow", output).then((response) => ((answered = true), response))
     await vi.advanceTimersByTimeAsync(5_999)
     expect(answered).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
@@ -235,7 +241,7 @@ describe("timing", () => {
 
   test("slow stops waiting when the client disconnects", async () => {
     const principal = new AbortController()
-    const slow = ask("slow", output, {}, { signal: principal.signal })
+    const slow = request("slow", output, {}, { signal: principal.signal })
     await vi.advanceTimersByTimeAsync(100)
     principal.abort()
     await slow
@@ -272,7 +278,7 @@ describe("timing", () => {
     ["stream", streamed, 11],
     ["document", {}, 1],
   ])("stall keeps a %s open without data until the client disconnects", async (_, more, reads) => {
-    const body = (await ask("stall", output, more)).body
+    const body = (await request("stall", output, more)).body
     const reader = (body as ReadableStream<Uint8Array>).getReader()
     let done = 0
     const reading = (async () => {

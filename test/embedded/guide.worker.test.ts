@@ -7,26 +7,26 @@ test("embedded/guide responds through the gateway free of charge, as JSON and as
   const { as } = await newWorkspace()
   type Chat = { choices: { message: { content: string } }[]; usage: { cost: number } }
   const messages = [{ role: "user", content: QUESTION }]
-  const whole = (await (await as.post("/chat/completions", { model: "embedded/guide", messages })).json()) as Chat
-  expect(whole.choices[0]?.message.content).toContain("rotate-master-key")
-  expect(whole.usage.cost).toBe(0)
+  const complete = (await (await as.post("/chat/completions", { model: "embedded/guide", messages })).json()) as Chat
+  expect(complete.choices[0]?.message.content).toContain("rotate-master-key")
+  expect(complete.usage.cost).toBe(0)
   const { chunks } = await readStream(as.post("/chat/completions", { model: "embedded/guide", messages, stream: true }))
   const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")
-  expect(text).toBe(whole.choices[0]?.message.content)
+  expect(text).toBe(complete.choices[0]?.message.content)
 })
 
 test("embedded/guide responds with JSON and tool calls on request", async () => {
   const { as } = await newWorkspace()
-  const ask = async (content: string, more: object) => {
+  const complete = async (content: string, more: object) => {
     const body = { model: "embedded/guide", messages: [{ role: "user", content }], ...more }
     type Chat = { choices: { message: { content: string; tool_calls?: { function: { name: string } }[] } }[] }
     const { choices } = (await (await as.post("/chat/completions", body)).json()) as Chat
     return choices[0]?.message
   }
-  const json = await ask(QUESTION, { response_format: { type: "json_object" } })
+  const json = await complete(QUESTION, { response_format: { type: "json_object" } })
   expect(JSON.parse(json?.content ?? "")).toMatchObject({ answer: expect.any(String), sources: expect.any(Array) })
   const tool = { type: "function", function: { name: "open_page", parameters: { type: "object", properties: {} } } }
-  const called = await ask("Use open_page for the docs", { tools: [tool] })
+  const called = await complete("Use open_page for the docs", { tools: [tool] })
   expect(called?.tool_calls?.[0]?.function.name).toBe("open_page")
-  expect((await ask(QUESTION, { tools: [tool] }))?.content).toContain("rotate-master-key")
+  expect((await complete(QUESTION, { tools: [tool] }))?.content).toContain("rotate-master-key")
 })

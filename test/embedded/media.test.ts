@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { toWav } from "../../src/embedded/media/audio.ts"
 import { decodeBase64 } from "../../src/support/encoding.ts"
-import { worker } from "./ask.ts"
+import { worker } from "./request.ts"
 
 type Json = Record<string, unknown>
 
@@ -57,10 +57,10 @@ describe("images", () => {
 })
 
 describe("speech", () => {
-  const speak = (more: Json) => post("/audio/speech", { model: "speech", ...more })
+  const postSpeech = (more: Json) => post("/audio/speech", { model: "speech", ...more })
 
   test("is a WAV that grows with the text", async () => {
-    const [short, long] = [await speak({ input: "Hi" }), await speak({ input: "Hi, all of you" })]
+    const [short, long] = [await postSpeech({ input: "Hi" }), await postSpeech({ input: "Hi, all of you" })]
     expect(short.headers.get("content-type")).toBe("audio/wav")
     const [one, other] = [await short.arrayBuffer(), await long.arrayBuffer()]
     expect(new TextDecoder().decode(one.slice(0, 4))).toBe("RIFF")
@@ -69,9 +69,9 @@ describe("speech", () => {
   })
 
   test("is raw samples when requested as PCM", async () => {
-    const pcm = await speak({ input: "Hi", response_format: "pcm" })
+    const pcm = await postSpeech({ input: "Hi", response_format: "pcm" })
     expect(pcm.headers.get("content-type")).toBe("audio/pcm")
-    const wav = new Uint8Array(await (await speak({ input: "Hi" })).arrayBuffer())
+    const wav = new Uint8Array(await (await postSpeech({ input: "Hi" })).arrayBuffer())
     expect(toWav(new Uint8Array(await pcm.arrayBuffer()))).toEqual(wav)
   })
 })
@@ -113,8 +113,8 @@ describe("rejected requests", () => {
       "response_format",
     ],
     ["a transcription of nothing", () => transcribe({ model: "transcribe" }), "file"],
-  ])("%s", async (_, ask, param) => {
-    const refused = await ask()
+  ])("%s", async (_, send, param) => {
+    const refused = await send()
     expect(refused.status).toBe(400)
     expect(await refused.json()).toMatchObject({ error: { type: "invalid_request_error", param } })
   })
@@ -124,8 +124,8 @@ describe("rejected requests", () => {
     ["images", () => post("/images/generations", { model: "speech", prompt: "x" })],
     ["transcriptions", () => transcribe({ model: "speech", file })],
     ["videos", () => post("/videos", {})],
-  ])("a model that does not make %s returns 404", async (_, ask) => {
-    const refused = await ask()
+  ])("a model that does not make %s returns 404", async (_, send) => {
+    const refused = await send()
     expect(refused.status).toBe(404)
     expect(await refused.json()).toMatchObject({ error: { code: "model_not_found" } })
   })

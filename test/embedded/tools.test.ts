@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { estimateTokens } from "../../src/support/tokens.ts"
-import { contentOf, document, stream, user } from "./ask.ts"
+import { contentOf, document, stream, user } from "./request.ts"
 
 const output = "The quick brown fox jumps over the lazy dog, twice."
 const weather = {

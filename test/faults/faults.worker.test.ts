@@ -9,7 +9,7 @@ import { internObject, parseConfigAgain } from "../support/intern-object.ts"
 import { mockProvider } from "../support/played.ts"
 import { expectJson, newWorkspace, operatorClient, type Workspace } from "../support/world.ts"
 import { d1, keptCatalogue, onObjectCall, OVERLOADED, r2Fails, RESET } from "./bindings.ts"
-import { type Cell, COST, newIntern, type Outcome, respond, type Surface, surfaces } from "./surfaces.ts"
+import { type Cell, COST, newIntern, type Outcome, respond, type CallPath, callPaths } from "./call-paths.ts"
 
 /**
  * Every fault of a bound service, crossed with every way to call a model. In each cell the response is right or a
@@ -31,7 +31,7 @@ type Row = {
   warm?: Expectations
   cold?: Expectations
 }
-type Expectations = Record<Surface["name"], Expected | readonly Expected[]>
+type Expectations = Record<CallPath["name"], Expected | readonly Expected[]>
 
 const all = (expected: Expectations["JSON"]): Expectations => ({
   JSON: expected,
@@ -171,7 +171,7 @@ type Done = { name: string; workspace: Workspace; asked: () => number }
 describe.each(Object.entries(rows))("%s", (_, { start, asked, losesCalls, ...expected }) => {
   const done: Done[] = []
   for (const state of ["warm", "cold"] as const) {
-    test.each(surfaces)(`$name of ${state === "warm" ? "a warm isolate" : "a new isolate"}`, async (surface) => {
+    test.each(callPaths)(`$name of ${state === "warm" ? "a warm isolate" : "a new isolate"}`, async (callPath) => {
       for (const level of ["error", "warn"] as const) vi.spyOn(console, level).mockImplementation(() => {})
       const cell = await newCell()
       // Flags, not promises: a promise awaited in one object's context cannot be resolved in another's.
@@ -181,12 +181,12 @@ describe.each(Object.entries(rows))("%s", (_, { start, asked, losesCalls, ...exp
         await eventually(() => expect(gate.isClosed).toBe(false))
         return respond(request)
       })
-      done.push({ name: `${surface.name}, ${state}`, workspace: cell.workspace, asked: () => provider.asked.length })
-      if (state === "warm") expect(await surface.call(cell)).toEqual({ is: "served" })
+      done.push({ name: `${callPath.name}, ${state}`, workspace: cell.workspace, asked: () => provider.asked.length })
+      if (state === "warm") expect(await callPath.call(cell)).toEqual({ is: "served" })
       else invalidateOrganization(cell.workspace.organizationId)
       start?.(cell)
       gate.isClosed = asked !== undefined
-      const answer = within(ANSWERED_WITHIN_MS, surface.call(cell))
+      const answer = within(ANSWERED_WITHIN_MS, callPath.call(cell))
       if (asked) {
         await eventually(() => expect(gate.isReached).toBe(true))
         await asked(cell)
@@ -194,7 +194,7 @@ describe.each(Object.entries(rows))("%s", (_, { start, asked, losesCalls, ...exp
       }
       const outcome = await answer
       if (outcome === "no answer") throw new Error("There was no answer.")
-      expect([(expected[state] ?? SERVED)[surface.name]].flat()).toContain(toExpected(outcome))
+      expect([(expected[state] ?? SERVED)[callPath.name]].flat()).toContain(toExpected(outcome))
     })
   }
 

@@ -6,7 +6,7 @@ import { listen } from "../observability/receiver.ts"
 import { eventually } from "../support/eventually.ts"
 import { newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 import { onQueue, restoreQueue } from "./bindings.ts"
-import { COST, newIntern, respond, surfaces } from "./surfaces.ts"
+import { COST, newIntern, respond, callPaths } from "./call-paths.ts"
 
 /** Whatever the queue does, every call gets a response, is charged once, and reaches its destination. */
 
@@ -38,21 +38,21 @@ const faults: Record<string, () => (() => Promise<unknown>) | undefined> = {
 }
 
 /** Generation ids that a destination received, and calls of the provider. */
-function playNetwork() {
+function mockNetwork() {
   const received = new Set<string>()
-  const asked: string[] = []
+  const providerCalls: string[] = []
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const request = new Request(input, init)
     const { url, headers, signal } = request
     const text = await request.text()
     if (url.includes("/v1/chat/completions")) {
-      asked.push(url)
+      providerCalls.push(url)
       return respond({ url, headers, signal, body: JSON.parse(text) as Record<string, unknown> })
     }
     for (const [id] of text.matchAll(/gen-[0-9a-f-]{36}/g)) received.add(id)
     return new Response("fine")
   })
-  return { received, asked }
+  return { received, asked: providerCalls }
 }
 
 async function generationIds({ organizationId }: Workspace): Promise<string[]> {
@@ -67,13 +67,13 @@ test.each(Object.entries(faults))("a queue that %s", async (_, start) => {
   const workspace = await newWorkspace()
   const model = "played/m70"
   await listen(workspace, "http://127.0.0.1:9/faults")
-  const { received, asked } = playNetwork()
+  const { received, asked: providerCalls } = mockNetwork()
   const cell = { workspace, env, model, internId: await newIntern(workspace, model) }
   invalidateOrganization(workspace.organizationId)
   const end = start()
-  for (const surface of surfaces) expect(await surface.call(cell), surface.name).toEqual({ is: "served" })
+  for (const callPath of callPaths) expect(await callPath.call(cell), callPath.name).toEqual({ is: "served" })
   // JSON and stream make one call each; the agent loop and the intern's turn, two.
-  expect(asked).toHaveLength(6)
+  expect(providerCalls).toHaveLength(6)
   await eventually(async () => {
     await workspace.ledger.balance()
     await runDurableObjectAlarm(workspace.object)

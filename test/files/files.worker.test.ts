@@ -196,7 +196,7 @@ describe("an export", () => {
   test("can be JSON lines, of one period and one workspace", async () => {
     const workspace = await called()
     const { workspaceId } = workspace
-    const ask = async (input: object) => {
+    const exportOf = async (input: object) => {
       const { id } = await expectJson<Made>(
         201,
         workspace.manage.post("/exports", { from: FROM, format: "ndjson", ...input }),
@@ -209,11 +209,11 @@ describe("an export", () => {
             .split("\n")
             .map((line) => JSON.parse(line) as Record<string, unknown>)
     }
-    expect(await ask({ workspace_id: workspaceId })).toMatchObject([
+    expect(await exportOf({ workspace_id: workspaceId })).toMatchObject([
       { workspace_id: workspaceId, model: "sim/echo", status: 200, app_title: '=cmd|"evil"!A1, x' },
       { app_title: null },
     ])
-    expect(await ask({ to: "2020-01-02T00:00:00Z" })).toEqual([])
+    expect(await exportOf({ to: "2020-01-02T00:00:00Z" })).toEqual([])
     await expectJson(400, workspace.manage.post("/exports", { from: FROM, to: "2019-01-01T00:00:00Z" }))
     await expectJson(400, workspace.manage.post("/exports", {}))
     await expectJson(403, workspace.as.post("/exports", { from: FROM }))
@@ -233,7 +233,7 @@ describe("the file storage of a provider", () => {
     await expectJson(201, workspace.manage.post("/byok", { provider, key: KEY }))
     return workspace
   }
-  function play(answer: (request: Request) => Response) {
+  function mockVendor(answer: (request: Request) => Response) {
     const asked: { method: string; url: string; key: string | null; body: string }[] = []
     vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
       const request = new Request(input, init)
@@ -255,8 +255,8 @@ describe("the file storage of a provider", () => {
       purpose: "batch",
       status: "uploaded",
     }
-    const told = { ...file, _shape: "openai", status: "processed" }
-    const asked = play((request) =>
+    const returned = { ...file, _shape: "openai", status: "processed" }
+    const asked = mockVendor((request) =>
       request.url.endsWith("/content")
         ? new Response("abc")
         : Response.json(request.url.includes("?") ? { data: [file], has_more: true } : file),
@@ -264,16 +264,16 @@ describe("the file storage of a provider", () => {
     expect(await expectJson(200, workspace.as.get("/files?provider=openai&after=f0&limit=5"))).toEqual({
       _shape: "openai",
       object: "list",
-      data: [told],
+      data: [returned],
       first_id: "f1",
       last_id: "f1",
       has_more: true,
     })
-    expect(await expectJson(200, workspace.as.get("/files/f1?provider=openai"))).toEqual(told)
+    expect(await expectJson(200, workspace.as.get("/files/f1?provider=openai"))).toEqual(returned)
     expect(await (await workspace.as.get("/files/f1/content?provider=openai")).text()).toBe("abc")
     const gone = { _shape: "openai", id: "f1", object: "file", deleted: true }
     expect(await expectJson(200, workspace.as.delete("/files/f1?provider=openai"))).toEqual(gone)
-    expect(await expectJson(200, send(workspace.key, formOf("words"), "?provider=openai"))).toEqual(told)
+    expect(await expectJson(200, send(workspace.key, formOf("words"), "?provider=openai"))).toEqual(returned)
     const at = "https://api.openai.com/v1/files"
     expect(asked.map(({ method, url }) => [method, url])).toEqual([
       ["GET", `${at}?limit=5&after=f0`],
@@ -290,7 +290,7 @@ describe("the file storage of a provider", () => {
   test("of Anthropic is read in Anthropic's format", async () => {
     const workspace = await withKey("anthropic")
     const file = { id: "f1", type: "file", filename: "a", mime_type: "text/plain", size_bytes: 3, created_at: "x" }
-    const asked = play(() => Response.json({ data: [{ ...file, downloadable: true }], has_more: false }))
+    const asked = mockVendor(() => Response.json({ data: [{ ...file, downloadable: true }], has_more: false }))
     expect(await expectJson(200, workspace.as.get("/files?provider=anthropic"))).toMatchObject({
       _shape: "anthropic",
       data: [{ ...file, _shape: "anthropic", downloadable: true }],
@@ -301,7 +301,7 @@ describe("the file storage of a provider", () => {
 
   test("needs a credential of the workspace", async () => {
     const workspace = await newWorkspace()
-    const asked = play(() => Response.json({}))
+    const asked = mockVendor(() => Response.json({}))
     const { error } = await expectJson<{ error: { message: string } }>(403, workspace.as.get("/files?provider=openai"))
     expect(error.message).toContain("/byok")
     expect(asked).toEqual([])
@@ -314,11 +314,11 @@ describe("the file storage of a provider", () => {
     [429, 429],
     [500, 502],
     [503, 503],
-  ])("with status %d returns %d, without the key", async (status, told) => {
+  ])("with status %d returns %d, without the key", async (status, returned) => {
     const workspace = await withKey("openai")
-    play(() => Response.json({ error: { message: `no: ${KEY}` } }, { status }))
+    mockVendor(() => Response.json({ error: { message: `no: ${KEY}` } }, { status }))
     const { error } = await expectJson<{ error: { message: string } }>(
-      told,
+      returned,
       workspace.as.get("/files/f1?provider=openai"),
     )
     expect(error.message).not.toContain(KEY)

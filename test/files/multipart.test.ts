@@ -75,9 +75,9 @@ describe("a form", () => {
   })
 
   test("that breaks off is an error", async () => {
-    const whole = file(encoder.encode("abc"))
-    const part = await readFilePart(inPieces(whole.slice(0, -2), [5]), BOUNDARY)
-    await expect(collect(part?.content ?? inPieces(whole, [1]))).rejects.toThrow("is incomplete")
+    const complete = file(encoder.encode("abc"))
+    const part = await readFilePart(inPieces(complete.slice(0, -2), [5]), BOUNDARY)
+    await expect(collect(part?.content ?? inPieces(complete, [1]))).rejects.toThrow("is incomplete")
   })
 
   test("has its boundary in its content type", () => {

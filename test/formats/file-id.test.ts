@@ -4,7 +4,7 @@ import { ResponsesRequest } from "../../src/formats/responses/schemas.ts"
 import { ChatRequest } from "../../src/formats/schemas.ts"
 import { explain } from "../../src/http/schema.ts"
 
-const OWN = "file_01a2163c-fc20-7618-9719-996a15d8768f"
+const STORED_FILE = "file_01a2163c-fc20-7618-9719-996a15d8768f"
 const OF_PROVIDERS = ["file-6F2ksmvXxt4VdoqmHRw6kL", "file_011CNha8iCJcU1wXNR6q4V8w", "files/abc-123"]
 
 const user = (part: object) => [{ role: "user", content: [part] }]
@@ -31,7 +31,7 @@ const parts: [string, (id: string) => { success: true } | { success: false; erro
 
 describe.each(parts)("the file of a content part: %s", (field, parse) => {
   test("from the gateway's storage is rejected, because no provider knows it", () => {
-    const parsed = parse(OWN)
+    const parsed = parse(STORED_FILE)
     expect(parsed.success ? "" : explain(parsed.error)).toContain(`${field}: names a file of the gateway`)
   })
 

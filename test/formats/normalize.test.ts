@@ -82,36 +82,36 @@ const THOUGHT = {
   ],
   closed: true,
 }
-const SAID = [
+const TEXT = [
   { type: "text", text: "An" },
   { type: "reference", reference_ids: [1] },
   { type: "text", text: "swer" },
 ]
-const THOUGHT_TOLD = { reasoning: "Hm.", reasoning_details: [{ type: "reasoning.text", text: "Hm.", index: 0 }] }
+const REASONING = { reasoning: "Hm.", reasoning_details: [{ type: "reasoning.text", text: "Hm.", index: 0 }] }
 
 describe("content in parts", () => {
   test("of a chunk becomes a string, and thinking becomes reasoning", () => {
     expect(deltaOf(normalizeChunk(chunkOf({ content: [THOUGHT] }), newDefaults()))).toEqual({
       content: "",
-      ...THOUGHT_TOLD,
+      ...REASONING,
     })
-    expect(deltaOf(normalizeChunk(chunkOf({ content: SAID }), newDefaults()))).toEqual({ content: "Answer" })
+    expect(deltaOf(normalizeChunk(chunkOf({ content: TEXT }), newDefaults()))).toEqual({ content: "Answer" })
   })
 
   test("of a non-streamed response is converted, too", () => {
-    const message = { content: [THOUGHT, ...SAID, { type: "image_url", image_url: { url: "data:," } }] }
+    const message = { content: [THOUGHT, ...TEXT, { type: "image_url", image_url: { url: "data:," } }] }
     const { choices } = normalizeResult({ choices: [{ message, finish_reason: "stop" }] }, newDefaults())
     expect((choices as Json[])[0]?.["message"]).toEqual({
       role: "assistant",
       content: "Answer",
-      ...THOUGHT_TOLD,
+      ...REASONING,
       images: [{ type: "image_url", image_url: { url: "data:," } }],
     })
   })
 
   test("is metered with its thinking", () => {
     const reading = newMeter()
-    readResponse(reading, chunkOf({ content: [THOUGHT, ...SAID] }))
+    readResponse(reading, chunkOf({ content: [THOUGHT, ...TEXT] }))
     expect(reading.units).toBe("Hm.Answer".length)
   })
 })
@@ -157,14 +157,14 @@ test("an error of null is dropped", () => {
 })
 
 describe("tool calls of a non-streamed response", () => {
-  const wholeOf = (calls: unknown[], finishReason = "tool_calls") => {
+  const normalizedCalls = (calls: unknown[], finishReason = "tool_calls") => {
     const choice = { message: { content: null, tool_calls: calls }, finish_reason: finishReason }
     const { choices } = normalizeResult({ choices: [choice] }, newDefaults())
     return (choices as { message: { tool_calls: Json[] } }[])[0]?.message.tool_calls as Json[]
   }
 
   test("have an id, a type and arguments as a string", () => {
-    const calls = wholeOf([
+    const calls = normalizedCalls([
       { function: { name: "f", arguments: { x: 1 } } },
       { id: "", type: null, function: { name: "g" } },
       { id: "c", type: "function", function: { name: "h", arguments: "" }, extra_content: { a: 1 } },
@@ -184,13 +184,13 @@ describe("tool calls of a non-streamed response", () => {
 
   test("that are not functions pass through", () => {
     const custom = { id: "a", type: "custom", custom: { name: "f", input: "x" } }
-    expect(wholeOf([custom])).toEqual([custom])
+    expect(normalizedCalls([custom])).toEqual([custom])
   })
 
   test("cut by a limit keep their partial arguments", () => {
     const call = (id: string) => ({ id, type: "function", function: { name: "f", arguments: "" } })
-    const told = wholeOf([call("a"), call("b")], "length") as { function: Json }[]
-    expect(told.map((one) => one.function["arguments"])).toEqual(["{}", ""])
+    const normalized = normalizedCalls([call("a"), call("b")], "length") as { function: Json }[]
+    expect(normalized.map((one) => one.function["arguments"])).toEqual(["{}", ""])
   })
 })
 

@@ -134,14 +134,14 @@ function formOf(value: unknown, random: Random) {
     const text = typeof field === "string" ? field : safeJson(field)
     return `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n${text}\r\n`
   })
-  const whole = `${parts.join("")}--${boundary}--\r\n`
+  const multipart = `${parts.join("")}--${boundary}--\r\n`
   const text = random.chance(0.7)
-    ? whole
+    ? multipart
     : random.pick([
-        whole.slice(0, random.int(whole.length)),
-        whole.replaceAll("\r\n", "\n"),
-        whole.replace("form-data", "attachment"),
-        whole.replace("name=", "nom="),
+        multipart.slice(0, random.int(multipart.length)),
+        multipart.replaceAll("\r\n", "\n"),
+        multipart.replace("form-data", "attachment"),
+        multipart.replace("name=", "nom="),
         `--${boundary}--`,
         `${parts.join("").repeat(200)}--${boundary}--\r\n`,
       ])

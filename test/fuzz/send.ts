@@ -10,7 +10,7 @@ export type Answer = {
 }
 
 const STREAM_MS = 4_000
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 const MOST_BYTES = 4_000_000
 
 /** Sends the request without the corrections that `fetch` makes. Undefined if no response arrived in time. */
@@ -26,19 +26,19 @@ export function send(
     const isChunked = "transfer-encoding" in headers
     const length = body === undefined || isChunked ? {} : { "content-length": String(body.byteLength) }
     const outgoing = http.request({ hostname, port, method, path, agent, headers: { ...headers, ...length } })
-    const patience = setTimeout(() => outgoing.destroy(), PATIENCE_MS)
+    const timeout = setTimeout(() => outgoing.destroy(), TIMEOUT_MS)
     outgoing.on("response", (response) => {
       const parts: Buffer[] = []
       let size = 0
       const end = (isComplete: boolean) => {
-        clearTimeout(patience)
+        clearTimeout(timeout)
         clearTimeout(left)
         const { statusCode = 0, headers: received } = response
         resolve({ status: statusCode, headers: received, text: Buffer.concat(parts).toString(), isComplete })
         if (!isComplete) outgoing.destroy()
       }
       const isStream = response.headers["content-type"]?.includes("event-stream") ?? false
-      const left = setTimeout(() => end(false), isStream ? streamMs : PATIENCE_MS)
+      const left = setTimeout(() => end(false), isStream ? streamMs : TIMEOUT_MS)
       response.on("data", (part: Buffer) => {
         size += part.byteLength
         if (size < MOST_BYTES) parts.push(part)
@@ -49,11 +49,11 @@ export function send(
     })
     outgoing.on("upgrade", (response, socket) => {
       socket.destroy()
-      clearTimeout(patience)
+      clearTimeout(timeout)
       resolve({ status: response.statusCode ?? 0, headers: response.headers, text: "", isComplete: true })
     })
     outgoing.on("error", () => {
-      clearTimeout(patience)
+      clearTimeout(timeout)
       resolve(undefined)
     })
     outgoing.end(body)

@@ -31,10 +31,10 @@ function measure(slug: BuiltinSlug) {
   for (const { text, labels } of lines) {
     const scoped = labels.filter((label) => label.slug === slug)
     const findings = find(slug, text)
-    const isWhole = slug === "regex-prompt-injection" ? overlaps : covers
+    const isFoundBy = slug === "regex-prompt-injection" ? overlaps : covers
     result.labels += scoped.length
     for (const label of scoped) {
-      if (findings.some((finding) => isWhole(finding, label))) result.found += 1
+      if (findings.some((finding) => isFoundBy(finding, label))) result.found += 1
       else result.missed.push(text)
     }
     // Text labelled for another detector is not ordinary text.

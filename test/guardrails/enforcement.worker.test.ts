@@ -41,12 +41,12 @@ const scoped = async (workspace: Workspace) => {
 
 let stop: () => void = () => {}
 afterEach(() => stop())
-function play(answer: Parameters<typeof mockProvider>[0]) {
+function mockUpstream(answer: Parameters<typeof mockProvider>[0]) {
   const mock = mockProvider(answer)
   stop = mock.stop
   return mock
 }
-const whole = (content: string, more: Record<string, unknown> = {}, beside: Record<string, unknown> = {}) =>
+const completion = (content: string, more: Record<string, unknown> = {}, beside: Record<string, unknown> = {}) =>
   Response.json({
     id: "up",
     object: "chat.completion",
@@ -98,7 +98,7 @@ describe("models and providers", () => {
 
   test("routing uses only the endpoints that guardrails allow", async () => {
     const workspace = await newWorkspace()
-    const { asked: calls } = play(() => whole("Hello"))
+    const { asked: calls } = mockUpstream(() => completion("Hello"))
     await guard(workspace, { allowed_providers: ["twin-a", "twin-b"], ignored_providers: ["twin-a"] })
     for (let turn = 0; turn < 4; turn++) await expectJson(200, workspace.as.chat("acme/chat-61", "Hi"))
     expect(new Set(calls.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["twin-b.test"]))
@@ -106,7 +106,7 @@ describe("models and providers", () => {
 
   test("calls must use a hostname of the regions that all guardrails allow", async () => {
     const workspace = await newWorkspace()
-    play(() => whole("Hello"))
+    mockUpstream(() => completion("Hello"))
     await guard(workspace, { allowed_data_regions: ["europe", "us"] })
     const { error } = await expectJson<Failure>(403, workspace.as.chat("acme/chat-62", "Hi"))
     expect(error.message).toContain("takes calls only by the hostnames of: europe, us (allowed_data_regions)")
@@ -280,7 +280,7 @@ describe("content in a request", () => {
   test("is redacted at every position before it is sent", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, email("redact"))
-    const { asked: calls } = play(() => whole("Yes"))
+    const { asked: calls } = mockUpstream(() => completion("Yes"))
     const messages = [
       { role: "system", content: "Write to root@example.com" },
       {
@@ -433,8 +433,8 @@ describe("content in a response", () => {
   test("is redacted in a document, arguments and reasoning included, and logprobs are dropped", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, rules("redact"))
-    play(() =>
-      whole(
+    mockUpstream(() =>
+      completion(
         `To ${SECRET}.`,
         {
           reasoning: `It is ${SECRET}`,
@@ -454,8 +454,8 @@ describe("content in a response", () => {
   test("is found in fields that the API format does not have", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, rules("redact"))
-    play(async () => {
-      const answer = await whole("Yes", {}, { text: SECRET }).json<object>()
+    mockUpstream(async () => {
+      const answer = await completion("Yes", {}, { text: SECRET }).json<object>()
       return Response.json({ ...answer, citations: [SECRET] })
     })
     const reported = await expectJson(200, workspace.as.chat("played/m62", "Hi"))
@@ -465,7 +465,7 @@ describe("content in a response", () => {
   test("is blocked in a document, and the generated response is charged", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, rules("block"))
-    play(() => whole(`To ${SECRET}.`))
+    mockUpstream(() => completion(`To ${SECRET}.`))
     const answer = await workspace.as.chat("played/m63", "Hi", {}, CONTENT)
     const copy = answer.clone()
     const reported = await expectJson<Failure>(403, answer)
@@ -481,7 +481,7 @@ describe("content in a response", () => {
     const workspace = await newWorkspace()
     await guard(workspace, rules("redact"))
     const text = `Dear all, mail ${SECRET} today.`
-    play(() => sse(good(text)))
+    mockUpstream(() => sse(good(text)))
     const body =
       path === "/responses"
         ? { input: "Hi" }
@@ -498,7 +498,7 @@ describe("content in a response", () => {
   test("when blocked ends the stream with an error chunk that names the filter", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, rules("block"))
-    play(() => sse(good(`Dear all, mail ${SECRET} today.`)))
+    mockUpstream(() => sse(good(`Dear all, mail ${SECRET} today.`)))
     const answer = await workspace.as.chat("played/m65", "Hi", { stream: true }, CONTENT)
     const copy = answer.clone()
     const { chunks, done, raw } = await readStream(answer)
@@ -517,10 +517,10 @@ describe("content in a response", () => {
   test("that was held back is sent when a stream ends without its end", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, rules("redact"))
-    play(() => sse([chunk({ role: "assistant", content: "one two" }), chunk({}, "stop"), DONE]))
+    mockUpstream(() => sse([chunk({ role: "assistant", content: "one two" }), chunk({}, "stop"), DONE]))
     expect(textOf((await readStream(workspace.as.chat("played/m66", "Hi", { stream: true }))).chunks)).toBe("one two")
     stop()
-    play(() => sse([chunk({ content: "three four" })]))
+    mockUpstream(() => sse([chunk({ content: "three four" })]))
     const { chunks } = await readStream(workspace.as.chat("played/m66", "Hi", { stream: true }))
     expect(textOf(chunks)).toBe("three four")
     expect(chunks.at(-1)?.error?.code).toBe(502)
@@ -543,11 +543,11 @@ describe("content in a response", () => {
     const workspace = await newWorkspace()
     await guard(workspace, { content_filters: [{ action: "block", pattern: "\\d{4}-\\d\\d-\\d\\dT" }] })
     let round = 0
-    play(() => {
+    mockUpstream(() => {
       round += 1
-      if (round > 1) return whole("done")
+      if (round > 1) return completion("done")
       const call = { id: "c1", type: "function", function: { name: "datetime", arguments: "{}" } }
-      return whole("", { content: null, tool_calls: [call] })
+      return completion("", { content: null, tool_calls: [call] })
     })
     const answer = await workspace.as.chat("played/m67", "When?", { tools: [{ type: "openrouter:datetime" }] })
     const { error } = await expectJson<Failure>(403, answer)
@@ -561,7 +561,7 @@ describe("content in a response", () => {
       content_filters: [{ action: "redact", pattern: "\\d{4}-\\d\\d-\\d\\dT[\\d:.]+", label: "WHEN" }],
     })
     let round = 0
-    const { asked: calls } = play(() => {
+    const { asked: calls } = mockUpstream(() => {
       round += 1
       if (round > 1) return sse(good("It was 1999-11-21T10:00:00 then."))
       const call = { index: 0, id: "c1", type: "function", function: { name: "datetime", arguments: "{}" } }

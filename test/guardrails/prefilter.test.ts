@@ -28,10 +28,10 @@ function found(slug: BuiltinSlug, pieces: readonly string[]): string[] {
 }
 
 /** `isWhole`: searches the complete text for every phrase. */
-function injections(text: string, isWhole: boolean): string[] {
+function injections(text: string, isComplete: boolean): string[] {
   const survey = surveyOf(text)
   const all = { ...survey, seen: survey.seen.slice().fill(1), places: undefined, hasUnread: true, isAscii: false }
-  const parts = findInjections(text, isWhole ? all : survey, new Meter(Number.POSITIVE_INFINITY))
+  const parts = findInjections(text, isComplete ? all : survey, new Meter(Number.POSITIVE_INFINITY))
   return parts.map(([from, to]) => `${from} ${to}`).toSorted()
 }
 

@@ -25,7 +25,7 @@ function inPieces(text: string, random: () => number): string[] {
 }
 
 const FORMATS = ALL_MAKERS.flatMap(({ formats = [] }) => formats)
-const WORDS =
+const PROSE =
   "token key secret password auth bearer basic the client_secret= my-key: api_key GitHub use Passwort".split(" ")
 
 describe("secrets", () => {
@@ -43,7 +43,7 @@ describe("secrets", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...FORMATS),
-        fc.array(fc.constantFrom(...WORDS), { maxLength: 4 }),
+        fc.array(fc.constantFrom(...PROSE), { maxLength: 4 }),
         fc.constantFrom(" ", ": ", '"', "=", "\n", "\\n", "("),
         fc.integer({ min: 1, max: 2 ** 31 }),
         (format, words, joint, seed) => {

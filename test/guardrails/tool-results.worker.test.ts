@@ -8,7 +8,7 @@ import { expectJson, newWorkspace, openHolds, type Workspace } from "../support/
 
 type Json = Record<string, unknown>
 type Found = { title: string; url: string; content: string }
-type Played = { rounds: Json[]; searches: string[] }
+type Traffic = { rounds: Json[]; searches: string[] }
 
 const CANARY = "ada.lovelace@example.com"
 const PATHS = ["/chat/completions", "/responses", "/messages"] as const
@@ -26,18 +26,18 @@ const page = (more: Partial<Found> = {}): Found => ({
 afterEach(() => vi.restoreAllMocks())
 
 /** Mocks a search engine that returns these pages, and a model that searches once and then responds with `says`. */
-function play(found: Found[], says = "Done."): Played {
-  const played: Played = { rounds: [], searches: [] }
+function mockSearch(found: Found[], reply = "Done."): Traffic {
+  const traffic: Traffic = { rounds: [], searches: [] }
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const request = new Request(input, init)
     if (request.url.startsWith("http://search.test")) {
-      played.searches.push(new URL(request.url).searchParams.get("q") ?? "")
+      traffic.searches.push(new URL(request.url).searchParams.get("q") ?? "")
       return Response.json({ results: found })
     }
     const body = await request.json<Json>()
-    played.rounds.push(body)
+    traffic.rounds.push(body)
     const searches = JSON.stringify(body["tools"] ?? []).includes("web_search")
-    if (!searches || (body["messages"] as Json[]).at(-1)?.["role"] === "tool") return answer(body, says)
+    if (!searches || (body["messages"] as Json[]).at(-1)?.["role"] === "tool") return answer(body, reply)
     const called = { name: "web_search", arguments: '{"query":"rivers"}' }
     const calls = [{ index: 0, id: "c1", type: "function", function: called }]
     if (body["stream"] === true)
@@ -48,13 +48,13 @@ function play(found: Found[], says = "Done."): Played {
       ],
     })
   })
-  return played
+  return traffic
 }
 
-function answer(body: Json, says: string): Response {
-  if (body["stream"] === true) return sse(good(says))
+function answer(body: Json, reply: string): Response {
+  if (body["stream"] === true) return sse(good(reply))
   return Response.json({
-    choices: [{ index: 0, message: { role: "assistant", content: says }, finish_reason: "stop" }],
+    choices: [{ index: 0, message: { role: "assistant", content: reply }, finish_reason: "stop" }],
   })
 }
 
@@ -75,16 +75,16 @@ function bodyFor(path: Path, stream: boolean, more: Json = { tools: TOOLS }): Js
   return { ...shared, max_tokens: 1_000, messages: [{ role: "user", content: "rivers" }] }
 }
 
-const ask = ({ as }: Workspace, path: Path, body: Json) => as.post(path, body, METADATA)
+const sendTo = ({ as }: Workspace, path: Path, body: Json) => as.post(path, body, METADATA)
 
 describe.each(everyWay)("a search result on %s, streamed: %s", (path, stream) => {
   test("is redacted for the model, in the citations and in the record of the run", async () => {
     const workspace = await guarded("redact")
-    const { rounds } = play([
+    const { rounds } = mockSearch([
       page({ title: CANARY }),
       page({ url: `https://a.example/${CANARY}`, content: `By ${CANARY}` }),
     ])
-    const response = await ask(workspace, path, bodyFor(path, stream))
+    const response = await sendTo(workspace, path, bodyFor(path, stream))
     const raw = await response.text()
     expect(response.status).toBe(200)
     expect(rounds).toHaveLength(2)
@@ -97,8 +97,8 @@ describe.each(everyWay)("a search result on %s, streamed: %s", (path, stream) =>
 
   test("reaches neither the model nor the client if a guardrail blocks it", async () => {
     const workspace = await guarded("block")
-    const { rounds } = play([page({ content: `By ${CANARY}` })])
-    const response = await ask(workspace, path, bodyFor(path, stream))
+    const { rounds } = mockSearch([page({ content: `By ${CANARY}` })])
+    const response = await sendTo(workspace, path, bodyFor(path, stream))
     const raw = await response.text()
     expect(response.status).toBe(stream ? 200 : 403)
     expect(rounds).toHaveLength(1)
@@ -109,8 +109,8 @@ describe.each(everyWay)("a search result on %s, streamed: %s", (path, stream) =>
 
   test("is unchanged if a guardrail flags it, and the trace reports that once", async () => {
     const workspace = await guarded("flag")
-    play([page({ content: `By ${CANARY}` })])
-    const raw = await (await ask(workspace, path, bodyFor(path, stream))).text()
+    mockSearch([page({ content: `By ${CANARY}` })])
+    const raw = await (await sendTo(workspace, path, bodyFor(path, stream))).text()
     expect(raw).toContain(`By ${CANARY}`)
     const traces = pipelineIn(raw).filter(({ type }) => type === "guardrail")
     expect(traces).toMatchObject([{ data: { action: "flag", detected: true } }])
@@ -118,8 +118,8 @@ describe.each(everyWay)("a search result on %s, streamed: %s", (path, stream) =>
 
   test("is redacted if the plugin `web` puts it before the model and cites it", async () => {
     const workspace = await guarded("redact")
-    const { rounds, searches } = play([page({ title: CANARY, content: `By ${CANARY}` })])
-    const raw = await (await ask(workspace, path, bodyFor(path, stream, { plugins: [{ id: "web" }] }))).text()
+    const { rounds, searches } = mockSearch([page({ title: CANARY, content: `By ${CANARY}` })])
+    const raw = await (await sendTo(workspace, path, bodyFor(path, stream, { plugins: [{ id: "web" }] }))).text()
     expect(searches).toEqual(["rivers"])
     expect(JSON.stringify(rounds)).toContain("By [EMAIL]")
     expect(JSON.stringify(rounds) + raw).not.toContain(CANARY)
@@ -137,10 +137,10 @@ function pipelineIn(raw: string): Json[] {
 describe.each(PATHS)("the next turn on %s", (path) => {
   test("has the redacted run", async () => {
     const workspace = await guarded("redact")
-    const { rounds } = play([page({ content: `By ${CANARY}` })])
+    const { rounds } = mockSearch([page({ content: `By ${CANARY}` })])
     const body = bodyFor(path, false)
-    const first = await expectJson<Json>(200, ask(workspace, path, body))
-    await expectJson(200, ask(workspace, path, continued(path, body, first)))
+    const first = await expectJson<Json>(200, sendTo(workspace, path, body))
+    await expectJson(200, sendTo(workspace, path, continued(path, body, first)))
     const messages = rounds.at(2)?.["messages"] as Json[]
     expect(messages.find(({ role }) => role === "tool")?.["content"]).toContain("By [EMAIL]")
     expect(JSON.stringify(rounds)).not.toContain(CANARY)
@@ -172,9 +172,9 @@ test("no search result passes a redacting filter, at any position", async () => 
       async (before, after, field, [path, stream], isPlugin) => {
         const workspace = await guarded("redact")
         const found = field === "url" ? `https://a.example/?to=${CANARY}&q=1` : `${before} ${CANARY} ${after}`
-        const { rounds } = play([page(), page({ url: "https://b.example/", [field]: found })])
+        const { rounds } = mockSearch([page(), page({ url: "https://b.example/", [field]: found })])
         const body = bodyFor(path, stream, isPlugin ? { plugins: [{ id: "web" }] } : { tools: TOOLS })
-        const raw = await (await ask(workspace, path, body)).text()
+        const raw = await (await sendTo(workspace, path, body)).text()
         expect(JSON.stringify(rounds)).toContain("[EMAIL]")
         expect(JSON.stringify(rounds) + raw).not.toContain(CANARY)
       },

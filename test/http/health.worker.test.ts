@@ -28,10 +28,10 @@ describe("GET /health", () => {
     [{ MASTER_KEY: undefined }, "MASTER_KEY is missing"],
     [{ CUSTOM_PROVIDERS: '[{"slug":"x","api_key":"do-not-quote"}]' }, "CUSTOM_PROVIDERS"],
     [{ PRIVATE_HOSTS: "http://x" }, "PRIVATE_HOSTS"],
-  ])("names invalid configuration: %j", async (change, words) => {
+  ])("names invalid configuration: %j", async (change, message) => {
     const { status, text, body } = await get("/health", change)
     expect([status, body["status"]]).toEqual([503, "unconfigured"])
-    expect(text).toContain(words)
+    expect(text).toContain(message)
     expect(text).not.toContain("do-not-quote")
   })
 })
@@ -92,16 +92,16 @@ test("a call on a database that lacks a migration is 503 and names the command",
 })
 
 describe("X-Service-Timing: enabled", () => {
-  const asked = { "x-service-timing": "enabled" }
+  const enabled = { "x-service-timing": "enabled" }
 
   test("reports the time of each provider, and the total", async () => {
     const { as } = await newWorkspace()
-    const answer = await as.chat("sim/echo", "Hi", {}, asked)
+    const answer = await as.chat("sim/echo", "Hi", {}, enabled)
     await answer.text()
     expect(answer.headers.get("server-timing")).toMatch(/^provider-1;dur=\d+;desc="Embedded", total;dur=\d+$/)
-    const { response } = await readStream(as.chat("sim/echo", "Hi", { stream: true }, asked))
+    const { response } = await readStream(as.chat("sim/echo", "Hi", { stream: true }, enabled))
     expect(response.headers.get("server-timing")).toMatch(/^provider-1;dur=\d+;desc="Embedded", total;dur=\d+$/)
-    expect((await as.get("/key", asked)).headers.get("server-timing")).toMatch(/^total;dur=\d+$/)
+    expect((await as.get("/key", enabled)).headers.get("server-timing")).toMatch(/^total;dur=\d+$/)
   })
 
   test("is required for the Server-Timing header", async () => {

@@ -257,7 +257,7 @@ describe("a record of another organization", () => {
     "DELETE /interns/{internId}/files/content": "?path=mine.txt",
   }
 
-  const ofSomebody = operations.filter(
+  const ofRecords = operations.filter(
     ({ path, method }) =>
       /\{(hash|workspaceRef|slug|userId|file_id|internId|id)\}/.test(path) &&
       !path.startsWith("/model") &&
@@ -269,7 +269,7 @@ describe("a record of another organization", () => {
       !(method === "POST" && path.startsWith("/presets")),
   )
 
-  test.each(ofSomebody.map((operation) => [nameOf(operation), operation] as const))(
+  test.each(ofRecords.map((operation) => [nameOf(operation), operation] as const))(
     "%s: 404 for a management key",
     async (name, operation) => {
       const hasBody = !["GET", "DELETE"].includes(operation.method)
@@ -290,8 +290,8 @@ describe("a record of another organization", () => {
     expect((await expectJson<Named>(200, mine.manage.get(`/keys/${made.hash}`))).data.name).toBe("test")
     expect((await expectJson<Named>(200, mine.manage.get(`/guardrails/${made.guardrail}`))).data.name).toBe("Mine")
     await expectJson(200, mine.manage.get(`/byok/${made.byok}`))
-    const told = await expectJson<Named>(200, mine.manage.get(`/observability/destinations/${made.destination}`))
-    expect(told.data.name).toBe("Mine")
+    const unchanged = await expectJson<Named>(200, mine.manage.get(`/observability/destinations/${made.destination}`))
+    expect(unchanged.data.name).toBe("Mine")
     await expectJson(200, mine.manage.get("/presets/of-mine"))
     const kept = await expectJson<{ data: unknown[] }>(200, mine.as.get(`/vault/interns/${made.intern}/secrets`))
     expect(kept.data).toMatchObject([{ name: "nothing", hosts: SECRET.hosts }])

@@ -69,8 +69,8 @@ describe("an authorization code", () => {
   test("is exchanged once for a working key", async () => {
     const workspace = await newWorkspace()
     const expires = new Date(Date.now() + 86_400_000).toISOString()
-    const asked = { ...S256, key_label: "My app", limit: 5, usage_limit_type: "monthly", expires_at: expires }
-    const code = await codeOf(workspace, asked)
+    const parameters = { ...S256, key_label: "My app", limit: 5, usage_limit_type: "monthly", expires_at: expires }
+    const code = await codeOf(workspace, parameters)
     const input = { code, code_verifier: VERIFIER, code_challenge_method: "S256" }
     const made = await expectJson<Exchanged>(200, exchange(input))
     expect(made).toEqual({ key: expect.stringMatching(/^sk-gw-v1-/), user_id: expect.any(String) })
@@ -132,18 +132,18 @@ describe("an authorization code", () => {
     const keys = [toKeyRow(row, newSecret(), approver, Date.now()), toKeyRow(row, newSecret(), approver, Date.now())]
     const taken = []
     for (const key of keys) {
-      const deed = { action: "api_key.create", resourceId: key.hash, workspaceId: row.workspaceId } as const
-      const entry = newEntry({ ...actor, requestId: "r", at: Date.now() }, deed)
+      const created = { action: "api_key.create", resourceId: key.hash, workspaceId: row.workspaceId } as const
+      const entry = newEntry({ ...actor, requestId: "r", at: Date.now() }, created)
       taken.push(await exchangeCode(env.DB, { hash, key, now: Date.now(), entry }))
     }
     expect(taken).toEqual([true, false])
     const made = "SELECT hash FROM api_keys WHERE hash IN (?, ?)"
     const { results } = await env.DB.prepare(made).bind(keys[0]?.hash, keys[1]?.hash).all()
     expect(results).toEqual([{ hash: keys[0]?.hash }])
-    const told = await env.DB.prepare("SELECT count(*) AS n FROM audit_log WHERE resource_id = ?")
+    const logged = await env.DB.prepare("SELECT count(*) AS n FROM audit_log WHERE resource_id = ?")
       .bind(keys[1]?.hash)
       .first("n")
-    expect(told).toBe(0)
+    expect(logged).toBe(0)
   })
 
   test("is rejected with the same error for every fault, and a failed attempt does not use it up", async () => {
@@ -156,8 +156,10 @@ describe("an authorization code", () => {
       { code, code_verifier: VERIFIER, code_challenge_method: "plain" },
       { code: await codeOf(workspace), code_verifier: VERIFIER },
     ]
-    const told = await Promise.all(wrong.map(async (one) => (await expectJson<object>(403, exchange(one))) as unknown))
-    expect(new Set(told.map((one) => JSON.stringify(one))).size).toBe(1)
+    const logged = await Promise.all(
+      wrong.map(async (one) => (await expectJson<object>(403, exchange(one))) as unknown),
+    )
+    expect(new Set(logged.map((one) => JSON.stringify(one))).size).toBe(1)
     await expectJson(200, exchange({ code, code_verifier: VERIFIER, code_challenge_method: "S256" }))
     await expectJson(400, exchange({ code, code_verifier: "short" }))
     await expectJson(400, exchange({}))
@@ -180,21 +182,21 @@ describe("an authorization code", () => {
     const workspace = await newWorkspace()
     const other = await newWorkspace()
     const free = await newKey(workspace, { kind: "free_tier" })
-    const ask = { callback_url: CALLBACK }
-    await expectJson(403, free.as.post("/auth/keys/code", ask))
-    await expectJson(401, client().post("/auth/keys/code", ask))
-    const foreign = { ...ask, workspace_id: other.workspaceId }
+    const callback = { callback_url: CALLBACK }
+    await expectJson(403, free.as.post("/auth/keys/code", callback))
+    await expectJson(401, client().post("/auth/keys/code", callback))
+    const foreign = { ...callback, workspace_id: other.workspaceId }
     for (const by of [workspace.as, workspace.manage]) await expectJson(404, by.post("/auth/keys/code", foreign))
     type Team = { data: { id: string } }
     const { data } = await expectJson<Team>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
-    await expectJson(404, workspace.as.post("/auth/keys/code", { ...ask, workspace_id: data.id }))
+    await expectJson(404, workspace.as.post("/auth/keys/code", { ...callback, workspace_id: data.id }))
     const made = await expectJson<Made>(
       200,
-      workspace.manage.post("/auth/keys/code", { ...ask, workspace_id: data.id }),
+      workspace.manage.post("/auth/keys/code", { ...callback, workspace_id: data.id }),
     )
     const { key } = await expectJson<Exchanged>(200, exchange({ code: made.data.id }))
-    const { data: told } = await expectJson<{ data: object }>(200, client(key).get("/key"))
-    expect(told).toMatchObject({ workspace_id: data.id, is_management_key: false })
+    const { data: logged } = await expectJson<{ data: object }>(200, client(key).get("/key"))
+    expect(logged).toMatchObject({ workspace_id: data.id, is_management_key: false })
   })
 
   test("cannot be requested by an intern", async () => {
@@ -252,7 +254,7 @@ describe("the authorization page", () => {
     const workspace = await newWorkspace()
     const { cookie, html, token, policy } = await signedIn(workspace.key)
     expect(policy).toContain("form-action 'self' http: https:;")
-    for (const words of ["app.example", "5 USD", "&lt;b&gt;App&lt;/b&gt;"]) expect(html).toContain(words)
+    for (const shown of ["app.example", "5 USD", "&lt;b&gt;App&lt;/b&gt;"]) expect(html).toContain(shown)
     for (const secret of ["<b>App", workspace.key]) expect(html).not.toContain(secret)
     const allowed = await send(cookie, { action: "approve", token })
     expect(allowed.status).toBe(303)
@@ -272,8 +274,8 @@ describe("the authorization page", () => {
       return (await visit(cookie, new URLSearchParams({ callback_url: CALLBACK, ...S256, ...more }).toString())).text()
     }
     expect(await consentOf(workspace.key)).toContain("Works until it is deleted.")
-    const asked = await consentOf(workspace.key, { expires_at: "2126-01-02T03:04:05.000Z" })
-    expect(asked).toContain("Works until 2 January 2126 at 03:04 UTC.")
+    const page = await consentOf(workspace.key, { expires_at: "2126-01-02T03:04:05.000Z" })
+    expect(page).toContain("Works until 2 January 2126 at 03:04 UTC.")
     const { key } = await newKey(workspace, { expires_at: "2126-05-06T07:08:09.000Z" })
     expect(await consentOf(key)).toContain("Works until 6 May 2126 at 07:08 UTC.")
   })

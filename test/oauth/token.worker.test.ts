@@ -26,11 +26,11 @@ let jwks: { keys: object[] }
 beforeAll(async () => {
   workspace = await newWorkspace()
   keys = { RS256: await newPair(RSA), ES256: await newPair(EC), other: await newPair(EC) }
-  const told = async (kid: string, { publicKey }: CryptoKeyPair) => {
+  const publicJwk = async (kid: string, { publicKey }: CryptoKeyPair) => {
     const jwk = await crypto.subtle.exportKey("jwk", publicKey)
     return { ...(jwk as object), kid, use: "sig", alg: kid }
   }
-  jwks = { keys: [await told("RS256", keys.RS256), await told("ES256", keys.ES256)] }
+  jwks = { keys: [await publicJwk("RS256", keys.RS256), await publicJwk("ES256", keys.ES256)] }
 })
 
 const seconds = () => Math.floor(Date.now() / 1_000)
@@ -50,7 +50,7 @@ async function sign(payload: object, alg: "RS256" | "ES256" = "ES256", header: o
   return `${signed}.${toBase64Url(new Uint8Array(signature))}`
 }
 
-function ask(
+function exchange(
   fields: Record<string, string>,
   policy: object = {},
   path = "/oauth/token",
@@ -83,15 +83,18 @@ type Token = { access_token: string; expires_in: number }
 
 describe("workload identity", () => {
   test.each(["RS256", "ES256"] as const)("exchanges a token that its issuer signed by %s for a key", async (alg) => {
-    const told = await expectJson<Token>(200, ask({ subject_token: await sign(claims(), alg), scope: "inference" }))
-    expect(told).toEqual({
+    const token = await expectJson<Token>(
+      200,
+      exchange({ subject_token: await sign(claims(), alg), scope: "inference" }),
+    )
+    expect(token).toEqual({
       access_token: expect.any(String),
       expires_in: 900,
       issued_token_type: "urn:ietf:params:oauth:token-type:access_token",
       scope: "inference",
       token_type: "Bearer",
     })
-    const { data } = await expectJson<{ data: Record<string, unknown> }>(200, client(told.access_token).get("/key"))
+    const { data } = await expectJson<{ data: Record<string, unknown> }>(200, client(token.access_token).get("/key"))
     expect(data).toMatchObject({ workspace_id: workspace.workspaceId, is_management_key: false })
     expect(Date.parse(String(data["expires_at"])) - Date.now()).toBeLessThanOrEqual(900_000)
     type Log = { data: { changes: object; key_label: string }[] }
@@ -106,18 +109,18 @@ describe("workload identity", () => {
       ...((await crypto.subtle.exportKey("jwk", keys.other.publicKey)) as object),
     }
     const policy = { jwks: { keys: [other, trusted] } }
-    await expectJson(200, ask({ subject_token: await sign(claims(), "ES256", { kid: undefined }) }, policy))
+    await expectJson(200, exchange({ subject_token: await sign(claims(), "ES256", { kid: undefined }) }, policy))
     const forged = sign(claims(), "ES256", { kid: undefined }, await newPair(EC))
-    await expectJson(400, ask({ subject_token: await forged }, policy))
+    await expectJson(400, exchange({ subject_token: await forged }, policy))
   })
 
   test("publishes the public keys that verify the issued key", async () => {
-    const { access_token: token } = await expectJson<Token>(200, ask({ subject_token: await sign(claims()) }))
-    const { keys: told } = await expectJson<{ keys: (JsonWebKey & { kid: string })[] }>(
+    const { access_token: token } = await expectJson<Token>(200, exchange({ subject_token: await sign(claims()) }))
+    const { keys: published } = await expectJson<{ keys: (JsonWebKey & { kid: string })[] }>(
       200,
       client().get("/oauth/jwks"),
     )
-    expect(told).toEqual([
+    expect(published).toEqual([
       {
         alg: "ES256",
         crv: "P-256",
@@ -131,8 +134,8 @@ describe("workload identity", () => {
     const [header = "", payload = "", signature = ""] = token.split(".")
     const decode = (text: string) =>
       Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0))
-    expect(JSON.parse(new TextDecoder().decode(decode(header)))).toMatchObject({ kid: told[0]?.kid })
-    const { kid: _, ...jwk } = told[0] as JsonWebKey & { kid: string }
+    expect(JSON.parse(new TextDecoder().decode(decode(header)))).toMatchObject({ kid: published[0]?.kid })
+    const { kid: _, ...jwk } = published[0] as JsonWebKey & { kid: string }
     const key = await crypto.subtle.importKey("jwk", jwk, EC, false, ["verify"])
     const bytes = new TextEncoder().encode(`${header}.${payload}`)
     expect(await crypto.subtle.verify(SIGNATURES.ES256, key, decode(signature), bytes)).toBe(true)
@@ -155,15 +158,18 @@ describe("workload identity", () => {
     ["a changed claim", async () => (await sign(claims())).replace(/\.[^.]+\./, `.${btoa(JSON.stringify(claims()))}.`)],
     ["no token at all", () => Promise.resolve("a.b.c")],
   ])("rejects %s with invalid_grant", async (_, token) => {
-    expect(await expectJson(400, ask({ subject_token: await token() }))).toEqual({
+    expect(await expectJson(400, exchange({ subject_token: await token() }))).toEqual({
       error: "invalid_grant",
       error_description: "This subject_token is not trusted under this federation_policy_id.",
     })
   })
 
   test("rejects an unknown policy with invalid_grant", async () => {
-    const told = await expectJson(400, ask({ subject_token: await sign(claims()), federation_policy_id: "other" }))
-    expect(told).toMatchObject({ error: "invalid_grant" })
+    const rejection = await expectJson(
+      400,
+      exchange({ subject_token: await sign(claims()), federation_policy_id: "other" }),
+    )
+    expect(rejection).toMatchObject({ error: "invalid_grant" })
   })
 
   test.each([
@@ -173,27 +179,30 @@ describe("workload identity", () => {
     ["requested_token_type", "urn:x", "invalid_request"],
     ["scope", "everything", "invalid_scope"],
   ])("names the invalid %s", async (name, value, error) => {
-    const told = await expectJson<{ error_description: string }>(400, ask({ subject_token: "x", [name]: value }))
-    expect(told).toEqual({ error, error_description: expect.stringContaining(name) })
+    const rejection = await expectJson<{ error_description: string }>(
+      400,
+      exchange({ subject_token: "x", [name]: value }),
+    )
+    expect(rejection).toEqual({ error, error_description: expect.stringContaining(name) })
   })
 
   test("returns unsupported_grant_type first, whatever else is missing", async () => {
     const fields = { grant_type: "client_credentials", subject_token_type: "", federation_policy_id: "" }
-    expect(await expectJson(400, ask(fields))).toMatchObject({ error: "unsupported_grant_type" })
+    expect(await expectJson(400, exchange(fields))).toMatchObject({ error: "unsupported_grant_type" })
   })
 
   test("allows empty optional parameters and rejects repeated ones", async () => {
     const subject_token = await sign(claims())
-    await expectJson(200, ask({ subject_token, scope: "", requested_token_type: "" }))
+    await expectJson(200, exchange({ subject_token, scope: "", requested_token_type: "" }))
     const twice = `grant_type=x&federation_policy_id=ci&subject_token=a&subject_token=b&subject_token_type=x`
     const form = new URLSearchParams(twice.replaceAll("=x", `=${encodeURIComponent("urn:x")}`))
     form.set("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange")
     const type = "application/x-www-form-urlencoded"
-    const told = await expectJson<{ error_description: string }>(
+    const rejection = await expectJson<{ error_description: string }>(
       400,
       client().call("POST", "/oauth/token", form.toString(), { "content-type": type }),
     )
-    expect(told).toEqual({ error: "invalid_request", error_description: "subject_token: is given twice." })
+    expect(rejection).toEqual({ error: "invalid_request", error_description: "subject_token: is given twice." })
   })
 
   test("returns server_error for an internal failure", async () => {
@@ -204,8 +213,8 @@ describe("workload identity", () => {
         throw new Error("no database")
       },
     } as unknown as D1Database
-    const told = await expectJson(500, ask({ subject_token }, {}, "/oauth/token", { DB: broken }))
-    expect(told).toEqual({ error: "server_error", error_description: expect.stringContaining("X-Request-Id") })
+    const rejection = await expectJson(500, exchange({ subject_token }, {}, "/oauth/token", { DB: broken }))
+    expect(rejection).toEqual({ error: "server_error", error_description: expect.stringContaining("X-Request-Id") })
     vi.restoreAllMocks()
   })
 
@@ -215,10 +224,10 @@ describe("workload identity", () => {
       return url.includes("down") ? new Response("no", { status: 500 }) : Response.json(jwks)
     })
     const subject_token = await sign(claims())
-    await expectJson(200, ask({ subject_token }, { jwks_uri: "https://ci.example/jwks" }))
-    await expectJson(200, ask({ subject_token }, { jwks_uri: "https://ci.example/jwks" }))
+    await expectJson(200, exchange({ subject_token }, { jwks_uri: "https://ci.example/jwks" }))
+    await expectJson(200, exchange({ subject_token }, { jwks_uri: "https://ci.example/jwks" }))
     expect(spy).toHaveBeenCalledTimes(1)
-    expect(await expectJson(503, ask({ subject_token }, { jwks_uri: "https://ci.example/down" }))).toMatchObject({
+    expect(await expectJson(503, exchange({ subject_token }, { jwks_uri: "https://ci.example/down" }))).toMatchObject({
       error: "temporarily_unavailable",
     })
     spy.mockRestore()
@@ -226,7 +235,7 @@ describe("workload identity", () => {
 
   test("shortens the lifetime of the key by the policy", async () => {
     const subject_token = await sign(claims())
-    expect(await expectJson(200, ask({ subject_token }, { ttl_seconds: 60 }))).toMatchObject({ expires_in: 60 })
+    expect(await expectJson(200, exchange({ subject_token }, { ttl_seconds: 60 }))).toMatchObject({ expires_in: 60 })
   })
 })
 
@@ -234,7 +243,7 @@ test("rejects an invalid configuration of issuers with 503 and the field", async
   vi.spyOn(console, "error").mockImplementation(() => {})
   const { error } = await expectJson<{ error: { message: string } }>(
     503,
-    ask({ subject_token: "x" }, { ttl_seconds: 5 }),
+    exchange({ subject_token: "x" }, { ttl_seconds: 5 }),
   )
   expect(error.message).toContain("OAUTH_TRUSTED_ISSUERS[0].ttl_seconds")
   vi.restoreAllMocks()

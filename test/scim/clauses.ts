@@ -44,7 +44,7 @@ export async function newStage(): Promise<Stage> {
 }
 
 /** Sends the request and compares the response; returns its body. */
-export async function meets({ push }: Stage, request: Request, expected: Expected): Promise<unknown> {
+export async function expectClause({ push }: Stage, request: Request, expected: Expected): Promise<unknown> {
   const [method, path, body, headers] = request
   const response = await push(method, path, body, headers)
   const text = await response.text()
@@ -54,13 +54,13 @@ export async function meets({ push }: Stage, request: Request, expected: Expecte
     else expect(response.headers.get(name)).toBe(value)
   }
   for (const name of expected.without ?? []) expect(text).not.toContain(`"${name}":`)
-  const told: unknown = text === "" ? undefined : JSON.parse(text)
-  if (expected.body) expect(told).toMatchObject(expected.body)
+  const received: unknown = text === "" ? undefined : JSON.parse(text)
+  if (expected.body) expect(received).toMatchObject(expected.body)
   if (expected.names) {
-    const { Resources } = told as { Resources: { userName?: string; displayName?: string }[] }
+    const { Resources } = received as { Resources: { userName?: string; displayName?: string }[] }
     expect(Resources.map((one) => (one.userName ?? one.displayName)?.replace("@example.com", ""))).toEqual(
       expected.names,
     )
   }
-  return told
+  return received
 }

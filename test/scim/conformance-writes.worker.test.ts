@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { meets, newStage, refused, type Request, type Row, type Stage } from "./clauses.ts"
+import { expectClause, newStage, refused, type Request, type Row, type Stage } from "./clauses.ts"
 import { ENTERPRISE, GROUP, patch, USER } from "./directory.ts"
 
 const MAX = "x".repeat(1_048_577)
@@ -438,7 +438,7 @@ const WRITES: [...Row, ((stage: Stage) => Promise<void>)?][] = [
 describe("RFC 7643 and 7644, writes", () => {
   test.each(WRITES)("%s: %s", async (_, __, request, expected, then) => {
     const stage = await newStage()
-    await meets(stage, request(stage), expected)
+    await expectClause(stage, request(stage), expected)
     await then?.(stage)
   })
 })

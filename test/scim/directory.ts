@@ -8,7 +8,7 @@ export type Resource = { id: string; meta: { version: string; location: string }
 export type List = { totalResults: number; startIndex: number; itemsPerPage: number; Resources: Resource[] }
 
 /** Sends requests as a directory: with its token, the SCIM media type and a path under /scim/v2. */
-export function directoryDoor(token?: string) {
+export function scimClient(token?: string) {
   return async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const response = await front().fetch(`http://gateway.test/scim/v2${path}`, {
       method,
@@ -27,13 +27,13 @@ export function directoryDoor(token?: string) {
   }
 }
 
-export type Push = ReturnType<typeof directoryDoor>
+export type Push = ReturnType<typeof scimClient>
 
 export async function connect(world: Workspace, name = "Okta"): Promise<{ id: string; token: string; push: Push }> {
   type Made = { data: { id: string; token: string; base_url: string } }
   const { data } = await expectJson<Made>(201, world.manage.post("/scim/directories", { name }))
   expect(data.base_url).toBe("http://gateway.test/scim/v2")
-  return { ...data, push: directoryDoor(data.token) }
+  return { ...data, push: scimClient(data.token) }
 }
 
 export async function newDirectory(name?: string) {

@@ -57,14 +57,14 @@ class Model {
   isDrifted = false
   job: { id: string; sawDrift: boolean } | undefined
   /** Users deactivated by a write that crashed. */
-  leaving = new Set<string>()
+  deactivated = new Set<string>()
 
   drift(): void {
     this.isDrifted = true
     if (this.job) this.job.sawDrift = true
   }
 
-  leave(person: string): void {
+  deactivate(person: string): void {
     this.active.delete(person)
     for (const key of this.byHand.keys()) if (key.endsWith(` ${person}`)) this.byHand.delete(key)
   }
@@ -72,7 +72,7 @@ class Model {
   settled(): void {
     if (!this.job?.sawDrift) {
       this.isDrifted = false
-      this.leaving.clear()
+      this.deactivated.clear()
     }
     this.job = undefined
   }
@@ -163,8 +163,8 @@ async function act(stage: Stage, one: Action): Promise<void> {
         : sql("DELETE FROM scim_group_members WHERE group_id = ? AND user_id = ?", crew, person)))
     case "crashedLeave":
       model.drift()
-      model.leaving.add(person)
-      model.leave(person)
+      model.deactivated.add(person)
+      model.deactivate(person)
       return void (await sql(
         "UPDATE scim_users SET active = 0 WHERE organization_id = ? AND id = ?",
         world.organizationId,
@@ -184,9 +184,9 @@ async function act(stage: Stage, one: Action): Promise<void> {
         person,
       ))
     case "active": {
-      if (model.leaving.has(person)) return
+      if (model.deactivated.has(person)) return
       await expectJson(200, push("PATCH", `/Users/${person}`, patch({ op: "replace", value: { active: one.on } })))
-      return one.on ? void model.active.add(person) : model.leave(person)
+      return one.on ? void model.active.add(person) : model.deactivate(person)
     }
     case "map": {
       const role = one.admin ? "admin" : "member"
@@ -214,8 +214,8 @@ async function act(stage: Stage, one: Action): Promise<void> {
       return void model.byHand.set(`${place} ${person}`, "member")
     case "deleteUser": {
       expect((await push("DELETE", `/Users/${person}`)).status).toBe(204)
-      model.leave(person)
-      model.leaving.delete(person)
+      model.deactivate(person)
+      model.deactivated.delete(person)
       for (const id of groups) model.joined.delete(`${id} ${person}`)
       const { id } = await addUser(push, `p${one.user}`)
       people[one.user] = id
@@ -231,7 +231,7 @@ async function act(stage: Stage, one: Action): Promise<void> {
       await expectJson(200, world.manage.delete(`/scim/directories/${directoryId}`))
       model.mapped.clear()
       model.joined.clear()
-      expect(await shown(stage)).toEqual(expected(stage))
+      expect(await shownRoles(stage)).toEqual(expected(stage))
       const next = await connect(world)
       stage.push = next.push
       stage.directoryId = next.id
@@ -261,14 +261,14 @@ async function act(stage: Stage, one: Action): Promise<void> {
   }
 }
 
-async function shown({ world, places }: Stage): Promise<Record<string, string>[]> {
-  const shown: Record<string, string>[] = []
+async function shownRoles({ world, places }: Stage): Promise<Record<string, string>[]> {
+  const shownRoles: Record<string, string>[] = []
   for (const place of places) {
     type Members = { data: { user_id: string; role: string }[] }
     const { data } = await expectJson<Members>(200, world.manage.get(`/workspaces/${place}/members?limit=100`))
-    shown.push(Object.fromEntries(data.map((member) => [member.user_id, member.role])))
+    shownRoles.push(Object.fromEntries(data.map((member) => [member.user_id, member.role])))
   }
-  return shown
+  return shownRoles
 }
 
 const expected = ({ places, people, groups, model }: Stage) =>
@@ -281,12 +281,12 @@ test("memberships always equal those of directory, mappings and manual changes, 
       for (const one of START) await act(stage, one)
       for (const one of actions) {
         await act(stage, one)
-        if (!stage.model.isDrifted) expect(await shown(stage)).toEqual(expected(stage))
+        if (!stage.model.isDrifted) expect(await shownRoles(stage)).toEqual(expected(stage))
       }
       // In the end a job that begins after all changes settles what is left.
       for (const last of ["finishJob", "startJob", "finishJob"] as const) await act(stage, { kind: last })
       expect(stage.model.isDrifted).toBe(false)
-      expect(await shown(stage)).toEqual(expected(stage))
+      expect(await shownRoles(stage)).toEqual(expected(stage))
     }),
     { numRuns: runs(0.4) },
   )

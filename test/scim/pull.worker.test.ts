@@ -3,12 +3,12 @@ import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { runSyncJob } from "../../src/scim/sync.ts"
 import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
-import { directoryDoor, queueSyncJob } from "./directory.ts"
-import { crew, list, newRemote, person, playRemotes, TOKEN } from "./remote.ts"
+import { scimClient, queueSyncJob } from "./directory.ts"
+import { crew, list, newRemote, person, mockRemotes, TOKEN } from "./remote.ts"
 import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 
-beforeAll(playRemotes)
+beforeAll(mockRemotes)
 afterAll(() => void vi.restoreAllMocks())
 
 type Job = {
@@ -37,7 +37,7 @@ const read = async ({ manage }: Workspace, id: string) =>
   (await expectJson<{ data: Job }>(200, manage.get(`/scim/sync-jobs/${id}`))).data
 
 /** Continues a stopped job, as the scheduler does after a wait. */
-async function goOn(world: Workspace, id: string, steps?: number): Promise<Job> {
+async function continueJob(world: Workspace, id: string, steps?: number): Promise<Job> {
   await env.DB.prepare("UPDATE scim_sync_jobs SET leased_until = 0 WHERE id = ?").bind(id).run()
   await runSyncJob(env, world.organizationId, id, steps)
   return read(world, id)
@@ -45,13 +45,13 @@ async function goOn(world: Workspace, id: string, steps?: number): Promise<Job> 
 
 async function sync(world: Workspace): Promise<Job> {
   const id = await start(world)
-  let job = await goOn(world, id)
-  for (let turn = 0; turn < 12 && job.status === "running"; turn++) job = await goOn(world, id)
+  let job = await continueJob(world, id)
+  for (let turn = 0; turn < 12 && job.status === "running"; turn++) job = await continueJob(world, id)
   return job
 }
 
 /** Stored users with their active state, and groups with their members' names. */
-async function shown({ organizationId }: Workspace) {
+async function storedDirectory({ organizationId }: Workspace) {
   const [users, groups] = await env.DB.batch<{ name: string; about: string | number }>([
     env.DB.prepare(
       "SELECT user_name AS name, active AS about FROM scim_users WHERE organization_id = ? ORDER BY user_name",
@@ -64,10 +64,10 @@ async function shown({ organizationId }: Workspace) {
     ).bind(organizationId),
   ])
   const plain = (text: string) => text.replaceAll("@example.com", "")
-  const told = (result?: D1Result<{ name: string; about: string | number }>) =>
+  const asEntries = (result?: D1Result<{ name: string; about: string | number }>) =>
     Object.fromEntries((result?.results ?? []).map(({ name, about }) => [plain(name), about]))
-  const crews = Object.entries(told(groups)).map(([name, about]) => [name, plain(String(about ?? ""))])
-  return { users: told(users), groups: Object.fromEntries(crews) as Record<string, string> }
+  const crews = Object.entries(asEntries(groups)).map(([name, about]) => [name, plain(String(about ?? ""))])
+  return { users: asEntries(users), groups: Object.fromEntries(crews) as Record<string, string> }
 }
 
 const memberEmails = async ({ manage }: Workspace) => {
@@ -91,7 +91,7 @@ describe("a pulled directory", () => {
       expect(text).toContain(remote.url)
       expect(text).not.toContain(TOKEN)
     }
-    expect((await directoryDoor(TOKEN)("GET", "/Users")).status).toBe(401)
+    expect((await scimClient(TOKEN)("GET", "/Users")).status).toBe(401)
   })
 
   test.each([
@@ -115,7 +115,7 @@ describe("a pulled directory", () => {
     const { data } = await expectJson<{ data: Job }>(202, world.manage.call("POST", "/scim/sync-jobs"))
     await eventually(async () => expect((await read(world, data.id)).status).toBe("succeeded"))
     expect(await read(world, data.id)).toMatchObject({ synced_groups: 3, deleted_groups: 0, error_message: null })
-    expect(await shown(world)).toEqual({
+    expect(await storedDirectory(world)).toEqual({
       users: { ada: 1, bob: 1, cy: 1, dee: 1, off: 0 },
       groups: { Crew: "ada,bob,off", Empty: "", Third: "cy" },
     })
@@ -153,13 +153,13 @@ describe("a pulled directory", () => {
     await expectJson(200, key.as.get("/key"))
     remote.users = people("ada")
     expect((await sync(world)).status).toBe("succeeded")
-    expect((await shown(world)).users).toEqual({ ada: 1, bob: 0 })
+    expect((await storedDirectory(world)).users).toEqual({ ada: 1, bob: 0 })
     expect(await memberEmails(world)).toEqual(["ada"])
     await expectJson(401, key.as.get("/key"))
     // Created again in the remote directory: the same member here.
     remote.users = [...people("ada"), { ...person("bob"), id: "r-bob-2" }]
     await sync(world)
-    expect((await shown(world)).users).toEqual({ ada: 1, bob: 1 })
+    expect((await storedDirectory(world)).users).toEqual({ ada: 1, bob: 1 })
     const again = await expectJson<Members>(200, world.manage.get("/organization/members"))
     expect(again.data.find(({ email }) => email === "bob@example.com")?.id).toBe(bob)
   })
@@ -172,7 +172,7 @@ describe("a pulled directory", () => {
     remote.groups = [{ ...crew("One", "bob"), displayName: "Uno" }]
     const job = await sync(world)
     expect(job).toMatchObject({ status: "succeeded", deleted_groups: 1, synced_groups: 1 })
-    expect(await shown(world)).toEqual({ users: { ada: 1, bob: 1 }, groups: { Uno: "ada" } })
+    expect(await storedDirectory(world)).toEqual({ users: { ada: 1, bob: 1 }, groups: { Uno: "ada" } })
   })
 
   test("of another organization is not read", async () => {
@@ -249,25 +249,25 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
       ),
       "have an address in common",
     ],
-  ])("%s", async (_, fault, words) => {
+  ])("%s", async (_, fault, message) => {
     const remote = newRemote(people("ada", "bob", "cy", "dee", "eve"), [crew("Crew", "ada", "bob")])
     const { world } = await stage(remote)
     expect((await sync(world)).status).toBe("succeeded")
-    const before = [await shown(world), await memberEmails(world)]
+    const before = [await storedDirectory(world), await memberEmails(world)]
     remote.groups = [crew("Other", "cy")]
     remote.users = people("ada", "bob", "new", "dee", "eve")
     remote.fault = fault
     const job = await sync(world)
     expect(job.status).toBe("failed")
     expect(job.error_message).toContain(`The directory Remote was not pulled: `)
-    expect(job.error_message).toContain(words)
+    expect(job.error_message).toContain(message)
     expect(job.error_message).not.toMatch(/secret words|10\.1\.2\.3/)
-    expect([await shown(world), await memberEmails(world)]).toEqual(before)
+    expect([await storedDirectory(world), await memberEmails(world)]).toEqual(before)
     const left = await env.DB.prepare("SELECT count(*) AS count FROM scim_pulled WHERE job_id = ?").bind(job.id).first()
     expect(left).toEqual({ count: 0 })
     remote.fault = () => undefined
     expect((await sync(world)).status).toBe("succeeded")
-    expect((await shown(world)).users).toEqual({ ada: 1, bob: 1, cy: 0, dee: 1, eve: 1, new: 1 })
+    expect((await storedDirectory(world)).users).toEqual({ ada: 1, bob: 1, cy: 0, dee: 1, eve: 1, new: 1 })
   })
 
   test("Retry-After is honoured, and the job continues afterwards", async () => {
@@ -277,7 +277,7 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
     remote.fault = page2(() => new Response("", { status: 429, headers: { "retry-after": "120" } }))
     const id = await start(world)
     const before = Date.now()
-    expect((await goOn(world, id)).status).toBe("running")
+    expect((await continueJob(world, id)).status).toBe("running")
     const asked = remote.asked.length
     await runSyncJob(env, world.organizationId, id)
     expect(remote.asked).toHaveLength(asked)
@@ -287,7 +287,7 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
     expect(row?.leased_until).toBeGreaterThanOrEqual(before + 120_000)
     isBusy = false
     remote.fault = () => (isBusy ? new Response("", { status: 429 }) : undefined)
-    expect((await goOn(world, id)).status).toBe("succeeded")
+    expect((await continueJob(world, id)).status).toBe("succeeded")
     expect(remote.asked.filter((path) => path === "GET /Users?startIndex=1&count=100")).toHaveLength(1)
   })
 
@@ -305,7 +305,7 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
       return undefined
     }
     expect((await sync(world)).status).toBe("succeeded")
-    expect((await shown(world)).users).toEqual({ ada: 0, bob: 1, cy: 1, dee: 1, eve: 1 })
+    expect((await storedDirectory(world)).users).toEqual({ ada: 0, bob: 1, cy: 1, dee: 1, eve: 1 })
   })
 
   test("after any fault the directory is as it was or as the service has it", async () => {
@@ -322,7 +322,7 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
         const remote = newRemote()
         const { world } = await stage(remote)
         for (const one of rounds) {
-          const before = await shown(world)
+          const before = await storedDirectory(world)
           remote.users = people(...one.users)
           remote.groups = [crew("Crew", ...one.members)]
           const script = [...one.faults]
@@ -336,10 +336,10 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
           }
           const id = await start(world)
           // The runtime stops after some step, and another one continues.
-          let job = await goOn(world, id, one.crashAfter)
-          if (job.status === "queued") job = await goOn(world, id)
-          for (let turn = 0; turn < 12 && job.status === "running"; turn++) job = await goOn(world, id)
-          const after = await shown(world)
+          let job = await continueJob(world, id, one.crashAfter)
+          if (job.status === "queued") job = await continueJob(world, id)
+          for (let turn = 0; turn < 12 && job.status === "running"; turn++) job = await continueJob(world, id)
+          const after = await storedDirectory(world)
           if (job.status === "failed") {
             expect(after).toEqual(before)
             continue

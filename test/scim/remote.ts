@@ -10,7 +10,7 @@ const network = globalThis.fetch
 export const TOKEN = "remote-directory-token-0123456789"
 
 /** Responds to requests for directories of this suite; others are sent to the network. */
-export function playRemotes(): void {
+export function mockRemotes(): void {
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const request = new Request(input, init)
     const { pathname, search } = new URL(request.url)

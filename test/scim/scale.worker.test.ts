@@ -87,10 +87,10 @@ async function seed(organizationId: string, directoryId: string): Promise<void> 
 }
 
 test(`${USERS} users in ${GROUPS} groups are synced within the limits of an invocation, and the job reports its progress`, async () => {
-  const { world, id: directoryId } = await newDirectory()
-  const { organizationId, manage } = world
+  const { world: workspace, id: directoryId } = await newDirectory()
+  const { organizationId, manage } = workspace
   await seed(organizationId, directoryId)
-  const id = await queueSyncJob(world, "users")
+  const id = await queueSyncJob(workspace, "users")
   const job = async () => (await expectJson<{ data: Job }>(200, manage.get(`/scim/sync-jobs/${id}`))).data
   const seen: (number | null)[] = []
   let steps = 0

@@ -4,7 +4,7 @@ import {
   addGroup,
   addUser,
   connect,
-  directoryDoor,
+  scimClient,
   ENTERPRISE,
   GROUP,
   type List,
@@ -52,7 +52,7 @@ describe("a directory", () => {
   test("without its token gets 401 as a SCIM error", async () => {
     const { world, push } = await newDirectory()
     for (const token of [undefined, "scim-gw-v1-wrong", world.managementKey]) {
-      const refused = await directoryDoor(token)("GET", "/Users")
+      const refused = await scimClient(token)("GET", "/Users")
       expect(refused.headers.get("www-authenticate")).toBe("Bearer")
       const failure = await expectJson<Failure>(401, refused)
       expect(failure).toMatchObject({ schemas: ["urn:ietf:params:scim:api:messages:2.0:Error"], status: "401" })

@@ -1,5 +1,5 @@
 import { expect } from "vitest"
-import { talkTo } from "../daemon/talk.ts"
+import { newInternApi } from "../daemon/intern-client.ts"
 import { eventually } from "./eventually.ts"
 
 /** What a person does with an intern in their first hour, for each host of its agent. */
@@ -27,39 +27,45 @@ type Schedule = { id: string; last_session_id: string | null; last_error: string
 const PATIENCE_MS = 60_000
 
 export async function liveStory({ url, key, creation, start, readFile, receiver }: Story): Promise<void> {
-  const talk = talkTo(url, key)
+  const internApi = newInternApi(url, key)
   const events = () =>
     receiver.got.map(
       ({ body }) => JSON.parse(body) as { type: string; data: { session_id: string; question?: object } },
     )
 
   // Create without a model; it says which one it uses.
-  const { id, model } = await talk.json<Intern>("POST", "/interns", { name: "story", provision: true, ...creation })
+  const { id, model } = await internApi.json<Intern>("POST", "/interns", {
+    name: "story",
+    provision: true,
+    ...creation,
+  })
   expect(model).toBeNull()
   await start(id)
   await eventually(async () => {
-    expect(await talk.json<Intern>("GET", `/interns/${id}`)).toMatchObject({
+    expect(await internApi.json<Intern>("GET", `/interns/${id}`)).toMatchObject({
       status: "running",
       running_model: "sim/agent",
     })
   }, PATIENCE_MS)
-  await talk.json("PUT", `/interns/${id}/webhook`, { url: `${receiver.url}/interns` })
+  await internApi.json("PUT", `/interns/${id}/webhook`, { url: `${receiver.url}/interns` })
 
   // Ask, see the exact command, refuse.
   const command = "echo kept > report.md; cat report.md"
   const ask = async () => {
-    const reading = await (await talk.say(id, `$ ${command}`)).all()
+    const reading = await (await internApi.prompt(id, `$ ${command}`)).all()
     expect(reading.finish, JSON.stringify(reading.chunks)).toBe("tool_calls")
     expect(JSON.parse(reading.questionText)).toMatchObject({ kind: "permission", command })
     return reading
   }
   const refused = await ask()
-  expect((await (await talk.answer(id, refused.session, refused.question, "reject_once")).all()).finish).toBe("stop")
+  expect((await (await internApi.answer(id, refused.session, refused.question, "reject_once")).all()).finish).toBe(
+    "stop",
+  )
   expect(await readFile(id, "report.md")).toBeUndefined()
 
   // Ask again, allow, read the file.
   const allowed = await ask()
-  const answer = await (await talk.answer(id, allowed.session, allowed.question, "allow_once")).all()
+  const answer = await (await internApi.answer(id, allowed.session, allowed.question, "allow_once")).all()
   expect(answer.text).toContain("kept")
   expect(await readFile(id, "report.md")).toBe("kept\n")
 
@@ -67,13 +73,13 @@ export async function liveStory({ url, key, creation, start, readFile, receiver 
   const later = "echo later > later.md"
   const session = await startInBackground({ url, key, id, text: `$ ${later}` })
   const question = await eventually(async () => {
-    const { data } = await talk.json<{ data: Question[] }>("GET", "/questions")
+    const { data } = await internApi.json<{ data: Question[] }>("GET", "/questions")
     const found = data.find(({ session_id: of }) => of === session)
     if (!found) throw new Error("no question yet")
     return found
   }, PATIENCE_MS)
   expect(question.question).toMatchObject({ kind: "permission", command: later })
-  const read = () => talk.json<Transcript>("GET", `/interns/${id}/sessions/${session}`)
+  const read = () => internApi.json<Transcript>("GET", `/interns/${id}/sessions/${session}`)
   const waiting = await read()
   expect(waiting.session).toMatchObject({ status: "waiting", open_question_id: question.id })
   expect(waiting.data[0]).toMatchObject({ kind: "prompt", text: `$ ${later}` })
@@ -81,7 +87,7 @@ export async function liveStory({ url, key, creation, start, readFile, receiver 
 
   // Answer from the list; the webhook tells of it.
   const path = `/interns/${id}/questions/${question.id}`
-  await talk.json("POST", path, { session_id: session, content: "allow_once" })
+  await internApi.json("POST", path, { session_id: session, content: "allow_once" })
   await eventually(async () => expect((await read()).session.status).toBe("idle"), PATIENCE_MS)
   expect((await read()).data.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["answer", "tool_call", "end"]))
   expect(await readFile(id, "later.md")).toBe("later\n")
@@ -93,21 +99,21 @@ export async function liveStory({ url, key, creation, start, readFile, receiver 
 
   // Schedule it.
   const rule = { cron: "0 8 * * *", prompt: "$ echo scheduled > scheduled.md", daily_limit_usd: 1 }
-  const schedule = await talk.json<Schedule>("POST", `/interns/${id}/schedules`, rule)
-  await talk.json("POST", `/interns/${id}/schedules/${schedule.id}/run`)
+  const schedule = await internApi.json<Schedule>("POST", `/interns/${id}/schedules`, rule)
+  await internApi.json("POST", `/interns/${id}/schedules/${schedule.id}/run`)
   await eventually(async () => {
-    const { data } = await talk.json<{ data: Schedule[] }>("GET", `/interns/${id}/schedules`)
+    const { data } = await internApi.json<{ data: Schedule[] }>("GET", `/interns/${id}/schedules`)
     expect(data[0]?.last_error).toBeNull()
-    const run = await talk.json<Transcript>("GET", `/interns/${id}/sessions/${data[0]?.last_session_id}`)
+    const run = await internApi.json<Transcript>("GET", `/interns/${id}/sessions/${data[0]?.last_session_id}`)
     expect(run.session).toMatchObject({ status: "idle", last_error: null, origin: `schedule:${schedule.id}` })
   }, PATIENCE_MS)
   expect(await readFile(id, "scheduled.md")).toBe("scheduled\n")
 
   // See its cost, by model.
   await eventually(async () => {
-    const { usage } = await talk.json<Intern>("GET", `/interns/${id}`)
+    const { usage } = await internApi.json<Intern>("GET", `/interns/${id}`)
     expect(usage).toBeGreaterThan(0)
-    const { data } = await talk.json<{ data: Session[] }>("GET", `/interns/${id}/sessions`)
+    const { data } = await internApi.json<{ data: Session[] }>("GET", `/interns/${id}/sessions`)
     const models = data.flatMap((one) => one.usage?.by_model ?? [])
     expect(new Set(models.map((one) => one.model))).toEqual(new Set(["sim/agent"]))
     const costs = data.reduce((sum, one) => sum + (one.usage?.cost ?? 0), 0)

@@ -1,12 +1,12 @@
 import { methods } from "@agentclientprotocol/sdk"
 import { expect } from "vitest"
-import type { talkTo } from "../daemon/talk.ts"
+import type { newInternApi } from "../daemon/intern-client.ts"
 import { eventually } from "./eventually.ts"
 import { type Access, connectEditor } from "./published-editor.ts"
 
 type Surroundings = {
   id: string
-  talk: ReturnType<typeof talkTo>
+  internApi: ReturnType<typeof newInternApi>
   access: Access
   /** A prompt on which the model calls the shell with this command. */
   command: (text: string) => string
@@ -18,11 +18,11 @@ type Transcript = { session: Session; data: { kind: string; command?: string }[]
 const PATIENCE_MS = 60_000
 
 /** An editor and a chat use the sessions of an intern in turn, whatever its agent is. */
-export async function sharesSessions({ id, talk, access, command }: Surroundings): Promise<void> {
-  const transcript = (session: string) => talk.json<Transcript>("GET", `/interns/${id}/sessions/${session}`)
+export async function sharesSessions({ id, internApi, access, command }: Surroundings): Promise<void> {
+  const transcript = (session: string) => internApi.json<Transcript>("GET", `/interns/${id}/sessions/${session}`)
   const session = "begun-by-a-chat"
-  const asked = await (await talk.say(id, command("echo first"), { session_id: session })).all()
-  await (await talk.answer(id, session, asked.question, "allow_once")).all()
+  const asked = await (await internApi.prompt(id, command("echo first"), { session_id: session })).all()
+  await (await internApi.answer(id, session, asked.question, "allow_once")).all()
 
   // The editor opens the session of the chat, sees it, and goes on.
   const editor = connectEditor(access)
@@ -39,8 +39,8 @@ export async function sharesSessions({ id, talk, access, command }: Surroundings
   // The chat goes on with a session of the editor.
   const { sessionId: made } = await agent.request(methods.agent.session.new, { cwd: "/work", mcpServers: [] })
   expect(await editor.prompt(made, command("echo third"))).toMatchObject({ stopReason: "end_turn" })
-  const next = await (await talk.say(id, command("echo fourth"), { session_id: made })).all()
-  const done = await (await talk.answer(id, made, next.question, "allow_once")).all()
+  const next = await (await internApi.prompt(id, command("echo fourth"), { session_id: made })).all()
+  const done = await (await internApi.answer(id, made, next.question, "allow_once")).all()
   expect(done.text).toContain("fourth")
   const { session: record, data } = await transcript(made)
   expect(record).toMatchObject({ origin: "acp", turns: 2 })
@@ -55,14 +55,14 @@ export async function sharesSessions({ id, talk, access, command }: Surroundings
   await away.connection.agent.request(methods.agent.session.load, { sessionId: made, cwd: "/work", mcpServers: [] })
   const prompt = away.prompt(made, command("echo fifth"))
   const question = await eventually(async () => {
-    const questions = await talk.json<{ data: Question[] }>("GET", "/questions")
+    const questions = await internApi.json<{ data: Question[] }>("GET", "/questions")
     const found = questions.data.find(({ session_id: of }) => of === made)
     if (!found) throw new Error("no question yet")
     return found
   }, PATIENCE_MS)
   expect(question.question.command).toBe("echo fifth")
-  expect((await talk.say(id, "Mine", { session_id: made })).response.status).toBe(409)
-  await talk.json("POST", `/interns/${id}/questions/${question.id}`, { session_id: made, content: "allow_once" })
+  expect((await internApi.prompt(id, "Mine", { session_id: made })).response.status).toBe(409)
+  await internApi.json("POST", `/interns/${id}/questions/${question.id}`, { session_id: made, content: "allow_once" })
   expect(await prompt).toMatchObject({ stopReason: "end_turn" })
   expect(away.questions).toHaveLength(1)
   await eventually(async () => {

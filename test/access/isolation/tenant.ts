@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto"
 import { insertIntern } from "../../support/interns.ts"
 import { internChat } from "../../support/intern-chat.ts"
-import { createBatch, reaches, request } from "../../batches/world.ts"
+import { createBatch, waitForStatus, request } from "../../batches/batches.ts"
 import { addGroup, connect } from "../../scim/directory.ts"
 import { client, expectJson, newKey, newWorkspace, type TestClient, type Workspace } from "../../support/world.ts"
 
@@ -81,7 +81,7 @@ export async function newTenant(): Promise<Tenant> {
   await expectJson(201, manage.post("/passthrough-services", service))
   const secret = name.replace("-", "_")
   await expectJson(200, as.put(`/vault/secrets/${secret}`, { hosts: [`${canary}.example.com`], value: canary }))
-  const batch = await reaches(as, await createBatch(as, [request("one", canary)]), "completed")
+  const batch = await waitForStatus(as, await createBatch(as, [request("one", canary)]), "completed")
   const otherKey = await newKey(workspace, { workspace_id: team, name: canary })
   const other = await insertIntern(workspace, { name: "other-intern" })
   return {

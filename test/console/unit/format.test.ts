@@ -36,13 +36,13 @@ test("a price per million tokens converts exactly to a price per token", () => {
   expect(perToken("1000000")).toBe("1")
   expect(perToken("0.000001")).toBe("0.000000000001")
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 10 ** 9 }), fc.integer({ min: 0, max: 999_999 }), (whole, micro) => {
+    fc.property(fc.integer({ min: 0, max: 10 ** 9 }), fc.integer({ min: 0, max: 999_999 }), (dollars, micro) => {
       const digits = (text: string) => {
         const [integer = "", fraction = ""] = text.split(".")
         return BigInt(integer) * 10n ** 12n + BigInt(fraction.padEnd(12, "0"))
       }
-      const text = `${whole}.${String(micro).padStart(6, "0")}`
-      expect(digits(perToken(text))).toBe(BigInt(whole) * 10n ** 6n + BigInt(micro))
+      const text = `${dollars}.${String(micro).padStart(6, "0")}`
+      expect(digits(perToken(text))).toBe(BigInt(dollars) * 10n ** 6n + BigInt(micro))
     }),
   )
   expect(pricePerMillion("0")).toBe("free")
@@ -61,7 +61,7 @@ test("a cell that begins like a formula is text in a spreadsheet", () => {
 })
 
 test("numbers are grouped and shortened as by Intl", () => {
-  const [whole, short] = [
+  const [dollars, short] = [
     new Intl.NumberFormat("en-US"),
     new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 }),
   ]
@@ -77,7 +77,7 @@ test("numbers are grouped and shortened as by Intl", () => {
   ])
   fc.assert(
     fc.property(fc.integer({ min: -(10 ** 14), max: 10 ** 14 }), (value) => {
-      expect(count(value)).toBe(whole.format(value))
+      expect(count(value)).toBe(dollars.format(value))
       // Of the two, one rounds a half up and the other uses its binary value.
       if (Math.abs(value) >= 100_000 && value % 10 !== 0) expect(compact(value)).toBe(short.format(value))
     }),

@@ -2,26 +2,26 @@ import { expect, test } from "vitest"
 import { readAll, readByCursor } from "../../../src/console/api/pages.ts"
 
 /** A list of this many rows, as the API pages it. `says`: the total that it reports; null for none. */
-function listOf(total: number, says: number | null = total) {
-  const asked: string[] = []
+function listOf(total: number, reported: number | null = total) {
+  const paths: string[] = []
   const read = async <T>(path: string) => {
-    asked.push(path)
+    paths.push(path)
     const url = new URL(path, "http://gateway.test")
     const [limit, offset] = ["limit", "offset"].map((name) => Number(url.searchParams.get(name)))
     const length = Math.max(0, Math.min(limit ?? 0, total - (offset ?? 0)))
     const data = Array.from({ length }, (_, index) => (offset ?? 0) + index)
-    return { data, ...(says !== null && { total_count: says }) } as T
+    return { data, ...(reported !== null && { total_count: reported }) } as T
   }
-  return { asked, read }
+  return { asked: paths, read }
 }
 
 test.each([0, 1, 99, 100, 101, 250, 1_000, 1_234])("all of %i rows are read, in order", async (total) => {
-  const { asked, read } = listOf(total)
+  const { asked: paths, read } = listOf(total)
   const { data, total_count } = await readAll<number>("/keys?workspace_id=w", read)
   expect(data).toEqual(Array.from({ length: total }, (_, index) => index))
   expect(total_count).toBe(total)
-  expect(asked.length).toBe(Math.max(1, Math.ceil(total / 100)))
-  expect(asked[0]).toBe("/keys?workspace_id=w&limit=100&offset=0")
+  expect(paths.length).toBe(Math.max(1, Math.ceil(total / 100)))
+  expect(paths[0]).toBe("/keys?workspace_id=w&limit=100&offset=0")
 })
 
 test.each([0, 100, 250])("a list without a total ends with a page that is not full: %i rows", async (total) => {
@@ -40,9 +40,9 @@ test.each([
   [200, 250, 2],
   [400, 250, 3],
 ])("up to %i of %i rows take %i requests, and the count includes all", async (most, total, requests) => {
-  const { asked, read } = listOf(total)
+  const { asked: paths, read } = listOf(total)
   const list = await readAll<number>("/keys", read, most)
-  expect([list.data.length, list.total_count, asked.length]).toEqual([Math.min(most, total), total, requests])
+  expect([list.data.length, list.total_count, paths.length]).toEqual([Math.min(most, total), total, requests])
 })
 
 /** A list of this many rows, as the API pages it by cursor. */

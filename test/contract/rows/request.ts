@@ -1,7 +1,7 @@
 import { agent, defaults, document, faults, relay, requests } from "./proofs.ts"
 import { rowsOf, testsIn } from "./rows.ts"
 
-const CARRIED = requests("forwards %j unchanged")
+const FORWARDED = requests("forwards %j unchanged")
 const SESSION = requests("%s: the session is that of the body, or else that of the header")
 const LOOP = agent("%j: after %i rounds, the last of them without tools")
 const DELIVERY = testsIn("observability/delivery.worker.test.ts")
@@ -44,7 +44,7 @@ export const requestRows = [
       "An explicit breakpoint of a content block reaches the provider.",
     ],
     [
-      CARRIED,
+      FORWARDED,
       "frequency_penalty and presence_penalty reach the provider.",
       "temperature and top_p reach the provider.",
       "min_p reaches the provider.",

@@ -16,9 +16,9 @@ function request(fields: Record<string, unknown>): ChatRequest {
 }
 
 function bodyOf(fields: Record<string, unknown>, upstreamId = CLAUDE) {
-  const asked = request(fields)
+  const chat = request(fields)
   const outgoing = { upstreamId, maxCompletionTokens: undefined, pseudonym: undefined }
-  return toConverseBody(asked, outgoing, toConverseConversation(asked))
+  return toConverseBody(chat, outgoing, toConverseConversation(chat))
 }
 
 const TOOL = {
@@ -115,10 +115,10 @@ describe("a chat request translated to Converse", () => {
 
   test("maps cache points for models that support them and drops them for others", () => {
     const content = [{ type: "text", text: "Long", cache_control: { type: "ephemeral", ttl: "1h" } }]
-    const asked = { messages: [{ role: "user", content }] }
+    const chat = { messages: [{ role: "user", content }] }
     const marked = { messages: [{ content: [{ text: "Long" }, { cachePoint: { type: "default", ttl: "1h" } }] }] }
-    expect(bodyOf(asked)).toMatchObject(marked)
-    expect(bodyOf(asked, LLAMA)).toMatchObject({ messages: [{ content: [{ text: "Long" }] }] })
+    expect(bodyOf(chat)).toMatchObject(marked)
+    expect(bodyOf(chat, LLAMA)).toMatchObject({ messages: [{ content: [{ text: "Long" }] }] })
   })
 
   test("passes reasoning effort and earlier reasoning to Claude in its native fields", () => {
@@ -153,11 +153,11 @@ describe("a chat request translated to Converse", () => {
 })
 
 function upstream(stream: boolean) {
-  const asked = request({ stream })
+  const chat = request({ stream })
   return asConverse(
-    asked,
+    chat,
     { upstreamId: CLAUDE, maxCompletionTokens: undefined, pseudonym: undefined },
-    toConverseConversation(asked),
+    toConverseConversation(chat),
   )
 }
 
@@ -237,12 +237,12 @@ describe("a Converse response translated to chat", () => {
   })
 
   test("is independent of where its bytes are split", async () => {
-    const whole = await chunksOf(ANSWER)
+    const expected = await chunksOf(ANSWER)
     const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 })
     const created = (list: unknown[]) => JSON.stringify(list).replaceAll(/"created":\d+/g, "")
     await fc.assert(
       fc.asyncProperty(sizes, async (cuts) => {
-        expect(created((await chunksOf(ANSWER, cuts)).chunks)).toBe(created(whole.chunks))
+        expect(created((await chunksOf(ANSWER, cuts)).chunks)).toBe(created(expected.chunks))
       }),
     )
   })

@@ -8,7 +8,7 @@ import type { Json } from "./recorded.ts"
 
 type Options = Parameters<ReturnType<ReturnType<typeof createAnthropic>>["doGenerate"]>[0]
 
-const WHOLE = {
+const MESSAGE = {
   id: "m",
   type: "message",
   role: "assistant",
@@ -23,7 +23,7 @@ async function clientBody(options: Omit<Options, "prompt"> & { prompt: unknown }
   let body: Json = {}
   const fetcher = (async (_: unknown, init?: RequestInit) => {
     body = JSON.parse(init?.body as string) as Json
-    return Response.json(WHOLE)
+    return Response.json(MESSAGE)
   }) as typeof fetch
   await createAnthropic({ apiKey: "sk-test", fetch: fetcher })(id).doGenerate(options as Options)
   return body

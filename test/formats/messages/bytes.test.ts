@@ -14,12 +14,12 @@ function pass(pieces: readonly Uint8Array[], onUsage?: (usage: Json) => void): U
     translate(frame).map((item) => (item instanceof Uint8Array ? item : toFrame(item)))
   const translated = pieces.map((piece) => concat(splitter.push(piece).flatMap(toBytes)))
   const last = splitter.finish()
-  const isWhole = last && parseData(dataOf(last) ?? "")
-  return [...translated, ...(isWhole ? toBytes(last) : [])].filter((piece) => piece.byteLength > 0)
+  const isComplete = last && parseData(dataOf(last) ?? "")
+  return [...translated, ...(isComplete ? toBytes(last) : [])].filter((piece) => piece.byteLength > 0)
 }
 
 const textOf = (pieces: readonly Uint8Array[]) => new TextDecoder().decode(concat(pieces))
-const encode = (words: string) => new TextEncoder().encode(words)
+const encode = (characters: string) => new TextEncoder().encode(characters)
 /** Frames without the heartbeats, of which there is one for each ping. */
 const framesOf = (pieces: readonly Uint8Array[]) =>
   new FrameSplitter().push(concat(pieces)).filter((frame) => dataOf(frame) !== undefined)
@@ -31,8 +31,8 @@ function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
 
 describe("a stream split anywhere is translated alike", () => {
   test.each(Object.entries(RECORDED))("%s", (_, { events, chunks }) => {
-    const isWhole = events.at(-1)?.["type"] === "message_stop"
-    const expected = textOf([...chunks.map(toFrame), ...(isWhole ? [DONE_FRAME] : [])])
+    const isComplete = events.at(-1)?.["type"] === "message_stop"
+    const expected = textOf([...chunks.map(toFrame), ...(isComplete ? [DONE_FRAME] : [])])
     const bytes = bytesOf(events)
     const crlf = encode(new TextDecoder().decode(bytes).replaceAll("\n", "\r\n"))
     fc.assert(
@@ -46,8 +46,8 @@ describe("a stream split anywhere is translated alike", () => {
   test("a stream is translated byte by byte", () => {
     const { events, chunks } = RECORDED["a tool whose JSON comes in pieces"] ?? { events: [], chunks: [] }
     const bytes = bytesOf(events)
-    const told = pass(Array.from(bytes, (byte) => Uint8Array.of(byte)))
-    expect(textOf(told)).toBe(textOf([...chunks.map(toFrame), DONE_FRAME]))
+    const received = pass(Array.from(bytes, (byte) => Uint8Array.of(byte)))
+    expect(textOf(received)).toBe(textOf([...chunks.map(toFrame), DONE_FRAME]))
   })
 
   test("a chunk in gives at most one chunk out", () => {
@@ -58,8 +58,8 @@ describe("a stream split anywhere is translated alike", () => {
 })
 
 test("a ping becomes a comment, so that the client sees a heartbeat", () => {
-  const told = pass([bytesOf([PING]), encode(": there\n\n"), bytesOf([start()])])
-  expect(told.slice(0, 2).map((piece) => textOf([piece]))).toEqual([": ping\n\n", ": ping\n\n"])
+  const received = pass([bytesOf([PING]), encode(": there\n\n"), bytesOf([start()])])
+  expect(received.slice(0, 2).map((piece) => textOf([piece]))).toEqual([": ping\n\n", ": ping\n\n"])
 })
 
 test.each([["data: {half\n\n"], ["data: 7\n\n"], ["data: [DONE]\n\n"]])(
@@ -73,8 +73,8 @@ test("a stream without message_stop has no [DONE]", () => {
   const events = [start(), text(0, "Half")]
   expect(textOf(pass([bytesOf(events)]))).not.toContain("[DONE]")
   const halfAnEvent = encode('event: content_block_delta\ndata: {"type":"cont')
-  const told = pass([bytesOf(events), halfAnEvent])
-  expect(textOf(told)).toBe(textOf(pass([bytesOf(events)])))
+  const received = pass([bytesOf(events), halfAnEvent])
+  expect(textOf(received)).toBe(textOf(pass([bytesOf(events)])))
 })
 
 test("the last event may lack its blank line", () => {
@@ -83,9 +83,9 @@ test("the last event may lack its blank line", () => {
 })
 
 test("everything after message_stop or an error is dropped", () => {
-  const whole = [start(), ...end("end_turn")]
+  const complete = [start(), ...end("end_turn")]
   const late = bytesOf([text(0, "late"), PING])
-  expect(pass([bytesOf(whole), late])).toEqual(pass([bytesOf(whole)]))
+  expect(pass([bytesOf(complete), late])).toEqual(pass([bytesOf(complete)]))
   const failed = [start(), { type: "error", error: { type: "api_error", message: "m" } }]
   expect(pass([bytesOf(failed), late])).toEqual(pass([bytesOf(failed)]))
 })

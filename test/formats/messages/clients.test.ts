@@ -11,7 +11,7 @@ import { toChatRequest } from "../../../src/formats/messages/to-chat.ts"
 import { toEventFrame } from "../../../src/formats/sse/frames.ts"
 import { concat } from "../../../src/support/bytes.ts"
 import type { Json } from "./recorded.ts"
-import { blocksOf, callOf, chunkOf, detailOf, facts, play, told, USAGE } from "./told.ts"
+import { blocksOf, callOf, chunkOf, detailOf, facts, runSteps, eventsOf, USAGE } from "./events-of.ts"
 
 /** The published clients, with the gateway's responses in place of a network. */
 
@@ -55,12 +55,12 @@ const model = (answer: () => Response, seen: Json[] = []) =>
     },
   })("claude-sonnet-4-5")
 
-const ASKED = { model: "m", max_tokens: 100, messages: [{ role: "user" as const, content: "Hi" }] }
+const REQUEST = { model: "m", max_tokens: 100, messages: [{ role: "user" as const, content: "Hi" }] }
 
 describe("the @anthropic-ai/sdk client", () => {
   test("assembles a stream", async () => {
-    const message = await anthropic(streamed(told(CHUNKS, { cost: 0.5 })))
-      .messages.stream(ASKED)
+    const message = await anthropic(streamed(eventsOf(CHUNKS, { cost: 0.5 })))
+      .messages.stream(REQUEST)
       .finalMessage()
     expect(message.content).toEqual([
       { type: "thinking", thinking: "Let me see.", signature: "EqQBCg==" },
@@ -81,40 +81,40 @@ describe("the @anthropic-ai/sdk client", () => {
     const calls = [{ id: "call_a", type: "function", function: { name: "f", arguments: '{"x":1}' } }]
     const message = { role: "assistant", content: "Hello", reasoning: "Hm.", tool_calls: calls }
     const result = { choices: [{ index: 0, finish_reason: "tool_calls", message }], usage: USAGE }
-    const whole = toMessagesResult(result, facts())
-    const read = await anthropic(() => Response.json(whole)).messages.create(ASKED)
+    const document = toMessagesResult(result, facts())
+    const read = await anthropic(() => Response.json(document)).messages.create(REQUEST)
     expect(read.content.map(({ type }) => type)).toEqual(["thinking", "text", "tool_use"])
     expect(read).toMatchObject({ stop_reason: "tool_use", usage: { input_tokens: 12 } })
   })
 
   test("reads every event, heartbeats included", async () => {
-    const events = play(newEventState(facts()), [
+    const events = runSteps(newEventState(facts()), [
       start,
       keepAlive,
       (state) => advance(state, chunkOf({ content: "x" })),
       keepAlive,
     ])
     const seen: unknown[] = []
-    for await (const event of await anthropic(streamed(events)).messages.create({ ...ASKED, stream: true }))
+    for await (const event of await anthropic(streamed(events)).messages.create({ ...REQUEST, stream: true }))
       seen.push(event)
     expect(seen).toEqual(events.filter(({ type }) => type !== "ping"))
   })
 
   test("throws the message of a failed stream and of a rejected request", async () => {
-    const events = play(newEventState(facts()), [
+    const events = runSteps(newEventState(facts()), [
       (state) => advance(state, chunkOf({ content: "Half" })),
       (state) => fail(state, { code: 529, message: "Too much." }),
     ])
-    const failed = anthropic(streamed(events)).messages.stream(ASKED).finalMessage()
+    const failed = anthropic(streamed(events)).messages.stream(REQUEST).finalMessage()
     await expect(failed).rejects.toThrow("Too much.")
     const refused = anthropic(() => Response.json(toMessagesError(404, "No such model."), { status: 404 }))
-    await expect(refused.messages.create(ASKED)).rejects.toMatchObject({ status: 404, type: "not_found_error" })
+    await expect(refused.messages.create(REQUEST)).rejects.toMatchObject({ status: 404, type: "not_found_error" })
   })
 
   test("sends a response back as the next turn of the conversation", async () => {
     const seen: Json[] = []
-    const first = await anthropic(streamed(told(CHUNKS)))
-      .messages.stream(ASKED)
+    const first = await anthropic(streamed(eventsOf(CHUNKS)))
+      .messages.stream(REQUEST)
       .finalMessage()
     const results = ["call_a", "call_b"].map((id) => ({
       type: "tool_result" as const,
@@ -122,12 +122,12 @@ describe("the @anthropic-ai/sdk client", () => {
       content: "out",
     }))
     const messages = [
-      ...ASKED.messages,
+      ...REQUEST.messages,
       { role: "assistant" as const, content: first.content },
       { role: "user" as const, content: results },
     ]
-    await anthropic(streamed(told(CHUNKS)), seen)
-      .messages.stream({ ...ASKED, messages })
+    await anthropic(streamed(eventsOf(CHUNKS)), seen)
+      .messages.stream({ ...REQUEST, messages })
       .finalMessage()
     expect(toChatRequest(MessagesRequest.parse(seen[0])).messages).toEqual([
       { role: "user", content: "Hi" },
@@ -152,7 +152,7 @@ describe("the @anthropic-ai/sdk client", () => {
 
 describe("the @ai-sdk/anthropic model", () => {
   test("reads a stream", async () => {
-    const { stream } = await model(streamed(told(CHUNKS))).doStream({
+    const { stream } = await model(streamed(eventsOf(CHUNKS))).doStream({
       prompt: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
     })
     const parts: Json[] = []
@@ -192,7 +192,9 @@ describe("the @ai-sdk/anthropic model", () => {
       ]),
       format: "anthropic-claude-v1",
     }
-    const { stream } = await model(streamed(told([detailOf(detail), chunkOf({ content: "So." }, "stop")]))).doStream({
+    const { stream } = await model(
+      streamed(eventsOf([detailOf(detail), chunkOf({ content: "So." }, "stop")])),
+    ).doStream({
       prompt: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
     })
     const types: string[] = []
@@ -203,17 +205,17 @@ describe("the @ai-sdk/anthropic model", () => {
 
   test("runs a multi-turn conversation through streamText", async () => {
     const seen: Json[] = []
-    const ask = (messages: ModelMessage[], answer: MessagesEvent[]) =>
+    const send = (messages: ModelMessage[], answer: MessagesEvent[]) =>
       streamText({ model: model(streamed(answer), seen), messages, maxRetries: 0 })
-    const first = ask(
+    const first = send(
       [{ role: "user", content: "Hi" }],
-      told([...CHUNKS.slice(0, 7), chunkOf({}, "stop"), { choices: [], usage: USAGE }]),
+      eventsOf([...CHUNKS.slice(0, 7), chunkOf({}, "stop"), { choices: [], usage: USAGE }]),
     )
     expect(await first.text).toBe("Hello")
     expect(await first.finishReason).toBe("stop")
     expect(await first.usage).toMatchObject({ inputTokens: 110, outputTokens: 5 })
     const { messages } = await first.response
-    await ask([{ role: "user", content: "Hi" }, ...messages, { role: "user", content: "And?" }], told([])).text
+    await send([{ role: "user", content: "Hi" }, ...messages, { role: "user", content: "And?" }], eventsOf([])).text
     const chat = toChatRequest(MessagesRequest.parse(seen[1]))
     expect(chat.messages[1]).toMatchObject({
       content: "Hello",
@@ -225,7 +227,7 @@ describe("the @ai-sdk/anthropic model", () => {
   })
 
   test("reports an error part for a failed stream", async () => {
-    const events = play(newEventState(facts()), [
+    const events = runSteps(newEventState(facts()), [
       (state) => advance(state, chunkOf({ content: "Half" })),
       (state) => fail(state, { code: 529, message: "Too much." }),
     ])
@@ -239,7 +241,7 @@ describe("the @ai-sdk/anthropic model", () => {
 })
 
 test("eventsource-parser reads the frames with their event names", () => {
-  const events = told(CHUNKS)
+  const events = eventsOf(CHUNKS)
   const read: MessagesEvent[] = []
   const names: unknown[] = []
   const parser = createParser({

@@ -9,7 +9,7 @@ import { newWorkspace, expectJson } from "../../support/world.ts"
 import type { Json } from "./recorded.ts"
 
 /** Providers of the Messages format reject a turn without a block; some turns hold only foreign content. */
-const CARRIED = encodeBlob({ type: "reasoning.server_tool_call", tool_name: "datetime", tool_call_id: "c1" })
+const FOREIGN = encodeBlob({ type: "reasoning.server_tool_call", tool_name: "datetime", tool_call_id: "c1" })
 const outgoing = { upstreamId: "claude-sonnet-4-5", maxCompletionTokens: undefined, pseudonym: undefined }
 const user = (text: string) => ({ role: "user", content: [{ type: "text", text }] })
 
@@ -33,8 +33,8 @@ describe("empty turns translated from chat", () => {
 
   test.each([{ content: "" }, { content: [] }, { content: [{ type: "text", text: "" }] }])(
     "messages without any content are rejected: %j",
-    (said) => {
-      expect(() => turnsOf([{ role: "user", ...said }])).toThrow(/^messages: must not be empty/)
+    (fields) => {
+      expect(() => turnsOf([{ role: "user", ...fields }])).toThrow(/^messages: must not be empty/)
     },
   )
 
@@ -53,16 +53,16 @@ describe("empty turns of a Messages request", () => {
   const turnsOf = (messages: Json[]) =>
     toOwnTurns(MessagesRequest.parse({ model: "m", max_tokens: 9, messages }).messages)
   const answer = (...content: Json[]) => ({ role: "assistant", content })
-  const sealed = { type: "redacted_thinking", data: CARRIED }
-  const foreign = { type: "thinking", thinking: "x", signature: CARRIED }
+  const sealed = { type: "redacted_thinking", data: FOREIGN }
+  const foreign = { type: "thinking", thinking: "x", signature: FOREIGN }
 
   test("drop content of other providers and keep the provider's content", () => {
-    const own = [
+    const native = [
       { type: "thinking", thinking: "x", signature: "s==" },
       { type: "redacted_thinking", data: "sealed==" },
       { type: "text", text: "So." },
     ]
-    expect(turnsOf([user("Hi"), answer(sealed, ...own, foreign)])).toEqual([user("Hi"), answer(...own)])
+    expect(turnsOf([user("Hi"), answer(sealed, ...native, foreign)])).toEqual([user("Hi"), answer(...native)])
   })
 
   test("are removed and their neighbours merged when nothing is left", () => {

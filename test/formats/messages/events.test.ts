@@ -5,14 +5,14 @@ import { MessagesRequest, type MessagesEvent } from "../../../src/formats/messag
 import { toChatRequest } from "../../../src/formats/messages/to-chat.ts"
 import { toEventFrame } from "../../../src/formats/sse/frames.ts"
 import type { Json } from "./recorded.ts"
-import { blocksOf, callOf, chunkOf, detailOf, expectWellFormed, facts, play, told, USAGE } from "./told.ts"
+import { blocksOf, callOf, chunkOf, detailOf, expectWellFormed, facts, runSteps, eventsOf, USAGE } from "./events-of.ts"
 
 const typesOf = (events: readonly MessagesEvent[]) => events.map(({ type }) => type)
 const toolUse = (id: string, name: string, input: unknown) => ({ type: "tool_use", id, name, input })
 
 describe("events of a message", () => {
   test("stream a text", () => {
-    const events = told(
+    const events = eventsOf(
       [
         chunkOf({ role: "assistant", content: "" }),
         chunkOf({ content: "Hel" }),
@@ -64,7 +64,7 @@ describe("events of a message", () => {
   })
 
   test("stream thinking and send its signature once, when the block is complete", () => {
-    const events = told([
+    const events = eventsOf([
       detailOf({ type: "reasoning.text", text: "H", index: 0 }),
       detailOf({ type: "reasoning.text", text: "m.", index: 0 }),
       detailOf({ type: "reasoning.text", signature: "s", index: 0 }),
@@ -82,7 +82,7 @@ describe("events of a message", () => {
   })
 
   test("stream plain reasoning of providers without reasoning details", () => {
-    const events = told([chunkOf({ reasoning_content: "Hm." }), chunkOf({ content: "So." })])
+    const events = eventsOf([chunkOf({ reasoning_content: "Hm." }), chunkOf({ content: "So." })])
     expect(blocksOf(events)).toEqual([
       { type: "thinking", thinking: "Hm.", signature: "" },
       { type: "text", text: "So." },
@@ -90,7 +90,7 @@ describe("events of a message", () => {
   })
 
   test("keep redacted and separate thinking blocks apart", () => {
-    const events = told([
+    const events = eventsOf([
       detailOf({ type: "reasoning.text", text: "A", signature: "a", index: 0 }),
       detailOf({ type: "reasoning.encrypted", data: "d", index: 1 }),
       detailOf({ type: "reasoning.text", text: "B", index: 2 }),
@@ -108,7 +108,7 @@ describe("events of a message", () => {
   })
 
   test("stream a tool call", () => {
-    const events = told([
+    const events = eventsOf([
       callOf({ index: 0, id: "a", function: { name: "f", arguments: '{"x"' } }),
       callOf({ index: 0, function: { arguments: ":1}" } }),
       chunkOf({}, "tool_calls"),
@@ -123,13 +123,13 @@ describe("events of a message", () => {
   })
 
   test("send a refusal as text", () => {
-    const events = told([chunkOf({ refusal: "No." }), chunkOf({}, "content_filter")])
+    const events = eventsOf([chunkOf({ refusal: "No." }), chunkOf({}, "content_filter")])
     expect(blocksOf(events)).toEqual([{ type: "text", text: "No." }])
     expect(events.at(-2)).toMatchObject({ delta: { stop_reason: "refusal" } })
   })
 
   test("of an empty stream are message_start, message_delta and message_stop", () => {
-    expect(typesOf(told([]))).toEqual(["message_start", "message_delta", "message_stop"])
+    expect(typesOf(eventsOf([]))).toEqual(["message_start", "message_delta", "message_stop"])
   })
 
   test("report a web search by Claude as Claude does", () => {
@@ -141,25 +141,25 @@ describe("events of a message", () => {
       result: '[{"type":"web_search_result"}]',
       format: "anthropic-claude-v1",
     }
-    const events = told([detailOf(detail), chunkOf({ content: "So." }, "stop")])
+    const events = eventsOf([detailOf(detail), chunkOf({ content: "So." }, "stop")])
     expect(blocksOf(events)).toEqual([
       { type: "server_tool_use", id: "srv_1", name: "web_search", input: '{"query":"x"}' },
       { type: "web_search_tool_result", tool_use_id: "srv_1", content: [{ type: "web_search_result" }] },
       { type: "text", text: "So." },
     ])
     expectWellFormed(events)
-    expect(blocksOf(told([detailOf({ ...detail, result: "" })]))).toHaveLength(1)
+    expect(blocksOf(eventsOf([detailOf({ ...detail, result: "" })]))).toHaveLength(1)
   })
 
   test("report the prompt tokens in message_start if they are known by then", () => {
-    const events = told([chunkOf({ content: "x" }, null, { usage: USAGE })])
+    const events = eventsOf([chunkOf({ content: "x" }, null, { usage: USAGE })])
     expect(events[0]).toMatchObject({ message: { usage: { input_tokens: 12 } } })
   })
 })
 
 describe("tool calls in a stream", () => {
   test("are sent as they arrive when they follow each other", () => {
-    const events = told([
+    const events = eventsOf([
       callOf({ index: 0, id: "a", function: { name: "f", arguments: '{"x":1}' } }),
       callOf({ index: 1, id: "b", function: { name: "g", arguments: '{"y"' } }),
     ]).slice(0, -3)
@@ -175,7 +175,7 @@ describe("tool calls in a stream", () => {
   test("start with their first arguments or with the next content", () => {
     const typesBy = (...chunks: Json[]) =>
       typesOf(
-        play(
+        runSteps(
           newEventState(facts()),
           chunks.map((chunk) => (state) => advance(state, chunk)),
         ),
@@ -187,7 +187,7 @@ describe("tool calls in a stream", () => {
   })
 
   test("are sent one after the other when they interleave", () => {
-    const events = told([
+    const events = eventsOf([
       callOf({ index: 0, id: "a", function: { name: "f", arguments: "" } }),
       callOf({ index: 1, id: "b", function: { name: "g", arguments: '{"y"' } }),
       callOf({ index: 0, function: { arguments: '{"x"' } }),
@@ -269,7 +269,7 @@ describe("tool calls in a stream", () => {
     ],
     ["that have no name at all", [{ index: 0, id: "a", function: { arguments: "{}" } }], [toolUse("a", "", "{}")]],
   ] as [string, Json[], Json[]][])("%s", (_, calls, blocks) => {
-    const events = told([...calls.map(callOf), chunkOf({}, "tool_calls")])
+    const events = eventsOf([...calls.map(callOf), chunkOf({}, "tool_calls")])
     expectWellFormed(events)
     expect(blocksOf(events)).toEqual(blocks)
   })
@@ -277,7 +277,7 @@ describe("tool calls in a stream", () => {
 
 describe("the stop reason", () => {
   const endOf = (reason: string, further: Json = {}, deltas: Json[] = []) =>
-    told([
+    eventsOf([
       ...deltas.map((delta) => chunkOf(delta)),
       { choices: [{ index: 0, delta: {}, finish_reason: reason, ...further }] },
     ]).at(-2)?.["delta"]
@@ -315,7 +315,7 @@ describe("the stop reason", () => {
 
 describe("a failed stream", () => {
   test("ends with an error event after the partial content", () => {
-    const events = play(newEventState(facts()), [
+    const events = runSteps(newEventState(facts()), [
       (state) => advance(state, chunkOf({ content: "Half" })),
       (state) => fail(state, { code: 529, message: "Too much." }),
       (state) => finish(state),
@@ -332,11 +332,11 @@ describe("a failed stream", () => {
 
   test("ends at a chunk that carries an error", () => {
     const error = { code: 429, message: "Slow down." }
-    expect(told([chunkOf({ content: "x" }), { choices: [], error }]).at(-1)).toEqual({
+    expect(eventsOf([chunkOf({ content: "x" }), { choices: [], error }]).at(-1)).toEqual({
       type: "error",
       error: { type: "rate_limit_error", message: "Slow down." },
     })
-    expect(told([chunkOf({}, "error")]).at(-1)).toMatchObject({ error: { type: "api_error" } })
+    expect(eventsOf([chunkOf({}, "error")]).at(-1)).toMatchObject({ error: { type: "api_error" } })
   })
 
   test.each([
@@ -364,7 +364,7 @@ describe("a failed stream", () => {
 
 describe("a heartbeat", () => {
   test("is message_start first, then pings", () => {
-    const events = play(newEventState(facts()), [keepAlive, keepAlive, start, (state) => finish(state), keepAlive])
+    const events = runSteps(newEventState(facts()), [keepAlive, keepAlive, start, (state) => finish(state), keepAlive])
     expect(typesOf(events)).toEqual(["message_start", "ping", "message_delta", "message_stop"])
   })
 
@@ -378,11 +378,14 @@ test("a state can be advanced twice with the same result", () => {
     newEventState(facts()),
     callOf({ index: 0, id: "a", function: { name: "f", arguments: "{" } }),
   )
-  const goOn = () =>
+  const advanceAgain = () =>
     blocksOf(
-      play(state, [(one) => advance(one, callOf({ index: 0, function: { arguments: "}" } })), (one) => finish(one)]),
+      runSteps(state, [
+        (one) => advance(one, callOf({ index: 0, function: { arguments: "}" } })),
+        (one) => finish(one),
+      ]),
     )
-  expect(goOn()).toEqual(goOn())
+  expect(advanceAgain()).toEqual(advanceAgain())
 })
 
 test("malformed chunks produce no blocks", () => {
@@ -401,7 +404,7 @@ test("malformed chunks produce no blocks", () => {
       .map((value) => chunkOf({ content: value, refusal: value, reasoning: value })),
     ...odd.map((value) => chunkOf({ reasoning_details: [value], tool_calls: value })),
   ]
-  const events = told(chunks)
+  const events = eventsOf(chunks)
   expectWellFormed(events)
   expect(blocksOf(events)).toEqual([])
 })
@@ -414,7 +417,7 @@ describe("reasoning of other providers", () => {
     [{ type: "reasoning.text", text: "Hm.", format: "unknown" }],
     [{ type: "reasoning.of_tomorrow", what: { ever: 1 } }],
   ])("reaches the client and comes back unchanged: %j", (detail) => {
-    const content = blocksOf(told([detailOf({ ...detail, index: 3 }), chunkOf({ content: "So." }, "stop")]))
+    const content = blocksOf(eventsOf([detailOf({ ...detail, index: 3 }), chunkOf({ content: "So." }, "stop")]))
     const request = { model: "m", max_tokens: 9, messages: [{ role: "assistant", content }] }
     const [message] = toChatRequest(MessagesRequest.parse(request)).messages as Json[]
     expect(message?.["reasoning_details"]).toEqual([{ ...detail, index: 0 }])

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { toMessagesResult } from "../../../src/formats/messages/from-chat.ts"
 import { MessagesResult } from "../../../src/formats/messages/schemas.ts"
 import type { Json } from "./recorded.ts"
-import { facts, USAGE } from "./told.ts"
+import { facts, USAGE } from "./events-of.ts"
 
 const resultOf = (message: Json, finishReason = "stop", further: Json = {}): Json => ({
   id: "c",

@@ -15,9 +15,9 @@ import { runs } from "../../support/runs.ts"
 function play(events: readonly Json[]): { chunks: Json[]; state: MessagesReading } {
   let state = newMessagesReading(FACTS)
   const chunks = events.flatMap((event) => {
-    const [next, told] = advance(state, event)
+    const [next, emitted] = advance(state, event)
     state = next
-    return told
+    return emitted
   })
   return { chunks, state }
 }
@@ -38,16 +38,16 @@ describe("a recorded stream is translated", () => {
     (_, { events, chunks }) => {
       const first = events.slice(0, 4)
       const { state } = play(first)
-      const goOn = () => {
+      const advanceAgain = () => {
         let later = state
         return events.slice(4).flatMap((event) => {
-          const [next, told] = advance(later, event)
+          const [next, emitted] = advance(later, event)
           later = next
-          return told
+          return emitted
         })
       }
-      goOn()
-      expect([...play(first).chunks, ...goOn()]).toEqual(chunks)
+      advanceAgain()
+      expect([...play(first).chunks, ...advanceAgain()]).toEqual(chunks)
     },
   )
 })
@@ -182,8 +182,8 @@ describe("a lenient reader", () => {
       begin(2, { type: "tool_use", id: "b", name: "g" }),
       ...end("tool_use"),
     ]
-    const said = toTold(play(events).chunks)
-    expect(said).toEqual({ reasoning: "Hm.", content: "So.", calls: ['f:{"x":1}', "g:{}"] })
+    const read = contentOf(play(events).chunks)
+    expect(read).toEqual({ reasoning: "Hm.", content: "So.", calls: ['f:{"x":1}', "g:{}"] })
   })
 
   test("ignores malformed events", () => {
@@ -250,19 +250,19 @@ test("emits only valid chunks for arbitrary events", () => {
   )
 })
 
-function toTold(chunks: readonly Json[]): Json {
-  const told = { reasoning: "", content: "", calls: [] as string[] }
+function contentOf(chunks: readonly Json[]): Json {
+  const emitted = { reasoning: "", content: "", calls: [] as string[] }
   for (const { choices } of chunks) {
-    for (const { delta: said } of choices as { delta: Json }[]) {
-      told.reasoning += (said["reasoning"] as string | undefined) ?? ""
-      told.content += (said["content"] as string | undefined) ?? ""
-      for (const { index, function: called } of (said["tool_calls"] ?? []) as { index: number; function: Json }[]) {
+    for (const { delta: read } of choices as { delta: Json }[]) {
+      emitted.reasoning += (read["reasoning"] as string | undefined) ?? ""
+      emitted.content += (read["content"] as string | undefined) ?? ""
+      for (const { index, function: called } of (read["tool_calls"] ?? []) as { index: number; function: Json }[]) {
         const { name, arguments: piece } = called as { name?: string; arguments: string }
-        told.calls[index] = name ? `${name}:` : `${told.calls[index]}${piece}`
+        emitted.calls[index] = name ? `${name}:` : `${emitted.calls[index]}${piece}`
       }
     }
   }
-  return told
+  return emitted
 }
 
 describe("a non-streamed message", () => {
@@ -335,9 +335,9 @@ describe("a non-streamed message", () => {
 
   test("that is an error becomes a chat error", () => {
     const error = { type: "permission_error", message: "Not yours." }
-    const told = { error: { message: "Not yours.", code: 403, type: "permission_error" } }
-    expect(toChatResult({ type: "error", error })).toEqual(told)
-    expect(toChatResult({ error })).toEqual(told)
+    const emitted = { error: { message: "Not yours.", code: 403, type: "permission_error" } }
+    expect(toChatResult({ type: "error", error })).toEqual(emitted)
+    expect(toChatResult({ error })).toEqual(emitted)
   })
 
   test.each([[{}], [{ content: "x" }], [{ content: [null, 7, {}] }]])(

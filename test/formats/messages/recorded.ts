@@ -28,9 +28,9 @@ export const begin = (index: number, block: Json): Json => ({
   index,
   content_block: block,
 })
-export const delta = (index: number, said: Json): Json => ({ type: "content_block_delta", index, delta: said })
+export const delta = (index: number, fragment: Json): Json => ({ type: "content_block_delta", index, delta: fragment })
 export const stop = (index: number): Json => ({ type: "content_block_stop", index })
-export const text = (index: number, words: string): Json => delta(index, { type: "text_delta", text: words })
+export const text = (index: number, value: string): Json => delta(index, { type: "text_delta", text: value })
 export const json = (index: number, piece: string): Json =>
   delta(index, { type: "input_json_delta", partial_json: piece })
 export const end = (reason: string, usage: Json = { output_tokens: 15 }, further: Json = {}): Json[] => [
@@ -40,12 +40,12 @@ export const end = (reason: string, usage: Json = { output_tokens: 15 }, further
 export const PING: Json = { type: "ping" }
 const beginText = (index: number) => begin(index, { type: "text", text: "" })
 
-export const says = (said: Json, finishReason: string | null = null, further: Json = {}): Json => ({
+export const deltaChunk = (fragment: Json, finishReason: string | null = null, further: Json = {}): Json => ({
   ...HEAD,
-  choices: [{ index: 0, delta: said, finish_reason: finishReason, ...further }],
+  choices: [{ index: 0, delta: fragment, finish_reason: finishReason, ...further }],
 })
 export const ended = (reason: string, native: string, further: Json = {}): Json =>
-  says({}, reason, { native_finish_reason: native, ...further })
+  deltaChunk({}, reason, { native_finish_reason: native, ...further })
 export const counted = (prompt: number, completion: number, details: Json = {}, further: Json = {}): Json => ({
   ...HEAD,
   choices: [],
@@ -57,12 +57,12 @@ export const counted = (prompt: number, completion: number, details: Json = {}, 
     ...further,
   },
 })
-const ROLE = says({ role: "assistant", content: "" })
+const ROLE = deltaChunk({ role: "assistant", content: "" })
 const format = "anthropic-claude-v1"
 const detail = (index: number, fields: Json) => ({ type: "reasoning.text", ...fields, format, index })
 const call = (index: number, id: string, name: string) =>
-  says({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] })
-const args = (index: number, piece: string) => says({ tool_calls: [{ index, function: { arguments: piece } }] })
+  deltaChunk({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] })
+const args = (index: number, piece: string) => deltaChunk({ tool_calls: [{ index, function: { arguments: piece } }] })
 
 type Recorded = { events: Json[]; chunks: Json[] }
 
@@ -86,7 +86,13 @@ const FOUND = [
 export const RECORDED: Record<string, Recorded> = {
   "a text": {
     events: [start(), beginText(0), PING, text(0, "Hello"), text(0, "!"), stop(0), ...end("end_turn")],
-    chunks: [ROLE, says({ content: "Hello" }), says({ content: "!" }), ended("stop", "end_turn"), counted(25, 15)],
+    chunks: [
+      ROLE,
+      deltaChunk({ content: "Hello" }),
+      deltaChunk({ content: "!" }),
+      ended("stop", "end_turn"),
+      counted(25, 15),
+    ],
   },
   "thinking with its signature": {
     events: [
@@ -103,10 +109,10 @@ export const RECORDED: Record<string, Recorded> = {
     ],
     chunks: [
       ROLE,
-      says({ reasoning: "Let me ", reasoning_details: [detail(0, { text: "Let me " })] }),
-      says({ reasoning: "see.", reasoning_details: [detail(0, { text: "see." })] }),
-      says({ reasoning_details: [detail(0, { signature: "EqQBCgIYAhIM==" })] }),
-      says({ content: "27" }),
+      deltaChunk({ reasoning: "Let me ", reasoning_details: [detail(0, { text: "Let me " })] }),
+      deltaChunk({ reasoning: "see.", reasoning_details: [detail(0, { text: "see." })] }),
+      deltaChunk({ reasoning_details: [detail(0, { signature: "EqQBCgIYAhIM==" })] }),
+      deltaChunk({ content: "27" }),
       ended("stop", "end_turn"),
       counted(25, 40, {}, { completion_tokens_details: { reasoning_tokens: 30 } }),
     ],
@@ -127,10 +133,10 @@ export const RECORDED: Record<string, Recorded> = {
     ],
     chunks: [
       ROLE,
-      says({ reasoning: "One.", reasoning_details: [detail(0, { text: "One." })] }),
-      says({ reasoning_details: [detail(0, { signature: "s1" })] }),
-      says({ reasoning_details: [{ type: "reasoning.encrypted", data: "EmwKAhgB", format, index: 1 }] }),
-      says({ reasoning_details: [detail(2, { signature: "s2" })] }),
+      deltaChunk({ reasoning: "One.", reasoning_details: [detail(0, { text: "One." })] }),
+      deltaChunk({ reasoning_details: [detail(0, { signature: "s1" })] }),
+      deltaChunk({ reasoning_details: [{ type: "reasoning.encrypted", data: "EmwKAhgB", format, index: 1 }] }),
+      deltaChunk({ reasoning_details: [detail(2, { signature: "s2" })] }),
       ended("stop", "end_turn"),
       counted(25, 15),
     ],
@@ -150,7 +156,7 @@ export const RECORDED: Record<string, Recorded> = {
     ],
     chunks: [
       ROLE,
-      says({ content: "I look." }),
+      deltaChunk({ content: "I look." }),
       call(0, "toolu_01", "get_weather"),
       args(0, '{"city": "Pa'),
       args(0, 'ris"}'),
@@ -174,7 +180,7 @@ export const RECORDED: Record<string, Recorded> = {
     ],
     chunks: [
       ROLE,
-      says({ content: "Both." }),
+      deltaChunk({ content: "Both." }),
       call(0, "toolu_01", "f"),
       args(0, '{"x":1}'),
       call(1, "toolu_02", "g"),
@@ -224,7 +230,7 @@ export const RECORDED: Record<string, Recorded> = {
     ],
     chunks: [
       ROLE,
-      says({ content: "Yes." }),
+      deltaChunk({ content: "Yes." }),
       ended("stop", "end_turn"),
       {
         ...counted(1_104, 5, { cached_tokens: 1_000, cache_write_tokens: 100, cache_write_1h_tokens: 40 }),
@@ -246,7 +252,7 @@ export const RECORDED: Record<string, Recorded> = {
     ],
     chunks: [
       ROLE,
-      says({ content: "I " }),
+      deltaChunk({ content: "I " }),
       ended("content_filter", "refusal", { stop_details: { type: "refusal", category: "bio", explanation: null } }),
       counted(25, 2),
     ],
@@ -268,7 +274,12 @@ export const RECORDED: Record<string, Recorded> = {
       stop(0),
       ...end("stop_sequence", undefined, { stop_sequence: "3" }),
     ],
-    chunks: [ROLE, says({ content: "1 2" }), ended("stop", "stop_sequence", { stop_sequence: "3" }), counted(25, 15)],
+    chunks: [
+      ROLE,
+      deltaChunk({ content: "1 2" }),
+      ended("stop", "stop_sequence", { stop_sequence: "3" }),
+      counted(25, 15),
+    ],
   },
   "an error in the middle": {
     events: [
@@ -279,7 +290,7 @@ export const RECORDED: Record<string, Recorded> = {
     ],
     chunks: [
       ROLE,
-      says({ content: "Half" }),
+      deltaChunk({ content: "Half" }),
       { ...HEAD, choices: [], error: { message: "Overloaded", code: 529, type: "overloaded_error" } },
     ],
   },
@@ -300,7 +311,7 @@ export const RECORDED: Record<string, Recorded> = {
       PING,
       ...end("end_turn"),
     ],
-    chunks: [ROLE, says({ content: "Hi" }), ended("stop", "end_turn"), counted(25, 15)],
+    chunks: [ROLE, deltaChunk({ content: "Hi" }), ended("stop", "end_turn"), counted(25, 15)],
   },
   "a search of the web, and words that cite it": {
     events: [
@@ -323,7 +334,7 @@ export const RECORDED: Record<string, Recorded> = {
     ],
     chunks: [
       ROLE,
-      says({
+      deltaChunk({
         reasoning_details: [
           {
             type: "reasoning.server_tool_call",
@@ -336,9 +347,9 @@ export const RECORDED: Record<string, Recorded> = {
           },
         ],
       }),
-      says({ content: "So: " }),
-      says({ content: "9 million" }),
-      says({
+      deltaChunk({ content: "So: " }),
+      deltaChunk({ content: "9 million" }),
+      deltaChunk({
         annotations: [
           {
             type: "url_citation",
@@ -365,7 +376,7 @@ export const RECORDED: Record<string, Recorded> = {
     ],
     chunks: [
       ROLE,
-      says({
+      deltaChunk({
         reasoning_details: [
           {
             type: "reasoning.server_tool_call",

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { advance as speak, finish, newEventState } from "../../../src/formats/messages/events.ts"
+import { advance as advanceEvents, finish, newEventState } from "../../../src/formats/messages/events.ts"
 import { toMessagesResult } from "../../../src/formats/messages/from-chat.ts"
 import { MessagesRequest } from "../../../src/formats/messages/schemas.ts"
 import { toChatRequest } from "../../../src/formats/messages/to-chat.ts"
@@ -8,7 +8,7 @@ import { advance, newMessagesReading } from "../../../src/formats/messages/upstr
 import { toChatResult } from "../../../src/formats/messages/upstream/to-result.ts"
 import { toTokens } from "../../../src/formats/chat/meter.ts"
 import type { Json } from "./recorded.ts"
-import { blocksOf, callOf, chunkOf, detailOf, expectWellFormed, facts, told } from "./told.ts"
+import { blocksOf, callOf, chunkOf, detailOf, expectWellFormed, facts, eventsOf } from "./events-of.ts"
 
 const format = "anthropic-claude-v1"
 const word = fc.string({ minLength: 1, maxLength: 4 })
@@ -19,9 +19,9 @@ const count = fc.nat({ max: 1_000 })
 const args = fc
   .tuple(fc.dictionary(word, fc.jsonValue(), { maxKeys: 3 }), fc.array(fc.nat(), { maxLength: 3 }))
   .map(([value, places]) => {
-    const whole = JSON.stringify(value)
-    const at = [0, ...places.map((place) => place % whole.length).sort((a, b) => a - b), whole.length]
-    return at.slice(1).map((to, index) => whole.slice(at[index], to))
+    const complete = JSON.stringify(value)
+    const at = [0, ...places.map((place) => place % complete.length).sort((a, b) => a - b), complete.length]
+    return at.slice(1).map((to, index) => complete.slice(at[index], to))
   })
 
 /** A response as chat chunks, whose calls interleave where providers do. */
@@ -34,18 +34,18 @@ const answer = fc
     cut: fc.boolean(),
     usage: fc.record({ fresh: count, cached: count, written: count, completion: count, reasoning: fc.option(count) }),
   })
-  .map(({ thoughts, spoken, calls, order, cut, usage }) => {
+  .map(({ thoughts, spoken: texts, calls, order, cut, usage }) => {
     let index = -1
     const details = thoughts.flatMap((thought) => {
       index += 1
-      const own = { type: "reasoning.text", format, index }
-      const told: Json[] = [
-        ...thought.pieces.map((text) => ({ ...own, text })),
-        { ...own, signature: thought.signature },
+      const base = { type: "reasoning.text", format, index }
+      const eventsOf: Json[] = [
+        ...thought.pieces.map((text) => ({ ...base, text })),
+        { ...base, signature: thought.signature },
       ]
-      if (thought.sealed === null) return told
+      if (thought.sealed === null) return eventsOf
       index += 1
-      return [...told, { type: "reasoning.encrypted", data: thought.sealed, format, index }]
+      return [...eventsOf, { type: "reasoning.encrypted", data: thought.sealed, format, index }]
     })
     const queues: Json[][] = calls.map((call, at) => [
       { index: at, id: `call_${at}`, type: "function", function: { name: call.name, arguments: "" } },
@@ -62,7 +62,7 @@ const answer = fc
     return [
       chunkOf({ role: "assistant", content: "" }),
       ...details.map(detailOf),
-      ...spoken.map((content) => chunkOf({ content })),
+      ...texts.map((content) => chunkOf({ content })),
       ...interleaved.map(callOf),
       chunkOf({}, cut ? "length" : calls.length > 0 ? "tool_calls" : "stop"),
       {
@@ -106,13 +106,13 @@ function meaningOf(chunks: readonly Json[]): Json {
 test("a chat stream translated to Messages and back keeps its content", () => {
   fc.assert(
     fc.property(answer, (chunks) => {
-      const events = told(chunks)
+      const events = eventsOf(chunks)
       expectWellFormed(events)
       let state = newMessagesReading()
       const again = events.flatMap((event) => {
-        const [next, told] = advance(state, event)
+        const [next, eventsOf] = advance(state, event)
         state = next
-        return told
+        return eventsOf
       })
       expect(meaningOf(again)).toEqual(meaningOf(chunks))
       expect(state.phase).toBe("over")
@@ -125,7 +125,7 @@ test("text and complete tool calls are sent at once: the end of the stream adds 
     fc.property(answer, (chunks) => {
       let state = newEventState(facts())
       const before = chunks.flatMap((chunk) => {
-        const [next, events] = speak(state, chunk)
+        const [next, events] = advanceEvents(state, chunk)
         state = next
         return events
       })
@@ -141,15 +141,15 @@ test("text and complete tool calls are sent at once: the end of the stream adds 
 test("a non-streamed response equals the assembled stream", () => {
   fc.assert(
     fc.property(answer, (chunks) => {
-      const events = told(chunks)
+      const events = eventsOf(chunks)
       const streamed = blocksOf(events).map((block) =>
         typeof block["input"] === "string" ? { ...block, input: JSON.parse(block["input"]) as Json } : block,
       )
       let state = newMessagesReading()
       for (const event of events) [state] = advance(state, event)
       const message = { type: "message", ...(events.at(-2)?.["delta"] as Json), content: streamed }
-      const whole = toMessagesResult(toChatResult(message), facts())
-      expect(whole.content).toEqual(streamed)
+      const complete = toMessagesResult(toChatResult(message), facts())
+      expect(complete.content).toEqual(streamed)
     }),
   )
 })
@@ -158,16 +158,18 @@ test("a response sent back in the next request is restored unchanged", () => {
   fc.assert(
     fc.property(answer, (chunks) => {
       const { text, calls, details } = meaningOf(chunks) as { text: string; calls: string[][]; details: Json[] }
-      const content = blocksOf(told(chunks)).map((block) =>
+      const content = blocksOf(eventsOf(chunks)).map((block) =>
         typeof block["input"] === "string" ? { ...block, input: JSON.parse(block["input"]) as Json } : block,
       )
       const request = MessagesRequest.parse({ model: "m", max_tokens: 9, messages: [{ role: "assistant", content }] })
       const [message] = toChatRequest(request).messages as Json[]
       expect(message?.["content"] ?? "").toBe(text)
-      const said = ((message?.["tool_calls"] ?? []) as { id: string; function: Json }[]).map(
+      const toolUses = ((message?.["tool_calls"] ?? []) as { id: string; function: Json }[]).map(
         ({ id, function: called }) => [id, called["name"], called["arguments"]],
       )
-      expect(said).toEqual(calls.map(([id, name, encoded]) => [id, name, JSON.stringify(JSON.parse(encoded ?? ""))]))
+      expect(toolUses).toEqual(
+        calls.map(([id, name, encoded]) => [id, name, JSON.stringify(JSON.parse(encoded ?? ""))]),
+      )
       const thought = ((message?.["reasoning_details"] ?? []) as Json[]).map((detail) => ({ text: "", ...detail }))
       expect(thought).toEqual(details)
     }),

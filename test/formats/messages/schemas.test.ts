@@ -5,11 +5,11 @@ import type { Json } from "./recorded.ts"
 
 const SMALLEST = { model: "maker/model", max_tokens: 100, messages: [{ role: "user", content: "Hi" }] }
 
-function wordsFor(fields: Json): string {
+function errorFor(fields: Json): string {
   const parsed = MessagesRequest.safeParse({ ...SMALLEST, ...fields })
   return parsed.success ? "" : explain(parsed.error)
 }
-const said = (content: unknown, role = "user") => ({ messages: [{ role, content }] })
+const withContent = (content: unknown, role = "user") => ({ messages: [{ role, content }] })
 
 describe("a Messages request is accepted", () => {
   test.each([
@@ -22,11 +22,11 @@ describe("a Messages request is accepted", () => {
     ],
     ["with a tool of the wire itself", { tools: [{ type: "bash_20250124", name: "bash" }] }],
     ["with a tool of the gateway", { tools: [{ type: "openrouter:datetime" }] }],
-    ["with a block that is not known", said([{ type: "container_upload", file_id: "f" }])],
-    ["with cited words", said([{ type: "text", text: "x", citations: [] }], "assistant")],
-    ["with thoughts of another day", said([{ type: "thinking", thinking: "x" }], "assistant")],
+    ["with a block that is not known", withContent([{ type: "container_upload", file_id: "f" }])],
+    ["with cited words", withContent([{ type: "text", text: "x", citations: [] }], "assistant")],
+    ["with thoughts of another day", withContent([{ type: "thinking", thinking: "x" }], "assistant")],
   ])("%s", (_, fields) => {
-    expect(wordsFor(fields)).toBe("")
+    expect(errorFor(fields)).toBe("")
   })
 
   test("keeps unknown fields, and stream defaults to false", () => {
@@ -41,8 +41,8 @@ describe("a Messages request is rejected with the field and the rule", () => {
     [{ max_tokens: 1.5 }, "max_tokens: must be an integer of at least 1"],
     [{ messages: [] }, "messages: must have at least 1 message"],
     [{ messages: "Hi" }, "messages: must be an array of messages"],
-    [said("x", "tool"), "messages[0].role: must have a role: user, assistant or system"],
-    [said(7), "messages[0].content: must be a string or an array of content blocks"],
+    [withContent("x", "tool"), "messages[0].role: must have a role: user, assistant or system"],
+    [withContent(7), "messages[0].content: must be a string or an array of content blocks"],
     [{ system: 7 }, "system: must be a string or an array of text blocks"],
     [{ temperature: 1.2 }, "temperature: must be a number from 0 to 1"],
     [{ top_p: 2 }, "top_p: must be from 0 to 1"],
@@ -75,28 +75,28 @@ describe("a Messages request is rejected with the field and the rule", () => {
       { provider: { sort: "luck" } },
       "provider.sort: accepts price, throughput, latency, exacto or an object with by and partition",
     ],
-  ])("%j", (fields, words) => {
-    expect(wordsFor(fields)).toBe(`${words}.`)
+  ])("%j", (fields, message) => {
+    expect(errorFor(fields)).toBe(`${message}.`)
   })
 
   test.each([
-    [said([{ type: "text" }]), "messages[0].content[0].text: must be a string"],
+    [withContent([{ type: "text" }]), "messages[0].content[0].text: must be a string"],
     [
-      said([{ type: "image", source: { type: "ftp" } }]),
+      withContent([{ type: "image", source: { type: "ftp" } }]),
       "messages[0].content[0].source.type: must have a type: base64, url or file",
     ],
     [
-      said([{ type: "tool_use", id: "a", name: "f", input: "{}" }], "assistant"),
+      withContent([{ type: "tool_use", id: "a", name: "f", input: "{}" }], "assistant"),
       "messages[0].content[0].input: must be an object",
     ],
     [
-      said([{ type: "tool_result", tool_use_id: "a", content: [{ type: "tool_use" }] }]),
+      withContent([{ type: "tool_result", tool_use_id: "a", content: [{ type: "tool_use" }] }]),
       "messages[0].content[0].content[0].type: must have a type: text, image, document or search_result",
     ],
     [{ system: [{ type: "text", text: 7 }] }, "system[0].text: must be a string"],
     [{ tools: [{ name: "f" }] }, "tools[0].input_schema: must be a JSON schema object"],
     [{ tools: [{ name: "f f", input_schema: {} }] }, "tools[0].name: must be 1 to 128 letters, digits, _ or -"],
-  ])("in a list: %j", (fields, words) => {
-    expect(wordsFor(fields)).toBe(`${words}.`)
+  ])("in a list: %j", (fields, message) => {
+    expect(errorFor(fields)).toBe(`${message}.`)
   })
 })

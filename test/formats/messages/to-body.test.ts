@@ -246,12 +246,12 @@ describe("user content", () => {
       { type: "file", file: { file_data: "data:text/plain;base64,*" } },
       "messages[1].content[1].file.file_data: is not valid base64",
     ],
-  ])("%j is rejected with its path", (part, words) => {
+  ])("%j is rejected with its path", (part, message) => {
     const messages = [
       { role: "system", content: "S" },
       { role: "user", content: [{ type: "text", text: "x" }, part] },
     ]
-    expect(() => bodyOf({ messages })).toThrow(words)
+    expect(() => bodyOf({ messages })).toThrow(message)
     expect(() => bodyOf({ messages })).toThrow(expect.objectContaining({ code: "invalid_request", status: 400 }))
   })
 })
@@ -311,9 +311,9 @@ describe("a conversation", () => {
   test.each([
     ["{", "messages[0].tool_calls[0].function.arguments: must be JSON"],
     ["[1]", "messages[0].tool_calls[0].function.arguments: must be a JSON object"],
-  ])("with tool arguments %s is rejected with their path", (encoded, words) => {
+  ])("with tool arguments %s is rejected with their path", (encoded, message) => {
     const call = { id: "a", function: { name: "f", arguments: encoded } }
-    expect(() => bodyOf({ messages: [{ role: "assistant", tool_calls: [call] }] })).toThrow(words)
+    expect(() => bodyOf({ messages: [{ role: "assistant", tool_calls: [call] }] })).toThrow(message)
   })
 
   test("merges consecutive messages of one role and drops empty ones", () => {
@@ -580,10 +580,10 @@ describe("thinking", () => {
     const foreign = {
       reasoning_details: [{ type: "reasoning.text", text: "t", signature: "s", format: "google-gemini-v1" }],
     }
-    const own = { reasoning_details: [{ type: "reasoning.text", text: "t", signature: "s" }] }
+    const signed = { reasoning_details: [{ type: "reasoning.text", text: "t", signature: "s" }] }
     expect(bodyOf({ messages: conversation({}), reasoning_effort: "low" })).not.toHaveProperty("thinking")
     expect(bodyOf({ messages: conversation(foreign), reasoning_effort: "low" })).not.toHaveProperty("thinking")
-    expect(bodyOf({ messages: conversation(own), reasoning_effort: "low" })).toHaveProperty("thinking")
+    expect(bodyOf({ messages: conversation(signed), reasoning_effort: "low" })).toHaveProperty("thinking")
     const later = [...conversation({}), { role: "assistant", content: "So." }, { role: "user", content: "And?" }]
     expect(bodyOf({ messages: later, reasoning_effort: "low" })).toHaveProperty("thinking")
   })

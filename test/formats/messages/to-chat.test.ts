@@ -126,7 +126,8 @@ describe("a Messages request translated to chat", () => {
 })
 
 describe("system", () => {
-  const system = (words: unknown) => (messagesOf(SMALLEST.messages, { system: words }) as Json[]).slice(0, -1)
+  const system = (instructions: unknown) =>
+    (messagesOf(SMALLEST.messages, { system: instructions }) as Json[]).slice(0, -1)
 
   test.each([
     ["nothing", [], []],
@@ -149,8 +150,8 @@ describe("system", () => {
         },
       ],
     ],
-  ])("%s", (_, words, expected) => {
-    expect(system(words)).toEqual(expected)
+  ])("%s", (_, instructions, expected) => {
+    expect(system(instructions)).toEqual(expected)
   })
 
   test("stays in the middle of the conversation", () => {

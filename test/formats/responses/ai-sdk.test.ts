@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { toResponsesResult } from "../../../src/formats/responses/from-chat.ts"
 import { DONE_FRAME, toEventFrame } from "../../../src/formats/sse/frames.ts"
 import { concat } from "../../../src/support/bytes.ts"
-import { asked, chunkOf, facts, type Json, resultOf, told } from "./asked.ts"
+import { requestOf, chunkOf, facts, type Json, resultOf, eventsOf } from "./events-of.ts"
 
 /** @ai-sdk/openai rejects a non-streamed response if one item has a type or lacks a field of its schema. */
 const answers = (answer: () => Response) =>
@@ -23,8 +23,8 @@ const ANNOTATIONS = [
 ]
 
 function readBy(message: Json): Promise<{ text: string; sources: unknown[] }> {
-  const whole = toResponsesResult(resultOf(message), asked(), facts())
-  return generateText({ model: answers(() => Response.json(whole)), prompt: "Hi", maxRetries: 0 })
+  const document = toResponsesResult(resultOf(message), requestOf(), facts())
+  return generateText({ model: answers(() => Response.json(document)), prompt: "Hi", maxRetries: 0 })
 }
 
 describe("@ai-sdk/openai reads", () => {
@@ -41,7 +41,7 @@ describe("@ai-sdk/openai reads", () => {
 
   test("a stream with server tool runs", async () => {
     const datetime = run({ type: "openrouter:datetime", datetime: "now", timezone: "UTC" })
-    const events = told([
+    const events = eventsOf([
       chunkOf({ reasoning_details: [datetime] }),
       chunkOf({ reasoning_details: [SEARCH] }),
       chunkOf({ content: "Late.", annotations: ANNOTATIONS }),

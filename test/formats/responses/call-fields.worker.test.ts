@@ -8,7 +8,7 @@ import { ResponsesRequest } from "../../../src/formats/responses/schemas.ts"
 import { toChatRequest } from "../../../src/formats/responses/to-chat.ts"
 import { mockProvider } from "../../support/played.ts"
 import { newWorkspace, expectJson } from "../../support/world.ts"
-import { asked, callDelta, chunkOf, facts, finalOf, type Json, resultOf, told } from "./asked.ts"
+import { requestOf, callDelta, chunkOf, facts, finalOf, type Json, resultOf, eventsOf } from "./events-of.ts"
 import { expectWellFormed } from "./well-formed.ts"
 
 let stop = () => {}
@@ -36,7 +36,7 @@ const callsIn = (input: unknown[]) => {
 
 describe("extra fields of a tool call on /responses", () => {
   test("come back on that call only", () => {
-    const { output } = toResponsesResult(resultOf({ tool_calls: CALLS }, "tool_calls"), asked(), facts())
+    const { output } = toResponsesResult(resultOf({ tool_calls: CALLS }, "tool_calls"), requestOf(), facts())
     const input = [{ role: "user", content: "Hi" }, ...output, ...outputs(["A", "B", "C"])]
     expect(callsIn(input)).toEqual(CALLS)
     expect(callsIn(input.map((item) => kept(item)))).toEqual(CALLS)
@@ -46,7 +46,7 @@ describe("extra fields of a tool call on /responses", () => {
   })
 
   test("are sent in a stream, however late they arrive", () => {
-    const events = told([
+    const events = eventsOf([
       callDelta({ index: 0, id: "A", function: { name: "f", arguments: '{"of":' } }),
       callDelta({ index: 0, function: { arguments: '"A"}' }, ...SIGNED }),
       callDelta({ index: 1, ...call("B") }),
@@ -59,7 +59,7 @@ describe("extra fields of a tool call on /responses", () => {
   test("stay with the call that they arrived with, in any order of calls", () => {
     const named = (index: number) => ({ index, id: CALLS[index]?.id, function: { name: "f" } })
     const rest = (index: number) => ({ index, function: { arguments: CALLS[index]?.function.arguments } })
-    const events = told([
+    const events = eventsOf([
       callDelta(named(1)),
       callDelta({ ...named(0), ...SIGNED }),
       callDelta(rest(1)),
@@ -70,18 +70,18 @@ describe("extra fields of a tool call on /responses", () => {
   })
 
   test("go to the last call with their id, wherever its output is", () => {
-    const { output } = toResponsesResult(resultOf({ tool_calls: [CALLS[0]] }, "tool_calls"), asked(), facts())
-    const [item, carried] = output
-    const again = callsIn([{ ...item }, ...outputs(["A"]), { ...item }, ...outputs(["A"]), { ...carried }])
+    const { output } = toResponsesResult(resultOf({ tool_calls: [CALLS[0]] }, "tool_calls"), requestOf(), facts())
+    const [item, reasoning] = output
+    const again = callsIn([{ ...item }, ...outputs(["A"]), { ...item }, ...outputs(["A"]), { ...reasoning }])
     expect(again).toEqual([call("A"), CALLS[0]])
   })
 
   test("cannot override the call itself", () => {
     const fields = { id: "B", function: { name: "g", arguments: "{}" }, extra: 1 }
-    const carried = encodeBlob({ type: CALL_FIELDS, tool_call_id: "A", fields })
+    const reasoning = encodeBlob({ type: CALL_FIELDS, tool_call_id: "A", fields })
     const input = [
       { type: "function_call", call_id: "A", name: "f", arguments: '{"of":"A"}' },
-      { type: "reasoning", summary: [], encrypted_content: carried },
+      { type: "reasoning", summary: [], encrypted_content: reasoning },
       {
         type: "reasoning",
         summary: [],
@@ -106,19 +106,19 @@ test("extra fields of a tool call come back on /messages", () => {
 test("a tool call that the gateway ran is replayed with its extra fields", async () => {
   const { as } = await newWorkspace()
   const datetime = { ...call("A", SIGNED), function: { name: "datetime", arguments: "{}" } }
-  const whole = (message: Json, finish = "stop") =>
+  const toResponse = (message: Json, finish = "stop") =>
     Response.json({ choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: finish }] })
   const provider = mockProvider(({ body }) =>
     JSON.stringify(body["messages"]).includes('"tool"')
-      ? whole({ content: "Late." })
-      : whole({ content: null, tool_calls: [datetime] }, "tool_calls"),
+      ? toResponse({ content: "Late." })
+      : toResponse({ content: null, tool_calls: [datetime] }, "tool_calls"),
   )
   ;({ stop } = provider)
   const body = { model: "played/m1", tools: [{ type: "openrouter:datetime" }] }
   const { output } = await expectJson<{ output: Json[] }>(200, as.post("/responses", { ...body, input: "Hi" }))
   const input = [{ role: "user", content: "Hi" }, ...output, { role: "user", content: "And now?" }]
   await expectJson(200, as.post("/responses", { ...body, input }))
-  const messages = provider.asked.map((asked) => asked.body["messages"] as Json[])
+  const messages = provider.asked.map(({ body }) => body["messages"] as Json[])
   expect(messages).toHaveLength(3)
   for (const [, turn] of messages.slice(1)) expect(turn?.["tool_calls"]).toEqual([datetime])
 })

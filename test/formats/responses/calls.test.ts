@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { advance, type EventState, newEventState } from "../../../src/formats/responses/events.ts"
 import type { ResponsesEvent } from "../../../src/formats/responses/schemas.ts"
-import { asked, callDelta, chunkOf, facts, finalOf, type Json, play, told } from "./asked.ts"
+import { requestOf, callDelta, chunkOf, facts, finalOf, type Json, runSteps, eventsOf } from "./events-of.ts"
 import { expectWellFormed } from "./well-formed.ts"
 
 const callsOf = (events: readonly ResponsesEvent[]) =>
@@ -151,7 +151,7 @@ describe("numbering and names of tool calls by providers", () => {
     ],
   ]
   test.each(cases)("%s", (_, chunks, calls) => {
-    const events = told([...chunks, chunkOf({}, "tool_calls")])
+    const events = eventsOf([...chunks, chunkOf({}, "tool_calls")])
     expect(callsOf(events)).toEqual(calls)
     expectWellFormed(events)
   })
@@ -159,7 +159,9 @@ describe("numbering and names of tool calls by providers", () => {
   test("a tool call is sent with its first arguments, with the next call, or at the end", () => {
     const begunBy = (...chunks: Json[]) => {
       const steps = chunks.map((chunk) => (state: EventState) => advance(state, chunk))
-      const added = play(newEventState(asked(), facts()), steps).filter(({ type }) => type.endsWith("item.added"))
+      const added = runSteps(newEventState(requestOf(), facts()), steps).filter(({ type }) =>
+        type.endsWith("item.added"),
+      )
       return added.map(({ item }) => (item as Json)["name"])
     }
     expect(begunBy(begin("a", 0, "f"))).toEqual([])
@@ -168,7 +170,7 @@ describe("numbering and names of tool calls by providers", () => {
   })
 
   test("a tool call that a limit cut before its arguments has none", () => {
-    const events = told([begin("a", 0, "f", "{}"), begin("b", 1, "g"), chunkOf({}, "length")])
+    const events = eventsOf([begin("a", 0, "f", "{}"), begin("b", 1, "g"), chunkOf({}, "length")])
     expect(callsOf(events)).toEqual([
       ["a", "f", "{}"],
       ["b", "g", ""],

@@ -8,7 +8,7 @@ import { toChatRequest } from "../../../src/formats/responses/to-chat.ts"
 import { concat } from "../../../src/support/bytes.ts"
 import { DONE_FRAME, toEventFrame } from "../../../src/formats/sse/frames.ts"
 import { ChatRequest } from "../../../src/formats/schemas.ts"
-import { asked, chunkOf, facts, finalOf, type Json, play, resultOf, told, USAGE } from "./asked.ts"
+import { requestOf, chunkOf, facts, finalOf, type Json, runSteps, resultOf, eventsOf, USAGE } from "./events-of.ts"
 
 /** The published clients, with the gateway's responses in place of a network. */
 
@@ -59,7 +59,7 @@ function streamed(events: readonly ResponsesEvent[]): () => Response {
 
 function failing(): ResponsesEvent[] {
   const failure = { code: 502, message: "It broke off.", error_type: "provider_unavailable" }
-  return play(newEventState(asked(REQUEST), facts()), [
+  return runSteps(newEventState(requestOf(REQUEST), facts()), [
     start,
     (state) => advance(state, chunkOf({ content: "Half" })),
     keepAlive,
@@ -67,7 +67,7 @@ function failing(): ResponsesEvent[] {
   ])
 }
 
-const whole = toResponsesResult(resultOf(MESSAGE, "stop", { usage: USAGE }), asked(REQUEST), facts())
+const document = toResponsesResult(resultOf(MESSAGE, "stop", { usage: USAGE }), requestOf(REQUEST), facts())
 
 function openai(answer: () => Response): OpenAI {
   return new OpenAI({ apiKey: "sk-test", maxRetries: 0, fetch: () => Promise.resolve(answer()) })
@@ -84,20 +84,20 @@ function openrouter(answer: () => Response, seen: Json[] = []): OpenRouter {
 
 describe("the openai client", () => {
   test("reads a non-streamed response", async () => {
-    const response = await openai(() => Response.json(whole)).responses.create({ model: "m", input: "Hi" })
+    const response = await openai(() => Response.json(document)).responses.create({ model: "m", input: "Hi" })
     expect(response.output_text).toBe("Hello")
     expect(response.output.map(({ type }) => type)).toEqual(["reasoning", "message", "function_call"])
   })
 
   test("returns the response of the last event of a stream", async () => {
-    const events = told(CHUNKS, asked(REQUEST))
+    const events = eventsOf(CHUNKS, requestOf(REQUEST))
     const final = await openai(streamed(events)).responses.stream({ model: "m", input: "Hi" }).finalResponse()
     expect(final).toMatchObject({ status: "completed", output_text: "Hello" })
     expect(final.output).toMatchObject(finalOf(events).output)
   })
 
   test("assembles the same response from the events before the last one", async () => {
-    const events = told(CHUNKS, asked(REQUEST))
+    const events = eventsOf(CHUNKS, requestOf(REQUEST))
     const cut = streamed(events.slice(0, -1))
     const final = await openai(cut).responses.stream({ model: "m", input: "Hi" }).finalResponse()
     expect(final.output).toMatchObject(finalOf(events).output)
@@ -120,7 +120,7 @@ describe("the openai client", () => {
 
 describe("the @openrouter/sdk client", () => {
   test("reads a non-streamed response with every item", async () => {
-    const client = openrouter(() => Response.json(whole))
+    const client = openrouter(() => Response.json(document))
     const result = await client.responses.send({ responsesRequest: { model: "m", input: "Hi", stream: false } })
     if (!("output" in result)) throw new Error("A stream came.")
     expect(result.output.map(({ type }) => type)).toEqual(["reasoning", "message", "function_call"])
@@ -129,11 +129,11 @@ describe("the @openrouter/sdk client", () => {
   })
 
   test.each([
-    ["finished", () => told(CHUNKS, asked(REQUEST))],
-    ["cut by a limit", () => told([...CHUNKS.slice(0, 6), chunkOf({}, "length")], asked(REQUEST))],
+    ["finished", () => eventsOf(CHUNKS, requestOf(REQUEST))],
+    ["cut by a limit", () => eventsOf([...CHUNKS.slice(0, 6), chunkOf({}, "length")], requestOf(REQUEST))],
     ["failed", failing],
-  ])("knows every event of a stream that %s", async (_, tell) => {
-    const events = tell()
+  ])("knows every event of a stream that %s", async (_, eventsFor) => {
+    const events = eventsFor()
     const client = openrouter(streamed(events))
     const stream = await client.responses.send({ responsesRequest: { model: "m", input: "Hi", stream: true } })
     if ("output" in stream) throw new Error("A document came.")
@@ -147,7 +147,7 @@ describe("the @openrouter/sdk client", () => {
 
   test("sends the output back as the next turn of the conversation", async () => {
     const seen: Json[] = []
-    const first = await openrouter(() => Response.json(whole)).responses.send({
+    const first = await openrouter(() => Response.json(document)).responses.send({
       responsesRequest: { model: "m", input: "Hi" },
     })
     if (!("output" in first)) throw new Error("A stream came.")
@@ -156,7 +156,7 @@ describe("the @openrouter/sdk client", () => {
       ...(first.output as []),
       { type: "function_call_output" as const, callId: "a", output: "out" },
     ]
-    await openrouter(() => Response.json(whole), seen).responses.send({ responsesRequest: { model: "m", input } })
+    await openrouter(() => Response.json(document), seen).responses.send({ responsesRequest: { model: "m", input } })
     const chat = toChatRequest(ResponsesRequest.parse(seen[0]))
     expect(ChatRequest.parse(chat).messages).toEqual([
       { role: "user", content: "Hi" },

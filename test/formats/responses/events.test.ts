@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest"
 import { advance, fail, finish, keepAlive, newEventState, start } from "../../../src/formats/responses/events.ts"
 import type { ResponsesEvent } from "../../../src/formats/responses/schemas.ts"
 import { toEventFrame } from "../../../src/formats/sse/frames.ts"
-import { asked, callDelta, chunkOf, COMPLETED_AT, facts, finalOf, play, told, USAGE } from "./asked.ts"
+import { requestOf, callDelta, chunkOf, COMPLETED_AT, facts, finalOf, runSteps, eventsOf, USAGE } from "./events-of.ts"
 
 const typesOf = (events: readonly ResponsesEvent[]) => events.map(({ type }) => type.replace("response.", ""))
 
 describe("events of a response", () => {
   test("stream a text", () => {
-    const events = told([
+    const events = eventsOf([
       chunkOf({ role: "assistant", content: "" }),
       chunkOf({ content: "Hel" }),
       chunkOf({ content: "lo" }),
@@ -47,7 +47,7 @@ describe("events of a response", () => {
   })
 
   test("stream reasoning, a refusal and a tool call", () => {
-    const events = told([
+    const events = eventsOf([
       chunkOf({ reasoning: "H" }),
       chunkOf({ reasoning: "m." }),
       chunkOf({ refusal: "No." }),
@@ -79,7 +79,7 @@ describe("events of a response", () => {
     const detail = (index: number, summary: string) =>
       chunkOf({ reasoning_details: [{ type: "reasoning.summary", index, summary }] })
     const sealed = { type: "reasoning.encrypted", data: "sealed", index: 1 }
-    const events = told([
+    const events = eventsOf([
       detail(0, "A"),
       detail(0, "B"),
       detail(1, "C"),
@@ -105,7 +105,7 @@ describe("events of a response", () => {
   })
 
   test("join a separate signature to the reasoning that it signs", () => {
-    const events = told([
+    const events = eventsOf([
       chunkOf({ reasoning_details: [{ type: "reasoning.text", index: 0, text: "Hm." }] }),
       chunkOf({ reasoning_details: [{ type: "reasoning.text", index: 0, signature: "s" }] }),
       chunkOf({ content: "So." }, "stop"),
@@ -114,7 +114,7 @@ describe("events of a response", () => {
   })
 
   test("do not split a message at reasoning in its middle", () => {
-    const events = told([
+    const events = eventsOf([
       chunkOf({ content: "One, " }),
       chunkOf({ reasoning_details: [{ type: "reasoning.encrypted", data: "sealed" }] }),
       chunkOf({ content: "two." }, "stop"),
@@ -126,8 +126,11 @@ describe("events of a response", () => {
   })
 
   test("carry the usage and cost known at the end instead of those in the chunks", () => {
-    const [spoken] = advance(newEventState(asked(), facts()), { ...chunkOf({ content: "Hi." }, "stop"), usage: USAGE })
-    const [, events] = finish(spoken, {
+    const [advanced] = advance(newEventState(requestOf(), facts()), {
+      ...chunkOf({ content: "Hi." }, "stop"),
+      usage: USAGE,
+    })
+    const [, events] = finish(advanced, {
       completedAt: COMPLETED_AT,
       cost: 2,
       metadata: { service_metadata: { attempt: 1 } },
@@ -136,7 +139,7 @@ describe("events of a response", () => {
   })
 
   test("carry the echo of the upstream body", () => {
-    const events = told([{ choices: [], debug: { echo_upstream_body: { model: "m" } } }])
+    const events = eventsOf([{ choices: [], debug: { echo_upstream_body: { model: "m" } } }])
     expect(events[2]).toMatchObject({ type: "response.debug", debug: { echo_upstream_body: { model: "m" } } })
   })
 })
@@ -145,7 +148,7 @@ describe("a response that fails", () => {
   const failure = { code: 502, message: "It broke off.", error_type: "provider_unavailable" }
 
   test("closes its open items and emits nothing after response.failed", () => {
-    const events = play(newEventState(asked(), facts()), [
+    const events = runSteps(newEventState(requestOf(), facts()), [
       start,
       (state) => advance(state, chunkOf({ content: "Half" })),
       (state) => fail(state, failure),
@@ -164,13 +167,13 @@ describe("a response that fails", () => {
   })
 
   test("before its first event emits created, in_progress and failed", () => {
-    const [, events] = fail(newEventState(asked(), facts()), failure)
+    const [, events] = fail(newEventState(requestOf(), facts()), failure)
     expect(typesOf(events)).toEqual(["created", "in_progress", "failed"])
   })
 
   test("at a chunk with an error carries its code and type", () => {
     const error = { code: 429, message: "Slow down.", metadata: { error_type: "rate_limit_exceeded" } }
-    const final = finalOf(told([chunkOf({ content: "Half" }), chunkOf({ content: "" }, "error", { error })]))
+    const final = finalOf(eventsOf([chunkOf({ content: "Half" }), chunkOf({ content: "" }, "error", { error })]))
     expect(final).toMatchObject({
       status: "failed",
       error: { code: "rate_limit_exceeded" },
@@ -180,7 +183,7 @@ describe("a response that fails", () => {
 })
 
 test("a heartbeat is an event with data", () => {
-  const [begun, first] = keepAlive(newEventState(asked(), facts()))
+  const [begun, first] = keepAlive(newEventState(requestOf(), facts()))
   expect(typesOf(first)).toEqual(["created", "in_progress"])
   const [, again] = keepAlive(begun)
   expect(again).toMatchObject([{ type: "response.in_progress", sequence_number: 2, response: { id: "resp_1" } }])

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest"
 import { encodeBlob } from "../../../src/formats/responses/opaque-blob.ts"
 import { toResponsesResult } from "../../../src/formats/responses/from-chat.ts"
 import { ResponsesResult } from "../../../src/formats/responses/schemas.ts"
-import { asked, facts, type Json, resultOf, USAGE } from "./asked.ts"
+import { requestOf, facts, type Json, resultOf, USAGE } from "./events-of.ts"
 
-function answered(message: Json, finishReason = "stop", further: Json = {}, request = asked()): ResponsesResult {
+function answered(message: Json, finishReason = "stop", further: Json = {}, request = requestOf()): ResponsesResult {
   return ResponsesResult.parse(toResponsesResult(resultOf(message, finishReason, further), request, facts()))
 }
 
@@ -15,7 +15,7 @@ const message = (content: Json[], status = "completed", id = "msg_1") => ({
   role: "assistant",
   content,
 })
-const text = (words: string) => ({ type: "output_text", text: words, annotations: [], logprobs: [] })
+const text = (value: string) => ({ type: "output_text", text: value, annotations: [], logprobs: [] })
 
 test("a response has every key that clients require", () => {
   expect(answered({ content: "Hi." }, "stop", { usage: USAGE, service_tier: "default" })).toEqual({
@@ -76,7 +76,7 @@ test("a response repeats the parameters of the request", () => {
     truncation: "auto",
     user: "u",
   }
-  expect(answered({ content: "Hi." }, "stop", {}, asked(fields))).toMatchObject(fields)
+  expect(answered({ content: "Hi." }, "stop", {}, requestOf(fields))).toMatchObject(fields)
 })
 
 describe("output", () => {
@@ -194,15 +194,15 @@ describe("output", () => {
       [message([text("See.")]), { type: "image_generation_call", id: "ig_2", status: "completed", result: "AA==" }],
     ],
   ]
-  test.each(cases)("%s", (_, said, output) => {
-    expect(answered(said).output).toEqual(output)
+  test.each(cases)("%s", (_, input, output) => {
+    expect(answered(input).output).toEqual(output)
   })
 
   test("has logprobs with the bytes that clients require", () => {
     const result = resultOf({ content: "é" })
     const choice = (result["choices"] as Json[])[0] as Json
     choice["logprobs"] = { content: [{ token: "é", logprob: -1, bytes: null }] }
-    const { output } = toResponsesResult(result, asked(), facts())
+    const { output } = toResponsesResult(result, requestOf(), facts())
     const logprobs = [{ token: "é", logprob: -1, bytes: [195, 169], top_logprobs: [] }]
     expect(output).toEqual([message([{ ...text("é"), logprobs }])])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { toChatRequest } from "../../../src/formats/responses/to-chat.ts"
 import { ChatRequest } from "../../../src/formats/schemas.ts"
-import { asked } from "./asked.ts"
+import { requestOf } from "./events-of.ts"
 
 const call = (id: string, name = "f") => ({ type: "function_call", call_id: id, name, arguments: `{"of":"${id}"}` })
 const chatCall = (id: string, name = "f") => ({
@@ -11,11 +11,11 @@ const chatCall = (id: string, name = "f") => ({
 })
 const output = (id: string) => ({ type: "function_call_output", call_id: id, output: `out of ${id}` })
 const toolMessage = (id: string) => ({ role: "tool", tool_call_id: id, content: `out of ${id}` })
-const text = (words: string) => ({ type: "input_text", text: words })
-const said = (words: string) => ({
+const text = (value: string) => ({ type: "input_text", text: value })
+const assistant = (value: string) => ({
   type: "message",
   role: "assistant",
-  content: [{ type: "output_text", text: words }],
+  content: [{ type: "output_text", text: value }],
 })
 
 describe("input becomes messages", () => {
@@ -92,7 +92,15 @@ describe("input becomes messages", () => {
     ],
     [
       "several calls of one answer",
-      [{ role: "user", content: "Go" }, said("Wait."), call("1"), call("2"), output("1"), output("2"), said("Done.")],
+      [
+        { role: "user", content: "Go" },
+        assistant("Wait."),
+        call("1"),
+        call("2"),
+        output("1"),
+        output("2"),
+        assistant("Done."),
+      ],
       [
         { role: "user", content: "Go" },
         { role: "assistant", content: "Wait.", tool_calls: [chatCall("1"), chatCall("2")] },
@@ -113,7 +121,7 @@ describe("input becomes messages", () => {
     ],
     [
       "a text between a call and its output",
-      [call("1"), said("Wait."), output("1")],
+      [call("1"), assistant("Wait."), output("1")],
       [{ role: "assistant", content: "Wait.", tool_calls: [chatCall("1")] }, toolMessage("1")],
     ],
     [
@@ -150,7 +158,7 @@ describe("input becomes messages", () => {
           signature: "signed",
           format: "openai-responses-v1",
         },
-        said("Yes."),
+        assistant("Yes."),
         call("1"),
         output("1"),
       ],
@@ -213,13 +221,13 @@ describe("input becomes messages", () => {
     ],
   ]
   test.each(cases)("%s", (_, input, messages) => {
-    const chat = toChatRequest(asked({ input }))
+    const chat = toChatRequest(requestOf({ input }))
     expect(chat.messages).toEqual(messages)
     expect(ChatRequest.parse(chat).messages).toEqual(messages)
   })
 
   test("instructions come first", () => {
-    const chat = toChatRequest(asked({ instructions: "Be brief." }))
+    const chat = toChatRequest(requestOf({ instructions: "Be brief." }))
     expect(chat.messages).toEqual([
       { role: "system", content: "Be brief." },
       { role: "user", content: "Hi" },
@@ -230,7 +238,7 @@ describe("input becomes messages", () => {
     [{ type: "item_reference", id: "x" }, "input[1].type: item_reference names an item that is stored"],
     [{ type: "computer_call", call_id: "x" }, "input[1].type: computer_call is not available"],
     [{ type: "local_shell_call_output", call_id: "x", output: "" }, "input[1].type: local_shell_call_output"],
-  ])("an item that chat lacks is rejected: %j", (item, words) => {
-    expect(() => toChatRequest(asked({ input: [{ role: "user", content: "Hi" }, item] }))).toThrow(words)
+  ])("an item that chat lacks is rejected: %j", (item, value) => {
+    expect(() => toChatRequest(requestOf({ input: [{ role: "user", content: "Hi" }, item] }))).toThrow(value)
   })
 })

@@ -3,7 +3,7 @@ import * as z from "zod"
 import { explain } from "../../../src/http/schema.ts"
 import { ResponsesRequest } from "../../../src/formats/responses/schemas.ts"
 
-function wordsFor(fields: Record<string, unknown>): string {
+function errorFor(fields: Record<string, unknown>): string {
   const parsed = ResponsesRequest.safeParse({ model: "m", input: "Hi", ...fields })
   return parsed.success ? "" : explain(parsed.error)
 }
@@ -70,8 +70,8 @@ describe("a field outside its range is rejected with what is accepted", () => {
     [{ max_tokens: "many" }, "max_tokens"],
     [{ debug: { echo_upstream_body: true } }, "debug: works with stream: true only"],
   ]
-  test.each(cases)("%j", (fields, words) => {
-    expect(wordsFor(fields)).toContain(words)
+  test.each(cases)("%j", (fields, message) => {
+    expect(errorFor(fields)).toContain(message)
   })
 })
 
@@ -81,7 +81,7 @@ test.each([
   { input: [{ type: "item_reference", id: "x" }], tools: [{ type: "mcp", server_label: "s" }] },
   { service_tier: "auto", store: false, stream: false, tool_choice: { type: "web_search_preview" } },
 ])("%j is accepted", (fields) => {
-  expect(wordsFor(fields)).toBe("")
+  expect(errorFor(fields)).toBe("")
 })
 
 test("unknown fields are kept", () => {

@@ -2,7 +2,18 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { advance, fail, keepAlive, newEventState, start } from "../../../src/formats/responses/events.ts"
 import { toResponsesResult } from "../../../src/formats/responses/from-chat.ts"
-import { asked, callDelta, chunkOf, facts, finalOf, type Json, play, resultOf, told, USAGE } from "./asked.ts"
+import {
+  requestOf,
+  callDelta,
+  chunkOf,
+  facts,
+  finalOf,
+  type Json,
+  runSteps,
+  resultOf,
+  eventsOf,
+  USAGE,
+} from "./events-of.ts"
 import { expectWellFormed } from "./well-formed.ts"
 
 const pieces = fc.array(fc.string({ minLength: 1, maxLength: 4 }), { maxLength: 5 })
@@ -19,7 +30,7 @@ const answer = fc
     order: fc.infiniteStream(fc.nat()),
     finishReason,
   })
-  .map(({ thought, signature, spoken, refused, calls, order, finishReason: reason }) => {
+  .map(({ thought, signature, spoken: texts, refused, calls, order, finishReason: reason }) => {
     const queues = calls.map((call, index) => [
       { index, id: `call-${index}`, function: { name: call.name, arguments: "" } },
       ...call.pieces.map((piece) => ({ index, function: { arguments: piece } })),
@@ -38,7 +49,7 @@ const answer = fc
       ...(signature === undefined
         ? []
         : [chunkOf({ reasoning_details: [{ type: "reasoning.text", index: 0, signature }] })]),
-      ...spoken.map((content) => chunkOf({ content })),
+      ...texts.map((content) => chunkOf({ content })),
       ...refused.map((refusal) => chunkOf({ refusal })),
       ...interleaved.map((call) => callDelta(call)),
       chunkOf({}, reason),
@@ -46,7 +57,7 @@ const answer = fc
     ]
     const details = thought.length > 0 || signature !== undefined
     const message = {
-      content: spoken.join(""),
+      content: texts.join(""),
       refusal: refused.join(""),
       ...(details && { reasoning_details: [{ type: "reasoning.text", text: thought.join(""), signature }] }),
       tool_calls: calls.map((call, index) => ({
@@ -61,9 +72,9 @@ const answer = fc
 test("a stream ends with the same response as its non-streamed form", () => {
   fc.assert(
     fc.property(answer, ({ chunks, result }) => {
-      const events = told(chunks)
+      const events = eventsOf(chunks)
       expectWellFormed(events)
-      expect(finalOf(events)).toEqual(toResponsesResult(result, asked(), facts()))
+      expect(finalOf(events)).toEqual(toResponsesResult(result, requestOf(), facts()))
     }),
   )
 })
@@ -112,11 +123,11 @@ test("arbitrary chunks in any order produce well-formed events", () => {
   fc.assert(
     fc.property(fc.array(anyDelta, { maxLength: 12 }), finishReason, (deltas, reason) => {
       const chunks = deltas.map((delta) => chunkOf(delta as Json))
-      expectWellFormed(told([...chunks, chunkOf({}, reason)]))
+      expectWellFormed(eventsOf([...chunks, chunkOf({}, reason)]))
       const failed = { code: 502, message: "It broke off.", error_type: "provider_unavailable" }
       const steps = chunks.map((chunk) => (state: ReturnType<typeof newEventState>) => advance(state, chunk))
       expectWellFormed(
-        play(newEventState(asked(), facts()), [start, ...steps, keepAlive, (state) => fail(state, failed)]),
+        runSteps(newEventState(requestOf(), facts()), [start, ...steps, keepAlive, (state) => fail(state, failed)]),
       )
     }),
   )
@@ -126,7 +137,7 @@ test("arbitrary JSON produces well-formed events", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (choice, delta) => {
       const shapes = [{ choices: choice }, { choices: [choice] }, { choices: [{ index: 0, delta }] }, { error: choice }]
-      expectWellFormed(told(shapes))
+      expectWellFormed(eventsOf(shapes))
     }),
   )
 })

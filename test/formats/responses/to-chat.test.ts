@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { toResponsesResult } from "../../../src/formats/responses/from-chat.ts"
 import { toChatRequest } from "../../../src/formats/responses/to-chat.ts"
-import { asked, facts, type Json, resultOf } from "./asked.ts"
+import { requestOf, facts, type Json, resultOf } from "./events-of.ts"
 
 describe("request fields translated to chat", () => {
   const parameters = { type: "object", properties: {} }
@@ -79,12 +79,12 @@ describe("request fields translated to chat", () => {
     ],
   ]
   test.each(cases)("%s", (_, fields, expected) => {
-    const { messages: __, model: ___, stream: ____, ...rest } = toChatRequest(asked(fields))
+    const { messages: __, model: ___, stream: ____, ...rest } = toChatRequest(requestOf(fields))
     expect(rest).toEqual(expected)
   })
 
   test("keep stream", () => {
-    expect(toChatRequest(asked({ stream: true })).stream).toBe(true)
+    expect(toChatRequest(requestOf({ stream: true })).stream).toBe(true)
   })
 })
 
@@ -108,8 +108,8 @@ test("reasoning details come back unchanged", () => {
   fc.assert(
     fc.property(fc.array(detail, { maxLength: 6 }), (details) => {
       const message = { content: "Yes.", reasoning_details: details }
-      const { output: items } = toResponsesResult(resultOf(message), asked(), facts())
-      const [answer] = toChatRequest(asked({ input: JSON.parse(JSON.stringify(items)) as unknown })).messages
+      const { output: items } = toResponsesResult(resultOf(message), requestOf(), facts())
+      const [answer] = toChatRequest(requestOf({ input: JSON.parse(JSON.stringify(items)) as unknown })).messages
       const returned = (answer as { reasoning_details?: Json[] }).reasoning_details ?? []
       expect(returned).toHaveLength(details.length)
       // An id or format applies to the complete item, so it may come back on a detail that lacked it.

@@ -27,7 +27,7 @@ const TOOLS = [
   },
 ]
 
-function play(calls: [name: string, args: string][]) {
+function mockCalls(calls: [name: string, args: string][]) {
   const tool_calls = calls.map(([name, args], index) => ({
     index,
     id: `c${index}`,
@@ -59,7 +59,7 @@ const OUTPUT = [
 describe("custom tools and namespaces with a provider that only has functions", () => {
   test("are sent as functions and returned as their original kinds", async () => {
     const { as } = await newWorkspace()
-    const { asked } = play(CALLS)
+    const { asked } = mockCalls(CALLS)
     const { output } = await expectJson<{ output: Json[] }>(
       200,
       as.post("/responses", {
@@ -79,7 +79,7 @@ describe("custom tools and namespaces with a provider that only has functions", 
 
   test("stream the input of a custom tool as its events", async () => {
     const { as } = await newWorkspace()
-    play(CALLS)
+    mockCalls(CALLS)
     const { chunks } = await readStream(
       as.post("/responses", { model: "played/m3", input: "Hi", tools: TOOLS, stream: true }),
     )
@@ -98,7 +98,7 @@ describe("custom tools and namespaces with a provider that only has functions", 
 
   test("are sent back as function calls and results", async () => {
     const { as } = await newWorkspace()
-    const { asked } = play([])
+    const { asked } = mockCalls([])
     const outputs = OUTPUT.map(({ type, call_id }) => ({ type: `${type}_output`, call_id, output: "ok" }))
     const input = [{ role: "user", content: "Hi" }, ...OUTPUT, ...outputs]
     await as.post("/responses", { model: "played/m3", input, tools: TOOLS })
@@ -110,7 +110,7 @@ describe("custom tools and namespaces with a provider that only has functions", 
 
   test("drop a web search that may not leave the vendor's index", async () => {
     const { as } = await newWorkspace()
-    const { asked } = play([["plain", "{}"]])
+    const { asked } = mockCalls([["plain", "{}"]])
     const tools = [...TOOLS.slice(0, 1), { type: "web_search", external_web_access: false }]
     await expectJson(
       200,

@@ -1,6 +1,6 @@
 import { expect } from "vitest"
 import type { ResponsesEvent } from "../../../src/formats/responses/schemas.ts"
-import { finalOf } from "./asked.ts"
+import { finalOf } from "./events-of.ts"
 
 /** Invariants of every stream. */
 export function expectWellFormed(events: readonly ResponsesEvent[]): void {
@@ -13,17 +13,17 @@ export function expectWellFormed(events: readonly ResponsesEvent[]): void {
   for (const event of done) expect(event["item"]).toEqual(output[event["output_index"] as number])
   expect(new Set(output.map((item) => item["id"])).size).toBe(output.length)
   for (const [at, item] of output.entries()) {
-    const saying = (type: string) =>
+    const deltasOf = (type: string) =>
       events
         .filter((event) => event.type === `response.${type}.delta` && event["output_index"] === at)
         .map((event) => event["delta"])
         .join("")
-    const wordsOf = (parts: unknown, key: string) =>
+    const textOf = (parts: unknown, key: string) =>
       ((parts ?? []) as Record<string, string>[]).map((part) => part[key] ?? "").join("")
-    expect(saying("output_text")).toBe(item.type === "message" ? wordsOf(item["content"], "text") : "")
-    expect(saying("refusal")).toBe(wordsOf(item["content"], "refusal"))
-    expect(saying("reasoning_text")).toBe(item.type === "reasoning" ? wordsOf(item["content"], "text") : "")
-    expect(saying("reasoning_summary_text")).toBe(wordsOf(item["summary"], "text"))
-    expect(saying("function_call_arguments")).toBe(item["arguments"] ?? "")
+    expect(deltasOf("output_text")).toBe(item.type === "message" ? textOf(item["content"], "text") : "")
+    expect(deltasOf("refusal")).toBe(textOf(item["content"], "refusal"))
+    expect(deltasOf("reasoning_text")).toBe(item.type === "reasoning" ? textOf(item["content"], "text") : "")
+    expect(deltasOf("reasoning_summary_text")).toBe(textOf(item["summary"], "text"))
+    expect(deltasOf("function_call_arguments")).toBe(item["arguments"] ?? "")
   }
 }

@@ -9,10 +9,10 @@ export type Maker = {
   /** Formats with a prefix of the vendor. */
   formats?: readonly string[]
   /** Formats without a prefix, with the names of variables and their names in prose. */
-  named?: readonly { format: string; variable: string; spoken: string }[]
+  named?: readonly { format: string; variable: string; prose: string }[]
 }
 
-const named = (format: string, variable: string, spoken: string) => ({ format, variable, spoken })
+const named = (format: string, variable: string, prose: string) => ({ format, variable, prose })
 
 export const MAKERS: readonly Maker[] = [
   { name: "Anthropic", formats: ["sk-ant-api03-{w93}AA", "sk-ant-admin01-{w93}AA"] },

@@ -56,12 +56,12 @@ function halfOf<T>(all: readonly T[], half: Half): T[] {
   return (half === "tuning" ? order.slice(0, middle) : order.slice(middle)).map(({ one }) => one)
 }
 
-type Named = { key: ReturnType<typeof keyOf>; variable?: string; spoken?: string; family: string }
+type Named = { key: ReturnType<typeof keyOf>; variable?: string; prose?: string; family: string }
 
-function lineOf(template: string, { key, variable = "", spoken = "", family }: Named): Line {
+function lineOf(template: string, { key, variable = "", prose = "", family }: Named): Line {
   const filled = template
     .replaceAll("{N}", variable)
-    .replaceAll("{P}", spoken)
+    .replaceAll("{P}", prose)
     .replaceAll("{{", "{")
     .replaceAll("}}", "}")
   const at = filled.indexOf("{K}")
@@ -76,8 +76,8 @@ export function secretLines(half: Half): Line[] {
     Array.from({ length: LINES_PER_FAMILY }, (_, at): Line => {
       const isNamed = formats.length === 0 || (named.length > 0 && at % 2 === 1)
       if (!isNamed) return lineOf(oneOf(random, plain), { key: keyOf(random, oneOf(random, formats)), family: name })
-      const { format, variable, spoken } = oneOf(random, named)
-      return lineOf(oneOf(random, naming), { key: keyOf(random, format), variable, spoken, family: name })
+      const { format, variable, prose } = oneOf(random, named)
+      return lineOf(oneOf(random, naming), { key: keyOf(random, format), variable, prose, family: name })
     }),
   )
 }

@@ -48,7 +48,7 @@ export class Reading {
     return this
   }
 
-  leave(): void {
+  disconnect(): void {
     this.#abort.abort()
   }
 
@@ -87,7 +87,7 @@ export class Reading {
 }
 
 /** Management and chat of interns with one key. `url` ends in /api/v1. */
-export function talkTo(url: string, key: string) {
+export function newInternApi(url: string, key: string) {
   const send = async (method: string, path: string, body?: unknown, signal?: AbortSignal) => {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
     const given = { ...(body !== undefined && { body: JSON.stringify(body) }), ...(signal && { signal }) }
@@ -106,7 +106,7 @@ export function talkTo(url: string, key: string) {
   }
   return {
     json,
-    say: (id: string, text: string, more: Record<string, unknown> = {}) =>
+    prompt: (id: string, text: string, more: Record<string, unknown> = {}) =>
       chat(id, { approval_mode: "manual", messages: [{ role: "user", content: text }], ...more }),
     answer: (id: string, session: string, question: string, content: string) =>
       chat(id, { session_id: session, messages: [{ role: "tool", tool_call_id: question, content }] }),

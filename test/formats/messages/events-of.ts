@@ -12,8 +12,8 @@ import { expect } from "vitest"
 import type { Json } from "./recorded.ts"
 
 export function facts(): MessageFacts {
-  let made = 0
-  return { id: "gen-1", model: "maker/model", newId: () => String((made += 1)) }
+  let count = 0
+  return { id: "gen-1", model: "maker/model", newId: () => String((count += 1)) }
 }
 
 export function chunkOf(delta: Json, finishReason: string | null = null, further: Json = {}): Json {
@@ -36,7 +36,7 @@ export const USAGE = {
   completion_tokens_details: { reasoning_tokens: 2 },
 }
 
-export function play(first: EventState, steps: readonly ((state: EventState) => Step)[]): MessagesEvent[] {
+export function runSteps(first: EventState, steps: readonly ((state: EventState) => Step)[]): MessagesEvent[] {
   let state = first
   return steps.flatMap((step) => {
     const [next, events] = step(state)
@@ -46,8 +46,8 @@ export function play(first: EventState, steps: readonly ((state: EventState) => 
 }
 
 /** Events of a stream of these chunks. */
-export function told(chunks: readonly Json[], ending: Ending = {}): MessagesEvent[] {
-  return play(newEventState(facts()), [
+export function eventsOf(chunks: readonly Json[], ending: Ending = {}): MessagesEvent[] {
+  return runSteps(newEventState(facts()), [
     ...chunks.map((chunk) => (state: EventState) => advance(state, chunk)),
     (state) => finish(state, ending),
   ])
@@ -60,8 +60,8 @@ export function blocksOf(events: readonly MessagesEvent[]): Json[] {
     if (type === "content_block_start") blocks.push({ ...(block as Json) })
     if (type !== "content_block_delta") continue
     const last = blocks.at(-1) ?? {}
-    const { type: _, partial_json: piece, ...said } = delta as Json
-    for (const [key, value] of Object.entries(said)) last[key] = textOf(last[key]) + textOf(value)
+    const { type: _, partial_json: piece, ...texts } = delta as Json
+    for (const [key, value] of Object.entries(texts)) last[key] = textOf(last[key]) + textOf(value)
     if (piece !== undefined) last["input"] = textOf(last["input"]) + textOf(piece)
   }
   return blocks

@@ -10,7 +10,7 @@ import { eventually } from "../support/eventually.ts"
 /** The ways to call the gateway in a cell of the table, and their outcomes. */
 export type Outcome = { is: "served" } | { is: "rejected" | "broken off"; code: number; reason?: string }
 
-export type Surface = {
+export type CallPath = {
   name: "JSON" | "stream" | "agent loop" | "intern turn"
   call: (cell: Cell) => Promise<Outcome>
 }
@@ -157,7 +157,7 @@ export async function newIntern(workspace: Workspace, model: string): Promise<st
 
 const DATETIME = [{ type: "service:datetime" }]
 
-export const surfaces: readonly Surface[] = [
+export const callPaths: readonly CallPath[] = [
   { name: "JSON", call: asJson },
   { name: "stream", call: (cell) => asStream(cell) },
   { name: "agent loop", call: (cell) => asStream(cell, { tools: DATETIME }) },

@@ -40,17 +40,17 @@ export function post(body: string, init: RequestInit = {}): Promise<Response> {
   return worker.fetch(new Request("https://embedded/v1/chat/completions", { method: "POST", headers, body, ...init }))
 }
 
-export function ask(model: string, text: string, more: object = {}, init: RequestInit = {}): Promise<Response> {
+export function request(model: string, text: string, more: object = {}, init: RequestInit = {}): Promise<Response> {
   return post(JSON.stringify({ model, messages: user(text), ...more }), init)
 }
 
 export async function document(model: string, text: string, more: object = {}): Promise<Answer> {
-  return (await ask(model, text, more)).json() as Promise<Answer>
+  return (await request(model, text, more)).json() as Promise<Answer>
 }
 
 /** The chunks of a streamed response, with usage and without `[DONE]`. */
 export async function stream(model: string, text: string, more: object = {}): Promise<Answer[]> {
-  const answered = await ask(model, text, { stream: true, stream_options: { include_usage: true }, ...more })
+  const answered = await request(model, text, { stream: true, stream_options: { include_usage: true }, ...more })
   return chunksOf(await answered.text())
 }
 

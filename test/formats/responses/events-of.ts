@@ -4,7 +4,7 @@ import { ResponsesRequest, type ResponsesEvent, type ResponsesResult } from "../
 
 export type Json = Record<string, unknown>
 
-export function asked(fields: Json = {}): ResponsesRequest {
+export function requestOf(fields: Json = {}): ResponsesRequest {
   return ResponsesRequest.parse({ model: "maker/model", input: "Hi", ...fields })
 }
 
@@ -41,14 +41,14 @@ export const USAGE = {
 }
 
 /** Events of a stream of these chunks. */
-export function told(chunks: readonly Json[], request = asked()): ResponsesEvent[] {
-  return play(newEventState(request, facts()), [
+export function eventsOf(chunks: readonly Json[], request = requestOf()): ResponsesEvent[] {
+  return runSteps(newEventState(request, facts()), [
     ...chunks.map((chunk) => (state: EventState) => advance(state, chunk)),
     (state) => finish(state, { completedAt: COMPLETED_AT }),
   ])
 }
 
-export function play(first: EventState, steps: readonly ((state: EventState) => Step)[]): ResponsesEvent[] {
+export function runSteps(first: EventState, steps: readonly ((state: EventState) => Step)[]): ResponsesEvent[] {
   let state = first
   return steps.flatMap((step) => {
     const [next, events] = step(state)

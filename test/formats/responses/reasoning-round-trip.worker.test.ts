@@ -8,7 +8,7 @@ import { toChatRequest } from "../../../src/formats/responses/to-chat.ts"
 import { toResponsesBody } from "../../../src/formats/responses/upstream.ts"
 import { type Asked, mockProvider, sse } from "../../support/played.ts"
 import { newWorkspace, expectJson, type Workspace } from "../../support/world.ts"
-import { asked as request, facts, type Json, resultOf } from "./asked.ts"
+import { requestOf as request, facts, type Json, resultOf } from "./events-of.ts"
 
 let stop = () => {}
 afterEach(() => stop())
@@ -133,7 +133,7 @@ function toEvents(message: Json & { content: Json[] }): string[] {
   ]
 }
 
-function playClaude() {
+function mockClaude() {
   const provider = mockProvider(({ body }) => {
     const isFirst = !JSON.stringify(body["messages"]).includes("tool_result")
     const message = {
@@ -167,7 +167,7 @@ describe("with @ai-sdk/openai, which keeps only the fields of OpenAI's items", (
   })
   test.each([false, true])("Claude's turn is sent back unchanged; streamed: %s", async (streamed) => {
     const model = aiSdk(await newWorkspace()).responses("acme/opus-1")
-    const { asked } = playClaude()
+    const { asked } = mockClaude()
     const options = {
       model,
       tools: { weather },
@@ -185,7 +185,7 @@ describe("with @ai-sdk/openai, which keeps only the fields of OpenAI's items", (
 
 test("a tool run that comes back without its fields is not taken for Claude's thinking", async () => {
   const { as } = await newWorkspace()
-  const { asked } = playClaude()
+  const { asked } = mockClaude()
   const run = { type: "reasoning.server_tool_call", tool_name: "datetime", tool_call_id: "c1", arguments: "{}" }
   const thought = { type: "reasoning.text", text: "Hm.", signature: "s==", format: CLAUDE }
   const items = outputOf([thought, { ...run, result: "now" }]).map(kept)

@@ -9,7 +9,7 @@ type Failure = { type: string; error: { type: string; code: number; message: str
 let stop = () => {}
 afterEach(() => stop())
 
-function play(answer: (asked: Asked) => Response) {
+function mock(answer: (asked: Asked) => Response) {
   const provider = mockProvider(answer)
   ;({ stop } = provider)
   return provider
@@ -56,7 +56,7 @@ async function read(answer: Promise<Response>) {
 describe("POST /messages with a provider of the Messages format", () => {
   test("forwards the request without the gateway's fields and returns the response with its cost", async () => {
     const workspace = await newWorkspace()
-    const { asked } = play(() => Response.json(MESSAGE))
+    const { asked } = mock(() => Response.json(MESSAGE))
     const system = [{ type: "text", text: "Be brief", cache_control: { type: "ephemeral" } }]
     const answer = await workspace.as.post(
       "/messages",
@@ -72,10 +72,10 @@ describe("POST /messages with a provider of the Messages format", () => {
       },
       { "anthropic-beta": "interleaved-thinking-2025-05-14", "x-secret": "no" },
     )
-    const told = await expectJson<Json & { usage: Json }>(200, answer.clone())
-    expect(told).toMatchObject({ id: "msg_up", content: MESSAGE.content, stop_reason: "end_turn" })
+    const result = await expectJson<Json & { usage: Json }>(200, answer.clone())
+    expect(result).toMatchObject({ id: "msg_up", content: MESSAGE.content, stop_reason: "end_turn" })
     // 12 + 8 prompt tokens at 1e-6, 5 completion tokens at 2e-6.
-    expect(told.usage["cost"]).toBeCloseTo(30e-6, 9)
+    expect(result.usage["cost"]).toBeCloseTo(30e-6, 9)
     const [{ url, body, headers }] = asked as [Asked]
     expect(url).toBe("http://claudish.test/v1/messages")
     expect(body).toMatchObject({
@@ -86,7 +86,7 @@ describe("POST /messages with a provider of the Messages format", () => {
       thinking: { budget_tokens: 1_024 },
     })
     expect(JSON.stringify(body)).not.toContain("ada@example")
-    for (const own of ["session_id", "provider", "betas"]) expect(body).not.toHaveProperty(own)
+    for (const field of ["session_id", "provider", "betas"]) expect(body).not.toHaveProperty(field)
     expect(headers.get("x-api-key")).toBe("claudish-provider-key-0123456789")
     expect(headers.get("anthropic-version")).toBe("2023-06-01")
     expect(headers.get("anthropic-beta")).toBe("interleaved-thinking-2025-05-14")
@@ -103,7 +103,7 @@ describe("POST /messages with a provider of the Messages format", () => {
 
   test("relays the stream event by event and holds back the last two until the charge is known", async () => {
     const workspace = await newWorkspace()
-    play(() => sse(STREAM))
+    mock(() => sse(STREAM))
     const { events, types, raw, response } = await read(
       workspace.as.post("/messages", { ...HI, model: "acme/opus-1", stream: true }),
     )
@@ -132,7 +132,7 @@ describe("POST /messages with a provider of the Messages format", () => {
     ],
   ])("%s: the stream ends with an error event, and the counted tokens are charged", async (_, pieces) => {
     const workspace = await newWorkspace()
-    play(() => sse(pieces))
+    mock(() => sse(pieces))
     const { types, response } = await read(
       workspace.as.post("/messages", { ...HI, model: "acme/opus-1", stream: true }),
     )
@@ -147,14 +147,14 @@ describe("POST /messages with a provider of the Messages format", () => {
 describe("a provider of the Messages format, called from other endpoints", () => {
   test("POST /chat/completions returns a chat completion", async () => {
     const workspace = await newWorkspace()
-    const { asked } = play(() => Response.json(MESSAGE))
+    const { asked } = mock(() => Response.json(MESSAGE))
     const answer = await workspace.as.chat("acme/opus-1", "Hi", { max_tokens: 50, user: "ada@example" })
-    const told = await expectJson<Json & { choices: { message: Json }[]; usage: Json }>(200, answer.clone())
-    expect(told.choices[0]).toMatchObject({
+    const result = await expectJson<Json & { choices: { message: Json }[]; usage: Json }>(200, answer.clone())
+    expect(result.choices[0]).toMatchObject({
       finish_reason: "stop",
       message: { content: "Hello", reasoning: "hm", reasoning_details: [{ signature: "sig==" }] },
     })
-    expect(told.usage).toMatchObject({
+    expect(result.usage).toMatchObject({
       prompt_tokens: 20,
       completion_tokens: 5,
       prompt_tokens_details: { cached_tokens: 8 },
@@ -166,17 +166,17 @@ describe("a provider of the Messages format, called from other endpoints", () =>
 
   test("POST /chat/completions streams, and charges a cut stream for the tokens counted until then", async () => {
     const workspace = await newWorkspace()
-    play(() => sse(STREAM))
-    const whole = await workspace.as.chat("acme/opus-1", "Hi", { stream: true })
-    const raw = await whole.clone().text()
+    mock(() => sse(STREAM))
+    const complete = await workspace.as.chat("acme/opus-1", "Hi", { stream: true })
+    const raw = await complete.clone().text()
     expect(raw).toContain('"content":"Hello"')
     expect(raw.endsWith("data: [DONE]\n\n")).toBe(true)
-    expect(await receiptOf(workspace, whole)).toMatchObject({
+    expect(await receiptOf(workspace, complete)).toMatchObject({
       tokens_prompt: 20,
       tokens_completion: 5,
       ending: "complete",
     })
-    play(() => sse(STREAM.slice(0, 4)))
+    mock(() => sse(STREAM.slice(0, 4)))
     const cut = await workspace.as.chat("acme/opus-1", "Hi", { stream: true })
     expect(await cut.clone().text()).toContain('"finish_reason":"error"')
     expect(await receiptOf(workspace, cut)).toMatchObject({ tokens_prompt: 20, ending: "cut" })
@@ -185,7 +185,7 @@ describe("a provider of the Messages format, called from other endpoints", () =>
 
   test("POST /responses streams", async () => {
     const { as } = await newWorkspace()
-    play(() => sse(STREAM))
+    mock(() => sse(STREAM))
     const response = await as.post("/responses", { model: "acme/opus-1", input: "Hi", stream: true })
     const raw = await response.text()
     expect(raw).toContain("response.output_text.done")
@@ -198,14 +198,14 @@ describe("a provider of the Messages format, called from other endpoints", () =>
     [400, "invalid_request_error"],
   ])("returns the status %i and message of the provider", async (status, type) => {
     const { as } = await newWorkspace()
-    play(() => Response.json({ type: "error", error: { type, message: "the words" } }, { status }))
+    mock(() => Response.json({ type: "error", error: { type, message: "the words" } }, { status }))
     const { error } = await expectJson<Failure>(status, as.chat("acme/opus-1", "Hi"))
     expect(error.message).toBe("the words")
   })
 
   test("maps the type of an error inside a 200 to its status", async () => {
     const { as } = await newWorkspace()
-    play(() => sse([event("error", { error: { type: "overloaded_error", message: "busy" } })]))
+    mock(() => sse([event("error", { error: { type: "overloaded_error", message: "busy" } })]))
     await expectJson(529, as.chat("acme/opus-1", "Hi", { stream: true }))
   })
 
@@ -224,7 +224,7 @@ describe("POST /messages with a provider of the chat format", () => {
   test("translates tools, system and reasoning, and returns a message", async () => {
     const workspace = await newWorkspace()
     const tool_calls = [{ id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Oslo"}' } }]
-    const { asked } = play(() =>
+    const { asked } = mock(() =>
       Response.json({
         choices: [{ message: { content: "Let me look.", tool_calls }, finish_reason: "tool_calls" }],
         usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
@@ -249,7 +249,7 @@ describe("POST /messages with a provider of the chat format", () => {
 
   test("streams all message events, with the cost and the routing metadata", async () => {
     const workspace = await newWorkspace()
-    play(() => sse(good("Hello there")))
+    mock(() => sse(good("Hello there")))
     const body = { ...HI, model: "played/m2", stream: true }
     const { events, types } = await read(workspace.as.post("/messages", body, { "x-service-metadata": "enabled" }))
     expect(types[0]).toBe("message_start")
@@ -262,7 +262,7 @@ describe("POST /messages with a provider of the chat format", () => {
   })
 
   test("ends a failed stream with an error event", async () => {
-    play(() => sse([chunk({ content: "Hel" }), 'data: {"error":{"message":"boom","code":500}}\n\n', DONE]))
+    mock(() => sse([chunk({ content: "Hel" }), 'data: {"error":{"message":"boom","code":500}}\n\n', DONE]))
     const { as } = await newWorkspace()
     const { events } = await read(as.post("/messages", { ...HI, model: "played/m2", stream: true }))
     expect(events.at(-1)).toMatchObject({ type: "error", error: { type: "api_error" } })
@@ -270,7 +270,7 @@ describe("POST /messages with a provider of the chat format", () => {
 
   test("runs server tools", async () => {
     let turn = 0
-    const { asked } = play(() =>
+    const { asked } = mock(() =>
       turn++ === 0
         ? sse([
             chunk({
@@ -286,8 +286,8 @@ describe("POST /messages with a provider of the chat format", () => {
     const body = { ...HI, model: "played/m2", stream: true, tools: [{ type: "openrouter:datetime" }] }
     const { events } = await read(as.post("/messages", body))
     expect(asked).toHaveLength(2)
-    const said = events.map(({ delta }) => (delta as { text?: string } | undefined)?.text ?? "")
-    expect(said.join("")).toBe("Late")
+    const texts = events.map(({ delta }) => (delta as { text?: string } | undefined)?.text ?? "")
+    expect(texts.join("")).toBe("Late")
     expect(events.at(-2)).toMatchObject({ delta: { stop_reason: "end_turn" } })
   })
 })
@@ -306,8 +306,8 @@ describe("Messages clients", () => {
     [{ model: "sim/status-529" }, 529, "overloaded_error"],
   ])("read the error type of the Messages format: %j", async (more, status, type) => {
     const { as } = await newWorkspace()
-    const told = await expectJson<Failure>(status, as.post("/messages", { ...HI, ...more }))
-    expect(told).toMatchObject({ type: "error", error: { type, code: status } })
+    const result = await expectJson<Failure>(status, as.post("/messages", { ...HI, ...more }))
+    expect(result).toMatchObject({ type: "error", error: { type, code: status } })
   })
 
   test("count tokens as an estimate", async () => {

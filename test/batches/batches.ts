@@ -54,7 +54,7 @@ export async function createBatch(as: TestClient, lines: readonly object[], more
   return expectJson<Batch>(200, as.post("/batches", { ...input, ...more }))
 }
 
-export async function reaches(as: TestClient, { id }: Pick<Batch, "id">, status: string): Promise<Batch> {
+export async function waitForStatus(as: TestClient, { id }: Pick<Batch, "id">, status: string): Promise<Batch> {
   return eventually(async () => {
     const batch = await expectJson<Batch>(200, as.get(`/batches/${id}`))
     expect(batch.status, JSON.stringify(batch)).toBe(status)

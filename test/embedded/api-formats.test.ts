@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest"
 import { formatSlugs } from "../../src/embedded/models.ts"
-import { events, read, worker } from "./ask.ts"
+import { events, read, worker } from "./request.ts"
 
 type Json = Record<string, unknown>
 
 const TEXT = "Say it again and again.."
 const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
 
-const wires = {
+const formats = {
   responses: {
     url: "https://embedded/responses/v1/responses",
     question: { input: TEXT },
@@ -27,26 +27,30 @@ const wires = {
     argumentsOf: (event: Json) => deltaOf(event)["partial_json"] ?? "",
   },
 }
-const names = Object.keys(wires) as (keyof typeof wires)[]
+const names = Object.keys(formats) as (keyof typeof formats)[]
 
 function deltaOf(event: Json): Json {
   return event["type"] === "content_block_delta" ? (event["delta"] as Json) : {}
 }
 
-function ask(format: keyof typeof wires, model: string, more: Json = {}): Promise<Response> {
-  const { url, question } = wires[format]
+function send(format: keyof typeof formats, model: string, more: Json = {}): Promise<Response> {
+  const { url, question } = formats[format]
   const body = JSON.stringify({ model, ...question, ...more })
   return worker.fetch(new Request(url, { method: "POST", headers: { "content-type": "application/json" }, body }))
 }
 
-async function stream(format: keyof typeof wires, model: string, more: Json = {}) {
-  const { text, broke } = await read(await ask(format, model, { stream: true, ...more }))
-  const whole = text.slice(0, text.lastIndexOf("\n\n") + 2)
-  return { events: events(whole).map((data) => JSON.parse(data) as Json), rest: text.slice(whole.length), broke }
+async function stream(format: keyof typeof formats, model: string, more: Json = {}) {
+  const { text, broke } = await read(await send(format, model, { stream: true, ...more }))
+  const framesText = text.slice(0, text.lastIndexOf("\n\n") + 2)
+  return {
+    events: events(framesText).map((data) => JSON.parse(data) as Json),
+    rest: text.slice(framesText.length),
+    broke,
+  }
 }
 
 describe.each(names)("embedded /%s", (format) => {
-  const { tool, last, textOf: textsOf, thoughtOf, argumentsOf } = wires[format]
+  const { tool, last, textOf: textsOf, thoughtOf, argumentsOf } = formats[format]
 
   test("ends a stream with the last event of the format, and without [DONE]", async () => {
     const { events: reported } = await stream(format, "echo")
@@ -73,16 +77,16 @@ describe.each(names)("embedded /%s", (format) => {
     expect(reported.filter((event) => textsOf(event) !== "")).toHaveLength(10)
     expect(rest).toMatch(/^event: .*\ndata: \{/)
     expect(() => JSON.parse(rest.split("data: ")[1] ?? "")).toThrow()
-    expect((await read(await ask(format, "cut"))).broke).toBe(true)
+    expect((await read(await send(format, "cut"))).broke).toBe(true)
   })
 
   test("serves every model of the list, and no other", async () => {
-    for (const model of formatSlugs) expect((await ask(format, model)).status).not.toBe(404)
-    expect((await ask(format, "long")).status).toBe(404)
+    for (const model of formatSlugs) expect((await send(format, model)).status).not.toBe(404)
+    expect((await send(format, "long")).status).toBe(404)
   })
 
   test("rejects a request of another format with 400", async () => {
-    expect((await ask(format, "echo", { input: 5, messages: "x" })).status).toBe(400)
+    expect((await send(format, "echo", { input: 5, messages: "x" })).status).toBe(400)
   })
 })
 
@@ -97,7 +101,7 @@ describe("embedded /responses with a fault", () => {
       type: "response.failed",
       response: { status: "failed", error: { code: "server_error" } },
     })
-    expect(await (await ask("responses", "late-error")).json()).toMatchObject({ status: "failed" })
+    expect(await (await send("responses", "late-error")).json()).toMatchObject({ status: "failed" })
   })
 
   test("serves chat completions, with the same models", async () => {
@@ -113,13 +117,13 @@ describe("embedded /responses with a fault", () => {
   })
 
   test("returns errors in OpenAI's shape", async () => {
-    const refused = await ask("responses", "status-429")
+    const refused = await send("responses", "status-429")
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "2"])
     expect(await refused.json()).toMatchObject({ error: { code: "rate_limit_exceeded" } })
   })
 
   test("has no usage with no-usage", async () => {
-    expect(await (await ask("responses", "no-usage")).json()).toMatchObject({ usage: null })
+    expect(await (await send("responses", "no-usage")).json()).toMatchObject({ usage: null })
   })
 })
 
@@ -131,18 +135,18 @@ describe("embedded /messages with a fault", () => {
     const { events: reported } = await stream("messages", "late-error")
     expect(reported[0]?.["type"]).toBe("message_start")
     expect(reported.at(-1)).toEqual(overloaded)
-    const whole = await ask("messages", "late-error")
-    expect([whole.status, await whole.json()]).toEqual([529, overloaded])
+    const framesText = await send("messages", "late-error")
+    expect([framesText.status, await framesText.json()]).toEqual([529, overloaded])
   })
 
   test("returns errors in Anthropic's shape, with retry-after", async () => {
-    const refused = await ask("messages", "status-429")
+    const refused = await send("messages", "status-429")
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "2"])
     expect(await refused.json()).toMatchObject({ type: "error", error: { type: "rate_limit_error" } })
   })
 
   test("has no usage anywhere with no-usage", async () => {
-    expect(await (await ask("messages", "no-usage")).text()).not.toContain('"usage":')
+    expect(await (await send("messages", "no-usage")).text()).not.toContain('"usage":')
     expect(JSON.stringify((await stream("messages", "no-usage")).events)).not.toContain('"usage":')
   })
 
@@ -151,7 +155,7 @@ describe("embedded /messages with a fault", () => {
     const kinds = reported.map((event) => deltaOf(event)["type"])
     expect(kinds.filter((kind) => kind === "signature_delta")).toHaveLength(1)
     expect(kinds.indexOf("signature_delta")).toBe(kinds.lastIndexOf("thinking_delta") + 1)
-    const answer = await ask("messages", "reasoning")
+    const answer = await send("messages", "reasoning")
     const { content } = await answer.json<{ content: Json[] }>()
     expect(content).toMatchObject([
       { type: "thinking", signature: expect.stringMatching(/^\w+=*$/) },
