@@ -35,19 +35,19 @@ test("the client creates, reads, lists, changes and deletes credentials", async 
 
 test("each failure is the client's error class for its status", async () => {
   const manager = openrouter(organization.managementKey).byok
-  const [stranger, principal] = [openrouter("sk-wrong").byok, openrouter(organization.apiKey).byok]
+  const [unauthorized, principal] = [openrouter("sk-wrong").byok, openrouter(organization.apiKey).byok]
   const good = { provider: "openai" as const, key: KEY }
   const refused = async (pending: Promise<unknown>, kind: new (...args: never[]) => Error) =>
     expect(pending).rejects.toBeInstanceOf(kind)
 
   await refused(manager.create({ createBYOKKeyRequest: { ...good, key: "" } }), errors.BadRequestResponseError)
-  await refused(stranger.create({ createBYOKKeyRequest: good }), errors.UnauthorizedResponseError)
+  await refused(unauthorized.create({ createBYOKKeyRequest: good }), errors.UnauthorizedResponseError)
   await refused(principal.create({ createBYOKKeyRequest: good }), errors.ForbiddenResponseError)
   await refused(manager.list({ workspaceId: "no-uuid" }), errors.BadRequestResponseError)
-  await refused(stranger.list(), errors.UnauthorizedResponseError)
+  await refused(unauthorized.list(), errors.UnauthorizedResponseError)
   for (const [client, kind] of [
     [manager, errors.NotFoundResponseError],
-    [stranger, errors.UnauthorizedResponseError],
+    [unauthorized, errors.UnauthorizedResponseError],
   ] as const) {
     await refused(client.get({ id: NOWHERE }), kind)
     await refused(client.delete({ id: NOWHERE }), kind)

@@ -33,15 +33,15 @@ test("the client uploads, retrieves, lists over all pages and deletes files", as
 
 test("each failure is the client's error class for its status", async () => {
   const { files } = openrouter(organization.apiKey)
-  const stranger = openrouter("sk-wrong").files
+  const unauthorized = openrouter("sk-wrong").files
   await refused(files.upload(bodyOf("")), errors.BadRequestResponseError)
-  await refused(stranger.upload(bodyOf("x")), errors.UnauthorizedResponseError)
+  await refused(unauthorized.upload(bodyOf("x")), errors.UnauthorizedResponseError)
   await refused(files.upload({ ...bodyOf("x"), provider: "openai" }), errors.ForbiddenResponseError)
   await refused(files.list({ beforeId: "x" }), errors.BadRequestResponseError)
   await refused(files.list({ provider: "anthropic" }), errors.ForbiddenResponseError)
   for (const [by, kind] of [
     [files, errors.NotFoundResponseError],
-    [stranger, errors.UnauthorizedResponseError],
+    [unauthorized, errors.UnauthorizedResponseError],
   ] as const) {
     await refused(by.retrieve({ fileId: "nothing" }), kind)
     await refused(by.delete({ fileId: "nothing" }), kind)

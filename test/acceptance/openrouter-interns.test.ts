@@ -110,9 +110,9 @@ test("each failure is the client's error class for its status", async () => {
   expect(taken).toBeInstanceOf(errors.InternLifecycleError)
   expect((taken as errors.InternLifecycleError).error.metadata).toEqual({ reason: "name_taken", retryable: false })
   const messages: InternChatMessage[] = [{ role: "user", content: "Hello" }]
-  const nobody = await failure(chat(client, internId, messages))
-  expect(nobody).toBeInstanceOf(errors.InternChatErrorResponse)
-  expect((nobody as errors.InternChatErrorResponse).error).toMatchObject({
+  const notFound = await failure(chat(client, internId, messages))
+  expect(notFound).toBeInstanceOf(errors.InternChatErrorResponse)
+  expect((notFound as errors.InternChatErrorResponse).error).toMatchObject({
     code: 404,
     metadata: { reason: "not_found", retryable: false },
   })

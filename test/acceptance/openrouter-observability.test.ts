@@ -79,7 +79,10 @@ test("destinations are listed by page", async () => {
 
 test("each failure is the client's error class for its status", async () => {
   const manager = openrouter(organization.managementKey).observability
-  const [stranger, principal] = [openrouter("sk-wrong").observability, openrouter(organization.apiKey).observability]
+  const [unauthorized, principal] = [
+    openrouter("sk-wrong").observability,
+    openrouter(organization.apiKey).observability,
+  ]
   const refused = async (pending: Promise<unknown>, kind: new (...args: never[]) => Error) =>
     expect(pending).rejects.toBeInstanceOf(kind)
   const create = (by: typeof manager, more: object = {}) =>
@@ -87,16 +90,16 @@ test("each failure is the client's error class for its status", async () => {
 
   await refused(create(manager, { samplingRate: 7 }), errors.BadRequestResponseError)
   await refused(create(manager, { config: {} }), errors.BadRequestResponseError)
-  await refused(create(stranger), errors.UnauthorizedResponseError)
+  await refused(create(unauthorized), errors.UnauthorizedResponseError)
   await refused(create(principal), errors.ForbiddenResponseError)
   for (let at = 0; at < 5; at++) await create(manager)
   await refused(create(manager), errors.ConflictResponseError)
   await refused(manager.list({ workspaceId: "no-uuid" }), errors.BadRequestResponseError)
-  await refused(stranger.list(), errors.UnauthorizedResponseError)
+  await refused(unauthorized.list(), errors.UnauthorizedResponseError)
   const change = { id: NOWHERE, updateObservabilityDestinationRequest: { name: "x" } }
   for (const [client, kind] of [
     [manager, errors.NotFoundResponseError],
-    [stranger, errors.UnauthorizedResponseError],
+    [unauthorized, errors.UnauthorizedResponseError],
   ] as const) {
     await refused(client.get({ id: NOWHERE }), kind)
     await refused(client.delete({ id: NOWHERE }), kind)

@@ -11,7 +11,7 @@ import { newOrganization, openrouter, type Organization } from "./world.ts"
 let organization: Organization
 let client: OpenRouter
 let manager: OpenRouter
-const stranger = openrouter(`sk-gw-v1-${"x".repeat(43)}`)
+const unauthorized = openrouter(`sk-gw-v1-${"x".repeat(43)}`)
 
 beforeAll(async () => {
   organization = await newOrganization()
@@ -44,7 +44,7 @@ describe("the @openrouter/sdk client", () => {
     expect(feedback.data).toEqual({ success: true })
     await expect(client.generations.listGenerationContent({ id: "gen-nothing" })).rejects.toThrow(NotFoundResponseError)
     await expect(client.generations.getGeneration({ id: "gen-nothing" })).rejects.toThrow(NotFoundResponseError)
-    await expect(stranger.generations.getGeneration({ id: "x" })).rejects.toThrow(UnauthorizedResponseError)
+    await expect(unauthorized.generations.getGeneration({ id: "x" })).rejects.toThrow(UnauthorizedResponseError)
   })
 
   test("reads credits, activity and analytics", async () => {
@@ -74,6 +74,6 @@ describe("the @openrouter/sdk client", () => {
     expect((await client.classifications.getTaskClassifications()).data.windowDays).toBe(7)
     const tooEarly = client.datasets.getRankingsDaily({ endDate: "2020-01-01" })
     await expect(tooEarly).rejects.toThrow(BadRequestResponseError)
-    await expect(stranger.benchmarks.getBenchmarks()).rejects.toThrow(UnauthorizedResponseError)
+    await expect(unauthorized.benchmarks.getBenchmarks()).rejects.toThrow(UnauthorizedResponseError)
   })
 })

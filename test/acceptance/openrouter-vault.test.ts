@@ -22,7 +22,7 @@ test("the client stores, lists and deletes secrets of a workspace", async () => 
 test("each failure is the client's error class for its status", async () => {
   const { apiKey } = await newOrganization()
   const { vault } = openrouter(apiKey)
-  const stranger = openrouter("sk-wrong").vault
+  const unauthorized = openrouter("sk-wrong").vault
   const refused = async (pending: Promise<unknown>, kind: new (...args: never[]) => Error) =>
     expect(pending).rejects.toBeInstanceOf(kind)
   const write = { name: "token", vaultSecretWriteRequest: SECRET }
@@ -33,11 +33,11 @@ test("each failure is the client's error class for its status", async () => {
     errors.PayloadTooLargeResponseError,
   )
   await refused(vault.deleteVaultSecret({ name: "token" }), errors.NotFoundResponseError)
-  await refused(stranger.listVaultSecrets(), errors.UnauthorizedResponseError)
-  const nobody = { internId: NOWHERE }
-  await refused(vault.listInternVaultSecrets(nobody), errors.NotFoundResponseError)
-  await refused(vault.storeInternVaultSecret({ ...nobody, ...write }), errors.NotFoundResponseError)
-  await refused(vault.deleteInternVaultSecret({ ...nobody, name: "token" }), errors.NotFoundResponseError)
-  const copy = { ...nobody, vaultSecretCopyRequest: { names: ["token"] } }
+  await refused(unauthorized.listVaultSecrets(), errors.UnauthorizedResponseError)
+  const unknownIntern = { internId: NOWHERE }
+  await refused(vault.listInternVaultSecrets(unknownIntern), errors.NotFoundResponseError)
+  await refused(vault.storeInternVaultSecret({ ...unknownIntern, ...write }), errors.NotFoundResponseError)
+  await refused(vault.deleteInternVaultSecret({ ...unknownIntern, name: "token" }), errors.NotFoundResponseError)
+  const copy = { ...unknownIntern, vaultSecretCopyRequest: { names: ["token"] } }
   await refused(vault.copyVaultSecretsToIntern(copy), errors.NotFoundResponseError)
 })

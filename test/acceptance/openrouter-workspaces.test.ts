@@ -82,8 +82,10 @@ describe("the @openrouter/sdk client", () => {
     await expect(manager.workspaces.delete({ id: "default" })).rejects.toBeInstanceOf(BadRequestResponseError)
     await newKey(organization, { workspace_id: id })
     await expect(manager.workspaces.delete({ id })).rejects.toBeInstanceOf(BadRequestResponseError)
-    const stranger = { bulkAddWorkspaceMembersRequest: { userIds: ["nobody"] } }
-    await expect(manager.workspaces.bulkAddMembers({ id, ...stranger })).rejects.toBeInstanceOf(BadRequestResponseError)
+    const unknownMember = { bulkAddWorkspaceMembersRequest: { userIds: ["nobody"] } }
+    await expect(manager.workspaces.bulkAddMembers({ id, ...unknownMember })).rejects.toBeInstanceOf(
+      BadRequestResponseError,
+    )
     const fromDefault = { id: "default", bulkRemoveWorkspaceMembersRequest: { userIds: [userId] } }
     await expect(manager.workspaces.bulkRemoveMembers(fromDefault)).rejects.toBeInstanceOf(BadRequestResponseError)
   })

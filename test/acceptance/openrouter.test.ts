@@ -162,8 +162,8 @@ describe("the @openrouter/sdk client gets", () => {
   })
 
   test("401 for an invalid key", async () => {
-    const stranger = openrouter("sk-gw-v1-wrong")
-    await expect(stranger.apiKeys.getCurrentKeyMetadata()).rejects.toBeInstanceOf(UnauthorizedResponseError)
+    const unauthorized = openrouter("sk-gw-v1-wrong")
+    await expect(unauthorized.apiKeys.getCurrentKeyMetadata()).rejects.toBeInstanceOf(UnauthorizedResponseError)
   })
 
   test("404 for an unknown model", async () => {

@@ -72,16 +72,16 @@ test("a preset in a workspace of another organization is a 404", async () => {
 })
 
 test("a SCIM group and its mapping have every field", async () => {
-  const { world, push } = await newDirectory()
+  const { workspace, push } = await newDirectory()
   const ada = await addUser(push, "ada")
   const group = await addGroup(push, "Engineers", ada.id)
-  const groups = await expectJson<List>(200, world.manage.get("/scim/groups"))
+  const groups = await expectJson<List>(200, workspace.manage.get("/scim/groups"))
   expect(z.array(ScimGroup).min(1).safeParse(groups.data).error, JSON.stringify(groups)).toBeUndefined()
   expect(groups.total_count).toBe(1)
-  const input = { scim_group_id: group.id, workspace_id: await addTeam(world) }
-  const { data } = await expectJson<One>(200, world.manage.post("/scim/group-mappings", input))
+  const input = { scim_group_id: group.id, workspace_id: await addTeam(workspace) }
+  const { data } = await expectJson<One>(200, workspace.manage.post("/scim/group-mappings", input))
   expect(ScimGroupMapping.safeParse(data).error, JSON.stringify(data)).toBeUndefined()
-  expect(data).toMatchObject({ ...input, role: "member", organization_id: world.organizationId })
+  expect(data).toMatchObject({ ...input, role: "member", organization_id: workspace.organizationId })
 })
 
 test("the charge endpoint is gone for every key and body, and names the web purchase flow", async () => {

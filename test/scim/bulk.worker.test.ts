@@ -166,10 +166,10 @@ describe("bulk requests (RFC 7644, section 3.7)", () => {
   })
 
   test("write an audit entry for each change", async () => {
-    const { world, push } = await newDirectory()
+    const { workspace, push } = await newDirectory()
     const [one] = await bulk(push, [user("one")])
     const path = `/audit?resource_id=${idIn(one as Result)}`
-    const { data } = await expectJson<{ data: { action: string }[] }>(200, world.manage.get(path))
+    const { data } = await expectJson<{ data: { action: string }[] }>(200, workspace.manage.get(path))
     expect(data.map(({ action }) => action)).toEqual(["scim_user.create"])
   })
 

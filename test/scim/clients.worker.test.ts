@@ -148,12 +148,12 @@ describe("active", () => {
     ["PATCH", patch({ op: "replace", value: { active: null } }), false],
     ["PUT", { userName: "ada@example.com", active: null }, true],
     ["PUT", { userName: "ada@example.com" }, true],
-  ])("keeps its value after %s %j", async (method, body, isTold) => {
+  ])("keeps its value after %s %j", async (method, body, isReturned) => {
     const { push } = await newDirectory()
     const path = `/Users/${(await addUser(push, "ada")).id}`
     await expectJson(200, push("PATCH", path, off))
     const user = await expectJson<Resource>(200, push(method, path, body))
-    expect(user["active"]).toBe(isTold ? false : undefined)
+    expect(user["active"]).toBe(isReturned ? false : undefined)
     expect(await namesOf(push, "active eq false")).toEqual(["ada@example.com"])
     await expectJson(200, push("PATCH", path, patch({ op: "add", path: "title", value: "Lady" })))
     expect(await namesOf(push, "active eq true")).toEqual([])

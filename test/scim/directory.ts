@@ -29,16 +29,16 @@ export function scimClient(token?: string) {
 
 export type Push = ReturnType<typeof scimClient>
 
-export async function connect(world: Workspace, name = "Okta"): Promise<{ id: string; token: string; push: Push }> {
+export async function connect(workspace: Workspace, name = "Okta"): Promise<{ id: string; token: string; push: Push }> {
   type Made = { data: { id: string; token: string; base_url: string } }
-  const { data } = await expectJson<Made>(201, world.manage.post("/scim/directories", { name }))
+  const { data } = await expectJson<Made>(201, workspace.manage.post("/scim/directories", { name }))
   expect(data.base_url).toBe("http://gateway.test/scim/v2")
   return { ...data, push: scimClient(data.token) }
 }
 
 export async function newDirectory(name?: string) {
-  const world = await newWorkspace()
-  return { world, ...(await connect(world, name)) }
+  const workspace = await newWorkspace()
+  return { workspace, ...(await connect(workspace, name)) }
 }
 
 /** A sync job that waits for its first step, which the test runs. */

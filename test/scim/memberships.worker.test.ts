@@ -93,7 +93,7 @@ class Model {
 }
 
 type Stage = {
-  world: Workspace
+  workspace: Workspace
   push: Push
   directoryId: string
   people: string[]
@@ -115,17 +115,17 @@ const addGroups = async (push: Push) => {
 }
 
 async function newStage(): Promise<Stage> {
-  const { world, push, id: directoryId } = await newDirectory()
+  const { workspace, push, id: directoryId } = await newDirectory()
   const places: string[] = []
   for (let index = 0; index < TEAMS; index++) {
     type Made = { data: { id: string } }
-    const made = world.manage.post("/workspaces", { name: "T", slug: `modelled-${slugs++}` })
+    const made = workspace.manage.post("/workspaces", { name: "T", slug: `modelled-${slugs++}` })
     places.push((await expectJson<Made>(201, made)).data.id)
   }
   const [people, groups] = [await addPeople(push), await addGroups(push)]
   const model = new Model()
   model.active = new Set(people)
-  return { world, push, directoryId, people, groups, places, model }
+  return { workspace, push, directoryId, people, groups, places, model }
 }
 
 const sql = (text: string, ...values: unknown[]) =>
@@ -133,16 +133,16 @@ const sql = (text: string, ...values: unknown[]) =>
     .bind(...values)
     .run()
 
-async function work({ world }: Stage, id: string, steps?: number): Promise<void> {
+async function work({ workspace }: Stage, id: string, steps?: number): Promise<void> {
   await sql("UPDATE scim_sync_jobs SET leased_until = 0 WHERE id = ?", id)
-  await runSyncJob(env, world.organizationId, id, steps)
+  await runSyncJob(env, workspace.organizationId, id, steps)
 }
 
-const jobOf = async ({ world }: Stage, id: string) =>
-  (await expectJson<{ data: { status: string } }>(200, world.manage.get(`/scim/sync-jobs/${id}`))).data
+const jobOf = async ({ workspace }: Stage, id: string) =>
+  (await expectJson<{ data: { status: string } }>(200, workspace.manage.get(`/scim/sync-jobs/${id}`))).data
 
 async function act(stage: Stage, one: Action): Promise<void> {
-  const { world, push, model, people, groups, places, directoryId } = stage
+  const { workspace, push, model, people, groups, places, directoryId } = stage
   const person = people["user" in one ? one.user : 0] ?? ""
   const crew = groups["group" in one ? one.group : 0] ?? ""
   const place = places["team" in one ? one.team : 0] ?? ""
@@ -159,7 +159,7 @@ async function act(stage: Stage, one: Action): Promise<void> {
       model.drift()
       remember(one.on)
       return void (await (one.on
-        ? sql("INSERT OR IGNORE INTO scim_group_members VALUES (?, ?, ?)", crew, person, world.organizationId)
+        ? sql("INSERT OR IGNORE INTO scim_group_members VALUES (?, ?, ?)", crew, person, workspace.organizationId)
         : sql("DELETE FROM scim_group_members WHERE group_id = ? AND user_id = ?", crew, person)))
     case "crashedLeave":
       model.drift()
@@ -167,7 +167,7 @@ async function act(stage: Stage, one: Action): Promise<void> {
       model.deactivate(person)
       return void (await sql(
         "UPDATE scim_users SET active = 0 WHERE organization_id = ? AND id = ?",
-        world.organizationId,
+        workspace.organizationId,
         person,
       ))
     case "lost":
@@ -180,7 +180,7 @@ async function act(stage: Stage, one: Action): Promise<void> {
          SELECT ?, organization_id, user_id, 'admin', 'scim', 0 FROM members WHERE organization_id = ? AND user_id = ?
          ON CONFLICT DO UPDATE SET role = 'admin'`,
         place,
-        world.organizationId,
+        workspace.organizationId,
         person,
       ))
     case "active": {
@@ -191,16 +191,16 @@ async function act(stage: Stage, one: Action): Promise<void> {
     case "map": {
       const role = one.admin ? "admin" : "member"
       const known = model.mapped.get(`${crew} ${place}`)
-      if (known) await expectJson(200, world.manage.patch(`/scim/group-mappings/${known.id}`, { role }))
+      if (known) await expectJson(200, workspace.manage.patch(`/scim/group-mappings/${known.id}`, { role }))
       const input = { scim_group_id: crew, workspace_id: place, role }
       type Made = { data: { id: string } }
-      const { id } = known ?? (await expectJson<Made>(200, world.manage.post("/scim/group-mappings", input))).data
+      const { id } = known ?? (await expectJson<Made>(200, workspace.manage.post("/scim/group-mappings", input))).data
       return void model.mapped.set(`${crew} ${place}`, { id, role })
     }
     case "unmap": {
       const known = model.mapped.get(`${crew} ${place}`)
       if (!known) return
-      await expectJson(200, world.manage.delete(`/scim/group-mappings/${known.id}?keep_members=${one.keep}`))
+      await expectJson(200, workspace.manage.delete(`/scim/group-mappings/${known.id}?keep_members=${one.keep}`))
       model.mapped.delete(`${crew} ${place}`)
       for (const id of one.keep ? people : []) {
         const [isIn, key] = [model.active.has(id) && model.joined.has(`${crew} ${id}`), `${place} ${id}`]
@@ -210,7 +210,7 @@ async function act(stage: Stage, one: Action): Promise<void> {
     }
     case "hand":
       if (!model.active.has(person) || model.byHand.has(`${place} ${person}`)) return
-      await expectJson(200, world.manage.post(`/workspaces/${place}/members/add`, { user_ids: [person] }))
+      await expectJson(200, workspace.manage.post(`/workspaces/${place}/members/add`, { user_ids: [person] }))
       return void model.byHand.set(`${place} ${person}`, "member")
     case "deleteUser": {
       expect((await push("DELETE", `/Users/${person}`)).status).toBe(204)
@@ -228,11 +228,11 @@ async function act(stage: Stage, one: Action): Promise<void> {
     case "disconnect": {
       // Settles a crashed write first: a deleted directory cannot be synced any more.
       if (model.isDrifted) return
-      await expectJson(200, world.manage.delete(`/scim/directories/${directoryId}`))
+      await expectJson(200, workspace.manage.delete(`/scim/directories/${directoryId}`))
       model.mapped.clear()
       model.joined.clear()
       expect(await shownRoles(stage)).toEqual(expected(stage))
-      const next = await connect(world)
+      const next = await connect(workspace)
       stage.push = next.push
       stage.directoryId = next.id
       stage.people = await addPeople(next.push)
@@ -247,7 +247,7 @@ async function act(stage: Stage, one: Action): Promise<void> {
         `INSERT INTO scim_sync_jobs (id, organization_id, status, phase, position, created_at)
          VALUES (?, ?, 'queued', 'users', '', 0)`,
         id,
-        world.organizationId,
+        workspace.organizationId,
       ))
     }
     case "oneStep":
@@ -261,11 +261,11 @@ async function act(stage: Stage, one: Action): Promise<void> {
   }
 }
 
-async function shownRoles({ world, places }: Stage): Promise<Record<string, string>[]> {
+async function shownRoles({ workspace, places }: Stage): Promise<Record<string, string>[]> {
   const shownRoles: Record<string, string>[] = []
   for (const place of places) {
     type Members = { data: { user_id: string; role: string }[] }
-    const { data } = await expectJson<Members>(200, world.manage.get(`/workspaces/${place}/members?limit=100`))
+    const { data } = await expectJson<Members>(200, workspace.manage.get(`/workspaces/${place}/members?limit=100`))
     shownRoles.push(Object.fromEntries(data.map((member) => [member.user_id, member.role])))
   }
   return shownRoles

@@ -67,8 +67,8 @@ describe("Okta", () => {
 describe("Entra", () => {
   test("creates a user, patches single attributes, and disables and deletes them", async () => {
     const { push } = await newDirectory("Entra")
-    const nobody = encodeURIComponent('userName eq "non-existent user"')
-    expect((await expectJson<List>(200, push("GET", `/Users?filter=${nobody}`))).totalResults).toBe(0)
+    const unknownUser = encodeURIComponent('userName eq "non-existent user"')
+    expect((await expectJson<List>(200, push("GET", `/Users?filter=${unknownUser}`))).totalResults).toBe(0)
     const user = await expectJson<Resource>(
       201,
       push("POST", "/Users", {

@@ -27,26 +27,26 @@ async function connect({ manage }: Workspace, { url }: Remote, name = "Remote"):
 }
 
 async function stage(remote: Remote) {
-  const world = await newWorkspace()
-  return { world, remote, directory: await connect(world, remote) }
+  const workspace = await newWorkspace()
+  return { workspace, remote, directory: await connect(workspace, remote) }
 }
 
-const start = (world: Workspace) => queueSyncJob(world, "pull")
+const start = (workspace: Workspace) => queueSyncJob(workspace, "pull")
 
 const read = async ({ manage }: Workspace, id: string) =>
   (await expectJson<{ data: Job }>(200, manage.get(`/scim/sync-jobs/${id}`))).data
 
 /** Continues a stopped job, as the scheduler does after a wait. */
-async function continueJob(world: Workspace, id: string, steps?: number): Promise<Job> {
+async function continueJob(workspace: Workspace, id: string, steps?: number): Promise<Job> {
   await env.DB.prepare("UPDATE scim_sync_jobs SET leased_until = 0 WHERE id = ?").bind(id).run()
-  await runSyncJob(env, world.organizationId, id, steps)
-  return read(world, id)
+  await runSyncJob(env, workspace.organizationId, id, steps)
+  return read(workspace, id)
 }
 
-async function sync(world: Workspace): Promise<Job> {
-  const id = await start(world)
-  let job = await continueJob(world, id)
-  for (let turn = 0; turn < 12 && job.status === "running"; turn++) job = await continueJob(world, id)
+async function sync(workspace: Workspace): Promise<Job> {
+  const id = await start(workspace)
+  let job = await continueJob(workspace, id)
+  for (let turn = 0; turn < 12 && job.status === "running"; turn++) job = await continueJob(workspace, id)
   return job
 }
 
@@ -82,10 +82,10 @@ const people = (...names: string[]) => names.map((name) => person(name))
 
 describe("a pulled directory", () => {
   test("is connected with a URL and a token that is never returned, and accepts no pushes", async () => {
-    const { world, remote, directory } = await stage(newRemote())
+    const { workspace, remote, directory } = await stage(newRemote())
     expect(directory).toMatchObject({ base_url: null, token: null, pull: { url: remote.url, label: "rem...6789" } })
-    const listed = await (await world.manage.get("/scim/directories")).text()
-    const audit = await (await world.manage.get("/audit")).text()
+    const listed = await (await workspace.manage.get("/scim/directories")).text()
+    const audit = await (await workspace.manage.get("/audit")).text()
     const row = await env.DB.prepare("SELECT * FROM scim_directories WHERE id = ?").bind(directory.id).first()
     for (const text of [listed, audit, JSON.stringify(row)]) {
       expect(text).toContain(remote.url)
@@ -102,8 +102,8 @@ describe("a pulled directory", () => {
     ["no token", { url: "https://directory.example.com/scim" }],
     ["a token with a line", { url: "https://directory.example.com/scim", token: "a\nb" }],
   ])("is rejected with %s", async (_, pull) => {
-    const world = await newWorkspace()
-    await expectJson(400, world.manage.post("/scim/directories", { name: "R", pull }))
+    const workspace = await newWorkspace()
+    await expectJson(400, workspace.manage.post("/scim/directories", { name: "R", pull }))
   })
 
   test("is read page by page by a job, and its groups give memberships", async () => {
@@ -111,15 +111,15 @@ describe("a pulled directory", () => {
       [...people("ada", "bob", "cy", "dee"), person("off", { active: false })],
       [crew("Crew", "ada", "bob", "off", "nobody"), crew("Empty"), crew("Third", "cy")],
     )
-    const { world } = await stage(remote)
-    const { data } = await expectJson<{ data: Job }>(202, world.manage.call("POST", "/scim/sync-jobs"))
-    await eventually(async () => expect((await read(world, data.id)).status).toBe("succeeded"))
-    expect(await read(world, data.id)).toMatchObject({ synced_groups: 3, deleted_groups: 0, error_message: null })
-    expect(await storedDirectory(world)).toEqual({
+    const { workspace } = await stage(remote)
+    const { data } = await expectJson<{ data: Job }>(202, workspace.manage.call("POST", "/scim/sync-jobs"))
+    await eventually(async () => expect((await read(workspace, data.id)).status).toBe("succeeded"))
+    expect(await read(workspace, data.id)).toMatchObject({ synced_groups: 3, deleted_groups: 0, error_message: null })
+    expect(await storedDirectory(workspace)).toEqual({
       users: { ada: 1, bob: 1, cy: 1, dee: 1, off: 0 },
       groups: { Crew: "ada,bob,off", Empty: "", Third: "cy" },
     })
-    expect(await memberEmails(world)).toEqual(["ada", "bob", "cy", "dee"])
+    expect(await memberEmails(workspace)).toEqual(["ada", "bob", "cy", "dee"])
     expect(remote.asked.filter((path) => path.startsWith("GET /Users?"))).toEqual([
       "GET /Users?startIndex=1&count=100",
       "GET /Users?startIndex=3&count=100",
@@ -127,52 +127,52 @@ describe("a pulled directory", () => {
     ])
     const groups = await expectJson<{ data: { id: string; display_name: string }[] }>(
       200,
-      world.manage.get("/scim/groups"),
+      workspace.manage.get("/scim/groups"),
     )
     const id = groups.data.find((group) => group.display_name === "Crew")?.id
-    const body = { scim_group_id: id, workspace_id: world.workspaceId, role: "admin" }
-    await expectJson(200, world.manage.post("/scim/group-mappings", body))
+    const body = { scim_group_id: id, workspace_id: workspace.workspaceId, role: "admin" }
+    await expectJson(200, workspace.manage.post("/scim/group-mappings", body))
     const before = await env.DB.prepare("SELECT id, version FROM scim_users WHERE organization_id = ? ORDER BY id")
-      .bind(world.organizationId)
+      .bind(workspace.organizationId)
       .all()
-    expect((await sync(world)).status).toBe("succeeded")
+    expect((await sync(workspace)).status).toBe("succeeded")
     const after = await env.DB.prepare("SELECT id, version FROM scim_users WHERE organization_id = ? ORDER BY id")
-      .bind(world.organizationId)
+      .bind(workspace.organizationId)
       .all()
     expect(after.results).toEqual(before.results)
   })
 
   test("deactivates removed users with their keys and memberships, and restores them when they return", async () => {
     const remote = newRemote(people("ada", "bob"), [crew("Crew", "ada", "bob")])
-    const { world } = await stage(remote)
-    await sync(world)
+    const { workspace } = await stage(remote)
+    await sync(workspace)
     type Members = { data: { id: string; email: string | null }[] }
-    const members = await expectJson<Members>(200, world.manage.get("/organization/members"))
+    const members = await expectJson<Members>(200, workspace.manage.get("/organization/members"))
     const bob = members.data.find(({ email }) => email === "bob@example.com")?.id
-    const key = await newKey(world, { creator_user_id: bob })
+    const key = await newKey(workspace, { creator_user_id: bob })
     await expectJson(200, key.as.get("/key"))
     remote.users = people("ada")
-    expect((await sync(world)).status).toBe("succeeded")
-    expect((await storedDirectory(world)).users).toEqual({ ada: 1, bob: 0 })
-    expect(await memberEmails(world)).toEqual(["ada"])
+    expect((await sync(workspace)).status).toBe("succeeded")
+    expect((await storedDirectory(workspace)).users).toEqual({ ada: 1, bob: 0 })
+    expect(await memberEmails(workspace)).toEqual(["ada"])
     await expectJson(401, key.as.get("/key"))
     // Created again in the remote directory: the same member here.
     remote.users = [...people("ada"), { ...person("bob"), id: "r-bob-2" }]
-    await sync(world)
-    expect((await storedDirectory(world)).users).toEqual({ ada: 1, bob: 1 })
-    const again = await expectJson<Members>(200, world.manage.get("/organization/members"))
+    await sync(workspace)
+    expect((await storedDirectory(workspace)).users).toEqual({ ada: 1, bob: 1 })
+    const again = await expectJson<Members>(200, workspace.manage.get("/organization/members"))
     expect(again.data.find(({ email }) => email === "bob@example.com")?.id).toBe(bob)
   })
 
   test("applies renames, swapped names and deleted groups with their memberships", async () => {
     const remote = newRemote(people("ada", "bob"), [crew("One", "ada"), crew("Two", "bob")])
-    const { world } = await stage(remote)
-    await sync(world)
+    const { workspace } = await stage(remote)
+    await sync(workspace)
     remote.users = [person("bob", { id: "r-ada" }), person("ada", { id: "r-bob" })]
     remote.groups = [{ ...crew("One", "bob"), displayName: "Uno" }]
-    const job = await sync(world)
+    const job = await sync(workspace)
     expect(job).toMatchObject({ status: "succeeded", deleted_groups: 1, synced_groups: 1 })
-    expect(await storedDirectory(world)).toEqual({ users: { ada: 1, bob: 1 }, groups: { Uno: "ada" } })
+    expect(await storedDirectory(workspace)).toEqual({ users: { ada: 1, bob: 1 }, groups: { Uno: "ada" } })
   })
 
   test("of another organization is not read", async () => {
@@ -183,15 +183,15 @@ describe("a pulled directory", () => {
   })
 
   test("is applied completely beside another one that fails", async () => {
-    const { world } = await stage(newRemote(people("ada"), [crew("Crew", "ada")]))
+    const { workspace } = await stage(newRemote(people("ada"), [crew("Crew", "ada")]))
     const broken = newRemote(people("bob"))
     broken.fault = () => new Response("no", { status: 403 })
-    await connect(world, broken, "Broken")
-    expect(await sync(world)).toMatchObject({
+    await connect(workspace, broken, "Broken")
+    expect(await sync(workspace)).toMatchObject({
       status: "failed",
       error_message: "The directory Broken was not pulled: it answered 403.",
     })
-    expect(await memberEmails(world)).toEqual(["ada"])
+    expect(await memberEmails(workspace)).toEqual(["ada"])
   })
 })
 
@@ -251,35 +251,35 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
     ],
   ])("%s", async (_, fault, message) => {
     const remote = newRemote(people("ada", "bob", "cy", "dee", "eve"), [crew("Crew", "ada", "bob")])
-    const { world } = await stage(remote)
-    expect((await sync(world)).status).toBe("succeeded")
-    const before = [await storedDirectory(world), await memberEmails(world)]
+    const { workspace } = await stage(remote)
+    expect((await sync(workspace)).status).toBe("succeeded")
+    const before = [await storedDirectory(workspace), await memberEmails(workspace)]
     remote.groups = [crew("Other", "cy")]
     remote.users = people("ada", "bob", "new", "dee", "eve")
     remote.fault = fault
-    const job = await sync(world)
+    const job = await sync(workspace)
     expect(job.status).toBe("failed")
     expect(job.error_message).toContain(`The directory Remote was not pulled: `)
     expect(job.error_message).toContain(message)
     expect(job.error_message).not.toMatch(/secret words|10\.1\.2\.3/)
-    expect([await storedDirectory(world), await memberEmails(world)]).toEqual(before)
+    expect([await storedDirectory(workspace), await memberEmails(workspace)]).toEqual(before)
     const left = await env.DB.prepare("SELECT count(*) AS count FROM scim_pulled WHERE job_id = ?").bind(job.id).first()
     expect(left).toEqual({ count: 0 })
     remote.fault = () => undefined
-    expect((await sync(world)).status).toBe("succeeded")
-    expect((await storedDirectory(world)).users).toEqual({ ada: 1, bob: 1, cy: 0, dee: 1, eve: 1, new: 1 })
+    expect((await sync(workspace)).status).toBe("succeeded")
+    expect((await storedDirectory(workspace)).users).toEqual({ ada: 1, bob: 1, cy: 0, dee: 1, eve: 1, new: 1 })
   })
 
   test("Retry-After is honoured, and the job continues afterwards", async () => {
     const remote = newRemote(people("ada", "bob", "cy"))
-    const { world } = await stage(remote)
+    const { workspace } = await stage(remote)
     let isBusy = true
     remote.fault = page2(() => new Response("", { status: 429, headers: { "retry-after": "120" } }))
-    const id = await start(world)
+    const id = await start(workspace)
     const before = Date.now()
-    expect((await continueJob(world, id)).status).toBe("running")
+    expect((await continueJob(workspace, id)).status).toBe("running")
     const asked = remote.asked.length
-    await runSyncJob(env, world.organizationId, id)
+    await runSyncJob(env, workspace.organizationId, id)
     expect(remote.asked).toHaveLength(asked)
     const row = await env.DB.prepare("SELECT leased_until FROM scim_sync_jobs WHERE id = ?")
       .bind(id)
@@ -287,14 +287,14 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
     expect(row?.leased_until).toBeGreaterThanOrEqual(before + 120_000)
     isBusy = false
     remote.fault = () => (isBusy ? new Response("", { status: 429 }) : undefined)
-    expect((await continueJob(world, id)).status).toBe("succeeded")
+    expect((await continueJob(workspace, id)).status).toBe("succeeded")
     expect(remote.asked.filter((path) => path === "GET /Users?startIndex=1&count=100")).toHaveLength(1)
   })
 
   test("a list that changes between two pages is read again, and the shift deactivates no user", async () => {
     const remote = newRemote(people("ada", "bob", "cy", "dee"))
-    const { world } = await stage(remote)
-    await sync(world)
+    const { workspace } = await stage(remote)
+    await sync(workspace)
     let isShifted = false
     remote.fault = (path) => {
       // Between the pages one user leaves and one is added: cy moves to the page that was already read.
@@ -304,8 +304,8 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
       }
       return undefined
     }
-    expect((await sync(world)).status).toBe("succeeded")
-    expect((await storedDirectory(world)).users).toEqual({ ada: 0, bob: 1, cy: 1, dee: 1, eve: 1 })
+    expect((await sync(workspace)).status).toBe("succeeded")
+    expect((await storedDirectory(workspace)).users).toEqual({ ada: 0, bob: 1, cy: 1, dee: 1, eve: 1 })
   })
 
   test("after any fault the directory is as it was or as the service has it", async () => {
@@ -320,9 +320,9 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 4 }), async (rounds) => {
         const remote = newRemote()
-        const { world } = await stage(remote)
+        const { workspace } = await stage(remote)
         for (const one of rounds) {
-          const before = await storedDirectory(world)
+          const before = await storedDirectory(workspace)
           remote.users = people(...one.users)
           remote.groups = [crew("Crew", ...one.members)]
           const script = [...one.faults]
@@ -334,12 +334,12 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
             if (fault === "shift") remote.users = remote.users.toReversed()
             return undefined
           }
-          const id = await start(world)
+          const id = await start(workspace)
           // The runtime stops after some step, and another one continues.
-          let job = await continueJob(world, id, one.crashAfter)
-          if (job.status === "queued") job = await continueJob(world, id)
-          for (let turn = 0; turn < 12 && job.status === "running"; turn++) job = await continueJob(world, id)
-          const after = await storedDirectory(world)
+          let job = await continueJob(workspace, id, one.crashAfter)
+          if (job.status === "queued") job = await continueJob(workspace, id)
+          for (let turn = 0; turn < 12 && job.status === "running"; turn++) job = await continueJob(workspace, id)
+          const after = await storedDirectory(workspace)
           if (job.status === "failed") {
             expect(after).toEqual(before)
             continue
@@ -349,7 +349,7 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
           expect(after.groups).toEqual({
             Crew: one.members.filter((name) => name in after.users).join(","),
           })
-          expect(await memberEmails(world)).toEqual(one.users)
+          expect(await memberEmails(workspace)).toEqual(one.users)
         }
       }),
       { numRuns: runs(0.2) },

@@ -87,7 +87,7 @@ async function seed(organizationId: string, directoryId: string): Promise<void> 
 }
 
 test(`${USERS} users in ${GROUPS} groups are synced within the limits of an invocation, and the job reports its progress`, async () => {
-  const { world: workspace, id: directoryId } = await newDirectory()
+  const { workspace, id: directoryId } = await newDirectory()
   const { organizationId, manage } = workspace
   await seed(organizationId, directoryId)
   const id = await queueSyncJob(workspace, "users")

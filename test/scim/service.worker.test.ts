@@ -23,35 +23,35 @@ const found = (filter: string) => `?filter=${encodeURIComponent(filter)}`
 
 describe("a directory", () => {
   test("is connected with a token that is returned once, listed without it, and disconnected", async () => {
-    const { world, id, token, push } = await newDirectory()
+    const { workspace, id, token, push } = await newDirectory()
     expect(token).toMatch(/^scim-gw-v1-[\w-]{43}$/)
-    const list = await (await world.manage.get("/scim/directories")).text()
+    const list = await (await workspace.manage.get("/scim/directories")).text()
     expect(list).toContain(id)
     expect(list).not.toContain(token)
     await expectJson(200, push("GET", "/ServiceProviderConfig"))
     const other = await newWorkspace()
     await expectJson(404, other.manage.delete(`/scim/directories/${id}`))
-    await expectJson(403, world.as.get("/scim/directories"))
-    await expectJson(200, world.manage.delete(`/scim/directories/${id}`))
-    await expectJson(404, world.manage.delete(`/scim/directories/${id}`))
+    await expectJson(403, workspace.as.get("/scim/directories"))
+    await expectJson(200, workspace.manage.delete(`/scim/directories/${id}`))
+    await expectJson(404, workspace.manage.delete(`/scim/directories/${id}`))
     await expectJson(401, push("GET", "/Users"))
   })
 
   test("keeps its users as manual members when it is disconnected", async () => {
-    const { world, id, push } = await newDirectory()
+    const { workspace, id, push } = await newDirectory()
     const user = await addUser(push, "stays")
     await addGroup(push, "G", user.id)
-    await expectJson(409, world.manage.delete(`/organization/members/${user.id}`))
-    await expectJson(200, world.manage.delete(`/scim/directories/${id}`))
-    expect((await membersOf(world)).map((member) => member.id)).toContain(user.id)
-    const again = await connect(world)
+    await expectJson(409, workspace.manage.delete(`/organization/members/${user.id}`))
+    await expectJson(200, workspace.manage.delete(`/scim/directories/${id}`))
+    expect((await membersOf(workspace)).map((member) => member.id)).toContain(user.id)
+    const again = await connect(workspace)
     expect((await expectJson<List>(200, again.push("GET", "/Users"))).totalResults).toBe(0)
-    await expectJson(200, world.manage.delete(`/organization/members/${user.id}`))
+    await expectJson(200, workspace.manage.delete(`/organization/members/${user.id}`))
   })
 
   test("without its token gets 401 as a SCIM error", async () => {
-    const { world, push } = await newDirectory()
-    for (const token of [undefined, "scim-gw-v1-wrong", world.managementKey]) {
+    const { workspace, push } = await newDirectory()
+    for (const token of [undefined, "scim-gw-v1-wrong", workspace.managementKey]) {
       const refused = await scimClient(token)("GET", "/Users")
       expect(refused.headers.get("www-authenticate")).toBe("Bearer")
       const failure = await expectJson<Failure>(401, refused)
@@ -65,7 +65,7 @@ describe("a directory", () => {
     const [one, other] = [await newDirectory(), await newDirectory()]
     const user = await addUser(one.push, "secret")
     const group = await addGroup(one.push, "Secret", user.id)
-    const beside = await connect(one.world, "Entra")
+    const beside = await connect(one.workspace, "Entra")
     for (const { push } of [other, beside]) {
       for (const path of [`/Users/${user.id}`, `/Groups/${group.id}`]) {
         await expectJson(404, push("GET", path))
@@ -102,7 +102,7 @@ describe("a directory", () => {
 
 describe("users", () => {
   test("are members of the organization while they are active", async () => {
-    const { world, push } = await newDirectory()
+    const { workspace, push } = await newDirectory()
     const emails = [{ value: "home@example.com" }, { value: "Grace@Work.example.com", primary: true, type: "work" }]
     const name = { givenName: "Grace", familyName: "L." }
     const made = await push("POST", "/Users", {
@@ -116,17 +116,17 @@ describe("users", () => {
     const user = await expectJson<Resource>(201, made)
     expect(user).toMatchObject({ schemas: [USER], userName: "grace", active: true, externalId: "00u1", name, emails })
     expect(JSON.stringify(user)).not.toContain("s3cret")
-    const member = (await membersOf(world)).find(({ id }) => id === user.id)
+    const member = (await membersOf(workspace)).find(({ id }) => id === user.id)
     expect(member).toMatchObject({ email: "grace@work.example.com", first_name: "Grace", role: "org:member" })
     const left = push("PATCH", `/Users/${user.id}`, patch({ op: "replace", path: "active", value: false }))
     expect(await expectJson(200, left)).toMatchObject({ active: false })
-    expect((await membersOf(world)).map(({ id }) => id)).not.toContain(user.id)
+    expect((await membersOf(workspace)).map(({ id }) => id)).not.toContain(user.id)
     const back = push("PATCH", `/Users/${user.id}`, patch({ op: "replace", path: "active", value: true }))
     await expectJson(200, back)
-    expect((await membersOf(world)).map(({ id }) => id)).toContain(user.id)
+    expect((await membersOf(workspace)).map(({ id }) => id)).toContain(user.id)
     const entries = await expectJson<{ data: { action: string; key_label: string }[] }>(
       200,
-      world.manage.get(`/audit?resource_id=${user.id}`),
+      workspace.manage.get(`/audit?resource_id=${user.id}`),
     )
     expect(entries.data.map(({ action }) => action)).toEqual([
       "scim_user.update",
@@ -138,17 +138,17 @@ describe("users", () => {
   })
 
   test.each(["deactivated", "deleted"])("that are %s lose their keys and memberships at once", async (how) => {
-    const { world, push } = await newDirectory()
+    const { workspace, push } = await newDirectory()
     const user = await addUser(push, "leaver")
     const team = await expectJson<{ data: { id: string } }>(
       201,
-      world.manage.post("/workspaces", { name: "T", slug: `leavers-${how}` }),
+      workspace.manage.post("/workspaces", { name: "T", slug: `leavers-${how}` }),
     )
     const path = `/workspaces/${team.data.id}/members`
-    await expectJson(200, world.manage.post(`${path}/add`, { user_ids: [user.id] }))
-    const key = await newKey(world, { creator_user_id: user.id })
-    const theirs = await newKey(world, { creator_user_id: user.id, kind: "management" })
-    const other = await newKey(world, {})
+    await expectJson(200, workspace.manage.post(`${path}/add`, { user_ids: [user.id] }))
+    const key = await newKey(workspace, { creator_user_id: user.id })
+    const theirs = await newKey(workspace, { creator_user_id: user.id, kind: "management" })
+    const other = await newKey(workspace, {})
     await expectJson(200, key.as.get("/key"))
     await expectJson(200, theirs.as.get("/keys"))
     if (how === "deleted") expect((await push("DELETE", `/Users/${user.id}`)).status).toBe(204)
@@ -156,28 +156,28 @@ describe("users", () => {
     await expectJson(401, key.as.get("/key"))
     await expectJson(401, theirs.as.get("/keys"))
     await expectJson(200, other.as.get("/key"))
-    expect(await expectJson(200, world.manage.get(path))).toEqual({ data: [], total_count: 0 })
-    const { data } = await expectJson<{ data: { disabled: boolean } }>(200, world.manage.get(`/keys/${key.hash}`))
+    expect(await expectJson(200, workspace.manage.get(path))).toEqual({ data: [], total_count: 0 })
+    const { data } = await expectJson<{ data: { disabled: boolean } }>(200, workspace.manage.get(`/keys/${key.hash}`))
     expect(data.disabled).toBe(true)
     // Their keys cannot be enabled by hand either.
-    await expectJson(403, world.manage.patch(`/keys/${key.hash}`, { disabled: false }))
-    await expectJson(200, world.manage.patch(`/keys/${key.hash}`, { name: "of one who left" }))
+    await expectJson(403, workspace.manage.patch(`/keys/${key.hash}`, { disabled: false }))
+    await expectJson(200, workspace.manage.patch(`/keys/${key.hash}`, { name: "of one who left" }))
     await expectJson(401, key.as.get("/key"))
-    const again = await world.manage.post("/keys", { name: "again", creator_user_id: user.id })
+    const again = await workspace.manage.post("/keys", { name: "again", creator_user_id: user.id })
     expect(await expectJson<{ error: { message: string } }>(403, again)).toMatchObject({ error: { code: 403 } })
     expect((await push("GET", `/Users/${user.id}`)).status).toBe(how === "deleted" ? 404 : 200)
   })
 
   test("take over the member with their email address, except an owner", async () => {
-    const { world, push } = await newDirectory()
+    const { workspace, push } = await newDirectory()
     const body = { user_id: "u-1", email: "known@example.com", role: "org:admin" }
-    await expectJson(201, world.manage.post("/organization/members", body))
+    await expectJson(201, workspace.manage.post("/organization/members", body))
     const user = await addUser(push, "Known")
     expect(user.id).toBe("u-1")
-    expect((await membersOf(world))[0]).toMatchObject({ id: "u-1", role: "org:admin" })
-    await expectJson(409, world.manage.delete("/organization/members/u-1"))
-    const owner = (await membersOf(world)).at(-1)
-    await expectJson(200, world.manage.patch(`/organization/members/${owner?.id}`, { email: "owner@example.com" }))
+    expect((await membersOf(workspace))[0]).toMatchObject({ id: "u-1", role: "org:admin" })
+    await expectJson(409, workspace.manage.delete("/organization/members/u-1"))
+    const owner = (await membersOf(workspace)).at(-1)
+    await expectJson(200, workspace.manage.patch(`/organization/members/${owner?.id}`, { email: "owner@example.com" }))
     const twin = await addUser(push, "owner")
     expect(twin.id).toBe(owner?.id)
     expect((await push("DELETE", `/Users/${twin.id}`)).status).toBe(204)
@@ -186,7 +186,7 @@ describe("users", () => {
   })
 
   test("have a unique name and email address", async () => {
-    const { world, push } = await newDirectory()
+    const { workspace, push } = await newDirectory()
     const ada = await addUser(push, "ada")
     const bob = await addUser(push, "bob")
     const again = push("POST", "/Users", { userName: "ADA@example.com", emails: [{ value: "x@example.com" }] })
@@ -197,7 +197,7 @@ describe("users", () => {
     expect(await expectJson<Failure>(409, push("PATCH", `/Users/${bob.id}`, steal))).toMatchObject({
       scimType: "uniqueness",
     })
-    const beside = await connect(world, "Entra")
+    const beside = await connect(workspace, "Entra")
     await expectJson(409, beside.push("POST", "/Users", { userName: "ada@example.com" }))
     expect(await expectJson(200, push("GET", `/Users/${ada.id}`))).toMatchObject({ userName: "ada@example.com" })
   })
@@ -352,7 +352,7 @@ describe("groups", () => {
   })
 
   test("accept thousands of members in one request", async () => {
-    const { world, id: directoryId, push } = await newDirectory()
+    const { workspace, id: directoryId, push } = await newDirectory()
     const { id } = await addGroup(push, "Everyone")
     const { env } = await import("cloudflare:workers")
     const ids = Array.from({ length: 2_000 }, (_, index) => `many-${index}`)
@@ -360,7 +360,7 @@ describe("groups", () => {
       `INSERT INTO scim_users (organization_id, id, directory_id, user_name, active, attributes, created_at, updated_at)
        SELECT ?1, value, ?2, value, 1, '{}', 0, 0 FROM json_each(?3)`,
     )
-      .bind(world.organizationId, directoryId, JSON.stringify(ids))
+      .bind(workspace.organizationId, directoryId, JSON.stringify(ids))
       .run()
     const add = patch({ op: "add", path: "members", value: ids.map((value) => ({ value })) })
     expect((await push("PATCH", `/Groups/${id}`, add)).status).toBe(204)

@@ -12,7 +12,7 @@ import { newMeter, readResponse, toTokens } from "../../../src/formats/chat/mete
 import { begin, delta, end, FACTS, json, type Json, RECORDED, start, stop, text } from "./recorded.ts"
 import { runs } from "../../support/runs.ts"
 
-function play(events: readonly Json[]): { chunks: Json[]; state: MessagesReading } {
+function readAll(events: readonly Json[]): { chunks: Json[]; state: MessagesReading } {
   let state = newMessagesReading(FACTS)
   const chunks = events.flatMap((event) => {
     const [next, emitted] = advance(state, event)
@@ -24,7 +24,7 @@ function play(events: readonly Json[]): { chunks: Json[]; state: MessagesReading
 
 describe("a recorded stream is translated", () => {
   test.each(Object.entries(RECORDED))("%s", (_, { events, chunks }) => {
-    expect(play(events).chunks).toEqual(chunks)
+    expect(readAll(events).chunks).toEqual(chunks)
   })
 
   test.each(Object.entries(RECORDED))("%s: none of its chunks needs normalizing", (_, { chunks }) => {
@@ -37,7 +37,7 @@ describe("a recorded stream is translated", () => {
     "%s: a state can be advanced twice with the same result",
     (_, { events, chunks }) => {
       const first = events.slice(0, 4)
-      const { state } = play(first)
+      const { state } = readAll(first)
       const advanceAgain = () => {
         let later = state
         return events.slice(4).flatMap((event) => {
@@ -47,21 +47,21 @@ describe("a recorded stream is translated", () => {
         })
       }
       advanceAgain()
-      expect([...play(first).chunks, ...advanceAgain()]).toEqual(chunks)
+      expect([...readAll(first).chunks, ...advanceAgain()]).toEqual(chunks)
     },
   )
 })
 
 describe("the end of a stream", () => {
   test("is message_stop, and later events are ignored", () => {
-    const { state } = play([start(), ...end("end_turn")])
+    const { state } = readAll([start(), ...end("end_turn")])
     expect(state.phase).toBe("over")
     expect(advance(state, text(0, "late"))).toEqual([state, []])
   })
 
   test("is failed after an error event, with or without a stream before it", () => {
     const error = { type: "error", error: { type: "rate_limit_error", message: "Slow down." } }
-    const { state, chunks } = play([error])
+    const { state, chunks } = readAll([error])
     expect(state.phase).toBe("failed")
     expect(chunks).toEqual([
       {
@@ -88,7 +88,7 @@ describe("the end of a stream", () => {
     ["unheard_of_error", 500],
     ["constructor", 500],
   ])("%s is a %i", (type, code) => {
-    const { chunks } = play([{ type: "error", error: { type, message: "m" } }])
+    const { chunks } = readAll([{ type: "error", error: { type, message: "m" } }])
     expect(chunks[0]).toMatchObject({ error: { code, type } })
     const reading = newMeter()
     readResponse(reading, chunks[0] ?? {})
@@ -105,7 +105,7 @@ describe("the end of a stream", () => {
     ["refusal", "content_filter"],
     ["unheard_of", "stop"],
   ])("%s is %s", (native, reason) => {
-    const { chunks } = play([start(), ...end(native)])
+    const { chunks } = readAll([start(), ...end(native)])
     expect(chunks[1]).toMatchObject({ choices: [{ finish_reason: reason, native_finish_reason: native }] })
   })
 })
@@ -113,12 +113,17 @@ describe("the end of a stream", () => {
 describe("the usage of a stream", () => {
   const usageAfter = (...usages: Json[]) => {
     const [first, ...later] = usages
-    return usageOf(play([start(first), ...later.map((usage) => ({ type: "message_delta", delta: {}, usage }))]).state)
+    return usageOf(
+      readAll([start(first), ...later.map((usage) => ({ type: "message_delta", delta: {}, usage }))]).state,
+    )
   }
 
   test("has the prompt tokens from the start, in case the stream breaks off", () => {
     expect(usageOf(newMessagesReading())).toBeNull()
-    expect(usageOf(play([start(), text(0, "Half")]).state)).toMatchObject({ prompt_tokens: 25, completion_tokens: 1 })
+    expect(usageOf(readAll([start(), text(0, "Half")]).state)).toMatchObject({
+      prompt_tokens: 25,
+      completion_tokens: 1,
+    })
   })
 
   test.each([
@@ -168,7 +173,7 @@ describe("the usage of a stream", () => {
 
   test("is sent at message_stop if message_delta had none", () => {
     const events = [start(), { type: "message_delta", delta: { stop_reason: "end_turn" } }, { type: "message_stop" }]
-    expect(play(events).chunks.map((chunk) => "usage" in chunk)).toEqual([false, false, true])
+    expect(readAll(events).chunks.map((chunk) => "usage" in chunk)).toEqual([false, false, true])
   })
 })
 
@@ -182,7 +187,7 @@ describe("a lenient reader", () => {
       begin(2, { type: "tool_use", id: "b", name: "g" }),
       ...end("tool_use"),
     ]
-    const read = contentOf(play(events).chunks)
+    const read = contentOf(readAll(events).chunks)
     expect(read).toEqual({ reasoning: "Hm.", content: "So.", calls: ['f:{"x":1}', "g:{}"] })
   })
 
@@ -203,8 +208,8 @@ describe("a lenient reader", () => {
       stop(9),
       { type: "message_stop" },
     ]
-    expect(() => play(events)).not.toThrow()
-    expect(play(events).state.phase).toBe("over")
+    expect(() => readAll(events)).not.toThrow()
+    expect(readAll(events).state.phase).toBe("over")
   })
 })
 
@@ -239,7 +244,7 @@ test("emits only valid chunks for arbitrary events", () => {
   })
   fc.assert(
     fc.property(fc.array(event, { maxLength: 12 }), (events) => {
-      const { chunks } = play([...events, { type: "message_stop" }] as Json[])
+      const { chunks } = readAll([...events, { type: "message_stop" }] as Json[])
       const defaults = { id: "i", model: "m", created: 1, calls: [] }
       for (const chunk of chunks) {
         const known = { ...chunk, id: "i", model: "m" }
