@@ -3,10 +3,10 @@ import path from "node:path"
 
 const root = path.join(import.meta.dirname, "..")
 
-/** A test that a document or a table names: `name` as it is written in the file, with its placeholders. */
+/** A test named by a document or a table: `name` as written in the file, with its placeholders. */
 export type NamedTest = { file: string; name: string }
 
-/** The named tests that their files do not have. */
+/** The named tests that do not exist in their files. */
 export function missingTests(tests: readonly NamedTest[]): string[] {
   return tests.filter((test) => !hasTest(test)).map(({ file, name }) => `${file}: ${name}`)
 }

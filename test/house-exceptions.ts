@@ -1,10 +1,10 @@
-/** Files that break a law of `house.test.ts`, each with its number of breaches. The numbers may only fall. */
+/** Files that break a rule of `house.test.ts`, each with its number of violations. The numbers may only fall. */
 export type Exceptions = Readonly<Record<string, number>>
 
 /** Functions with five or more positional parameters. */
 export const LONG_SIGNATURES: Exceptions = {}
 
-/** Casts in the files of rooms that have more than four per 1,000 lines. */
+/** Casts in the files of folders that have more than four per 1,000 lines. */
 export const CASTS: Exceptions = {}
 
 /** Casts to `unknown` or `never`. */

@@ -11,8 +11,8 @@ const sources = import.meta.glob<string>(["../src/**/*.{ts,tsx}", "../durable-ob
 const files = Object.entries(sources).map(([path, text]) => ({ path: path.slice(3), text }))
 const syntax = files.map(syntaxOf)
 
-/** Files that match `where` and import what only `home` may. */
-function strays(pattern: RegExp, home: RegExp): string[] {
+/** Files that match `pattern` and are not among those that may (`home`). */
+function violations(pattern: RegExp, home: RegExp): string[] {
   return files.filter(({ path, text }) => pattern.test(text) && !home.test(path)).map(({ path }) => path)
 }
 
@@ -21,7 +21,7 @@ test("no file is longer than 300 lines", () => {
   expect(long.map(({ path }) => path)).toEqual([])
 })
 
-test("each Durable Object class of wrangler.toml is exported by the Worker, and by the entry point of wrangler dev", () => {
+test("each Durable Object class of wrangler.toml is exported by the Worker and by the entry point of wrangler dev", () => {
   const [config = ""] = Object.values(
     import.meta.glob<string>(["../wrangler.toml"], { query: "?raw", import: "default", eager: true }),
   )
@@ -34,8 +34,8 @@ test("each Durable Object class of wrangler.toml is exported by the Worker, and 
   }
 })
 
-/** Bottom to top: a room imports those before it. Programs are imported by nobody and may import any. */
-const ROOMS = `
+/** Bottom to top: a folder imports those before it. Programs may import any folder, and no folder imports them. */
+const FOLDERS = `
   support errors money formats config access http audit secrets outbound providers models ledger
   generations usage workspaces members keys organizations reconciliation budgets byok guardrails
   presets observability alerts policy sessions calls routing mcp-servers passthrough server-tools plugins files response-cache inference batches datasets scim oauth connect vault
@@ -48,41 +48,41 @@ const PROGRAMS = ["embedded", "daemon", "dev", "local", "console"]
 /** `dev` builds what `local` runs. */
 const ALLOWED = (to: string, from: string) => from === "dev" && to === "local"
 
-function roomOf(path: string): string {
+function folderOf(path: string): string {
   const [top = "", second = "", third] = path.split("/")
   if (top === "durable-objects") return `${top}/${second}`
   return third === undefined ? second.replace(".ts", "") : second
 }
 
-/** What a file imports of the project: paths from the root. Type imports count. */
+/** The project files that a file imports: paths from the root. Type imports count. */
 function importsOf({ path, text }: (typeof files)[number]): string[] {
   const specifiers = [...text.matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)].map((match) => match[1] ?? "")
   return specifiers.map((specifier) => new URL(specifier, `file:///${path}`).pathname.slice(1))
 }
 
-test("a room imports only the rooms below it", () => {
+test("a folder imports only the folders below it", () => {
   const upward = files.flatMap((file) => {
-    const from = roomOf(file.path)
+    const from = folderOf(file.path)
     return importsOf(file)
-      .filter((to) => to.endsWith(".ts") && roomOf(to) !== from)
-      .filter((to) => PROGRAMS.includes(roomOf(to)) || (!PROGRAMS.includes(from) && !isBelow(roomOf(to), from)))
-      .filter((to) => !ALLOWED(roomOf(to), from))
+      .filter((to) => to.endsWith(".ts") && folderOf(to) !== from)
+      .filter((to) => PROGRAMS.includes(folderOf(to)) || (!PROGRAMS.includes(from) && !isBelow(folderOf(to), from)))
+      .filter((to) => !ALLOWED(folderOf(to), from))
       .map((to) => `${file.path} imports ${to}`)
   })
   expect(upward).toEqual([])
 })
 
-function isBelow(room: string, other: string): boolean {
-  return ROOMS.includes(room) && ROOMS.includes(other) && ROOMS.indexOf(room) < ROOMS.indexOf(other)
+function isBelow(folder: string, other: string): boolean {
+  return FOLDERS.includes(folder) && FOLDERS.includes(other) && FOLDERS.indexOf(folder) < FOLDERS.indexOf(other)
 }
 
-test("no circle of imports has more than two files", () => {
+test("no import cycle has more than two files", () => {
   const graph = new Map(files.map((file) => [file.path, importsOf(file)]))
   const reached = new Map([...graph.keys()].map((path) => [path, reachableFrom(path, graph)]))
-  const circles = [...graph.keys()].map((path) =>
+  const cycles = [...graph.keys()].map((path) =>
     [...(reached.get(path) ?? [])].filter((other) => other !== path && reached.get(other)?.has(path)),
   )
-  expect(circles.filter((others) => others.length > 1)).toEqual([])
+  expect(cycles.filter((others) => others.length > 1)).toEqual([])
 })
 
 function reachableFrom(path: string, graph: ReadonlyMap<string, readonly string[]>): Set<string> {
@@ -105,32 +105,32 @@ test("every dependency is imported by the source", () => {
   expect(unused).toEqual([])
 })
 
-test("HTTP stays at the edge", () => {
+test("HTTP is used only at the edge", () => {
   const home =
     /^src\/(http|access|app)\/|^src\/errors\/errors\.ts$|routes\.ts$|schemas\.ts$|^src\/inference\/context\.ts$|^src\/audit\/actor\.ts$|^src\/policy\/authenticate\.ts$|^src\/interns\/(access|control|guards|create|open-intern)\.ts$|^src\/models\/(schemas|search|admin)\.ts$/
-  expect(strays(/from "(hono|@hono)(?!\/html")[/"]/, home)).toEqual([])
+  expect(violations(/from "(hono|@hono)(?!\/html")[/"]/, home)).toEqual([])
 })
 
-test("SQL stays in the stores", () => {
+test("SQL is used only in the stores", () => {
   const home = /store\.ts$|^src\/support\/db\.ts$|^src\/local\/migrate\.ts$/
-  expect(strays(/\.prepare\(|\.batch\(/, home)).toEqual([])
+  expect(violations(/\.prepare\(|\.batch\(/, home)).toEqual([])
 })
 
-test("Drizzle stays in the tables and the stores", () => {
+test("Drizzle is used only in the tables and the stores", () => {
   const home = /(^|\/)table\.ts$|store\.ts$|^src\/support\/db\.ts$/
-  expect(strays(/from "drizzle-orm[/"]/, home)).toEqual([])
+  expect(violations(/from "drizzle-orm[/"]/, home)).toEqual([])
 })
 
-test("the runtime's own modules stay in the Durable Objects", () => {
-  expect(strays(/from "cloudflare:/, /^durable-objects\//)).toEqual([])
+test("cloudflare: modules are imported only by the Durable Objects", () => {
+  expect(violations(/from "cloudflare:/, /^durable-objects\//)).toEqual([])
 })
 
-test("zod is imported whole, which bundles to a third", () => {
-  expect(strays(/import \{[^}]*\bz\b[^}]*\} from "zod"/, /^$/)).toEqual([])
+test("zod is imported as a namespace, which bundles to a third of the size", () => {
+  expect(violations(/import \{[^}]*\bz\b[^}]*\} from "zod"/, /^$/)).toEqual([])
 })
 
-test("no statement is made of strings from outside", () => {
-  // Column lists are the only thing that is put into SQL, and they are constants of their store.
+test("no SQL statement contains external strings", () => {
+  // Only column lists are interpolated into SQL, and they are constants of their store.
   const inserted = files.flatMap(({ path, text }) =>
     [...text.matchAll(/\.prepare\(\s*`[^`]*\$\{([^}]*)\}/g)].map((match) => `${path}: ${match[1]}`),
   )
@@ -144,7 +144,7 @@ test("no statement is made of strings from outside", () => {
   ).toEqual([])
 })
 
-/** Written by a clock or by the log itself: nobody's deed. */
+/** Written by a schedule or by the log itself, not by an actor. */
 const UNAUDITED = [
   "src/audit/store.ts",
   "src/batches/progress-store.ts",
@@ -162,10 +162,10 @@ const UNAUDITED = [
   "src/scim/apply-store.ts",
 ]
 
-/** In SQL, or by a call of Drizzle. */
+/** In SQL or with Drizzle. */
 const WRITES = /\b(INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b|\b(db|openDb\(\w+\))\s*\.(insert|update|delete)\(/
 
-test("a store that writes writes what it did beside it", () => {
+test("a store that writes also writes the audit log", () => {
   const silent = files.filter(
     ({ path, text }) =>
       path.startsWith("src/") &&
@@ -176,56 +176,56 @@ test("a store that writes writes what it did beside it", () => {
   expect(silent.map(({ path }) => path).filter((path) => !UNAUDITED.includes(path))).toEqual([])
 })
 
-/** Files with more breaches than their exception allows, and exceptions that are no longer needed. */
-function overruns(breaches: ReadonlyMap<string, readonly string[]>, exceptions: Exceptions): string[] {
-  const over = [...breaches].filter(([path, found]) => found.length > (exceptions[path] ?? 0))
-  const stale = Object.keys(exceptions).filter((path) => (breaches.get(path) ?? []).length === 0)
+/** Files with more violations than their exception allows, and exceptions that are no longer needed. */
+function overruns(exceeded: ReadonlyMap<string, readonly string[]>, exceptions: Exceptions): string[] {
+  const over = [...exceeded].filter(([path, found]) => found.length > (exceptions[path] ?? 0))
+  const stale = Object.keys(exceptions).filter((path) => (exceeded.get(path) ?? []).length === 0)
   return [
     ...over.map(([path, found]) => `${path}: ${found.join(", ")}`),
     ...stale.map((path) => `${path}: needs no exception any more`),
   ]
 }
 
-function breachesBy(find: (file: Syntax) => readonly string[]): Map<string, readonly string[]> {
+function violationsBy(find: (file: Syntax) => readonly string[]): Map<string, readonly string[]> {
   return new Map(syntax.map((file) => [file.path, find(file)]))
 }
 
 test("no function has five or more positional parameters", () => {
   expect(
     overruns(
-      breachesBy(({ longSignatures }) => longSignatures),
+      violationsBy(({ longSignatures }) => longSignatures),
       LONG_SIGNATURES,
     ),
   ).toEqual([])
 })
 
-test("a room has at most four casts per 1,000 lines", () => {
-  const rooms = Map.groupBy(syntax, ({ path }) => roomOf(path))
-  const over = [...rooms.values()].filter((room) => {
-    const casts = room.reduce((sum, file) => sum + file.casts.length, 0)
-    return casts > Math.ceil((4 * room.reduce((sum, { lines }) => sum + lines, 0)) / 1000)
+test("a folder has at most four casts per 1,000 lines", () => {
+  const folders = Map.groupBy(syntax, ({ path }) => folderOf(path))
+  const over = [...folders.values()].filter((folder) => {
+    const casts = folder.reduce((sum, file) => sum + file.casts.length, 0)
+    return casts > Math.ceil((4 * folder.reduce((sum, { lines }) => sum + lines, 0)) / 1000)
   })
-  const breaches = new Map(over.flat().map(({ path, casts }) => [path, casts]))
-  expect(overruns(breaches, CASTS)).toEqual([])
+  const exceeded = new Map(over.flat().map(({ path, casts }) => [path, casts]))
+  expect(overruns(exceeded, CASTS)).toEqual([])
 })
 
 test("no cast goes through unknown or never", () => {
   const double = ({ casts }: Syntax) => casts.filter((type) => type === "unknown" || type === "never")
-  expect(overruns(breachesBy(double), DOUBLE_CASTS)).toEqual([])
+  expect(overruns(violationsBy(double), DOUBLE_CASTS)).toEqual([])
 })
 
-/** Words of a private language that the code base once had. The glossary in `docs/README.md` has the field's terms. */
+/** Words of a former private vocabulary. The glossary in `docs/README.md` has the field's terms. */
 const DENIED = new Set(
   `told tell teller telling asked asking words said saying hear heard deed lane road world arrival passage intake
    dialect surface wire belonging leaver leaving nonsense doors reach life lot film hum played claudish company patience`
     .trim()
     .split(/\s+/),
 )
-/** These are denied only as the complete identifier. */
+/** Denied only as the complete identifier. */
 const DENIED_ALONE = new Set(["place", "own", "book"])
 /** Names that APIs, the environment or libraries define. */
 const GIVEN_NAMES = new Set(["CLIENT_DIALECT", "SQLiteAsyncDialect", "search_surface"])
-/** Where a denied word is a field of an API or of the configuration: `words` of a transcription. */
+/** Fields of an API or of the configuration with a denied word: `words` of a transcription. */
 const GIVEN_FIELDS = new Set(["src/guardrails/screening.ts words", "src/providers/custom.ts wire"])
 
 function isDenied(name: string): boolean {
@@ -241,16 +241,16 @@ test("names use the field's terms", () => {
     [path.slice(path.lastIndexOf("/") + 1), ...identifiers].filter(
       (name) => isDenied(name) && !GIVEN_FIELDS.has(`${path} ${name}`),
     )
-  expect(overruns(breachesBy(denied), DENIED_NAMES)).toEqual([])
+  expect(overruns(violationsBy(denied), DENIED_NAMES)).toEqual([])
 })
 
-test("no timer goes on when its work is done: it would keep a Durable Object in memory", () => {
+test("no timer outlives its work, which would keep a Durable Object in memory", () => {
   const lasting = /AbortSignal\.timeout\(|Promise\.race\(\[[^\]]*\bwait\(/
-  const inWorker = files.filter(({ path }) => !PROGRAMS.includes(roomOf(path)))
+  const inWorker = files.filter(({ path }) => !PROGRAMS.includes(folderOf(path)))
   expect(inWorker.filter(({ text }) => lasting.test(text)).map(({ path }) => path)).toEqual([])
 })
 
-test("the documents name files that are there", () => {
+test("the documents name files that exist", () => {
   const documents = globSync(["README.md", "CONTRIBUTING.md", "docs/**/*.md"])
   const named = documents.flatMap((document) =>
     [...readFileSync(document, "utf8").matchAll(/`((?:src|test|durable-objects|d1-migrations|docs)\/[\w./-]+)`/g)].map(

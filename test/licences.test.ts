@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, test } from "vitest"
 
-/** What `npm ci` installs and what ships, by the lock file. */
+/** The packages that `npm ci` installs and that ship, by the lock file. */
 
 const root = path.join(import.meta.dirname, "..")
 
@@ -28,7 +28,7 @@ const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"
 const nameOf = (location: string) => location.slice(location.lastIndexOf("node_modules/") + "node_modules/".length)
 const packages = Object.entries(lock.packages).filter(([location]) => location !== "")
 
-/** Licences whose conditions end with keeping the notice. */
+/** Licences whose only condition is to keep the notice. */
 const PERMISSIVE = new Set([
   "0BSD",
   "Apache-2.0",
@@ -42,15 +42,15 @@ const PERMISSIVE = new Set([
   "Unlicense",
 ])
 
-/** One licence of a choice is enough; of several that hold together, all are needed. */
+/** One licence of a choice is enough; of a combination, all are needed. */
 function isPermissive(license = ""): boolean {
   const choices = license.replaceAll(/[()]/g, "").split(" OR ")
   return choices.some((choice) => choice.split(" AND ").every((one) => PERMISSIVE.has(one)))
 }
 
 /**
- * Optional native libraries of development tools and of the single-machine mode: loaded as they are, never bundled, and
- * nothing needs them. sharp belongs to miniflare, node-liblzma to just-bash.
+ * Optional native libraries of development tools and of the single-machine mode: loaded unmodified, never bundled, and
+ * nothing requires them. sharp belongs to miniflare, node-liblzma to just-bash.
  */
 const NATIVE_AND_OPTIONAL = /^(@img\/sharp-|node-liblzma$)/
 
@@ -63,10 +63,10 @@ describe("the lock file", () => {
     expect(ranges.filter(([, range]) => !/^(npm:@?[\w/-]+@)?\d+\.\d+\.\d+/.test(range))).toEqual([])
   })
 
-  test("no package runs a script at install, but those that are listed and switched off", () => {
+  test("no package runs an install script except the listed ones, which are disabled", () => {
     const withScript = packages.filter(([, { hasInstallScript }]) => hasInstallScript)
     const names = [...new Set(withScript.map(([location]) => nameOf(location)))].toSorted()
-    // Each works without its script: npm installs the binary as a package of its own, or nothing needs it.
+    // Each works without its script: npm installs the binary as a separate package, or nothing requires it.
     expect(names).toEqual(["@mongodb-js/zstd", "@openrouter/sdk", "esbuild", "node-liblzma", "workerd"])
     expect(Object.values(manifest.allowScripts).filter(Boolean)).toEqual([])
     // For npm before 12, which does not read allowScripts.
@@ -75,14 +75,14 @@ describe("the lock file", () => {
 })
 
 describe("the licences", () => {
-  test("what ships has a licence without conditions on the whole", () => {
+  test("shipped packages have a permissive licence", () => {
     const shipped = packages.filter(([, { dev }]) => !dev)
     const other = shipped.filter(([, { license }]) => !isPermissive(license))
     const wrong = other.filter(([location, { optional }]) => !optional || !NATIVE_AND_OPTIONAL.test(nameOf(location)))
     expect(wrong.map(([location, { license }]) => `${location}: ${license}`)).toEqual([])
   })
 
-  test("so has what the console's bundle contains", () => {
+  test("packages in the console's bundle have a permissive licence", () => {
     const imported = new Set<string>()
     for (const file of readdirSync(path.join(root, "src/console"), { recursive: true, encoding: "utf8" })) {
       if (!/\.tsx?$/.test(file) || file.includes("vite")) continue
@@ -95,7 +95,7 @@ describe("the licences", () => {
   })
 })
 
-/** These packages and all that they depend on. */
+/** These packages and all their dependencies. */
 function closureOf(names: readonly string[]): string[] {
   const found = new Set<string>()
   const waiting = [...names]

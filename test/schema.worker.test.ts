@@ -9,7 +9,7 @@ const tables = Object.values(modules)
   .filter((value) => is(value, SQLiteTable))
   .map((table) => getTableConfig(table))
 
-/** Bookkeeping of SQLite, of D1 and of its migrations. */
+/** Internal tables of SQLite, D1 and the migrations. */
 const NOT_OURS = /^(sqlite_|_cf_|d1_migrations$)/
 
 const { results: stored } = await env.DB.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'table'").all<{
@@ -20,11 +20,11 @@ const ours = stored.filter(({ name }) => !NOT_OURS.test(name))
 
 type StoredColumn = { name: string; type: string; notnull: number; pk: number; dflt_value: string | null }
 
-test("every table of the database is described once", () => {
+test("every table of the database is declared once", () => {
   expect(tables.map(({ name }) => name).toSorted()).toEqual(ours.map(({ name }) => name).toSorted())
 })
 
-test.each(tables)("the columns of $name are those of the database", async ({ name, columns, primaryKeys }) => {
+test.each(tables)("the columns of $name match the database", async ({ name, columns, primaryKeys }) => {
   const { results } = await env.DB.prepare("SELECT * FROM pragma_table_info(?)").bind(name).all<StoredColumn>()
   const keys = primaryKeys.flatMap((key) => key.columns.map((column) => column.name))
   expect(
@@ -52,7 +52,7 @@ function checkedValues(sql: string, column: string): string[] | undefined {
   return list?.split(",").map((value) => value.trim().replaceAll("'", ""))
 }
 
-test.each(tables)("the values of $name are those of its checks", ({ name, columns }) => {
+test.each(tables)("the enum values of $name match its checks", ({ name, columns }) => {
   const sql = ours.find((table) => table.name === name)?.sql ?? ""
   const described = columns.map((column) => [
     column.name,

@@ -21,8 +21,8 @@ const common = {
 }
 
 /**
- * Long tests, which mostly wait, begin first and run beside the unit tests, which compute. Without durations of an earlier
- * run, the worker tests would end with whichever long one happens to come last.
+ * Long tests, which mostly wait, start first and run in parallel with the unit tests, which compute. Without durations of
+ * an earlier run, the worker tests would otherwise end with a long one.
  */
 class LongTestsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -37,9 +37,9 @@ class LongTestsFirst extends BaseSequencer {
 
 const LONGEST_TESTS = /\/(?:faults\/faults|ledger\/ledger-model)\.worker\.test\.ts$/
 const LONG_TESTS =
-  /\/(?:interns\/(?:usage|idle|crowd|model|site|runs|sessions|embedded|clone|doors)|scim\/(?:scale|pull|conformance-writes)|inference\/(?:matrix|differential|relay)|batches\/provider|observability\/delivery|vault\/canaries|secrets\/rotation|sessions\/sessions|contract\/programme|mcp\/money)\.worker\.test\.ts$/
+  /\/(?:interns\/(?:usage|idle|crowd|model|site|runs|sessions|embedded|clone|editors)|scim\/(?:scale|pull|conformance-writes)|inference\/(?:matrix|differential|relay)|batches\/provider|observability\/delivery|vault\/canaries|secrets\/rotation|sessions\/sessions|contract\/programme|mcp\/money)\.worker\.test\.ts$/
 
-/** The suffix of a test file decides: `*.worker.test.ts` needs the runtime of Workers, every other one runs in Node. */
+/** The suffix of a test file decides: `*.worker.test.ts` needs the Workers runtime, every other one runs in Node. */
 export default defineConfig(async () => ({
   root,
   logLevel: "error" as const,

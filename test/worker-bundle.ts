@@ -8,16 +8,16 @@ import { wasmAsModule } from "./support/wasm.ts"
 
 const root = path.join(import.meta.dirname, "..")
 
-/** Where the bundle is written: a test has the same path below this folder as below the root, so filters by path work. */
+/** The folder of the bundle: a test has the same path below it as below the root, so filters by path work. */
 const FOLDER = ".wrangler/test/worker"
-/** The runtime loads these by itself; the test files and what they share go through Vitest, which maps their stacks. */
+/** The runtime loads these itself; test files and their shared code go through Vitest, which maps their stacks. */
 const LOADED_BY_RUNTIME = `${FOLDER}/chunks/(?!support)`
 
 const setup = ["test/support/properties.ts", "test/support/migrate.ts"]
 const main = "src/index.ts"
 const inRoot = (file: string) => path.join(root, file)
 
-/** The file of the bundle that was made of a source file. */
+/** The bundled file of a source file. */
 export const bundled = (file: string): string => path.join(root, FOLDER, file)
 
 export const bundledMain = bundled(main)
@@ -26,14 +26,14 @@ export const bundledSetup = setup.map(bundled)
 export const workerTests = (): string[] => globSync("test/**/*.worker.test.ts", { cwd: root })
 
 /**
- * Bundles the Worker and its tests once, so that no worker of Vitest transforms sources: a test file begins within a second,
+ * Bundles the Worker and its tests once, so that no worker of Vitest transforms sources: a test file starts within a second,
  * and calls between modules cost what they cost in production.
  */
 export function workerBundle(tests: string[]): Plugin {
   return {
     name: "worker-bundle",
     config(config) {
-      // After the pool's plugin, which has Vitest load every module.
+      // After the pool's plugin, which makes Vitest load every module.
       const server = ((config.test ??= {}).server ??= {})
       server.deps = {
         ...server.deps,

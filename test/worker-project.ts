@@ -2,21 +2,21 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers"
 import { useMemoryDisk } from "./support/memory-disk.ts"
-import { startPlayed } from "./support/outbound.ts"
+import { startScriptedProvider } from "./support/outbound.ts"
 import { RATE_LIMIT } from "./support/rate-limit.ts"
 import { TWIN_MODELS } from "./support/twins.ts"
 import { bundled, bundledMain, bundledSetup, workerBundle, workerTests } from "./worker-bundle.ts"
 
 const root = path.join(import.meta.dirname, "..")
 
-/** The project's own configuration, from a folder without a .dev.vars: no secret of the developer's reaches a test. */
+/** The project's configuration, from a folder without a .dev.vars: no developer secret reaches a test. */
 function configPath(): string {
   const folder = path.join(root, ".wrangler/test")
   const config = readFileSync(path.join(root, "wrangler.toml"), "utf8")
     .replace('main = "src/embedded/development.ts"', `main = "${bundledMain}"`)
     .replace(/^\[build\]\ncommand = .*\n/m, "")
     .replaceAll(/^simple = \{ limit = \d+,/gm, `simple = { limit = ${RATE_LIMIT},`)
-    // Queues deliver at once: a test that waits for a delivery waits for no batch.
+    // Queues deliver immediately: no test waits for a batch.
     .replaceAll(/^max_batch_timeout = \d+$/gm, "max_batch_timeout = 0")
     // The console is built for the browser; its tests are in test/console.
     .replaceAll(/^\[(?:env\.production\.)?assets\]\n(?:[a-z_]+ = .+\n)+/gm, "")
@@ -30,7 +30,7 @@ function configPath(): string {
 export async function workerProject(common: object) {
   useMemoryDisk()
   const tests = workerTests()
-  const playedPort = await startPlayed()
+  const providerPort = await startScriptedProvider()
   return {
     root,
     logLevel: "error" as const,
@@ -47,7 +47,7 @@ export async function workerProject(common: object) {
               {
                 slug: "played",
                 name: "Played",
-                base_url: `http://127.0.0.1:${playedPort}/v1`,
+                base_url: `http://127.0.0.1:${providerPort}/v1`,
                 api_key: "played-provider-key-0123456789",
                 models: Array.from({ length: 100 }, (_, index) => ({
                   id: `m${index}`,
@@ -70,14 +70,14 @@ export async function workerProject(common: object) {
                   { id: "flat", prompt: "0", completion: "0", request: "0.01" } as never,
                 ]),
               },
-              // Three that serve one model, and one that speaks the Messages wire: tests play all of them.
+              // Three providers of the same models; tests mock all of them.
               ...["a", "b", "c"].map((name) => ({
                 slug: `twin-${name}`,
                 base_url: `http://twin-${name}.test/v1`,
                 api_key: `twin-${name}-provider-key-0123456789`,
                 responses: name === "c",
                 regions: name === "b" ? ["europe"] : [],
-                // Many: what an isolate learns of an endpoint outlives a test.
+                // Many models: an isolate keeps endpoint health across tests.
                 models: Array.from({ length: TWIN_MODELS }, (_, index) => ({
                   id: `m${index}`,
                   model: `acme/chat-${index}`,
@@ -116,7 +116,7 @@ export async function workerProject(common: object) {
                 models: [{ id: "opus", model: "acme/opus-1", prompt: "0.000001", completion: "0.000002" }],
               },
             ]),
-            // Short, so that a stall is a matter of milliseconds; no test waits for one of these by sleeping.
+            // Short, so that a stall takes milliseconds; no test waits for these by sleeping.
             LOG_CALLS: "off",
             FIRST_FRAME_TIMEOUT_MS: "8000",
             IDLE_TIMEOUT_MS: "1600",
@@ -142,9 +142,9 @@ export async function workerProject(common: object) {
       include: tests.map(bundled),
       globalSetup: [path.join(root, "test/support/build-embedded.ts")],
       setupFiles: bundledSetup,
-      // A line that is logged after a file's last test would be an error of the run.
+      // A line logged after a file's last test would be an error of the run.
       disableConsoleIntercept: true,
-      // A worker that begins with a warm cache is sent all of it as one message, which is more than workerd takes.
+      // A worker that starts with a warm cache would get it as one message, which is larger than workerd accepts.
       fsModuleCache: false,
     },
   }

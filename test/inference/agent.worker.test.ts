@@ -22,21 +22,21 @@ const call = (name: string, args: Json = {}, id = "c1") => ({
   function: { name, arguments: JSON.stringify(args) },
 })
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
-const whole = (message: Json, finish = "stop") =>
+const complete = (message: Json, finish = "stop") =>
   Response.json({
     choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: finish }],
     usage: USAGE,
   })
 
-/** Answers one turn after the other; the last one again and again. */
-function play(turns: (() => Response)[]) {
+/** Returns one turn per upstream call; the last turn repeats. */
+function respondWith(turns: (() => Response)[]) {
   let turn = 0
   const provider = mockProvider(() => (turns[Math.min(turn++, turns.length - 1)] as () => Response)())
   ;({ stop } = provider)
   return provider
 }
 
-const ask = (workspace: Workspace, more: Json, headers: Record<string, string> = {}) =>
+const send = (workspace: Workspace, more: Json, headers: Record<string, string> = {}) =>
   workspace.as.post(
     "/chat/completions",
     { model: "played/m1", messages: [{ role: "user", content: "What time is it?" }], ...more },
@@ -47,14 +47,14 @@ const messagesOf = ({ body }: Asked) => body["messages"] as Json[]
 
 describe("a server tool", () => {
   test.each(["openrouter:datetime", "service:datetime"])(
-    "%s is run, and its result goes back to the model",
+    "%s runs, and its result is sent back to the model",
     async (type) => {
       const workspace = await newWorkspace()
-      const { asked } = play([
-        () => whole({ content: null, tool_calls: [call("datetime", { timezone: "Asia/Tokyo" })] }, "tool_calls"),
-        () => whole({ content: "It is late." }),
+      const { asked } = respondWith([
+        () => complete({ content: null, tool_calls: [call("datetime", { timezone: "Asia/Tokyo" })] }, "tool_calls"),
+        () => complete({ content: "It is late." }),
       ])
-      const response = await ask(workspace, { tools: [{ type }] }, { "x-service-metadata": "enabled" })
+      const response = await send(workspace, { tools: [{ type }] }, { "x-service-metadata": "enabled" })
       const result = await expectJson<Result>(200, response)
       expect(result.choices[0]).toMatchObject({ message: { content: "It is late." }, finish_reason: "stop" })
       expect(result.choices[0]?.message.tool_calls).toBeUndefined()
@@ -69,9 +69,9 @@ describe("a server tool", () => {
       expect(result.service_metadata?.pipeline).toMatchObject([{ type: "server_tools" }])
       expect(asked).toHaveLength(2)
       expect(asked[0]?.body["tools"]).toMatchObject([{ type: "function", function: { name: "datetime" } }])
-      const [, assistant, told] = messagesOf(asked[1] as Asked)
+      const [, assistant, toolMessage] = messagesOf(asked[1] as Asked)
       expect(assistant).toMatchObject({ role: "assistant", tool_calls: [{ id: "c1", function: { name: "datetime" } }] })
-      expect(told).toMatchObject({
+      expect(toolMessage).toMatchObject({
         role: "tool",
         tool_call_id: "c1",
         content: expect.stringContaining("Asia/Tokyo") as string,
@@ -80,10 +80,10 @@ describe("a server tool", () => {
     },
   )
 
-  test("in a stream, the caller hears one answer: the words of every round, the run, one finish, one usage", async () => {
+  test("in a stream merges all rounds into one completion with one finish reason, one usage and the tool run", async () => {
     const workspace = await newWorkspace()
     const stream = (pieces: string[]) => () => sse([...pieces, usageChunk(10, 5), DONE])
-    play([
+    respondWith([
       stream([
         chunk({ role: "assistant", content: "Let me see. " }),
         chunk({ tool_calls: [{ index: 0, id: "c1", type: "function", function: { name: "date", arguments: "" } }] }),
@@ -93,7 +93,7 @@ describe("a server tool", () => {
       ]),
       stream([chunk({ content: "It is late." }), chunk({}, "stop")]),
     ])
-    const { chunks, done } = await readStream(ask(workspace, { ...DATETIME, stream: true }))
+    const { chunks, done } = await readStream(send(workspace, { ...DATETIME, stream: true }))
     expect(done).toBe(true)
     expect(textOf(chunks)).toBe("Let me see. It is late.")
     expect(chunks.flatMap((one) => one.choices[0]?.delta.tool_calls ?? [])).toEqual([])
@@ -105,22 +105,22 @@ describe("a server tool", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("beside a function of the caller's: the run is told, the function is the caller's to answer", async () => {
+  test("called together with a client function runs, and leaves the function call to the client", async () => {
     const workspace = await newWorkspace()
     const mine = { type: "function", function: { name: "mine", parameters: { type: "object" } } }
-    const { asked } = play([
-      () => whole({ content: null, tool_calls: [call("datetime"), call("mine", { a: 1 }, "c2")] }, "tool_calls"),
+    const { asked } = respondWith([
+      () => complete({ content: null, tool_calls: [call("datetime"), call("mine", { a: 1 }, "c2")] }, "tool_calls"),
     ])
-    const result = await expectJson<Result>(200, ask(workspace, { tools: [mine, ...DATETIME.tools] }))
+    const result = await expectJson<Result>(200, send(workspace, { tools: [mine, ...DATETIME.tools] }))
     expect(result.choices[0]?.finish_reason).toBe("tool_calls")
     expect(result.choices[0]?.message.tool_calls).toMatchObject([{ id: "c2", function: { name: "mine" } }])
     expect(asked).toHaveLength(1)
 
-    // Sent back as it came, the run is a call and a result again, in the turn in which both were called.
-    const second = play([() => whole({ content: "fine" })])
+    // Sent back unchanged, the run becomes a call and a result in the turn in which both were called.
+    const second = respondWith([() => complete({ content: "fine" })])
     await expectJson(
       200,
-      ask(workspace, {
+      send(workspace, {
         tools: [mine, ...DATETIME.tools],
         messages: [
           { role: "user", content: "What time is it?" },
@@ -137,11 +137,11 @@ describe("a server tool", () => {
     ])
   })
 
-  test("in a stream, the caller's own calls are numbered from 0, without those of the gateway", async () => {
+  test("in a stream does not count in the indexes of the client's tool calls, which start at 0", async () => {
     const mine = { type: "function", function: { name: "mine", parameters: { type: "object" } } }
     const delta = (index: number, name: string, args: string) =>
       chunk({ tool_calls: [{ index, id: `c${index}`, type: "function", function: { name, arguments: args } }] })
-    play([
+    respondWith([
       () =>
         sse([
           delta(0, "datetime", "{}"),
@@ -151,7 +151,7 @@ describe("a server tool", () => {
           DONE,
         ]),
     ])
-    const { chunks } = await readStream(ask(await newWorkspace(), { tools: [mine, ...DATETIME.tools], stream: true }))
+    const { chunks } = await readStream(send(await newWorkspace(), { tools: [mine, ...DATETIME.tools], stream: true }))
     const deltas = chunks.flatMap(
       (one) => (one.choices[0]?.delta.tool_calls ?? []) as { index: number; function: Json }[],
     )
@@ -160,8 +160,8 @@ describe("a server tool", () => {
   })
 })
 
-describe("the loop ends", () => {
-  const again = () => whole({ content: "x", tool_calls: [call("datetime")] }, "tool_calls")
+describe("the tool loop", () => {
+  const again = () => complete({ content: "x", tool_calls: [call("datetime")] }, "tool_calls")
 
   test.each([
     [{ stop_server_tools_when: [{ type: "step_count_is", step_count: 2 }] }, 3],
@@ -179,19 +179,19 @@ describe("the loop ends", () => {
       2,
     ],
     [{}, 31],
-  ])("%j: after %i rounds, the last of them without tools", async (more, rounds) => {
-    const { asked } = play([again])
-    const result = await expectJson<Result>(200, ask(await newWorkspace(), { ...DATETIME, ...more }))
+  ])("%j: ends after %i rounds, the last with tool_choice none", async (more, rounds) => {
+    const { asked } = respondWith([again])
+    const result = await expectJson<Result>(200, send(await newWorkspace(), { ...DATETIME, ...more }))
     expect(asked).toHaveLength(rounds)
     expect(asked.map(({ body }) => body["tool_choice"]).at(-1)).toBe("none")
     expect(asked.slice(0, -1).every(({ body }) => body["tool_choice"] !== "none")).toBe(true)
     expect(result.choices[0]?.finish_reason).toBe("stop")
   })
 
-  test("max_tool_calls on /responses is such a number of steps, and conditions stand above it", async () => {
+  test("ends after max_tool_calls steps on /responses, unless stop_server_tools_when sets another limit", async () => {
     const { as } = await newWorkspace()
     const body = { model: "played/m1", input: "Hi", ...DATETIME, max_tool_calls: 2 }
-    const { asked } = play([again])
+    const { asked } = respondWith([again])
     await expectJson(200, as.post("/responses", body))
     expect(asked).toHaveLength(3)
     asked.length = 0
@@ -202,26 +202,26 @@ describe("the loop ends", () => {
     expect(asked).toHaveLength(5)
   })
 
-  test("a choice that forces a call forces one", async () => {
-    const { asked } = play([again, () => whole({ content: "done" })])
-    await expectJson(200, ask(await newWorkspace(), { ...DATETIME, tool_choice: { type: "openrouter:datetime" } }))
+  test("applies a forced tool_choice to the first round only", async () => {
+    const { asked } = respondWith([again, () => complete({ content: "done" })])
+    await expectJson(200, send(await newWorkspace(), { ...DATETIME, tool_choice: { type: "openrouter:datetime" } }))
     expect(asked.map(({ body }) => body["tool_choice"])).toEqual([
       { type: "function", function: { name: "datetime" } },
       "auto",
     ])
   })
 
-  test("with the money: a round that cannot be paid is a 402, and what was used is charged", async () => {
+  test("ends with 402 when the key's limit does not cover the next round, and leaves no hold", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace, { limit: 0.00009 })
-    play([again])
+    respondWith([again])
     const body = { model: "played/m1", messages: [{ role: "user", content: "Hi" }], max_tokens: 16, ...DATETIME }
     const { error } = await expectJson<Failure>(402, as.post("/chat/completions", body))
     expect(error.message).toContain("limit")
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("with the provider: an error in a later round of a stream is told in the stream", async () => {
+  test("ends with an error chunk when the provider fails in a later round of a stream", async () => {
     const first = () =>
       sse([
         chunk({ content: "Let me see. " }),
@@ -229,9 +229,9 @@ describe("the loop ends", () => {
         chunk({}, "tool_calls"),
         DONE,
       ])
-    play([first, () => Response.json({ error: { message: "no" } }, { status: 500 })])
+    respondWith([first, () => Response.json({ error: { message: "no" } }, { status: 500 })])
     const workspace = await newWorkspace()
-    const { chunks, done } = await readStream(ask(workspace, { ...DATETIME, stream: true }))
+    const { chunks, done } = await readStream(send(workspace, { ...DATETIME, stream: true }))
     expect(chunks.at(-1)).toMatchObject({ error: { code: 502 }, choices: [{ finish_reason: "error" }] })
     expect(done).toBe(true)
     expect(await openHolds(workspace)).toEqual([])
@@ -239,18 +239,18 @@ describe("the loop ends", () => {
 })
 
 describe("on /responses", () => {
-  test("a run is an output item of its own, and the conversation can be sent back", async () => {
+  test("a tool run is a separate output item, and the output can be sent back as input", async () => {
     const { as } = await newWorkspace()
-    play([
-      () => whole({ content: null, tool_calls: [call("datetime")] }, "tool_calls"),
-      () => whole({ content: "Late." }),
+    respondWith([
+      () => complete({ content: null, tool_calls: [call("datetime")] }, "tool_calls"),
+      () => complete({ content: "Late." }),
     ])
     const body = { model: "played/m1", input: "What time is it?", tools: [{ type: "openrouter:datetime" }] }
     const { output } = await expectJson<{ output: (Json & { type: string })[] }>(200, as.post("/responses", body))
     expect(output.map(({ type }) => type)).toEqual(["openrouter:datetime", "reasoning", "message"])
     expect(output[0]).toMatchObject({ status: "completed", timezone: "UTC", datetime: expect.any(String) as string })
 
-    const { asked } = play([() => whole({ content: "Still late." })])
+    const { asked } = respondWith([() => complete({ content: "Still late." })])
     const input = [{ role: "user", content: "What time is it?" }, ...output, { role: "user", content: "And now?" }]
     await expectJson(200, as.post("/responses", { ...body, input }))
     expect(messagesOf(asked[0] as Asked).map(({ role }) => role)).toEqual([
@@ -262,9 +262,9 @@ describe("on /responses", () => {
     ])
   })
 
-  test("a stream tells the item when it begins and when it is done", async () => {
+  test("a stream emits output_item.added and output_item.done for a tool run", async () => {
     const { as } = await newWorkspace()
-    play([
+    respondWith([
       () => sse([chunk({ tool_calls: [call("datetime")] }), chunk({}, "tool_calls"), usageChunk(10, 5), DONE]),
       () => sse(good("Late.")),
     ])
@@ -286,7 +286,7 @@ describe("on /responses", () => {
   })
 })
 
-describe("what is not here is refused by name", () => {
+describe("an unavailable tool or plugin is rejected with 400 and named in the error", () => {
   test.each([
     [{ tools: [{ type: "openrouter:bash" }] }, "tools[0].type: openrouter:bash is not available"],
     [{ tools: [{ type: "openrouter:web_search", parameters: { engine: "exa" } }] }, "EXA_API_KEY is not set"],
@@ -295,45 +295,47 @@ describe("what is not here is refused by name", () => {
     [{ plugins: [{ id: "web", engine: "exa" }] }, "plugins[0].engine: exa is not configured here"],
     [{ transforms: ["sideways"] }, "transforms"],
     [{ n: 2, tools: [{ type: "openrouter:datetime" }] }, "n: must be 1"],
-  ])("%j", async (more, words) => {
-    const { error } = await expectJson<Failure>(400, ask(await newWorkspace(), more))
-    expect(error.message).toContain(words)
+  ])("%j", async (more, expectedMessage) => {
+    const { error } = await expectJson<Failure>(400, send(await newWorkspace(), more))
+    expect(error.message).toContain(expectedMessage)
   })
 })
 
 describe("plugins", () => {
   const JSON_FORMAT = { response_format: { type: "json_object" }, plugins: [{ id: "response-healing" }] }
 
-  test("response-healing mends JSON, streamed or not", async () => {
+  test("response-healing repairs invalid JSON, streamed or not", async () => {
     const broken = '```json\n{"a": 1, "b": [1, 2,]\n```'
-    play([() => whole({ content: broken })])
-    const result = await expectJson<Result>(200, ask(await newWorkspace(), JSON_FORMAT))
+    respondWith([() => complete({ content: broken })])
+    const result = await expectJson<Result>(200, send(await newWorkspace(), JSON_FORMAT))
     expect(JSON.parse(result.choices[0]?.message.content ?? "")).toEqual({ a: 1, b: [1, 2] })
-    play([() => sse([...broken.split(/(?=[\s[{])/).map((content) => chunk({ content })), chunk({}, "stop"), DONE])])
-    const { chunks } = await readStream(ask(await newWorkspace(), { ...JSON_FORMAT, stream: true }))
+    respondWith([
+      () => sse([...broken.split(/(?=[\s[{])/).map((content) => chunk({ content })), chunk({}, "stop"), DONE]),
+    ])
+    const { chunks } = await readStream(send(await newWorkspace(), { ...JSON_FORMAT, stream: true }))
     expect(JSON.parse(textOf(chunks))).toEqual({ a: 1, b: [1, 2] })
   })
 
-  test("response-healing leaves words alone when no JSON was asked for", async () => {
-    play([() => whole({ content: 'Use {"a": 1,} here' })])
-    const result = await expectJson<Result>(200, ask(await newWorkspace(), { plugins: [{ id: "response-healing" }] }))
+  test("response-healing leaves text unchanged if the request does not require JSON", async () => {
+    respondWith([() => complete({ content: 'Use {"a": 1,} here' })])
+    const result = await expectJson<Result>(200, send(await newWorkspace(), { plugins: [{ id: "response-healing" }] }))
     expect(result.choices[0]?.message.content).toBe('Use {"a": 1,} here')
   })
 
   test("file-parser turns a text file into text", async () => {
-    const { asked } = play([() => whole({ content: "ok" })])
+    const { asked } = respondWith([() => complete({ content: "ok" })])
     const file = { filename: "a.txt", file_data: `data:text/plain;base64,${btoa("the contents")}` }
     const content = [
       { type: "text", text: "Read" },
       { type: "file", file },
     ]
     const body = { messages: [{ role: "user", content }], plugins: [{ id: "file-parser" }] }
-    await expectJson(200, ask(await newWorkspace(), body))
+    await expectJson(200, send(await newWorkspace(), body))
     expect(JSON.stringify(messagesOf(asked[0] as Asked))).toContain("the contents")
     expect(JSON.stringify(messagesOf(asked[0] as Asked))).not.toContain("file_data")
   })
 
-  test("context-compression leaves out the middle", async () => {
+  test("context-compression drops messages from the middle", async () => {
     const { as } = await newWorkspace()
     const middle = Array.from({ length: 60 }, (_, index) => ({
       role: index % 2 ? "assistant" : "user",
@@ -354,12 +356,12 @@ describe("plugins", () => {
   })
 
   test("auto-router has no effect on a request that names a model", async () => {
-    const { asked } = play([() => whole({ content: "ok" })])
-    await expectJson(200, ask(await newWorkspace(), { plugins: [{ id: "auto-router" }] }))
+    const { asked } = respondWith([() => complete({ content: "ok" })])
+    await expectJson(200, send(await newWorkspace(), { plugins: [{ id: "auto-router" }] }))
     expect(asked).toHaveLength(1)
   })
 
-  test("auto-router chooses among what it may", async () => {
+  test("auto-router picks a model from allowed_models", async () => {
     const { as } = await newWorkspace()
     const body = {
       model: "openrouter/auto",
@@ -373,9 +375,9 @@ describe("plugins", () => {
     expect(answer).toMatchObject({ model: "sim/echo" })
   })
 
-  test(":thinking asks for reasoning", async () => {
-    const { asked } = play([() => whole({ content: "ok" })])
-    await expectJson(200, ask(await newWorkspace(), { model: "played/m1:thinking" }))
+  test(":thinking requests medium reasoning effort", async () => {
+    const { asked } = respondWith([() => complete({ content: "ok" })])
+    await expectJson(200, send(await newWorkspace(), { model: "played/m1:thinking" }))
     expect(asked[0]?.body).toMatchObject({ model: "m1", reasoning_effort: "medium" })
   })
 })

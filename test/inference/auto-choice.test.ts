@@ -23,15 +23,15 @@ function chosenOf(providers: readonly string[], offered: readonly string[], allo
 
 const ALL = models.map(({ id }) => id)
 
-test("the automatic choice is a model of a provider, as long as there is one", () => {
+test("the automatic choice prefers a model of a real provider", () => {
   expect(chosenOf(["embedded", "acme"], ALL)).toBe("acme/chat")
 })
 
-test("without a provider the guide stands in, and without the guide the echo", () => {
+test("without a real provider, the automatic choice is the guide, then the echo model", () => {
   expect(chosenOf(["embedded"], ALL)).toBe("embedded/guide")
   expect(chosenOf(["embedded"], ["sim/slow", "sim/echo"])).toBe("sim/echo")
 })
 
-test("a simulated model is chosen where it is allowed by name", () => {
+test("the automatic choice is a simulated model when allowed_models names it", () => {
   expect(chosenOf(["embedded", "acme"], ALL, ["sim/slow"])).toBe("sim/slow")
 })

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest"
 import { newWorkspace, openHolds, receiptOf, expectJson } from "../support/world.ts"
 
 /**
- * The seven cases that implementers of the Responses wire check each other by, asked of providers of every wire: what
- * they answer on /responses must not show which wire it came over.
+ * The seven cases of the Responses API's compliance suite, run against a provider of each API format: the output of
+ * /responses must not show which format the provider uses.
  */
 
 type Json = Record<string, unknown>
@@ -34,18 +34,22 @@ const IMAGE =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 const user = (content: unknown) => ({ type: "message", role: "user", content })
 
-type Case = { model: string; body: Json; says?: string; calls?: string }
+type Case = { model: string; body: Json; expectedText?: string; calls?: string }
 
 const CASES: Record<string, Case> = {
-  "a basic text response": { model: "echo", body: { input: "Say hello." }, says: "Say hello." },
-  streaming: { model: "echo", body: { input: [user("Count from 1 to 5.")], stream: true }, says: "Count from 1 to 5." },
+  "a basic text response": { model: "echo", body: { input: "Say hello." }, expectedText: "Say hello." },
+  streaming: {
+    model: "echo",
+    body: { input: [user("Count from 1 to 5.")], stream: true },
+    expectedText: "Count from 1 to 5.",
+  },
   "a system prompt": {
     model: "echo",
     body: {
       instructions: "You are a pirate.",
       input: [{ type: "message", role: "developer", content: "Be brief." }, user("Ahoy?")],
     },
-    says: "Ahoy?",
+    expectedText: "Ahoy?",
   },
   "tool calling": { model: "tool-call", body: { input: [user("Paris")], tools: [TOOL] }, calls: "Paris" },
   "tool calling, streamed": {
@@ -63,7 +67,7 @@ const CASES: Record<string, Case> = {
         ]),
       ],
     },
-    says: "What is this?",
+    expectedText: "What is this?",
   },
   "a conversation of several turns": {
     model: "echo",
@@ -80,56 +84,59 @@ const CASES: Record<string, Case> = {
         user("What is my name?"),
       ],
     },
-    says: "What is my name?",
+    expectedText: "What is my name?",
   },
 }
 
-describe.each(["sim", "sim-responses", "sim-messages"])("a provider of the wire of %s", (author) => {
-  test.each(Object.entries(CASES))("%s", async (_, { model, body, says, calls }) => {
+describe.each(["sim", "sim-responses", "sim-messages"])("a provider with the API format of %s", (author) => {
+  test.each(Object.entries(CASES))("%s", async (_, { model, body, expectedText, calls }) => {
     const workspace = await newWorkspace()
-    const asked = { model: `${author}/${model}`, ...body }
-    const response = await workspace.as.post("/responses", asked)
-    const answer = body["stream"] ? retold(await eventsOf(response)) : await expectJson<Answer>(200, response.clone())
+    const request = { model: `${author}/${model}`, ...body }
+    const response = await workspace.as.post("/responses", request)
+    const answer = body["stream"] ? assemble(await eventsOf(response)) : await expectJson<Answer>(200, response.clone())
 
-    expectAnswer(answer, asked)
+    expectAnswer(answer, request)
     expect(answer.id).toBe(response.headers.get("x-generation-id"))
-    if (says !== undefined) expect(answer.output).toEqual([message(says)])
+    if (expectedText !== undefined) expect(answer.output).toEqual([message(expectedText)])
     if (calls !== undefined) expect(answer.output).toEqual([call(calls)])
     expect(await openHolds(workspace)).toEqual([])
     expect(await receiptOf(workspace, response)).toMatchObject({ ending: "complete", tokens_from: "upstream" })
   })
 
-  test("thoughts are items of their own, before the words, whole as in a stream", async () => {
+  test("returns reasoning as separate items before the message, streamed or not", async () => {
     const { as } = await newWorkspace()
-    const asked = { model: `${author}/reasoning`, input: "Why?" }
-    const streamed = retold(await eventsOf(await as.post("/responses", { ...asked, stream: true })))
-    for (const answer of [streamed, await expectJson<Answer>(200, as.post("/responses", asked))]) {
-      expectAnswer(answer, asked)
+    const request = { model: `${author}/reasoning`, input: "Why?" }
+    const streamed = assemble(await eventsOf(await as.post("/responses", { ...request, stream: true })))
+    for (const answer of [streamed, await expectJson<Answer>(200, as.post("/responses", request))]) {
+      expectAnswer(answer, request)
       expect(answer.output.map(({ type }) => type)).toEqual(["reasoning", "message"])
       expect(answer.output[0]?.content).toEqual([{ type: "reasoning_text", text: expect.stringContaining("Why?") }])
       expect(answer.output[1]).toEqual(message("Why?"))
     }
   })
 
-  test("calls that run at once are items with ids of their own", async () => {
+  test("returns parallel tool calls as items with unique ids", async () => {
     const { as } = await newWorkspace()
-    const asked = { model: `${author}/parallel-tools`, input: "Paris", tools: [TOOL] }
-    const streamed = retold(await eventsOf(await as.post("/responses", { ...asked, stream: true })))
-    for (const answer of [streamed, await expectJson<Answer>(200, as.post("/responses", asked))]) {
+    const request = { model: `${author}/parallel-tools`, input: "Paris", tools: [TOOL] }
+    const streamed = assemble(await eventsOf(await as.post("/responses", { ...request, stream: true })))
+    for (const answer of [streamed, await expectJson<Answer>(200, as.post("/responses", request))]) {
       expect(answer.output).toEqual([call("Paris"), call("Paris"), call("Paris")])
       for (const key of ["id", "call_id"] as const) expect(new Set(answer.output.map((item) => item[key])).size).toBe(3)
     }
   })
 
-  test.each(["late-error", "cut"])("%s ends in response.failed, with what was said until then", async (fault) => {
-    const { as } = await newWorkspace()
-    const asked = { model: `${author}/${fault}`, input: "Say it again", stream: true }
-    const events = await eventsOf(await as.post("/responses", asked))
-    const last = events.at(-1)
-    expect(last?.type).toBe("response.failed")
-    expect(last?.response).toMatchObject({ status: "failed", error: { message: expect.any(String) } })
-    expect(events.filter(({ type }) => type === "response.output_text.delta")).toHaveLength(10)
-  })
+  test.each(["late-error", "cut"])(
+    "%s ends the stream with response.failed after the deltas sent so far",
+    async (fault) => {
+      const { as } = await newWorkspace()
+      const request = { model: `${author}/${fault}`, input: "Say it again", stream: true }
+      const events = await eventsOf(await as.post("/responses", request))
+      const last = events.at(-1)
+      expect(last?.type).toBe("response.failed")
+      expect(last?.response).toMatchObject({ status: "failed", error: { message: expect.any(String) } })
+      expect(events.filter(({ type }) => type === "response.output_text.delta")).toHaveLength(10)
+    },
+  )
 
   test.each(["first-frame-error", "status-429"])("%s is an HTTP error, streamed or not", async (fault) => {
     const { as } = await newWorkspace()
@@ -140,7 +147,7 @@ describe.each(["sim", "sim-responses", "sim-messages"])("a provider of the wire 
     }
   })
 
-  test("what a provider does not count is estimated", async () => {
+  test("is charged by estimate when it returns no usage", async () => {
     const workspace = await newWorkspace()
     for (const stream of [true, false]) {
       const response = await workspace.as.post("/responses", { model: `${author}/no-usage`, input: "Hi", stream })
@@ -162,7 +169,7 @@ function call(location: string) {
   return { id: id("fc"), type: "function_call", status: "completed", call_id: id("(call|toolu)"), ...called }
 }
 
-/** What every answer has, whoever gave it. */
+/** The fields that every response has, whatever the provider. */
 function expectAnswer(answer: Answer, { model, instructions = null, tools = [] }: Json): void {
   expect(answer).toMatchObject({
     object: "response",
@@ -178,7 +185,7 @@ function expectAnswer(answer: Answer, { model, instructions = null, tools = [] }
     tool_choice: "auto",
     tools: (tools as Json[]).map((tool) => ({ ...tool, strict: null })),
     text: { format: { type: "text" } },
-    // Numbers and names where other wires have nothing: what was asked, or what stands for it.
+    // Fields that other API formats lack: the requested value or a default.
     temperature: expect.any(Number),
     top_p: expect.any(Number),
     presence_penalty: expect.any(Number),
@@ -223,8 +230,8 @@ async function eventsOf(response: Response): Promise<Event[]> {
   return events
 }
 
-/** The response that a client puts together from the events, which the last of them must equal. */
-function retold(events: readonly Event[]): Answer {
+/** Assembles the response from the events, and checks it against the last event. */
+function assemble(events: readonly Event[]): Answer {
   const items: Item[] = []
   const done = new Set<number>()
   for (const event of events) {

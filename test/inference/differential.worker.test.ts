@@ -5,7 +5,7 @@ import { mockProvider } from "../support/played.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 
-/** `npm run fuzz -- --differential` is the long run of this. */
+/** `npm run fuzz -- --differential` is the long version of this test. */
 
 const SEED = 7
 
@@ -39,7 +39,7 @@ function subjectOf(workspace: Workspace): Subject {
   }
 }
 
-test("generated conversations: every format and both paths send, answer and charge the same", async () => {
+test("generated conversations: every format and both paths send, return and charge the same", async () => {
   const workspace = await newWorkspace(10_000)
   const subject = subjectOf(workspace)
   for (let index = 0; index < runs(8); index++) {

@@ -9,14 +9,14 @@ type Answer = {
 }
 type Failure = { error: { message: string } }
 
-const ask = async (body: Record<string, unknown>) =>
+const send = async (body: Record<string, unknown>) =>
   (await newWorkspace()).as.post("/embeddings", { model: "sim/embed", ...body })
 const cosine = (a: number[], b: number[]) => a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0)
 
 describe("embeddings", () => {
-  test("texts that share words are nearer than texts that do not", async () => {
+  test("texts with common words are closer than texts without", async () => {
     const input = ["the cat sat on the mat", "the cat on the mat", "quarterly revenue grew"]
-    const { data, object } = await expectJson<Answer>(200, ask({ input }))
+    const { data, object } = await expectJson<Answer>(200, send({ input }))
     const [cat, alike, other] = data.map(({ embedding }) => embedding)
     expect(object).toBe("list")
     expect(data.map(({ index }) => index)).toEqual([0, 1, 2])
@@ -24,8 +24,8 @@ describe("embeddings", () => {
   })
 
   test("base64 holds the same floats", async () => {
-    const floats = await expectJson<Answer>(200, ask({ input: "Hi", dimensions: 8 }))
-    const packed = await expectJson<Answer>(200, ask({ input: "Hi", dimensions: 8, encoding_format: "base64" }))
+    const floats = await expectJson<Answer>(200, send({ input: "Hi", dimensions: 8 }))
+    const packed = await expectJson<Answer>(200, send({ input: "Hi", dimensions: 8, encoding_format: "base64" }))
     const bytes = Uint8Array.from(atob(packed.data[0]?.embedding ?? ""), (char) => char.charCodeAt(0))
     expect([...new Float32Array(bytes.buffer)]).toEqual(floats.data[0]?.embedding)
     expect(floats.data[0]?.embedding).toHaveLength(8)
@@ -36,11 +36,11 @@ describe("embeddings", () => {
     ["strings", ["Hi", "you"]],
     ["token ids", [1, 2]],
     ["lists of token ids", [[1, 2], [3]]],
-  ])("%s are taken", async (_, input) => {
-    await expectJson(200, ask({ input }))
+  ])("%s are accepted", async (_, input) => {
+    await expectJson(200, send({ input }))
   })
 
-  test("the prompt is charged, and recorded as embeddings", async () => {
+  test("charges the prompt and records the call as embeddings", async () => {
     const workspace = await newWorkspace()
     const response = await workspace.as.post("/embeddings", { model: "sim/embed", input: "x".repeat(40) })
     const { usage } = await expectJson<Answer>(200, response)
@@ -60,12 +60,12 @@ describe("embeddings", () => {
     [{ input: "x", dimensions: 0 }, "dimensions"],
     [{ input: "x", encoding_format: "hex" }, "encoding_format"],
     [{ input: "x", model: undefined }, "model"],
-  ])("%j is refused with a message that names %s", async (body, field) => {
-    const { error } = await expectJson<Failure>(400, ask(body))
+  ])("%j is rejected with a message that names %s", async (body, field) => {
+    const { error } = await expectJson<Failure>(400, send(body))
     expect(error.message.startsWith(field), error.message).toBe(true)
   })
 
-  test("a chat model makes no embeddings, and the other way round", async () => {
+  test("a chat model returns 404 on /embeddings, and an embedding model 404 on /chat/completions", async () => {
     const workspace = await newWorkspace()
     const chat = await expectJson<Failure>(404, workspace.as.post("/embeddings", { model: "sim/echo", input: "x" }))
     expect(chat.error.message).toContain("makes text")
@@ -73,7 +73,7 @@ describe("embeddings", () => {
     expect(embed.error.message).toContain("makes embeddings")
   })
 
-  test("GET /embeddings/models lists the models for it, GET /models does not", async () => {
+  test("GET /embeddings/models lists embedding models, GET /models does not", async () => {
     const workspace = await newWorkspace()
     const ids = async (path: string) =>
       (await expectJson<{ data: { id: string }[] }>(200, workspace.as.get(path))).data.map(({ id }) => id)

@@ -10,9 +10,7 @@ import { concat } from "../../src/support/bytes.ts"
 import type { Json } from "../../src/support/json.ts"
 import { runs } from "../support/runs.ts"
 
-/**
- * A relay that recognizes frames by their bytes sends and meters the same as one that parses each of them.
- */
+/** A relay that recognizes frames by their bytes sends and meters the same as one that parses each frame. */
 
 const text = fc.oneof(
   fc.string({ maxLength: 12 }),
@@ -99,7 +97,7 @@ function relay(
   return { sent: framesOf(concat(sent)).map((frame) => parseData(dataOf(frame) ?? "")), meter }
 }
 
-test("frames recognized by their bytes are sent and metered as parsed ones are", () => {
+test("frames recognized by their bytes are sent and metered like parsed ones", () => {
   const stream = fc.record({
     chunks: fc.array(chunk, { minLength: 2, maxLength: 30, size: "max" }),
     style,
@@ -118,7 +116,7 @@ test("frames recognized by their bytes are sent and metered as parsed ones are",
   )
 })
 
-test("a frame that is broken inside its text is not recognized", () => {
+test("a frame with invalid JSON inside its text is not recognized", () => {
   const frame = (content: string) =>
     `data: {"id":"up-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"${content}"},"finish_reason":null}]}\n\n`
   const bytes = (...frames: string[]) => [new TextEncoder().encode(frames.join(""))]

@@ -11,7 +11,7 @@ import {
   openHolds,
 } from "../support/world.ts"
 
-/** "Say it again and again" makes 24 units: a prompt of 4 + 6 tokens. */
+/** The echo is 24 units long: a prompt of 4 + 6 tokens. */
 const TEXT = "Say it again and again.."
 const PROMPT_TOKENS = 10
 const usd = (prompt: number, completion: number, cached = 0) =>
@@ -24,7 +24,7 @@ async function stream(slug: string, more: Record<string, unknown> = {}) {
   const read = await readStream(workspace.as.chat(`sim/${slug}`, TEXT, { stream: true, ...more }))
   return { ...read, receipt: await receiptOf(workspace, read.response), workspace }
 }
-async function whole(slug: string, more: Record<string, unknown> = {}) {
+async function nonStreamed(slug: string, more: Record<string, unknown> = {}) {
   seen.add(slug)
   const workspace = await newWorkspace()
   const response = await workspace.as.chat(`sim/${slug}`, TEXT, more)
@@ -76,7 +76,7 @@ function expectCharged(
   })
 }
 
-describe.concurrent("an answer that is whole", () => {
+describe.concurrent("a complete response", () => {
   test.each([
     "echo",
     "crlf",
@@ -88,7 +88,7 @@ describe.concurrent("an answer that is whole", () => {
     "bare-chunks",
     "json",
     "no-done",
-  ])("sim/%s: the client gets all of it with usage, and is charged the provider's count", async (slug) => {
+  ])("sim/%s: the client gets all content with usage, and is charged the provider's count", async (slug) => {
     const { chunks, done, receipt } = await stream(slug)
     expectComplete(chunks, done)
     const usage = chunks.map((chunk) => chunk.usage).find((found) => found !== undefined)
@@ -101,8 +101,8 @@ describe.concurrent("an answer that is whole", () => {
     expect(receipt).toMatchObject({ ending: "complete", finish_reason: "stop", status: 200 })
   })
 
-  test("sim/echo: as JSON with what it cost", async () => {
-    const { status, body, response, workspace } = await whole("echo")
+  test("sim/echo: the JSON response includes its cost", async () => {
+    const { status, body, response, workspace } = await nonStreamed("echo")
     expect(status).toBe(200)
     expect(body.choices[0]).toMatchObject({ message: { role: "assistant", content: TEXT }, finish_reason: "stop" })
     expect(body.usage).toMatchObject({
@@ -120,26 +120,26 @@ describe.concurrent("an answer that is whole", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("sim/cached-tokens: cached tokens are charged at their own price, once", async () => {
+  test("sim/cached-tokens: cached tokens are charged once, at their own price", async () => {
     const { receipt } = await stream("cached-tokens")
     const cached = Math.floor(PROMPT_TOKENS / 2)
     expect(receipt.native_tokens_cached).toBe(cached)
     expectCharged(receipt, { prompt: PROMPT_TOKENS, completion: receipt.tokens_completion, from: "upstream", cached })
   })
 
-  test("sim/long: four thousand tokens, each charged", async () => {
+  test("sim/long: all 4,000 tokens are charged", async () => {
     const { chunks, done, receipt } = await stream("long")
     expectComplete(chunks, done)
     expectCharged(receipt, { prompt: PROMPT_TOKENS, completion: 4_000, from: "upstream" })
   })
 
-  test("sim/paced: cut short by max_tokens, charged for those", async () => {
+  test("sim/paced: max_tokens cuts the response, and only the tokens up to there are charged", async () => {
     const { chunks, done, receipt } = await stream("paced", { max_tokens: 5 })
     expectComplete(chunks, done, "length")
     expectCharged(receipt, { prompt: PROMPT_TOKENS, completion: 5, from: "upstream" })
   })
 
-  test("sim/slow: comments keep the connection alive until the answer comes", async () => {
+  test("sim/slow: comments keep the connection alive until the first content", async () => {
     const { chunks, done, raw, receipt } = await stream("slow")
     expectComplete(chunks, done)
     expect(raw.startsWith(": keepalive\n\n")).toBe(true)
@@ -148,13 +148,13 @@ describe.concurrent("an answer that is whole", () => {
   }, 15_000)
 })
 
-describe.concurrent("what models do", () => {
+describe.concurrent("simulated models", () => {
   const tools = ["weather", "time"].map((name) => ({
     type: "function",
     function: { name, parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } },
   }))
 
-  test("sim/agent: repeats what it is told, and runs what follows `$ ` with nothing but what the tool needs", async () => {
+  test("sim/agent: repeats the prompt, and runs a command after `$ ` with the required parameters only", async () => {
     const { chunks, done } = await stream("agent")
     expectComplete(chunks, done)
     expect(textOf(chunks)).toBe(TEXT)
@@ -162,12 +162,12 @@ describe.concurrent("what models do", () => {
     const parameters = { type: "object", properties, required: ["command", "why"] }
     const shell = { type: "function", function: { name: "shell", parameters } }
     const messages = [{ role: "user", content: "$ ls -la" }]
-    const { body } = await whole("agent", { tools: [shell], messages })
+    const { body } = await nonStreamed("agent", { tools: [shell], messages })
     const called = body.choices[0]?.message.tool_calls?.[0]?.function
     expect(JSON.parse(called?.arguments ?? "")).toEqual({ command: "ls -la", why: "ls -la" })
   })
 
-  test("sim/tool-call: the call arrives in pieces that join to its arguments", async () => {
+  test("sim/tool-call: the argument pieces join to valid JSON", async () => {
     const { chunks, done } = await stream("tool-call", { tools })
     expectComplete(chunks, done, "tool_calls")
     const calls = chunks.flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? []) as {
@@ -176,7 +176,7 @@ describe.concurrent("what models do", () => {
     }[]
     const joined = calls.map((call) => call.function.arguments ?? "").join("")
     expect(JSON.parse(joined)).toEqual({ city: TEXT })
-    const { body } = await whole("tool-call", { tools })
+    const { body } = await nonStreamed("tool-call", { tools })
     expect(body.choices[0]?.message.tool_calls?.[0]?.function.name).toBe("weather")
   })
 
@@ -186,22 +186,22 @@ describe.concurrent("what models do", () => {
     expect([...new Set(calls.map((call) => call.index))]).toEqual([0, 1])
   })
 
-  test("sim/reasoning: reasoning comes first, and is charged with the completion", async () => {
+  test("sim/reasoning: reasoning arrives in deltas, and is charged with the completion", async () => {
     const { chunks, receipt } = await stream("reasoning")
     expect(chunks.map((chunk) => chunk.choices[0]?.delta.reasoning ?? "").join("")).toContain(TEXT)
     const usage = chunks.at(-1)?.usage
     expect(receipt.tokens_completion).toBe(usage?.completion_tokens)
   })
 
-  test("sim/refusal: a refusal is an answer", async () => {
+  test("sim/refusal: a refusal completes the response", async () => {
     const { chunks, done } = await stream("refusal")
     expectComplete(chunks, done)
     expect(chunks.map((chunk) => chunk.choices[0]?.delta.refusal ?? "").join("")).toContain("can't help")
   })
 })
 
-describe.concurrent("usage that is not what it should be", () => {
-  test("sim/no-usage: what was delivered is charged, not nothing", async () => {
+describe.concurrent("missing or zero usage", () => {
+  test("sim/no-usage: delivered content is charged by estimate", async () => {
     const { chunks, done, receipt } = await stream("no-usage")
     expectComplete(chunks, done)
     expectCharged(receipt, {
@@ -211,8 +211,8 @@ describe.concurrent("usage that is not what it should be", () => {
     })
   })
 
-  test("sim/no-usage: the same for JSON", async () => {
-    const { body, workspace, response } = await whole("no-usage")
+  test("sim/no-usage: a JSON response is charged by estimate", async () => {
+    const { body, workspace, response } = await nonStreamed("no-usage")
     const delivered = body.choices[0]?.message.content?.length ?? 0
     expectCharged(await receiptOf(workspace, response), {
       prompt: PROMPT_TOKENS,
@@ -221,13 +221,13 @@ describe.concurrent("usage that is not what it should be", () => {
     })
   })
 
-  test("sim/zero-usage: an explicit zero is a count", async () => {
+  test("sim/zero-usage: an explicit zero is a valid count", async () => {
     const { receipt } = await stream("zero-usage")
     expectCharged(receipt, { prompt: 0, completion: 0, from: "upstream" })
   })
 })
 
-describe.concurrent("a provider that fails before it answers", () => {
+describe.concurrent("a provider that fails before the first content", () => {
   const cases: [slug: string, status: number, retryAfter: string | null][] = [
     ["status-400", 400, null],
     ["status-401", 502, null],
@@ -261,7 +261,7 @@ describe.concurrent("a provider that fails before it answers", () => {
       expect(response.status, text).toBe(status)
       expect(JSON.parse(text)).toMatchObject({ error: { code: status, message: expect.any(String) } })
       const hint = response.headers.get("retry-after")
-      // A date has whole seconds: up to one of the two may have passed.
+      // A date has full seconds: up to one of the two may have passed.
       if (slug.endsWith(":date")) expect(["1", "2"]).toContain(hint)
       else expect(hint).toBe(retryAfter)
       const receipt = await receiptOf(workspace, response)
@@ -270,19 +270,19 @@ describe.concurrent("a provider that fails before it answers", () => {
     }
   })
 
-  test("the provider's own status is told, its account troubles are not", async () => {
-    const { body } = await whole("status-401")
+  test("sim/status-401: the provider's status is reported, its account error is not", async () => {
+    const { body } = await nonStreamed("status-401")
     expect(body.error?.metadata).toMatchObject({ provider_code: "401" })
     expect(body.error?.message).toBe("Embedded answered with status 401.")
   })
 })
 
-describe.concurrent("a provider that fails in the middle of its answer", () => {
+describe.concurrent("a provider that fails in mid-stream", () => {
   test.each([
     ["late-error", 503],
     ["cut", 502],
     ["stall", 408],
-  ])("sim/%s ends in an error chunk with code %i, and what was delivered is charged", async (slug, code) => {
+  ])("sim/%s ends in an error chunk with code %i, and delivered content is charged", async (slug, code) => {
     const { chunks, done, receipt } = await stream(slug)
     expectFailed(chunks, done, code)
     const delivered = Math.ceil(textOf(chunks).length / 4)
@@ -295,13 +295,13 @@ describe.concurrent("a provider that fails in the middle of its answer", () => {
     ["late-error", 503],
     ["cut", 502],
   ])("sim/%s as JSON is HTTP %i and costs nothing", async (slug, status) => {
-    const answer = await whole(slug)
+    const answer = await nonStreamed(slug)
     expect(answer.status).toBe(status)
     expect(await receiptOf(answer.workspace, answer.response)).toMatchObject({ total_cost: 0, status })
   })
 })
 
-test("a model list falls back to the next model, and only the one that answered is charged", async () => {
+test("a model list falls back to the next model, and only the model that responded is charged", async () => {
   const workspace = await newWorkspace()
   const models = ["sim/status-503", "sim/empty", "sim/echo"]
   const { chunks, response } = await readStream(workspace.as.chat("sim/status-429", TEXT, { models, stream: true }))
@@ -311,20 +311,20 @@ test("a model list falls back to the next model, and only the one that answered 
   expectCharged(receipt, { prompt: PROMPT_TOKENS, completion: 6, from: "upstream" })
 })
 
-test("Retry-After is given only when every provider that was asked gave a hint", async () => {
+test("Retry-After is sent only when every provider tried gave a hint", async () => {
   const workspace = await newWorkspace()
   const response = await workspace.as.chat("sim/status-429", TEXT, { models: ["sim/status-500"] })
   expect(response.headers.get("retry-after")).toBeNull()
   await expectJson(502, response)
 })
 
-test("a request at fault is not tried elsewhere", async () => {
+test("a 422 from the provider causes no failover", async () => {
   const workspace = await newWorkspace()
   const response = await workspace.as.chat("sim/status-422", TEXT, { models: ["sim/echo"] })
   await expectJson(422, response)
 })
 
-test("every scripted model has a test here", () => {
+test("every simulated model has a test in this file", () => {
   expect(
     embeddedModels
       .filter(({ embeddings, author }) => !embeddings && author === undefined)

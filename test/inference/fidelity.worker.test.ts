@@ -6,7 +6,7 @@ import { newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 
 /**
  * A chat stream that strict clients accept, under the gateway's name of the model, reaches the client byte for byte,
- * however the network cut it, unknown fields included. Only the cost in its usage and its `[DONE]` are the gateway's own.
+ * however the network cut it, unknown fields included. The gateway changes only the cost in the usage and the `[DONE]`.
  */
 const STREAMS = runs(8)
 const AT_ONCE = 50
@@ -16,19 +16,19 @@ const HEAD = { id: "up-1", object: "chat.completion.chunk", created: 1, model: "
 
 const json = fc.jsonValue({ maxDepth: 2 })
 const unknownFields = fc.dictionary(fc.stringMatching(/^x_[a-z]{1,8}$/), json, { maxKeys: 2 })
-const words = fc.string({ unit: "grapheme", maxLength: 20 })
+const graphemes = fc.string({ unit: "grapheme", maxLength: 20 })
 
 const chunkOf = (choices: unknown[], more: object) => ({ ...HEAD, choices, ...more })
-const said = fc
-  .record({ words, more: unknownFields, inDelta: unknownFields })
-  .map(({ words: content, more, inDelta }) =>
+const contentChunks = fc
+  .record({ graphemes, more: unknownFields, inDelta: unknownFields })
+  .map(({ graphemes: content, more, inDelta }) =>
     chunkOf([{ index: 0, delta: { content, ...inDelta }, finish_reason: null }], more),
   )
-const reasoned = words.map((reasoning) => chunkOf([{ index: 0, delta: { reasoning }, finish_reason: null }], {}))
+const reasoned = graphemes.map((reasoning) => chunkOf([{ index: 0, delta: { reasoning }, finish_reason: null }], {}))
 const toolCall = (call: object) =>
   chunkOf([{ index: 0, delta: { tool_calls: [{ index: 0, ...call }] }, finish_reason: null }], {})
 const called = fc
-  .tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.array(words, { minLength: 1, maxLength: 3 }))
+  .tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.array(graphemes, { minLength: 1, maxLength: 3 }))
   .map(([name, [first, ...more]]) => [
     toolCall({ id: "c", type: "function", function: { name, arguments: first } }),
     ...more.map((args) => toolCall({ function: { arguments: args } })),
@@ -39,7 +39,7 @@ const usage = fc.nat(99).map((prompt_tokens) =>
   }),
 )
 const chunks = fc
-  .tuple(fc.array(fc.oneof(said, reasoned), { minLength: 1, maxLength: 6 }), fc.option(called), usage)
+  .tuple(fc.array(fc.oneof(contentChunks, reasoned), { minLength: 1, maxLength: 6 }), fc.option(called), usage)
   .map(([texts, calls, counted]) => [
     chunkOf([{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }], {}),
     chunkOf([{ index: 0, delta: { content: "!" }, finish_reason: null }], {}),
@@ -49,7 +49,7 @@ const chunks = fc
     counted,
   ])
 
-/** The ways in which servers write an event, and what they put between events. */
+/** The ways in which servers write an event, and what they send between events. */
 const style = fc.record({
   space: fc.boolean(),
   isPretty: fc.boolean(),
@@ -65,8 +65,8 @@ const stream = fc
     ending,
     cuts: fc.array(fc.nat(10_000), { maxLength: 12 }),
   })
-  .map(({ chunks: told, styles, ending: end, cuts }) => {
-    const events = told.map((chunk, index) => {
+  .map(({ chunks: given, styles, ending: end, cuts }) => {
+    const events = given.map((chunk, index) => {
       const { space, isPretty, further, between } = styles[index % styles.length] as (typeof styles)[number]
       const lines = JSON.stringify(chunk, null, isPretty ? 1 : 0).split("\n")
       const data = lines.map((line) => `data:${space ? " " : ""}${line}`)
@@ -77,15 +77,15 @@ const stream = fc
     const beforeUsage = frames.slice(0, -1).join("") + (events.at(-1)?.comment ?? "")
     const sent = encoder.encode(`${frames.join("")}data: [DONE]${end}${end}`)
     const places = [...new Set(cuts.map((cut) => cut % sent.byteLength))].toSorted((a, b) => a - b)
-    const pieces = [0, ...places].map((place, index) => sent.slice(place, places[index] ?? sent.byteLength))
-    return { beforeUsage, usage: told.at(-1), pieces: pieces.filter(({ byteLength }) => byteLength > 0) }
+    const pieces = [0, ...places].map((position, index) => sent.slice(position, places[index] ?? sent.byteLength))
+    return { beforeUsage, usage: given.at(-1), pieces: pieces.filter(({ byteLength }) => byteLength > 0) }
   })
 
 let provider: ReturnType<typeof mockProvider>
-let played: Uint8Array[][]
+let served: Uint8Array[][]
 beforeEach(() => {
-  played = []
-  provider = mockProvider(({ body }) => sse(played[body["x_stream"] as number] ?? []))
+  served = []
+  provider = mockProvider(({ body }) => sse(served[body["x_stream"] as number] ?? []))
 })
 afterEach(() => provider.stop())
 
@@ -96,9 +96,9 @@ async function pass(workspace: Workspace, index: number, headers: Record<string,
   return new Uint8Array(await response.arrayBuffer())
 }
 
-/** What comes before the last events of a stream, and these events. */
+/** The text before the last events of a stream, and these events. */
 function splitLast(bytes: Uint8Array, events: number): { before: string; last: string[] } {
-  // A slow machine may see the gateway's own heartbeats.
+  // A slow machine may receive heartbeats of the gateway.
   let before = new TextDecoder("utf-8", { ignoreBOM: true, fatal: false })
     .decode(bytes)
     .replaceAll(": keepalive\n\n", "")
@@ -114,15 +114,15 @@ function splitLast(bytes: Uint8Array, events: number): { before: string; last: s
 test.each([
   ["followed by routing metadata", { "x-service-metadata": "enabled" }, 3],
   ["alone", {}, 2],
-])("random streams reach the client byte for byte, %s", async (_, headers, own) => {
+])("random streams reach the client byte for byte, %s", async (_, headers, added) => {
   const workspace = await newWorkspace(10_000)
   const streams = fc.sample(stream, STREAMS)
   for (let at = 0; at < streams.length; at += AT_ONCE) {
     const batch = streams.slice(at, at + AT_ONCE)
-    played = batch.map(({ pieces }) => pieces)
+    served = batch.map(({ pieces }) => pieces)
     const received = await Promise.all(batch.map((_one, index) => pass(workspace, index, headers)))
     for (const [index, bytes] of received.entries()) {
-      const { before, last } = splitLast(bytes, own)
+      const { before, last } = splitLast(bytes, added)
       expect(before).toBe(batch[index]?.beforeUsage)
       expect(JSON.parse(last[0] ?? "")).toMatchObject({ usage: { cost: expect.any(Number), is_byok: false } })
       const { usage } = JSON.parse(JSON.stringify(batch[index]?.usage)) as { usage: object }

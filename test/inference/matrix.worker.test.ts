@@ -3,8 +3,8 @@ import { embeddedModels } from "../../src/embedded/models.ts"
 import { type TestClient, newWorkspace, openHolds, receiptOf, type Workspace } from "../support/world.ts"
 
 /**
- * Every scripted model by every surface, streamed and whole, alone and with a healthy model behind it: the client gets
- * a correct answer or a correct failure in the words of its surface, and the charge is right.
+ * Every simulated model on every endpoint, streamed and not, alone and with a healthy fallback: the client gets a correct
+ * response or a correct failure in the format of its endpoint, and the charge is right.
  */
 
 type Json = Record<string, unknown>
@@ -12,7 +12,7 @@ const TEXT = "Say it again and again.."
 const TOOLS = ["tool-call", "parallel-tools"]
 const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
 
-/** What fails before it answers, and the status that comes of it. */
+/** Models that fail before the first content, and the resulting status. */
 const FAILS: Record<string, number> = {
   "status-400": 400,
   "status-401": 502,
@@ -36,28 +36,28 @@ const FAILS: Record<string, number> = {
   html: 502,
   "first-frame-error": 503,
 }
-/** What fails in the middle of a stream; as a document it fails whole. */
+/** Models that fail in mid-stream; as JSON the complete call fails. */
 const BREAKS: Record<string, number> = { "late-error": 503, cut: 502, stall: 408 }
-/** The request is at fault: no other model is asked. */
+/** A client error: no other model is tried. */
 const AT_FAULT = ["status-422"]
-/** Six seconds each: these have tests of their own. */
+/** Takes six seconds each: tested in faults.worker.test.ts. */
 const SLOW = ["slow"]
 
 const slugs = embeddedModels.filter((model) => !isOther(model)).map(({ slug }) => slug)
 
-/** What is neither a conversation nor a failure of one. */
+/** Models that are neither conversations nor failures of one. */
 function isOther(model: object): boolean {
   return "author" in model || "embeddings" in model || "media" in model || "output" in model
 }
 
-type Told = { text: string; calls: { name: string; args: unknown }[]; prompt: number; completion: number }
-type Surface = {
+type Output = { text: string; calls: { name: string; args: unknown }[]; prompt: number; completion: number }
+type ApiFormat = {
   name: string
   path: string
   body: (slug: string, limit: number) => Json
-  whole: (answer: Json) => Told
-  /** The last word of a stream, and what it told if it is whole. */
-  streamed: (raw: string) => { failure: Json | undefined; told: Told }
+  complete: (answer: Json) => Output
+  /** The failure of a stream, if any, and its content. */
+  streamed: (raw: string) => { failure: Json | undefined; output: Output }
 }
 
 const eventsIn = (raw: string) =>
@@ -70,7 +70,7 @@ const str = (value: unknown) => (typeof value === "string" ? value : "")
 const numberAt = (value: unknown, ...keys: (string | number)[]) => Number(at(value, ...keys) ?? 0)
 const list = (value: unknown) => (Array.isArray(value) ? (value as Json[]) : [])
 
-const chat: Surface = {
+const chat: ApiFormat = {
   name: "chat",
   path: "/chat/completions",
   body: (slug, limit) => ({
@@ -80,7 +80,7 @@ const chat: Surface = {
       tools: ["weather", "time"].map((name) => ({ type: "function", function: { name, parameters: PARAMETERS } })),
     }),
   }),
-  whole: (answer) => {
+  complete: (answer) => {
     const message = at(answer, "choices", 0, "message")
     return {
       text: str(at(message, "content") ?? at(message, "refusal")),
@@ -100,12 +100,12 @@ const chat: Surface = {
       known.name += str(at(call, "function", "name"))
       known.args += str(at(call, "function", "arguments"))
     }
-    const said = (key: string) => chunks.map((chunk) => str(at(chunk, "choices", 0, "delta", key))).join("")
+    const joined = (key: string) => chunks.map((chunk) => str(at(chunk, "choices", 0, "delta", key))).join("")
     const usage = chunks.map((chunk) => at(chunk, "usage")).findLast((one) => one !== undefined)
     return {
       failure: chunks.map((chunk) => at(chunk, "error") as Json | undefined).find((error) => error !== undefined),
-      told: {
-        text: said("content") || said("refusal"),
+      output: {
+        text: joined("content") || joined("refusal"),
         calls: calls.map(({ name, args }) => toCall(name, args)),
         prompt: numberAt(usage, "prompt_tokens"),
         completion: numberAt(usage, "completion_tokens"),
@@ -114,7 +114,7 @@ const chat: Surface = {
   },
 }
 
-const readResponse = (response: Json): Told => {
+const readResponse = (response: Json): Output => {
   const items = list(response["output"])
   const parts = items.flatMap((item) => (item["type"] === "message" ? list(item["content"]) : []))
   return {
@@ -125,7 +125,7 @@ const readResponse = (response: Json): Told => {
   }
 }
 
-const responses: Surface = {
+const responses: ApiFormat = {
   name: "responses",
   path: "/responses",
   body: (slug, limit) => ({
@@ -135,7 +135,7 @@ const responses: Surface = {
       tools: ["weather", "time"].map((name) => ({ type: "function", name, parameters: PARAMETERS })),
     }),
   }),
-  whole: readResponse,
+  complete: readResponse,
   streamed: (raw) => {
     const events = eventsIn(raw)
     expect(raw.trimEnd().endsWith("data: [DONE]")).toBe(true)
@@ -144,11 +144,11 @@ const responses: Surface = {
     const response = last["response"] as Json
     const isFailed = last["type"] === "response.failed"
     if (!isFailed) expect(["response.completed", "response.incomplete"]).toContain(last["type"])
-    return { failure: isFailed ? (response["error"] as Json) : undefined, told: readResponse(response) }
+    return { failure: isFailed ? (response["error"] as Json) : undefined, output: readResponse(response) }
   },
 }
 
-const readBlocks = (blocks: readonly Json[], usage: unknown): Told => ({
+const readBlocks = (blocks: readonly Json[], usage: unknown): Output => ({
   text: blocks.map((block) => (block["type"] === "text" ? str(block["text"]) : "")).join(""),
   calls: blocks
     .filter(({ type }) => type === "tool_use")
@@ -157,7 +157,7 @@ const readBlocks = (blocks: readonly Json[], usage: unknown): Told => ({
   completion: numberAt(usage, "output_tokens"),
 })
 
-const messages: Surface = {
+const messages: ApiFormat = {
   name: "messages",
   path: "/messages",
   body: (slug, limit) => ({
@@ -165,7 +165,7 @@ const messages: Surface = {
     max_tokens: limit,
     ...(TOOLS.includes(slug) && { tools: ["weather", "time"].map((name) => ({ name, input_schema: PARAMETERS })) }),
   }),
-  whole: (answer) => readBlocks(list(answer["content"]), answer["usage"]),
+  complete: (answer) => readBlocks(list(answer["content"]), answer["usage"]),
   streamed: (raw) => {
     const events = eventsIn(raw)
     expect(raw).not.toContain("[DONE]")
@@ -180,12 +180,12 @@ const messages: Surface = {
     }
     const last = events.at(-1) as Json
     if (last["type"] !== "error") expect(last["type"]).toBe("message_stop")
-    const whole = blocks.map(({ encoded, ...block }) =>
+    const complete = blocks.map(({ encoded, ...block }) =>
       encoded === "" ? block : { ...block, input: JSON.parse(encoded) as unknown },
     )
     return {
       failure: last["type"] === "error" ? (last["error"] as Json) : undefined,
-      told: readBlocks(whole, events.findLast(({ type }) => type === "message_delta")?.["usage"]),
+      output: readBlocks(complete, events.findLast(({ type }) => type === "message_delta")?.["usage"]),
     }
   },
 }
@@ -194,25 +194,25 @@ function toCall(name: unknown, args: unknown) {
   return { name: str(name), args: JSON.parse(str(args)) as unknown }
 }
 
-/** What a model says, by its whole answer on the chat wire: the same by every surface. */
-const references = new Map<string, Promise<Told>>()
-function referenceOf(slug: string): Promise<Told> {
+/** The output of each model as JSON on /chat/completions: the same on every endpoint. */
+const references = new Map<string, Promise<Output>>()
+function referenceOf(slug: string): Promise<Output> {
   const known =
     references.get(slug) ??
-    newWorkspace().then(async ({ as }) => chat.whole(await (await ask(as, chat, slug, {})).json()))
+    newWorkspace().then(async ({ as }) => chat.complete(await (await send(as, chat, slug, {})).json()))
   references.set(slug, known)
   return known
 }
 
-function ask(as: TestClient, surface: Surface, slug: string, more: Json): Promise<Response> {
+function send(as: TestClient, format: ApiFormat, slug: string, more: Json): Promise<Response> {
   const limit = slug === "paced" ? 5 : 4_096
-  return as.post(surface.path, { model: `sim/${slug}`, ...surface.body(slug, limit), ...more })
+  return as.post(format.path, { model: `sim/${slug}`, ...format.body(slug, limit), ...more })
 }
 
 const usd = (prompt: number, completion: number, cached = 0) =>
   Number(((prompt - cached) * 1e-6 + cached * 1e-7 + completion * 2e-6).toFixed(9))
 
-describe.each([chat, responses, messages])("$name", (surface) => {
+describe.each([chat, responses, messages])("$name", (format) => {
   describe.each([
     [true, "streamed"],
     [false, "whole"],
@@ -230,7 +230,7 @@ describe.each([chat, responses, messages])("$name", (surface) => {
 
       test.concurrent.each(cases)("sim/%s", async (slug) => {
         const more = { stream, ...(hasFallback && { models: ["sim/echo"] }) }
-        const response = await ask(workspace.as, surface, slug, more)
+        const response = await send(workspace.as, format, slug, more)
         const raw = await response.text()
         const failsWith = FAILS[slug] ?? (stream ? undefined : BREAKS[slug])
         const isCarried = hasFallback && !AT_FAULT.includes(slug)
@@ -242,20 +242,20 @@ describe.each([chat, responses, messages])("$name", (surface) => {
           expect(receipt).toMatchObject({ total_cost: 0, tokens_from: "none", status: failsWith })
         } else if (stream && BREAKS[slug] !== undefined) {
           expect(response.status, raw).toBe(200)
-          const { failure, told } = surface.streamed(raw)
+          const { failure, output } = format.streamed(raw)
           expect(failure).toMatchObject({ message: expect.any(String) as string })
-          if (surface !== responses) expect(told.text).not.toBe("")
+          if (format !== responses) expect(output.text).not.toBe("")
           const receipt = await receiptOf(workspace, response)
           expect(receipt).toMatchObject({ tokens_from: "estimate", status: BREAKS[slug], total_cost: usd(10, 10) })
         } else {
           expect(response.status, raw).toBe(200)
           const answered = failsWith === undefined ? slug : "echo"
           const expected = await referenceOf(answered)
-          const told = stream
-            ? surface.streamed(raw)
-            : { failure: undefined, told: surface.whole(JSON.parse(raw) as Json) }
-          expect(told.failure).toBeUndefined()
-          expect({ text: told.told.text, calls: told.told.calls }).toEqual({
+          const output = stream
+            ? format.streamed(raw)
+            : { failure: undefined, output: format.complete(JSON.parse(raw) as Json) }
+          expect(output.failure).toBeUndefined()
+          expect({ text: output.output.text, calls: output.output.calls }).toEqual({
             text: expected.text,
             calls: expected.calls,
           })
@@ -264,18 +264,18 @@ describe.each([chat, responses, messages])("$name", (surface) => {
           const price = answered.endsWith(":free") ? 0 : usd(prompt, completion, cached)
           expect(receipt).toMatchObject({ ending: "complete", status: 200, total_cost: price })
           if (receipt.tokens_from === "upstream")
-            expect([told.told.prompt, told.told.completion]).toEqual([prompt, completion])
+            expect([output.output.prompt, output.output.completion]).toEqual([prompt, completion])
         }
       })
 
-      test("leave no hold", async () => {
+      test("leaves no hold", async () => {
         expect(await openHolds(workspace)).toEqual([])
       })
     })
   })
 })
 
-test("every scripted conversation is in the matrix", () => {
+test("the matrix covers every simulated conversation", () => {
   const known = slugs.filter((slug) => slug in FAILS || slug in BREAKS)
   expect(known.toSorted()).toEqual([...Object.keys(FAILS), ...Object.keys(BREAKS)].toSorted())
 })

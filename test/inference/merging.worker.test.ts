@@ -13,15 +13,15 @@ afterEach(() => stop())
 let models = 30
 const newModel = () => `played/m${models++}`
 
-function play(answer: () => Response) {
+function respondWith(answer: () => Response) {
   const provider = mockProvider(answer)
   ;({ stop } = provider)
   return provider
 }
 
-/** A stream to one who asked for none. */
-async function whole(pieces: string[], status = 200): Promise<Result> {
-  play(() => sse(pieces))
+/** The provider streams although the request is not streamed. */
+async function nonStreamed(pieces: string[], status = 200): Promise<Result> {
+  respondWith(() => sse(pieces))
   return expectJson<Result>(status, (await newWorkspace()).as.chat(newModel(), "Hi"))
 }
 
@@ -36,7 +36,7 @@ const TWO: [Call, Call] = [
   { id: "B", type: "function", function: { name: "get_time", arguments: '{"b":2}' } },
 ]
 
-describe("a stream told as one document", () => {
+describe("a stream returned as JSON", () => {
   const at = (index: number | undefined, call: Json) => ({ ...(index !== undefined && { index }), ...call })
   const [weather, time] = TWO
 
@@ -47,8 +47,8 @@ describe("a stream told as one document", () => {
     [
       "the name and the id on every delta",
       TWO.flatMap((call, index) => {
-        const { name, arguments: told } = call.function
-        return [told.slice(0, 3), told.slice(3)].map((piece) => ({
+        const { name, arguments: returned } = call.function
+        return [returned.slice(0, 3), returned.slice(3)].map((piece) => ({
           ...call,
           index,
           function: { name, arguments: piece },
@@ -68,38 +68,38 @@ describe("a stream told as one document", () => {
       "arguments as an object",
       [at(0, { ...weather, function: { name: "get_weather", arguments: { a: 1 } } }), at(1, time)],
     ],
-  ])("%s: two calls", async (_, deltas) => {
-    const { choices } = await whole(calls(...deltas))
+  ])("merges two calls with %s", async (_, deltas) => {
+    const { choices } = await nonStreamed(calls(...deltas))
     expect(choices[0]?.message.tool_calls).toEqual(TWO)
   })
 
-  test("unknown fields of a call stay with it", async () => {
+  test("keeps unknown fields of a tool call", async () => {
     const extra = { extra_content: { google: { thought_signature: "s" } } }
-    const { choices } = await whole(calls({ ...weather, ...extra, index: 0 }, { ...time, index: 1 }))
+    const { choices } = await nonStreamed(calls({ ...weather, ...extra, index: 0 }, { ...time, index: 1 }))
     expect(choices[0]?.message.tool_calls).toEqual([{ ...weather, ...extra }, time])
   })
 
-  test("a call without arguments has an empty object of them", async () => {
-    const { choices } = await whole(calls({ index: 0, id: "A", function: { name: "f" } }))
+  test("sets empty arguments of a tool call to an empty object", async () => {
+    const { choices } = await nonStreamed(calls({ index: 0, id: "A", function: { name: "f" } }))
     expect(choices[0]?.message.tool_calls).toEqual([
       { id: "A", type: "function", function: { name: "f", arguments: "{}" } },
     ])
   })
 
-  test("the log probabilities of all its chunks", async () => {
+  test("joins the log probabilities of all chunks", async () => {
     const token = (text: string) => {
       const logprobs = { content: [{ token: text, logprob: -1, bytes: null, top_logprobs: [] }], refusal: null }
       const choices = [{ index: 0, delta: { content: text }, logprobs, finish_reason: null }]
       return chunk({}, null, { choices })
     }
-    const { choices } = await whole([token("he"), token("llo"), chunk({}, "stop"), DONE])
+    const { choices } = await nonStreamed([token("he"), token("llo"), chunk({}, "stop"), DONE])
     expect(choices[0]?.logprobs).toMatchObject({ content: [{ token: "he" }, { token: "llo" }], refusal: null })
   })
 
-  test("content in parts, and then in a string", async () => {
+  test("joins content in parts with content in a string", async () => {
     const thinking = { type: "thinking", thinking: [{ type: "text", text: "Hm." }] }
     const pieces = [{ content: [thinking] }, { content: [{ type: "text", text: "An" }] }, { content: "swer" }]
-    const { choices } = await whole([...pieces.map((delta) => chunk(delta)), chunk({}, "stop"), DONE])
+    const { choices } = await nonStreamed([...pieces.map((delta) => chunk(delta)), chunk({}, "stop"), DONE])
     expect(choices[0]?.message).toMatchObject({
       content: "Answer",
       reasoning: "Hm.",
@@ -107,30 +107,30 @@ describe("a stream told as one document", () => {
     })
   })
 
-  test("an event that is no JSON makes it none", async () => {
-    await whole([chunk({ content: "a" }), "data: {broken\n\n", chunk({}, "stop"), DONE], 502)
+  test("returns 502 when an event is not JSON", async () => {
+    await nonStreamed([chunk({ content: "a" }), "data: {broken\n\n", chunk({}, "stop"), DONE], 502)
   })
 })
 
-describe("an agent", () => {
-  const own = { index: 0, id: "A", type: "function", function: { name: "datetime", arguments: "{}" } }
+describe("the tool loop", () => {
+  const serverCall = { index: 0, id: "A", type: "function", function: { name: "datetime", arguments: "{}" } }
   const mine = { index: 0, id: "B", type: "function", function: { name: "mine", arguments: '{"x":' } }
   const rest = { index: 0, function: { arguments: "1}" } }
 
-  test("tells calls apart as the streams do", () => {
+  test("separates tool calls like the streams do", () => {
     const choices = new Map<number, GrowingChoice>()
     const sieve = new CallSieve(["datetime"], 0)
-    const told = [own, mine, rest].flatMap((delta) => {
+    const returned = [serverCall, mine, rest].flatMap((delta) => {
       const places = mergeChoice(choices, { index: 0, delta: { tool_calls: [delta] } })
       const message = choices.get(0)?.choice.message ?? {}
       return sieve.take([delta], places, message["tool_calls"] as unknown[], false)
     })
-    expect(told).toEqual([mine, rest])
+    expect(returned).toEqual([mine, rest])
     expect(sieve.rest(choices.get(0)?.choice.message["tool_calls"] as unknown[])).toEqual([])
   })
 
-  test("of two calls under one index runs its own, and passes on the other", async () => {
-    const { asked } = play(() => sse(calls(own, mine, rest)))
+  test("runs its call of two with the same index, and passes the other on", async () => {
+    const { asked } = respondWith(() => sse(calls(serverCall, mine, rest)))
     const tools = [{ type: "openrouter:datetime" }, { type: "function", function: { name: "mine" } }]
     const { as } = await newWorkspace()
     const { chunks } = await readStream(as.chat(newModel(), "Hi", { tools, stream: true }))
@@ -143,7 +143,7 @@ describe("an agent", () => {
   })
 })
 
-describe("content in parts, on every surface", () => {
+describe("content in parts", () => {
   const parts = [
     { type: "thinking", thinking: [{ type: "text", text: "Hm." }] },
     { type: "text", text: "So." },
@@ -168,7 +168,7 @@ describe("content in parts, on every surface", () => {
   ])("%s", async (path, body, check) => {
     const { as } = await newWorkspace()
     for (const stream of [false, true]) {
-      play(() => answer(stream))
+      respondWith(() => answer(stream))
       const response = await as.post(path, { model: newModel(), stream, ...body })
       const text = await response.text()
       expect(response.status, text).toBe(200)
@@ -179,7 +179,7 @@ describe("content in parts, on every surface", () => {
   })
 })
 
-test("a whole answer told as a stream is numbered and whole", async () => {
+test("a JSON response returned as a stream has numbered tool calls with unique ids", async () => {
   const message = {
     content: null,
     tool_calls: [
@@ -188,13 +188,13 @@ test("a whole answer told as a stream is numbered and whole", async () => {
       { index: 0, function: { name: "g" } },
     ],
   }
-  play(() => Response.json({ choices: [{ message, finish_reason: "tool_calls" }] }))
+  respondWith(() => Response.json({ choices: [{ message, finish_reason: "tool_calls" }] }))
   const { chunks } = await readStream((await newWorkspace()).as.chat(newModel(), "Hi", { stream: true }))
-  const told = (chunks[0]?.choices[0]?.delta.tool_calls ?? []) as (Json & { function: Json })[]
-  expect(told.map(({ index, type, function: called }) => [index, type, called["arguments"]])).toEqual([
+  const returned = (chunks[0]?.choices[0]?.delta.tool_calls ?? []) as (Json & { function: Json })[]
+  expect(returned.map(({ index, type, function: called }) => [index, type, called["arguments"]])).toEqual([
     [0, "function", '{"x":1}'],
     [1, "function", '{"x":1}'],
     [2, "function", "{}"],
   ])
-  expect(new Set(told.map(({ id }) => id)).size).toBe(3)
+  expect(new Set(returned.map(({ id }) => id)).size).toBe(3)
 })

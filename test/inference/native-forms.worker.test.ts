@@ -6,14 +6,14 @@ import { type Asked, mockProvider, sse } from "../support/played.ts"
 import { newWorkspace, openHolds, receiptOf, expectJson } from "../support/world.ts"
 import { newTwinModel } from "../support/twins.ts"
 
-/** A provider of a wire of its own that answers in the other form: events where none were asked for, or none where they were. */
+/** A native provider that responds in the other form: events to a request for JSON, or JSON to a request for a stream. */
 type Json = Record<string, unknown>
 type Failure = { error: { code: number; message: string } }
 
 let stop = () => {}
 afterEach(() => stop())
 
-function play(answer: (asked: Asked) => Response) {
+function respondWith(answer: (asked: Asked) => Response) {
   const provider = mockProvider(answer)
   ;({ stop } = provider)
   return provider
@@ -48,20 +48,20 @@ const MESSAGE = {
   stop_sequence: null,
   usage: { input_tokens: 12, cache_read_input_tokens: 8, output_tokens: 5 },
 }
-const ASK = { model: "acme/opus-1", max_tokens: 100, messages: [{ role: "user", content: "Hi" }] }
+const REQUEST = { model: "acme/opus-1", max_tokens: 100, messages: [{ role: "user", content: "Hi" }] }
 
 describe("a message", () => {
   const frames = () => (messagesReader.toStreamHead(MESSAGE)?.items ?? []).filter((item) => item instanceof Uint8Array)
-  const told = () => frames().map((frame) => new TextDecoder().decode(frame))
+  const returned = () => frames().map((frame) => new TextDecoder().decode(frame))
 
-  test("as events and put together again is the same", () => {
+  test("is unchanged when split into events and joined again", () => {
     expect(messagesReader.toResult(frames())).toEqual({ result: MESSAGE, error: null })
   })
 
-  test("that came whole is streamed, block by block", async () => {
+  test("returned as JSON is streamed block by block", async () => {
     const workspace = await newWorkspace()
-    play(() => Response.json(MESSAGE))
-    const { events, response } = await eventsOf(workspace.as.post("/messages", { ...ASK, stream: true }))
+    respondWith(() => Response.json(MESSAGE))
+    const { events, response } = await eventsOf(workspace.as.post("/messages", { ...REQUEST, stream: true }))
     expect(events.map(({ type }) => type).filter((type) => type !== "content_block_delta")).toEqual([
       "message_start",
       ...MESSAGE.content.flatMap(() => ["content_block_start", "content_block_stop"]),
@@ -84,16 +84,16 @@ describe("a message", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("that came as events is one document", async () => {
+  test("returned as events becomes one JSON document", async () => {
     const workspace = await newWorkspace()
-    play(() => sse(told()))
-    const answer = await workspace.as.post("/messages", ASK)
+    respondWith(() => sse(returned()))
+    const answer = await workspace.as.post("/messages", REQUEST)
     const { content, stop_reason: reason } = await expectJson<Json>(200, answer.clone())
     expect({ content, reason }).toEqual({ content: MESSAGE.content, reason: "tool_use" })
     expect(await receiptOf(workspace, answer)).toMatchObject({ tokens_prompt: 20, tokens_completion: 5 })
   })
 
-  test("whose input a limit has cut does not pass for whole", () => {
+  test("keeps tool input that max_tokens cut as unparsed", () => {
     const events = [
       { type: "message_start", message: { ...MESSAGE, content: [], stop_reason: null } },
       { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "a", name: "f", input: {} } },
@@ -109,11 +109,11 @@ describe("a message", () => {
 
   test.each([
     ["an error event", [frame({ type: "error", error: { type: "overloaded_error", message: "busy" } })], 529],
-    ["a cut", told().slice(0, -2), 502],
-    ["an event that is no JSON", [...told().slice(0, 2), "data: {broken\n\n", ...told().slice(2)], 502],
-  ])("with %s among its events is refused", async (_, pieces, status) => {
-    play(() => sse(pieces))
-    const { error } = await expectJson<Failure>(status, (await newWorkspace()).as.post("/messages", ASK))
+    ["a cut", returned().slice(0, -2), 502],
+    ["an event that is no JSON", [...returned().slice(0, 2), "data: {broken\n\n", ...returned().slice(2)], 502],
+  ])("with %s among its events fails with an HTTP error", async (_, pieces, status) => {
+    respondWith(() => sse(pieces))
+    const { error } = await expectJson<Failure>(status, (await newWorkspace()).as.post("/messages", REQUEST))
     expect(error.message).not.toBe("")
   })
 })
@@ -153,22 +153,22 @@ const PLACE = { model: "", input: "Hi", stream: true, provider: { only: ["twin-c
 describe("a response", () => {
   const stream = async (response: Json) => {
     const workspace = await newWorkspace()
-    play(() => Response.json(response))
-    const told = await eventsOf(workspace.as.post("/responses", { ...PLACE, model: newTwinModel() }))
-    return { ...told, workspace }
+    respondWith(() => Response.json(response))
+    const returned = await eventsOf(workspace.as.post("/responses", { ...PLACE, model: newTwinModel() }))
+    return { ...returned, workspace }
   }
 
-  test("that came whole is streamed, item by item", async () => {
+  test("returned as JSON is streamed item by item", async () => {
     const { events, response, workspace } = await stream(RESPONSE)
     expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => index))
-    const words = (kind: string) =>
+    const textOf = (kind: string) =>
       events.filter(({ type }) => type === `response.${kind}.delta`).map(({ delta, item_id: id }) => [id, delta])
-    expect(words("reasoning_summary_text")).toEqual([["rs_1", "In short."]])
-    expect(words("reasoning_text")).toEqual([["rs_1", "Hm."]])
-    expect(words("output_text")).toEqual([["msg_1", "So."]])
-    expect(words("refusal")).toEqual([["msg_1", "No."]])
-    expect(words("function_call_arguments")).toEqual([["fc_1", '{"x":1}']])
-    expect(words("custom_tool_call_input")).toEqual([["ctc_1", "y"]])
+    expect(textOf("reasoning_summary_text")).toEqual([["rs_1", "In short."]])
+    expect(textOf("reasoning_text")).toEqual([["rs_1", "Hm."]])
+    expect(textOf("output_text")).toEqual([["msg_1", "So."]])
+    expect(textOf("refusal")).toEqual([["msg_1", "No."]])
+    expect(textOf("function_call_arguments")).toEqual([["fc_1", '{"x":1}']])
+    expect(textOf("custom_tool_call_input")).toEqual([["ctc_1", "y"]])
     const done = events.filter(({ type }) => type === "response.output_item.done")
     expect(done.map(({ item }) => item)).toEqual(RESPONSE.output)
     expect(events[0]).toMatchObject({ type: "response.created", response: { status: "in_progress", output: [] } })
@@ -177,7 +177,7 @@ describe("a response", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("that a limit cut is streamed as one, and items have an id", async () => {
+  test("cut by max_output_tokens ends in response.incomplete, and items without an id get one", async () => {
     const details = { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }
     const { id: _, ...item } = RESPONSE.output[2] as Json
     const { events } = await stream({ ...RESPONSE, ...details, output: [item] })
@@ -185,9 +185,9 @@ describe("a response", () => {
     expect(events.find(({ type }) => type === "response.function_call_arguments.done")?.["item_id"]).toBe("item_0")
   })
 
-  test("that is still at work is no answer", async () => {
+  test("that is queued or in progress counts as a failure", async () => {
     expect(responsesReader.toStreamHead({ ...RESPONSE, status: "in_progress" })).toBeNull()
-    play(() => Response.json({ ...RESPONSE, status: "queued" }))
+    respondWith(() => Response.json({ ...RESPONSE, status: "queued" }))
     const body = { ...PLACE, model: newTwinModel() }
     await expectJson(502, (await newWorkspace()).as.post("/responses", body))
   })
@@ -198,8 +198,8 @@ describe("a response", () => {
       { response: { status: "failed", error: { code: "rate_limit_exceeded", message: "Slow down." } } },
     ],
     ["error", { code: "insufficient_quota", message: "Slow down." }],
-  ])("an error that is known by its name keeps its status: %s", async (type, fields) => {
-    play(() => sse([frame({ type, ...fields })]))
+  ])("with a rate limit or quota error returns 429: %s", async (type, fields) => {
+    respondWith(() => sse([frame({ type, ...fields })]))
     const { as } = await newWorkspace()
     for (const isStreamed of [true, false]) {
       const body = { ...PLACE, model: newTwinModel(), stream: isStreamed }

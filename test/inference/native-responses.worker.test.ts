@@ -3,7 +3,7 @@ import { type Asked, mockProvider, sse } from "../support/played.ts"
 import { newWorkspace, openHolds, receiptOf, expectJson } from "../support/world.ts"
 import { newTwinModel } from "../support/twins.ts"
 
-/** `twin-c` of the suite speaks the Responses wire. */
+/** `twin-c` of the test configuration uses the Responses format. */
 const ONLY_C = { provider: { only: ["twin-c"] } }
 type Json = Record<string, unknown>
 type Failure = { error: { code: number; message: string } }
@@ -11,7 +11,7 @@ type Failure = { error: { code: number; message: string } }
 let stop = () => {}
 afterEach(() => stop())
 
-function play(answer: (asked: Asked) => Response) {
+function respondWith(answer: (asked: Asked) => Response) {
   const provider = mockProvider(answer)
   ;({ stop } = provider)
   return provider
@@ -70,10 +70,10 @@ async function read(answer: Promise<Response>) {
   return { events, last: events.at(-1) as Json & { response: Json }, isDone: data.at(-1) === "[DONE]", raw, response }
 }
 
-describe("a provider that speaks the Responses wire is asked in its own words", () => {
-  test("and its answer is told as it is, with the generation's id, the cost and the keys that clients insist on", async () => {
+describe("a provider of the Responses format", () => {
+  test("gets a native request; its response keeps unknown fields and gets the generation id, the cost and missing keys", async () => {
     const workspace = await newWorkspace()
-    const { asked } = play(() => Response.json({ ...RESPONSE, usage: USAGE, vendor_field: 1 }))
+    const { asked } = respondWith(() => Response.json({ ...RESPONSE, usage: USAGE, vendor_field: 1 }))
     const answer = await workspace.as.post("/responses", {
       model: newTwinModel(),
       input: "Hi",
@@ -84,8 +84,8 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
       metadata: { a: "b" },
       ...ONLY_C,
     })
-    const told = await expectJson<Json & { usage: Json }>(200, answer.clone())
-    expect(told).toMatchObject({
+    const returned = await expectJson<Json & { usage: Json }>(200, answer.clone())
+    expect(returned).toMatchObject({
       id: answer.headers.get("x-generation-id"),
       status: "completed",
       output: [MESSAGE],
@@ -93,7 +93,7 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
       presence_penalty: 0,
       metadata: { a: "b" },
     })
-    expect(told.usage["cost"]).toBeCloseTo(20e-6 + 7 * 2e-6, 9)
+    expect(returned.usage["cost"]).toBeCloseTo(20e-6 + 7 * 2e-6, 9)
     const [{ url, body }] = asked as [Asked]
     expect(url).toBe("http://twin-c.test/v1/responses")
     expect(body).toMatchObject({
@@ -102,7 +102,7 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
       max_output_tokens: 99,
       include: ["reasoning.encrypted_content"],
     })
-    for (const own of ["provider", "metadata", "user", "session_id"]) expect(body).not.toHaveProperty(own)
+    for (const field of ["provider", "metadata", "user", "session_id"]) expect(body).not.toHaveProperty(field)
     expect(JSON.stringify(body)).not.toContain("grace")
     const receipt = await receiptOf(workspace, answer)
     expect(receipt).toMatchObject({
@@ -113,9 +113,9 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
     })
   })
 
-  test("and its stream passes event for event; the last waits for the charge", async () => {
+  test("has its stream relayed event by event; the last event carries the cost", async () => {
     const workspace = await newWorkspace()
-    play(() => sse(stream()))
+    respondWith(() => sse(stream()))
     const { events, last, isDone, raw, response } = await read(
       workspace.as.post("/responses", { model: newTwinModel(), input: "Hi", stream: true, ...ONLY_C }),
     )
@@ -128,9 +128,9 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("what the chat wire has no words for goes there alone", async () => {
+  test("is the only one to receive input items that the chat format cannot express", async () => {
     const { as } = await newWorkspace()
-    const { asked } = play(() => Response.json({ ...RESPONSE, usage: USAGE }))
+    const { asked } = respondWith(() => Response.json({ ...RESPONSE, usage: USAGE }))
     const input = [
       { role: "user", content: "Hi" },
       { type: "computer_call_output", call_id: "c", output: { type: "input_image" } },
@@ -142,9 +142,9 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
     expect(error.message).toContain("input[1].type")
   })
 
-  test("reasoning that another provider's answer was made into is left out", async () => {
+  test("does not receive reasoning that was translated from another provider", async () => {
     const { as } = await newWorkspace()
-    const { asked } = play(() => Response.json({ ...RESPONSE, usage: USAGE }))
+    const { asked } = respondWith(() => Response.json({ ...RESPONSE, usage: USAGE }))
     const input = [
       { role: "user", content: "Hi" },
       {
@@ -159,21 +159,21 @@ describe("a provider that speaks the Responses wire is asked in its own words", 
       { role: "user", content: "Again" },
     ]
     await expectJson(200, as.post("/responses", { model: newTwinModel(), input, ...ONLY_C }))
-    const told = asked[0]?.body["input"] as Json[]
-    expect(told.filter(({ type }) => type === "reasoning")).toEqual([
+    const returned = asked[0]?.body["input"] as Json[]
+    expect(returned.filter(({ type }) => type === "reasoning")).toEqual([
       { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "gAAA" },
     ])
   })
 })
 
-describe("a stream of that wire that goes wrong", () => {
-  const ask = async (pieces: (string | Error | null)[]) => {
+describe("a failing stream of the Responses format", () => {
+  const send = async (pieces: (string | Error | null)[]) => {
     const workspace = await newWorkspace()
-    play(() => sse(pieces))
-    const told = await read(
+    respondWith(() => sse(pieces))
+    const returned = await read(
       workspace.as.post("/responses", { model: newTwinModel(), input: "Hi", stream: true, ...ONLY_C }),
     )
-    return { ...told, workspace }
+    return { ...returned, workspace }
   }
 
   test.each([
@@ -186,8 +186,8 @@ describe("a stream of that wire that goes wrong", () => {
     ],
     ["a last event without its response", [...stream().slice(0, 4), event("response.completed", {})]],
     ["an error event", [...stream().slice(0, 4), event("error", { code: "server_error", message: "boom" })]],
-  ])("%s: ends with response.failed, and what was said is charged", async (_, pieces) => {
-    const { events, last, isDone, workspace, response } = await ask(pieces)
+  ])("%s: ends with response.failed, and delivered content is charged", async (_, pieces) => {
+    const { events, last, isDone, workspace, response } = await send(pieces)
     expect(events.filter(({ type }) => type === "response.completed")).toEqual([])
     expect(last["type"]).toBe("response.failed")
     expect(last.response).toMatchObject({ status: "failed", error: { code: expect.any(String) as string } })
@@ -200,21 +200,21 @@ describe("a stream of that wire that goes wrong", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("response.incomplete is an end like any other", async () => {
+  test("response.incomplete is a complete ending", async () => {
     const details = {
       ...RESPONSE,
       status: "incomplete",
       incomplete_details: { reason: "max_output_tokens" },
       usage: USAGE,
     }
-    const { last, workspace, response } = await ask(stream(details, "response.incomplete"))
+    const { last, workspace, response } = await send(stream(details, "response.incomplete"))
     expect(last["type"]).toBe("response.incomplete")
     expect(await receiptOf(workspace, response)).toMatchObject({ ending: "complete", finish_reason: "length" })
   })
 
-  test("an error before any content is another provider's turn", async () => {
+  test("an error before any content fails over to the next provider", async () => {
     const { as } = await newWorkspace()
-    play(({ url }) =>
+    respondWith(({ url }) =>
       url.includes("twin-c")
         ? sse([...stream().slice(0, 3), event("error", { code: "x", message: "no" })])
         : Response.json({ choices: [{ message: { content: "fine" }, finish_reason: "stop" }] }),
@@ -231,11 +231,11 @@ describe("a stream of that wire that goes wrong", () => {
     expect(JSON.stringify(last.response["output"])).toContain("fine")
   })
 
-  test("a silence before the first content is filled, and the numbers go on", async () => {
+  test("heartbeats before the first content keep sequence numbers continuous", async () => {
     const workspace = await newWorkspace()
     let open = () => {}
     const opened = new Promise<void>((resolve) => (open = resolve))
-    play(() => {
+    respondWith(() => {
       const pipe = new TransformStream<Uint8Array, Uint8Array>()
       const writer = pipe.writable.getWriter()
       void (async () => {

@@ -6,13 +6,13 @@ import type { Principal } from "../../src/access/principal.ts"
 import type { Provider } from "../../src/providers/provider.ts"
 import { newEndpoint, newModel, newProvider } from "../support/catalogue.ts"
 
-/** A plain call skips the steps before the hold only where they would lead to the one target of its model. */
+/** A plain call skips the steps before the hold only where they would lead to the only target of its model. */
 
 const model = (id: string, ...endpoints: Endpoint[]) => newModel(id, endpoints)
 
 const catalogueOf = (...models: Model[]): Catalogue => ({ models: new Map(models.map((one) => [one.id, one])) })
 
-const world = (more: Partial<Provider> = {}) => ({
+const environment = (more: Partial<Provider> = {}) => ({
   catalogue: catalogueOf(
     model("a/one", newEndpoint("a/one", "p")),
     model("a/two", newEndpoint("a/two", "p"), newEndpoint("a/two", "q")),
@@ -35,31 +35,31 @@ function caller(more: Partial<Caller> = {}): Caller {
 const slugOf = (
   name: string | undefined,
   by = caller(),
-  among = world(),
+  offered = environment(),
   where: { region: string | null } = ANYWHERE,
-) => plainTargetOf({ model: name }, by, where, among)?.provider.slug
+) => plainTargetOf({ model: name }, by, where, offered)?.provider.slug
 
 describe("a plain call goes straight to", () => {
-  test("the one endpoint of its model, again and again", () => {
-    const [by, among] = [caller(), world()]
-    expect([slugOf("a/one", by, among), slugOf("a/one", by, among)]).toEqual(["p", "p"])
+  test("the only endpoint of its model, repeatedly", () => {
+    const [by, offered] = [caller(), environment()]
+    expect([slugOf("a/one", by, offered), slugOf("a/one", by, offered)]).toEqual(["p", "p"])
   })
 
-  test("the endpoint of the current catalogue, whatever an older one had", () => {
+  test("the endpoint in the current catalogue, not in an earlier one", () => {
     const by = caller()
     expect(slugOf("a/one", by)).toBe("p")
-    const changed = { ...world(), catalogue: catalogueOf(model("a/one", newEndpoint("a/one", "q"))) }
+    const changed = { ...environment(), catalogue: catalogueOf(model("a/one", newEndpoint("a/one", "q"))) }
     expect(slugOf("a/one", by, changed)).toBe("q")
   })
 
   test("the provider of the current configuration", () => {
-    const [by, among] = [caller(), world()]
-    expect(slugOf("a/one", by, among)).toBe("p")
-    expect(slugOf("a/one", by, { ...among, providers: new Map() })).toBeUndefined()
+    const [by, offered] = [caller(), environment()]
+    expect(slugOf("a/one", by, offered)).toBe("p")
+    expect(slugOf("a/one", by, { ...offered, providers: new Map() })).toBeUndefined()
   })
 })
 
-describe("the steps are taken for", () => {
+describe("the full pipeline runs for", () => {
   test.each([
     ["no model", undefined],
     ["an unknown model", "a/nothing"],
@@ -75,17 +75,17 @@ describe("the steps are taken for", () => {
     ["credentials of its own", { byok: [{}] as unknown as Caller["byok"] }],
     ["free models only", { kind: "free_tier" }],
     ["aliases", { defaults: { ...caller().defaults, aliases: [] as unknown as Caller["defaults"]["aliases"] } }],
-  ])("a caller with %s", (_, more) => expect(slugOf("a/one", caller(more))).toBeUndefined())
+  ])("a principal with %s", (_, more) => expect(slugOf("a/one", caller(more))).toBeUndefined())
 
   test("a hostname of a region", () => {
-    expect(slugOf("a/one", caller(), world(), { region: "europe" })).toBeUndefined()
+    expect(slugOf("a/one", caller(), environment(), { region: "europe" })).toBeUndefined()
   })
 
   test("a provider whose requests are translated", () => {
-    expect(slugOf("a/one", caller(), world({ format: "anthropic" }))).toBeUndefined()
+    expect(slugOf("a/one", caller(), environment({ format: "anthropic" }))).toBeUndefined()
   })
 
   test("a provider with several keys", () => {
-    expect(slugOf("a/one", caller(), world({ apiKeys: ["1", "2"] }))).toBeUndefined()
+    expect(slugOf("a/one", caller(), environment({ apiKeys: ["1", "2"] }))).toBeUndefined()
   })
 })

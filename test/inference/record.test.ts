@@ -12,7 +12,7 @@ beforeEach(() => {
 
 const broadcast = { region: "global", user: null, trace: null, hasContent: true }
 const generation: Generation = { ...ANSWERED, broadcast }
-const said = { messages: [{ role: "user", content: "Hi" }], output: { content: "Hello", reasoning: "" } }
+const texts = { messages: [{ role: "user", content: "Hi" }], output: { content: "Hello", reasoning: "" } }
 
 function newDeps(toContent: () => string) {
   const settle = vi.fn((_generation: Generation, _content?: string) => Promise.resolve())
@@ -21,40 +21,40 @@ function newDeps(toContent: () => string) {
   return { settle, put, deps }
 }
 
-test("short content goes with the settlement, and nothing is written beside it", async () => {
+test("content up to the size limit is part of the settlement and not saved separately", async () => {
   const { settle, put, deps } = newDeps(() => "x".repeat(MAX_SETTLED_CONTENT))
-  await recordGeneration(deps, generation, () => said)
+  await recordGeneration(deps, generation, () => texts)
   expect(settle.mock.calls).toEqual([[generation, "x".repeat(MAX_SETTLED_CONTENT)]])
   expect(put).not.toHaveBeenCalled()
 })
 
-test("long content is saved beside the settlement, which does not wait for it", async () => {
+test("content above the size limit is saved separately, and the settlement does not wait for it", async () => {
   const { settle, put, deps } = newDeps(() => "x".repeat(MAX_SETTLED_CONTENT + 1))
   put.mockRejectedValue(new Error("The storage is away."))
-  await recordGeneration(deps, generation, () => said)
+  await recordGeneration(deps, generation, () => texts)
   expect(settle.mock.calls).toEqual([[generation, undefined]])
   expect(put.mock.calls.map(([id]) => id)).toEqual([generation.id])
 })
 
-test("content of a call that the ledger does not take is saved, for the record that its alarm makes", async () => {
+test("content is saved when the settlement fails, for the generation that the ledger's alarm writes", async () => {
   const { settle, put, deps } = newDeps(() => "{}")
   settle.mockRejectedValue(new Error("The ledger is away."))
-  await recordGeneration(deps, generation, () => said)
+  await recordGeneration(deps, generation, () => texts)
   expect(put.mock.calls).toEqual([[generation.id, "{}"]])
 })
 
-test("a call is charged although its content cannot be written down", async () => {
+test("a call is charged although serializing its content fails", async () => {
   const { settle, put, deps } = newDeps(() => {
     throw new TypeError("Converting circular structure to JSON")
   })
-  await recordGeneration(deps, generation, () => said)
+  await recordGeneration(deps, generation, () => texts)
   expect(settle.mock.calls).toEqual([[generation, undefined]])
   expect(put).not.toHaveBeenCalled()
 })
 
-test("nothing is read of a call that no destination gets, or only without what was said", async () => {
+test("content is not read when no destination receives the call, or none with content", async () => {
   const { settle, deps } = newDeps(() => "{}")
-  const text = vi.fn(() => said)
+  const text = vi.fn(() => texts)
   await recordGeneration(deps, { ...generation, broadcast: { ...broadcast, hasContent: false } }, text)
   await recordGeneration({ ledger: deps.ledger }, generation, text)
   expect(text).not.toHaveBeenCalled()

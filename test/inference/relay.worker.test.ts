@@ -2,28 +2,29 @@ import { afterEach, describe, expect, test } from "vitest"
 import { chunk, DONE, good, mockProvider, sse, usageChunk } from "../support/played.ts"
 import { newWorkspace, receiptOf, readStream, expectJson, textOf, type Workspace, openHolds } from "../support/world.ts"
 
-/** Every test calls a model of its own, since cooldowns belong to an endpoint. */
+/** Every test calls its own model, because cooldowns belong to an endpoint. */
 let next = 0
 const newModel = () => `played/m${next++}`
 
 let stop = () => {}
 afterEach(() => stop())
 
-function play(...answers: (string | Uint8Array | Error | null)[][]) {
+function respondWith(...answers: (string | Uint8Array | Error | null)[][]) {
   let turn = 0
   const provider = mockProvider(() => sse(answers[Math.min(turn++, answers.length - 1)] ?? []))
   stop = provider.stop
   return provider
 }
 
-const ask = (workspace: Workspace, model: string, more: Record<string, unknown> = {}) =>
+const send = (workspace: Workspace, model: string, more: Record<string, unknown> = {}) =>
   workspace.as.chat(model, "Hello", { stream: true, ...more })
 
 type Piece = string | null
 /** The provider breaks the connection. */
 const BREAK = "!"
 
-const askPlayed = (workspace: Workspace, model: string, play: readonly Piece[]) => ask(workspace, model, { play })
+const sendScripted = (workspace: Workspace, model: string, script: readonly Piece[]) =>
+  send(workspace, model, { play: script })
 
 describe.each([
   ["the first", 0],
@@ -32,21 +33,21 @@ describe.each([
   async function prepare(pieces: readonly Piece[] | ((model: string) => Piece[])) {
     const workspace = await newWorkspace()
     const model = newModel()
-    for (let i = 0; i < before; i++) await readStream(askPlayed(workspace, model, good("Hello, world")))
-    const play = typeof pieces === "function" ? pieces(model) : pieces
-    return { workspace, play, answer: () => askPlayed(workspace, model, play) }
+    for (let i = 0; i < before; i++) await readStream(sendScripted(workspace, model, good("Hello, world")))
+    const script = typeof pieces === "function" ? pieces(model) : pieces
+    return { workspace, script, answer: () => sendScripted(workspace, model, script) }
   }
 
-  test("the provider's bytes reach the client untouched", async () => {
-    const { workspace, answer, play } = await prepare((model) =>
+  test("reaches the client byte for byte", async () => {
+    const { workspace, answer, script } = await prepare((model) =>
       good("Straight through, 日本語 🌍.").map((piece) =>
         piece.replace('"model":"played"', `  "vendor_field": [1, {"a": null}],  "model": "${model}"`),
       ),
     )
     const { raw, response } = await readStream(answer())
-    const own = play.length - 2
-    expect(raw.startsWith(play.slice(0, own).join(""))).toBe(true)
-    expect(raw.slice(play.slice(0, own).join("").length).split("\n\n")).toEqual([
+    const forwarded = script.length - 2
+    expect(raw.startsWith(script.slice(0, forwarded).join(""))).toBe(true)
+    expect(raw.slice(script.slice(0, forwarded).join("").length).split("\n\n")).toEqual([
       expect.stringContaining('"cost":'),
       "data: [DONE]",
       "",
@@ -58,14 +59,14 @@ describe.each([
     })
   })
 
-  test("a long stream is charged by the usage at its end", async () => {
+  test("is charged by the usage at its end", async () => {
     const { workspace, answer } = await prepare(good("long ".repeat(2_000)))
     const { chunks, response } = await readStream(answer())
     expect(textOf(chunks)).toBe("long ".repeat(2_000))
     expect(await receiptOf(workspace, response)).toMatchObject({ tokens_completion: 2_500, tokens_from: "upstream" })
   })
 
-  test("a stream cut between events ends in an error chunk, charged for what came", async () => {
+  test("ends in an error chunk when cut between events, charged for the delivered content", async () => {
     const pieces = [chunk({ content: "1234" }), chunk({ content: "5678" }), BREAK]
     const { workspace, answer } = await prepare(pieces)
     const { chunks, done, response } = await readStream(answer())
@@ -78,14 +79,14 @@ describe.each([
     })
   })
 
-  test("an end without finish reason or [DONE] is a cut, not a success", async () => {
+  test("counts as cut without a finish reason and [DONE]", async () => {
     const { workspace, answer } = await prepare([chunk({ content: "1234" })])
     const { chunks, response } = await readStream(answer())
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe("error")
     expect(await receiptOf(workspace, response)).toMatchObject({ ending: "cut", tokens_completion: 1 })
   })
 
-  test("an end with a finish reason but without [DONE] is given one", async () => {
+  test("gets a [DONE] when the provider sends only a finish reason", async () => {
     const { workspace, answer } = await prepare([chunk({ content: "1234" }), chunk({}, "stop"), usageChunk(10, 1)])
     const { chunks, done, response } = await readStream(answer())
     expect(done).toBe(true)
@@ -93,7 +94,7 @@ describe.each([
     expect(await receiptOf(workspace, response)).toMatchObject({ ending: "complete", tokens_from: "upstream" })
   })
 
-  test("[DONE] without a finish reason: the gateway adds one before the usage", async () => {
+  test("gets a finish reason before the usage when the provider sends only [DONE]", async () => {
     const { workspace, answer } = await prepare([chunk({ content: "1234" }), usageChunk(10, 1), "data: [DONE]\n\n"])
     const { chunks, response } = await readStream(answer())
     expect(chunks.map(({ choices }) => choices[0]?.finish_reason)).toEqual([null, "stop", undefined])
@@ -101,7 +102,7 @@ describe.each([
     expect(await receiptOf(workspace, response)).toMatchObject({ ending: "complete", finish_reason: "stop" })
   })
 
-  test("a finish reason of the provider's own is translated, and kept in the record", async () => {
+  test("translates a provider's finish reason, and records the original", async () => {
     const { workspace, answer } = await prepare([
       chunk({ content: "1234" }),
       chunk({}, "MAX_TOKENS"),
@@ -113,21 +114,21 @@ describe.each([
     expect(await receiptOf(workspace, response)).toMatchObject(finished)
   })
 
-  test("a stalled stream ends in an error chunk", async () => {
+  test("ends in an error chunk when it stalls", async () => {
     const { workspace, answer } = await prepare([chunk({ content: "1234" }), null])
     const { chunks, response } = await readStream(answer())
     expect(chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: "error" }], error: { code: 408 } })
     expect(await receiptOf(workspace, response)).toMatchObject({ ending: "stalled", tokens_completion: 1 })
   })
 
-  test("a stream without usage is charged for all that was delivered", async () => {
+  test("is charged for all delivered content when it has no usage", async () => {
     const pieces = good("x".repeat(40_000)).filter((piece) => !piece.includes('"usage"'))
     const { workspace, answer } = await prepare(pieces)
     const { response } = await readStream(answer())
     expect(await receiptOf(workspace, response)).toMatchObject({ tokens_completion: 10_000, tokens_from: "estimate" })
   })
 
-  test("a client that leaves is charged for what came, once", async () => {
+  test("is charged once for the delivered content when the client disconnects", async () => {
     const { workspace, answer } = await prepare([...Array.from({ length: 3 }, () => chunk({ content: "1234" })), null])
     const response = await answer()
     const reader = response.body?.getReader()
@@ -139,21 +140,21 @@ describe.each([
   })
 })
 
-describe("a frame that strict clients refuse", () => {
+describe("a frame that strict clients reject", () => {
   test.each([
     ["a bare error", `data: {"error":{"message":"overloaded","code":529}}\n\n`, 529],
     ["an error in words", `data: {"error":"out of memory"}\n\n`, 502],
-  ])("%s in the middle becomes the error chunk", async (_, frame, code) => {
-    play([chunk({ content: "1234" }), frame, DONE])
+  ])("%s in mid-stream becomes the error chunk", async (_, frame, code) => {
+    respondWith([chunk({ content: "1234" }), frame, DONE])
     const workspace = await newWorkspace()
-    const { chunks, raw } = await readStream(ask(workspace, newModel()))
+    const { chunks, raw } = await readStream(send(workspace, newModel()))
     expect(raw).not.toContain('data: {"error"')
     expect(chunks.at(-1)).toMatchObject({ object: "chat.completion.chunk", error: { code } })
   })
 
-  test("broken JSON ends the answer: what it held is lost", async () => {
-    play([chunk({ content: "1234" }), "data: {broken\n\n", chunk({ content: "5678" }, "stop"), DONE])
-    const { chunks } = await readStream(ask(await newWorkspace(), newModel()))
+  test("with broken JSON ends the stream in an error chunk", async () => {
+    respondWith([chunk({ content: "1234" }), "data: {broken\n\n", chunk({ content: "5678" }, "stop"), DONE])
+    const { chunks } = await readStream(send(await newWorkspace(), newModel()))
     expect(textOf(chunks)).toBe("1234")
     expect(chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: "error" }], error: { code: 502 } })
   })
@@ -161,45 +162,45 @@ describe("a frame that strict clients refuse", () => {
   test.each([
     ["an error object", `data: {"object":"error","message":"out of memory","code":500}\n\n`],
     ["an error event", `event: error\ndata: {"message":"overloaded"}\n\n`],
-  ])("%s and a [DONE] after it is no success", async (_, frame) => {
-    play([chunk({ content: "1234" }), frame, DONE])
-    const { chunks } = await readStream(ask(await newWorkspace(), newModel()))
+  ])("%s followed by [DONE] ends in an error", async (_, frame) => {
+    respondWith([chunk({ content: "1234" }), frame, DONE])
+    const { chunks } = await readStream(send(await newWorkspace(), newModel()))
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe("error")
   })
 
-  test("of two choices one that never finishes makes a cut", async () => {
+  test("that leaves one of two choices unfinished counts as cut", async () => {
     const second = chunk({ content: "b" }).replace('"index":0', '"index":1')
-    play([chunk({ content: "a" }), second, chunk({}, "stop")])
-    const { chunks } = await readStream(ask(await newWorkspace(), newModel(), { n: 2 }))
+    respondWith([chunk({ content: "a" }), second, chunk({}, "stop")])
+    const { chunks } = await readStream(send(await newWorkspace(), newModel(), { n: 2 }))
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe("error")
   })
 
-  test("an empty finish reason is none: another provider still gets its turn", async () => {
-    play([chunk({ role: "assistant" }, ""), `data: {"error":{"message":"no","code":503}}\n\n`])
+  test("with an empty finish reason before any content still allows failover", async () => {
+    respondWith([chunk({ role: "assistant" }, ""), `data: {"error":{"message":"no","code":503}}\n\n`])
     const workspace = await newWorkspace()
-    const { chunks } = await readStream(ask(workspace, newModel(), { models: ["sim/echo"] }))
+    const { chunks } = await readStream(send(workspace, newModel(), { models: ["sim/echo"] }))
     expect(textOf(chunks)).toBe("Hello")
   })
 
-  test("tool calls without an index are numbered by their ids", async () => {
+  test("with tool calls without an index gets one per call id", async () => {
     const call = (id: string | undefined, part: string) =>
       chunk({ tool_calls: [{ id, function: { name: "f", arguments: part } }] })
-    play([call("a", "1"), call(undefined, "2"), call("b", "3"), call("a", "4"), chunk({}, "tool_calls"), DONE])
-    const { chunks } = await readStream(ask(await newWorkspace(), newModel()))
+    respondWith([call("a", "1"), call(undefined, "2"), call("b", "3"), call("a", "4"), chunk({}, "tool_calls"), DONE])
+    const { chunks } = await readStream(send(await newWorkspace(), newModel()))
     const indexes = chunks.flatMap((one) => one.choices[0]?.delta.tool_calls ?? []) as { index: number }[]
     expect(indexes.map(({ index }) => index)).toEqual([0, 0, 1, 0])
   })
 
-  test("a null usage, a null fingerprint, a missing index and a foreign role are mended", async () => {
-    const sloppy = (delta: object) =>
+  test("with a null usage, a null fingerprint, a missing index or an unknown role is repaired", async () => {
+    const withoutIndex = (delta: object) =>
       `data: ${JSON.stringify({ id: "x", choices: [{ delta }], usage: null, system_fingerprint: null })}\n\n`
-    play([
-      sloppy({ role: "model", content: "1234" }),
-      sloppy({ tool_calls: [{ id: "a", function: { name: "f", arguments: {} } }] }),
+    respondWith([
+      withoutIndex({ role: "model", content: "1234" }),
+      withoutIndex({ tool_calls: [{ id: "a", function: { name: "f", arguments: {} } }] }),
       chunk({}, "stop"),
       DONE,
     ])
-    const { chunks } = await readStream(ask(await newWorkspace(), newModel()))
+    const { chunks } = await readStream(send(await newWorkspace(), newModel()))
     const last = chunks.at(-1)
     expect(last).toMatchObject({ choices: [], usage: { prompt_tokens: 6, completion_tokens: 2, total_tokens: 8 } })
     for (const one of chunks) {
@@ -218,13 +219,13 @@ describe("a frame that strict clients refuse", () => {
   })
 })
 
-describe("a count that is none, or not the last", () => {
+describe("an incomplete or early usage", () => {
   const usageOf = (usage: object, delta: object = {}) =>
     `data: ${JSON.stringify({ id: "u", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: null }], usage })}\n\n`
   const charged = async (pieces: (string | Error)[]) => {
-    play(pieces)
+    respondWith(pieces)
     const workspace = await newWorkspace()
-    return receiptOf(workspace, (await readStream(ask(workspace, newModel()))).response)
+    return receiptOf(workspace, (await readStream(send(workspace, newModel()))).response)
   }
   const eight = [chunk({ content: "1234" }), chunk({ content: "5678" })]
 
@@ -269,48 +270,48 @@ describe("a count that is none, or not the last", () => {
   test.each([
     [{ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }],
     [{ prompt_tokens: 7, completion_tokens: 1, total_tokens: 8 }],
-  ])("a snapshot %j of a stream that is cut does not make the rest free", async (snapshot) => {
+  ])("in a snapshot %j does not make the rest of a cut stream free", async (snapshot) => {
     expect(await charged([usageOf(snapshot, { content: "a" }), ...eight, new Error("cut")])).toMatchObject({
       ending: "cut",
       tokens_completion: 3,
     })
   })
 
-  test("an id that comes late names no chunk, the last one included", async () => {
+  test("with an id that arrives late leaves all chunks under one id", async () => {
     const late = (text: string) => text.replace('"id":"up-1"', '"id":"late"')
     const first = chunk({ content: "1234" }).replace('"id":"up-1",', "")
-    play([first, late(chunk({ content: "5678" })), new Error("cut")])
-    const { chunks } = await readStream(ask(await newWorkspace(), newModel()))
+    respondWith([first, late(chunk({ content: "5678" })), new Error("cut")])
+    const { chunks } = await readStream(send(await newWorkspace(), newModel()))
     expect(chunks.at(-1)?.error).toBeDefined()
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1)
   })
 
-  test("text in parts is counted", async () => {
+  test("counts text in parts", async () => {
     const parts = chunk({ content: [{ type: "text", text: "x".repeat(400) }] })
     expect(await charged([parts, chunk({}, "stop"), DONE])).toMatchObject({ tokens_completion: 100 })
   })
 })
 
-describe("what the client asked for", () => {
-  test("include_usage: false takes the usage out", async () => {
-    play(good("Hello"))
+describe("request options", () => {
+  test("include_usage: false removes the usage", async () => {
+    respondWith(good("Hello"))
     const { chunks, done } = await readStream(
-      ask(await newWorkspace(), newModel(), { stream_options: { include_usage: false } }),
+      send(await newWorkspace(), newModel(), { stream_options: { include_usage: false } }),
     )
     expect(done).toBe(true)
     expect(chunks.every((one) => one.usage === undefined)).toBe(true)
   })
 
   test("usage.include adds the cost", async () => {
-    play(good("Hello"))
-    const { chunks } = await readStream(ask(await newWorkspace(), newModel(), { usage: { include: true } }))
+    respondWith(good("Hello"))
+    const { chunks } = await readStream(send(await newWorkspace(), newModel(), { usage: { include: true } }))
     expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 10, completion_tokens: 2, cost: 0.000014 })
   })
 
   test.each(["X-Service-Metadata", "X-Service-Experimental-Metadata", "X-OpenRouter-Metadata"])(
-    "%s: enabled tells how it was routed, before [DONE]",
+    "%s: enabled adds routing metadata before [DONE]",
     async (header) => {
-      play(good("Hello"))
+      respondWith(good("Hello"))
       const workspace = await newWorkspace()
       const { chunks, done } = await readStream(
         workspace.as.chat(newModel(), "Hi", { stream: true }, { [header]: "enabled" }),
@@ -323,7 +324,7 @@ describe("what the client asked for", () => {
     },
   )
 
-  test("the same beside an error, and in a JSON answer", async () => {
+  test("routing metadata is part of an error and of a JSON response", async () => {
     const workspace = await newWorkspace()
     const enabled = { "x-service-metadata": "Enabled" }
     const failed = await expectJson<object>(503, workspace.as.chat("sim/status-503", "Hi", {}, enabled))
@@ -346,13 +347,13 @@ describe("what the client asked for", () => {
     expect(await expectJson<object>(200, workspace.as.chat("sim/echo", "Hi"))).not.toHaveProperty("service_metadata")
   })
 
-  test("debug.echo_upstream_body shows what the provider was sent", async () => {
-    const provider = play(good("Hello"))
-    const { chunks } = await readStream(ask(await newWorkspace(), newModel(), { debug: { echo_upstream_body: true } }))
+  test("debug.echo_upstream_body returns the upstream request", async () => {
+    const provider = respondWith(good("Hello"))
+    const { chunks } = await readStream(send(await newWorkspace(), newModel(), { debug: { echo_upstream_body: true } }))
     expect(chunks[0]).toMatchObject({ choices: [], debug: { echo_upstream_body: provider.asked[0]?.body } })
   })
 
-  test("a provider that answers a stream with JSON is told as a stream", async () => {
+  test("a JSON response to a streamed request is returned as a stream", async () => {
     const answer = {
       id: "a",
       object: "chat.completion",
@@ -362,20 +363,20 @@ describe("what the client asked for", () => {
       usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
     }
     stop = mockProvider(() => Response.json(answer)).stop
-    const { chunks, done } = await readStream(ask(await newWorkspace(), newModel()))
+    const { chunks, done } = await readStream(send(await newWorkspace(), newModel()))
     expect(textOf(chunks)).toBe("whole")
     expect(chunks.at(-1)?.usage).toMatchObject(answer.usage)
     expect(done).toBe(true)
   })
 })
 
-describe("a provider that streams although it was asked not to", () => {
-  const whole = async (pieces: string[]) => {
+describe("a provider that streams to a non-streamed request", () => {
+  const nonStreamed = async (pieces: string[]) => {
     stop = mockProvider(() => sse(pieces)).stop
     return (await newWorkspace()).as.chat(newModel(), "Hi")
   }
 
-  test("is told as one document, tool calls joined", async () => {
+  test("is returned as one JSON document with joined tool calls", async () => {
     const call = (piece: object) => chunk({ tool_calls: [{ index: 0, ...piece }] })
     const pieces = [
       chunk({ role: "assistant", content: "" }),
@@ -393,21 +394,21 @@ describe("a provider that streams although it was asked not to", () => {
       content: "Let me look.",
       tool_calls: [{ id: "a", type: "function", function: { name: "find", arguments: '{"x":1}' } }],
     }
-    expect(await expectJson(200, whole(pieces))).toMatchObject({
+    expect(await expectJson(200, nonStreamed(pieces))).toMatchObject({
       object: "chat.completion",
       choices: [{ index: 0, message, finish_reason: "tool_calls" }],
       usage: { prompt_tokens: 10, completion_tokens: 9 },
     })
   })
 
-  test("and cut, is a failed provider", async () => {
-    await expectJson(502, whole([chunk({ content: "half" })]))
+  test("fails with 502 when its stream is cut", async () => {
+    await expectJson(502, nonStreamed([chunk({ content: "half" })]))
   })
 })
 
-describe("what the provider is sent", () => {
-  test("the gateway's own headers and fields stay here, the caller's id is hidden, the rest is forwarded", async () => {
-    const provider = play(good("Hello"))
+describe("the upstream request", () => {
+  test("omits the gateway's headers and fields, hashes the user id and forwards the rest", async () => {
+    const provider = respondWith(good("Hello"))
     const workspace = await newWorkspace()
     const more = {
       stream: true,
@@ -422,34 +423,34 @@ describe("what the provider is sent", () => {
     await readStream(
       workspace.as.chat(newModel(), "Hi", more, { "x-secret": "no", cookie: "no", "http-referer": "https://app.test" }),
     )
-    const [asked] = provider.asked
-    expect(asked?.headers.get("authorization")).toBe("Bearer played-provider-key-0123456789")
-    expect([...(asked?.headers.keys() ?? [])].sort()).toEqual([
+    const [request] = provider.asked
+    expect(request?.headers.get("authorization")).toBe("Bearer played-provider-key-0123456789")
+    expect([...(request?.headers.keys() ?? [])].sort()).toEqual([
       "accept",
       "accept-encoding",
       "authorization",
       "content-type",
       "user-agent",
     ])
-    expect(asked?.body).toEqual({
+    expect(request?.body).toEqual({
       model: expect.stringMatching(/^m\d+$/),
       messages: [{ role: "user", content: "Hi" }],
       stream: true,
       stream_options: { include_usage: true },
       temperature: 0.5,
       vendor_option: { deep: [1, 2] },
-      // Nothing is known of the model's limits: what was held for is asked for.
+      // The model's limits are unknown: max_tokens is the held amount.
       max_tokens: 16_384,
       user: expect.stringMatching(/^[0-9a-f]{32}$/),
     })
   })
 
-  test("a provider's error never carries the provider's key to the client", async () => {
+  test("rejected by the provider produces an error with the provider's key redacted", async () => {
     stop = mockProvider(({ headers }) =>
       Response.json({ error: { message: `bad header ${headers.get("authorization")}` } }, { status: 400 }),
     ).stop
     const workspace = await newWorkspace()
-    const text = await (await ask(workspace, newModel())).text()
+    const text = await (await send(workspace, newModel())).text()
     expect(text).not.toContain("played-provider-key")
     expect(text).toContain("[redacted]")
   })

@@ -8,7 +8,7 @@ const hello = { model: "sim/echo", messages: [{ role: "user", content: "Hi" }] }
 let stop = () => {}
 afterEach(() => stop())
 
-describe("a field outside its range is refused, with a message that names it", () => {
+describe("a field outside its range", () => {
   const cases: [Record<string, unknown>, string][] = [
     [{ messages: [] }, "messages"],
     [{ messages: "Hi" }, "messages"],
@@ -63,20 +63,20 @@ describe("a field outside its range is refused, with a message that names it", (
     [{ models: "sim/echo" }, "models"],
   ]
 
-  test.each(cases)("%j names %s", async (change, field) => {
+  test.each(cases)("%j is rejected with 400 and a message that names %s", async (change, field) => {
     const workspace = await newWorkspace()
     const { error } = await expectJson<Failure>(400, workspace.as.post("/chat/completions", { ...hello, ...change }))
     expect(error.message.startsWith(field), error.message).toBe(true)
     expect(error.message.length).toBeGreaterThan(field.length + 8)
   })
 
-  test("a session header outside its range is refused too", async () => {
+  test("a session header that is too long is rejected with 400", async () => {
     const workspace = await newWorkspace()
     await expectJson(400, workspace.as.post("/chat/completions", hello, { "x-session-id": "s".repeat(257) }))
   })
 })
 
-describe("what is valid is taken", () => {
+describe("a valid request is accepted", () => {
   const cases: Record<string, unknown>[] = [
     { temperature: null, top_p: null, stop: null, seed: null, max_tokens: null, logit_bias: null, provider: null },
     { temperature: 0, top_p: 1, frequency_penalty: -2, presence_penalty: 2, top_logprobs: 20, logprobs: true },
@@ -113,18 +113,21 @@ describe("what is valid is taken", () => {
     },
   )
 
-  test.each([1e-7, 5, "5"])("a highest price of %s", async (prompt) => {
-    const answer = (await newWorkspace()).as.chat("sim/echo", "Hi", { provider: { max_price: { prompt } } })
-    await expectJson(prompt === 1e-7 ? 404 : 200, answer)
-  })
+  test.each([1e-7, 5, "5"])(
+    "with a max_price of %s, and returns 404 only where no endpoint is that cheap",
+    async (prompt) => {
+      const answer = (await newWorkspace()).as.chat("sim/echo", "Hi", { provider: { max_price: { prompt } } })
+      await expectJson(prompt === 1e-7 ? 404 : 200, answer)
+    },
+  )
 
-  test("a body of an unheard-of depth does no harm", async () => {
+  test("with a very deep body, or rejected with 400", async () => {
     const deep = `{"model":"sim/echo","messages":[{"role":"user","content":"Hi"}],"x":${"[".repeat(200_000)}${"]".repeat(200_000)}}`
     const answer = await (await newWorkspace()).as.call("POST", "/chat/completions", deep)
     expect([200, 400]).toContain(answer.status)
   })
 
-  test("names that mean something to JavaScript mean nothing here", async () => {
+  test("with JavaScript's special property names, which have no effect", async () => {
     const body = `{"model":"sim/echo","messages":[{"role":"user","content":"Hi"}],"__proto__":{"stream":true},"constructor":{"prototype":{"x":1}}}`
     const answer = await expectJson<{ object: string }>(
       200,
@@ -135,13 +138,13 @@ describe("what is valid is taken", () => {
   })
 })
 
-describe("where a call may go", () => {
-  test("an unknown model is a 404 that says where the known ones are", async () => {
+describe("the choice of an endpoint", () => {
+  test("returns 404 for an unknown model with a hint to GET /models", async () => {
     const { error } = await expectJson<Failure>(404, (await newWorkspace()).as.chat("nobody/nothing", "Hi"))
     expect(error.message).toContain("GET /models")
   })
 
-  test("a model without a price is not routable", async () => {
+  test("returns 404 for a model without a price", async () => {
     const { error } = await expectJson<Failure>(404, (await newWorkspace()).as.chat("played/unpriced", "Hi"))
     expect(error.message).toContain("no price is known")
   })
@@ -151,16 +154,16 @@ describe("where a call may go", () => {
     [{ ignore: ["embedded"] }, "provider.ignore"],
     [{ max_price: { prompt: "0.5" } }, "provider.max_price"],
     [{ quantizations: ["fp8"] }, "provider.quantizations"],
-  ])("%j leaves nothing, and the answer names the filter", async (provider, filter) => {
+  ])("%j excludes all endpoints, and the 404 names the filter", async (provider, filter) => {
     const { error } = await expectJson<Failure>(404, (await newWorkspace()).as.chat("sim/echo", "Hi", { provider }))
     expect(error.message).toContain(filter)
   })
 
-  test("order is a wish: the rest stands behind it", async () => {
+  test("with an unavailable provider in order continues with the rest", async () => {
     await expectJson(200, (await newWorkspace()).as.chat("sim/echo", "Hi", { provider: { order: ["openai"] } }))
   })
 
-  test("allow_fallbacks: false asks once", async () => {
+  test("with allow_fallbacks: false tries one target", async () => {
     const answer = (await newWorkspace()).as.chat("sim/status-503", "Hi", {
       models: ["sim/echo"],
       provider: { allow_fallbacks: false },
@@ -168,13 +171,13 @@ describe("where a call may go", () => {
     await expectJson(503, answer)
   })
 
-  test.each(["floor", "nitro"])(":%s is a way to choose, not a model of its own", async (variant) => {
+  test.each(["floor", "nitro"])("with the variant :%s uses the endpoints of the model", async (variant) => {
     await expectJson(200, (await newWorkspace()).as.chat(`sim/echo:${variant}`, "Hi"))
   })
 })
 
-describe("a provider that is slow to begin", () => {
-  test("another is asked as long as nothing was said, although 200 is out", async () => {
+describe("a slow provider", () => {
+  test("is failed over after the early 200 while no content was sent", async () => {
     let turn = 0
     stop = mockProvider(async () => {
       if (turn++ > 0) return Response.json({ error: { message: "late", code: 500 } }, { status: 500 })
@@ -189,7 +192,7 @@ describe("a provider that is slow to begin", () => {
     expect(textOf(chunks)).toBe("Hi")
   })
 
-  test("and if none answers, the failure is an error chunk, and free", async () => {
+  test("ends in a free error chunk when no provider responds", async () => {
     stop = mockProvider(async () => {
       await scheduler.wait(300)
       return Response.json({ error: { message: "late" } }, { status: 503 })
@@ -203,7 +206,7 @@ describe("a provider that is slow to begin", () => {
 })
 
 describe("secrets", () => {
-  test("no key is in a generation, an error or a record", async () => {
+  test("no key is in a key list, a key's details or an error", async () => {
     const workspace = await newWorkspace()
     const { key } = await newKey(workspace)
     const answers = await Promise.all([
@@ -217,7 +220,7 @@ describe("secrets", () => {
   })
 })
 
-test("every answer carries a request id, and no store may keep it", async () => {
+test("every response has a request id and cache-control no-store", async () => {
   const workspace = await newWorkspace()
   for (const answer of [
     await workspace.as.chat("sim/echo", "Hi"),

@@ -23,7 +23,7 @@ type Event = {
 }
 
 const TEXT = "Say it again and again.."
-const ask = (body: Record<string, unknown>, as = newWorkspace()) =>
+const send = (body: Record<string, unknown>, as = newWorkspace()) =>
   as.then((workspace) => workspace.as.post("/responses", { model: "sim/echo", input: TEXT, ...body }))
 
 async function stream(body: Record<string, unknown>) {
@@ -48,9 +48,9 @@ const textOf = ({ output }: Answer) =>
     .join("")
 
 describe.concurrent("a response", () => {
-  test("in one document, charged like the chat it is", async () => {
+  test("is one JSON document, charged like a chat completion", async () => {
     const workspace = await newWorkspace()
-    const response = await ask({}, Promise.resolve(workspace))
+    const response = await send({}, Promise.resolve(workspace))
     const answer = await expectJson<Answer>(200, response)
     expect(answer).toMatchObject({ status: "completed", error: null })
     expect(textOf(answer)).toBe(TEXT)
@@ -60,7 +60,7 @@ describe.concurrent("a response", () => {
     expect(data.id).toBe(answer.id)
   })
 
-  test("as events, from created to completed, whose last holds the whole", async () => {
+  test("is streamed from created to completed, and the last event has the complete response", async () => {
     const { events, last } = await stream({})
     expect(events.slice(0, 2).map(({ type }) => type)).toEqual(["response.created", "response.in_progress"])
     const deltas = events.filter(({ type }) => type === "response.output_text.delta").map(({ delta }) => delta)
@@ -70,7 +70,7 @@ describe.concurrent("a response", () => {
     expect(last?.response?.usage).toMatchObject({ input_tokens: 10, output_tokens: 6, cost: 0.000022 })
   })
 
-  test("with instructions, a conversation and a tool, over two turns", async () => {
+  test("takes instructions, a conversation and a tool over two turns", async () => {
     const tools = [
       {
         type: "function",
@@ -78,7 +78,7 @@ describe.concurrent("a response", () => {
         parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
       },
     ]
-    const first = await expectJson<Answer>(200, ask({ model: "sim/tool-call", tools, instructions: "Be brief." }))
+    const first = await expectJson<Answer>(200, send({ model: "sim/tool-call", tools, instructions: "Be brief." }))
     const call = first.output.find(({ type }) => type === "function_call")
     expect(call).toMatchObject({ name: "weather", arguments: JSON.stringify({ city: TEXT }) })
     const input = [
@@ -86,25 +86,25 @@ describe.concurrent("a response", () => {
       ...first.output,
       { type: "function_call_output", call_id: call?.call_id, output: "sunny" },
     ]
-    const second = await expectJson<Answer>(200, ask({ model: "sim/tool-call", tools, input }))
+    const second = await expectJson<Answer>(200, send({ model: "sim/tool-call", tools, input }))
     expect(textOf(second)).toBe("The tool answered: sunny")
   })
 
-  test("tells silence with data, since not every client counts a comment", async () => {
+  test("sends heartbeats as events, because not every client counts comments", async () => {
     const { events, last } = await stream({ model: "sim/slow" })
     expect(events.filter(({ type }) => type === "response.in_progress").length).toBeGreaterThan(1)
     expect(last?.type).toBe("response.completed")
   }, 15_000)
 
-  test("cut at its limit is incomplete", async () => {
-    expect(await expectJson<Answer>(200, ask({ model: "sim/long", max_output_tokens: 20 }))).toMatchObject({
+  test("cut by max_output_tokens has status incomplete", async () => {
+    expect(await expectJson<Answer>(200, send({ model: "sim/long", max_output_tokens: 20 }))).toMatchObject({
       status: "incomplete",
       incomplete_details: { reason: "max_output_tokens" },
     })
   })
 })
 
-describe.concurrent("a provider that fails", () => {
+describe.concurrent("a failing provider", () => {
   test.each([
     ["sim/status-429", 429],
     ["sim/status-500", 502],
@@ -112,10 +112,10 @@ describe.concurrent("a provider that fails", () => {
     ["sim/empty", 502],
     ["sim/html", 502],
     ["sim/first-frame-error", 503],
-  ])("before it answers: %s is HTTP %i, streamed or not, and free", async (model, status) => {
+  ])("before the first content: %s is HTTP %i, streamed or not, and free", async (model, status) => {
     for (const streamed of [true, false]) {
       const workspace = await newWorkspace()
-      const response = await ask({ model, stream: streamed }, Promise.resolve(workspace))
+      const response = await send({ model, stream: streamed }, Promise.resolve(workspace))
       await expectJson(status, response.clone())
       expect(await receiptOf(workspace, response)).toMatchObject({ total_cost: 0, ending: "refused" })
       expect(await openHolds(workspace)).toEqual([])
@@ -126,7 +126,7 @@ describe.concurrent("a provider that fails", () => {
     ["sim/late-error", 503],
     ["sim/cut", 502],
     ["sim/stall", 408],
-  ])("in the middle: %s ends in response.failed, and what was delivered is charged", async (model, status) => {
+  ])("in mid-stream: %s ends in response.failed, and delivered content is charged", async (model, status) => {
     const { events, last, workspace, response } = await stream({ model })
     expect(last?.type).toBe("response.failed")
     expect(last?.response?.error.message).toEqual(expect.any(String))
@@ -140,21 +140,21 @@ describe.concurrent("a provider that fails", () => {
     })
   })
 
-  test("another takes its turn", async () => {
+  test("is replaced by the next model", async () => {
     const { last } = await stream({ model: "sim/status-503", models: ["sim/echo"] })
     expect(textOf(last?.response as Answer)).toBe(TEXT)
   })
 })
 
-describe.concurrent("a response in the background", () => {
+describe.concurrent("a background response", () => {
   // Clients poll while the status is queued or in_progress.
-  test.each(["sim/echo", "sim-responses/echo"])("of %s is complete at once", async (model) => {
-    const result = await expectJson<Answer>(200, ask({ model, background: true }))
+  test.each(["sim/echo", "sim-responses/echo"])("of %s is completed at once", async (model) => {
+    const result = await expectJson<Answer>(200, send({ model, background: true }))
     expect(result).toMatchObject({ status: "completed", background: false })
   })
 })
 
-describe.concurrent("what cannot be had is refused with a message that names it", () => {
+describe.concurrent("an unsupported value", () => {
   test.each([
     [{ previous_response_id: "resp_1" }, "previous_response_id"],
     [{ prompt: { id: "p" } }, "prompt"],
@@ -168,8 +168,8 @@ describe.concurrent("what cannot be had is refused with a message that names it"
     [{ temperature: 3 }, "temperature"],
     [{ include: ["everything"] }, "include"],
     [{ stop_server_tools_when: [] }, "stop_server_tools_when"],
-  ])("%j names %s", async (body, field) => {
-    const { error } = await expectJson<{ error: { message: string } }>(400, ask(body))
+  ])("%j is rejected with 400 and a message that names %s", async (body, field) => {
+    const { error } = await expectJson<{ error: { message: string } }>(400, send(body))
     expect(error.message.startsWith(field), error.message).toBe(true)
   })
 })

@@ -3,33 +3,33 @@ import { newKey, newWorkspace, expectJson } from "../support/world.ts"
 
 type Failure = { error: { message: string; metadata?: { reason?: string } } }
 
-/** A file that is refused as soon as it is read. */
+/** A file that is rejected as soon as it is read. */
 const content = [
   { type: "text", text: "Read" },
   { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,aGVsbG8=" } },
 ]
 const body = (model: string) => ({ model, messages: [{ role: "user", content }], plugins: [{ id: "file-parser" }] })
 
-test("files are not read for a caller who has nothing left to pay with", async () => {
+test("files are not read for a key without remaining limit", async () => {
   const workspace = await newWorkspace()
-  const poor = await newKey(workspace, { limit: 0 })
-  const { error } = await expectJson<Failure>(402, poor.as.post("/chat/completions", body("sim/echo")))
+  const withoutLimit = await newKey(workspace, { limit: 0 })
+  const { error } = await expectJson<Failure>(402, withoutLimit.as.post("/chat/completions", body("sim/echo")))
   expect(error.metadata?.reason).toBe("key_limit")
 })
 
-test("files are read where the call may be paid for, or costs nothing", async () => {
+test("files are read when the call can be paid for or is free", async () => {
   const workspace = await newWorkspace()
-  const poor = await newKey(workspace, { limit: 0 })
+  const withoutLimit = await newKey(workspace, { limit: 0 })
   for (const answer of [
     workspace.as.post("/chat/completions", body("sim/echo")),
-    poor.as.post("/chat/completions", body("sim/echo:free")),
+    withoutLimit.as.post("/chat/completions", body("sim/echo:free")),
   ]) {
     const { error } = await expectJson<Failure>(400, answer)
     expect(error.message).toMatch(/it is not a PDF/)
   }
 })
 
-test("asking for room holds nothing, and sees what is held", async () => {
+test("a room check holds nothing and counts open holds", async () => {
   const { ledger } = await newWorkspace()
   const limits = [{ scope: "key:x", limitNano: 0, interval: null, includeByok: false }]
   expect(await ledger.room([], true)).toMatchObject({ ok: true })

@@ -4,7 +4,7 @@ import type { ChatRequest } from "../../src/formats/schemas.ts"
 import { type Asked, chunk, DONE, mockProvider, sse, usageChunk } from "../support/played.ts"
 import { newWorkspace, readStream, expectJson, type Workspace } from "../support/world.ts"
 
-/** An answer in which the gateway's tools ran is the turns that it was made in: so it is told, and so it goes back. */
+/** A completion in which server tools ran consists of turns: output items show these turns, and input restores them. */
 type Json = Record<string, unknown>
 type Item = Json & { type: string }
 
@@ -16,24 +16,29 @@ const thought = (text: string) => ({ type: "reasoning.text", text, signature: `s
 const MINE = { type: "function", name: "mine", parameters: { type: "object" } }
 const TOOLS = [{ type: "openrouter:datetime" }]
 
-type Turn = { thinks?: string; says?: string; calls?: Json[] }
+type Turn = { thinkingText?: string; answerText?: string; calls?: Json[] }
 
-/** Answers with these turns, one after the other, streamed or not as it is asked. */
-function play(turns: Turn[]) {
+/** Responds with these turns in order, streamed or not as requested. */
+function respondWith(turns: Turn[]) {
   let at = 0
   const provider = mockProvider(({ body }) => {
-    const { thinks, says, calls } = turns[Math.min(at++, turns.length - 1)] as Turn
+    const { thinkingText, answerText, calls } = turns[Math.min(at++, turns.length - 1)] as Turn
     const finish = calls ? "tool_calls" : "stop"
-    const details = thinks === undefined ? {} : { reasoning_details: [{ ...thought(thinks), index: 0 }] }
+    const details = thinkingText === undefined ? {} : { reasoning_details: [{ ...thought(thinkingText), index: 0 }] }
     const placed = calls?.map((one, index) => ({ index, ...one }))
     if (body["stream"] !== true) {
-      const message = { role: "assistant", content: says ?? null, ...details, ...(calls && { tool_calls: calls }) }
+      const message = {
+        role: "assistant",
+        content: answerText ?? null,
+        ...details,
+        ...(calls && { tool_calls: calls }),
+      }
       return Response.json({ choices: [{ index: 0, message, finish_reason: finish }] })
     }
     const pieces = [
       chunk({ role: "assistant", content: "" }),
-      ...(thinks === undefined ? [] : [chunk(details)]),
-      ...(says === undefined ? [] : [chunk({ content: says })]),
+      ...(thinkingText === undefined ? [] : [chunk(details)]),
+      ...(answerText === undefined ? [] : [chunk({ content: answerText })]),
       ...(placed ? [chunk({ tool_calls: placed })] : []),
     ]
     return sse([...pieces, chunk({}, finish), usageChunk(1, 1), DONE])
@@ -42,7 +47,7 @@ function play(turns: Turn[]) {
   return provider
 }
 
-async function ask({ as }: Workspace, stream: boolean, more: Json = {}): Promise<Item[]> {
+async function send({ as }: Workspace, stream: boolean, more: Json = {}): Promise<Item[]> {
   const body = { model: "played/m1", input: "Hi", tools: [...TOOLS, MINE], stream, ...more }
   if (!stream) return (await expectJson<{ output: Item[] }>(200, as.post("/responses", body))).output
   const { chunks } = await readStream(as.post("/responses", body))
@@ -63,8 +68,8 @@ const cases: [string, Turn[], string[], unknown[][]][] = [
   [
     "thoughts, words and a run",
     [
-      { thinks: "A", says: "w1 ", calls: [call("datetime", "c1")] },
-      { thinks: "B", says: "final" },
+      { thinkingText: "A", answerText: "w1 ", calls: [call("datetime", "c1")] },
+      { thinkingText: "B", answerText: "final" },
     ],
     ["reasoning A", "message w1 ", "openrouter:datetime", "reasoning", "reasoning B", "message final"],
     [
@@ -75,7 +80,11 @@ const cases: [string, Turn[], string[], unknown[][]][] = [
   ],
   [
     "two rounds without a word",
-    [{ thinks: "A", calls: [call("datetime", "c1")] }, { calls: [call("datetime", "c2")] }, { says: "final" }],
+    [
+      { thinkingText: "A", calls: [call("datetime", "c1")] },
+      { calls: [call("datetime", "c2")] },
+      { answerText: "final" },
+    ],
     ["reasoning A", "openrouter:datetime", "reasoning", "openrouter:datetime", "reasoning", "message final"],
     [
       ["assistant", "A", "", "c1"],
@@ -87,7 +96,7 @@ const cases: [string, Turn[], string[], unknown[][]][] = [
   ],
   [
     "a call of the caller's in the same turn",
-    [{ thinks: "A", says: "w1", calls: [call("datetime", "c1"), call("mine", "c2")] }],
+    [{ thinkingText: "A", answerText: "w1", calls: [call("datetime", "c1"), call("mine", "c2")] }],
     ["reasoning A", "message w1", "function_call", "openrouter:datetime", "reasoning"],
     [
       ["assistant", "A", "w1", "c1,c2"],
@@ -96,7 +105,7 @@ const cases: [string, Turn[], string[], unknown[][]][] = [
   ],
   [
     "a call of the caller's in a later turn",
-    [{ thinks: "A", says: "w1", calls: [call("datetime", "c1")] }, { calls: [call("mine", "c2")] }],
+    [{ thinkingText: "A", answerText: "w1", calls: [call("datetime", "c1")] }, { calls: [call("mine", "c2")] }],
     ["reasoning A", "message w1", "openrouter:datetime", "reasoning", "function_call"],
     [
       ["assistant", "A", "w1", "c1"],
@@ -108,32 +117,32 @@ const cases: [string, Turn[], string[], unknown[][]][] = [
 
 describe.each(cases)("%s", (_, turns, items, messages) => {
   test.each([false, true])("has its items in the order of the turns; streamed: %s", async (stream) => {
-    play(turns)
-    expect(shapeOf(await ask(await newWorkspace(), stream))).toEqual(items)
+    respondWith(turns)
+    expect(shapeOf(await send(await newWorkspace(), stream))).toEqual(items)
   })
 
-  test.each([false, true])("goes back as those turns; streamed: %s", async (stream) => {
+  test.each([false, true])("is sent upstream as these turns; streamed: %s", async (stream) => {
     const workspace = await newWorkspace()
-    play(turns)
-    const output = await ask(workspace, stream)
-    const { asked } = play([{ says: "ok" }])
+    respondWith(turns)
+    const output = await send(workspace, stream)
+    const { asked } = respondWith([{ answerText: "ok" }])
     const pending = output.filter(({ type }) => type === "function_call")
     const results = pending.map(({ call_id: id }) => ({ type: "function_call_output", call_id: id, output: "r" }))
     const input = [{ role: "user", content: "Hi" }, ...output, ...results]
-    await ask(workspace, false, { input })
+    await send(workspace, false, { input })
     const [, ...rest] = messagesOf(asked[0] as Asked)
     expect(rest.map(inShort)).toEqual([...messages, ...results.map(() => ["tool", "", "", ""])])
   })
 
-  test.each([false, true])("goes back as those turns on /chat/completions; streamed: %s", async (stream) => {
+  test.each([false, true])("is sent upstream as these turns on /chat/completions; streamed: %s", async (stream) => {
     const workspace = await newWorkspace()
-    play(turns)
+    respondWith(turns)
     const mine = { type: "function", function: { name: "mine", parameters: { type: "object" } } }
     const body = { model: "played/m1", tools: [...TOOLS, mine] }
     const question = { role: "user", content: "Hi" }
     const answer = workspace.as.post("/chat/completions", { ...body, messages: [question], stream })
-    const message = stream ? await merged(answer) : await wholeOf(answer)
-    const { asked } = play([{ says: "ok" }])
+    const message = stream ? await merged(answer) : await completeOf(answer)
+    const { asked } = respondWith([{ answerText: "ok" }])
     const results = ((message["tool_calls"] ?? []) as Json[]).map(({ id }) => ({
       role: "tool",
       tool_call_id: id,
@@ -148,7 +157,7 @@ describe.each(cases)("%s", (_, turns, items, messages) => {
   })
 })
 
-async function wholeOf(answer: Promise<Response>): Promise<Json> {
+async function completeOf(answer: Promise<Response>): Promise<Json> {
   const { choices } = await expectJson<{ choices: { message: Json }[] }>(200, answer)
   return choices[0]?.message ?? {}
 }
@@ -166,7 +175,7 @@ async function merged(answer: Promise<Response>): Promise<Json> {
   }
 }
 
-describe("a conversation with runs, as the turns that it had", () => {
+describe("a conversation with tool runs is restored to its turns", () => {
   const run = (id: string, more: Json = {}) => ({
     type: "reasoning.server_tool_call",
     tool_name: "datetime",
@@ -184,7 +193,7 @@ describe("a conversation with runs, as the turns that it had", () => {
     ...more,
   })
 
-  test("whose places were lost: the order of the details tells them", () => {
+  test("without positions: the order of the details determines the turns", () => {
     const details = [thought("A"), run("c1"), run("c2"), thought("B"), run("c3"), thought("C")]
     expect(replay(answer("final", details))).toEqual([
       ["assistant", "A", "", "c1,c2"],
@@ -196,33 +205,36 @@ describe("a conversation with runs, as the turns that it had", () => {
     ])
   })
 
-  test("whose places are wrong: nothing is lost", () => {
+  test("with invalid positions: no text is lost", () => {
     const details = [run("c1", { content_length: 99 }), run("c2", { round: 1, content_length: -1 })]
     expect(replay(answer("final", details)).map(([, , content]) => content)).toEqual(["", "", "", "", "final"])
   })
 
-  test("of tools that are gone: the thoughts stay", () => {
+  test("with tools that are no longer available: the reasoning stays", () => {
     expect(replay(answer("final", [thought("A"), run("c1"), thought("B")]), [])).toEqual([
       ["assistant", "A,B", "final", ""],
     ])
   })
 
-  test("that ended with a run: no empty words follow", () => {
+  test("ending in a tool run: no empty message follows", () => {
     expect(replay(answer("", [run("c1")]))).toEqual([
       ["assistant", "", "", "c1"],
       ["tool", "", "", ""],
     ])
   })
 
-  test("of a vendor's tools: they are not the gateway's", () => {
-    const own = run("c1", { format: "anthropic-claude-v1" })
-    const [message] = replayServerTools([answer("x", [own]) as ChatRequest["messages"][number]], new Set(["datetime"]))
-    expect(message).toEqual(answer("x", [own]))
+  test("with runs of a provider's own tools: the message is unchanged", () => {
+    const ownBlock = run("c1", { format: "anthropic-claude-v1" })
+    const [message] = replayServerTools(
+      [answer("x", [ownBlock]) as ChatRequest["messages"][number]],
+      new Set(["datetime"]),
+    )
+    expect(message).toEqual(answer("x", [ownBlock]))
   })
 
-  test("with reasoning told plainly as well: each turn has its own", () => {
-    const told = answer("final", [thought("A"), run("c1"), thought("B")], { reasoning: "AB" })
-    const turns = replayServerTools([told] as ChatRequest["messages"], new Set(["datetime"])) as Json[]
+  test("with plain reasoning as well: each turn has its part", () => {
+    const returned = answer("final", [thought("A"), run("c1"), thought("B")], { reasoning: "AB" })
+    const turns = replayServerTools([returned] as ChatRequest["messages"], new Set(["datetime"])) as Json[]
     expect(turns.map(({ reasoning }) => reasoning)).toEqual(["A", undefined, "B"])
   })
 })

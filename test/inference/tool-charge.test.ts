@@ -4,7 +4,7 @@ import type { Deps, RequestMeta } from "../../src/inference/deps.ts"
 import { keyScope } from "../../src/ledger/limits.ts"
 import type { Caller } from "../../src/policy/call-policy.ts"
 
-test("a run of a tool that a limit refuses is not made, and the error does not name max_tokens", async () => {
+test("a tool run over the limit is not executed, and the error does not mention max_tokens", async () => {
   const keyHash = "k"
   const limit = { limitNano: 1, limitReset: null, includeByokInLimit: false, dailyLimitNano: null, spentBeforeNano: 0 }
   const policy = { budgets: { includeByok: false, limits: [] }, guardrails: null, runLimits: [], destinations: [] }

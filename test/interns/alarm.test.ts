@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { Alarm } from "../../durable-objects/intern/alarm.ts"
 
-/** As the runtime: an alarm at 0 or before is refused. */
+/** Like the runtime: rejects an alarm at 0 or before. */
 function newStorage() {
   const state: { at: number | null; refused: number } = { at: null, refused: 0 }
   const storage = {
@@ -23,7 +23,7 @@ function newStorage() {
   return { state, alarm: new Alarm(storage as unknown as DurableObjectStorage) }
 }
 
-test("an alarm is set for every instant, also for one that was always due, and deleted for none", () => {
+test("an alarm is set for every instant, at least at 1, and deleted for null", () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat())), (instants) => {
       const { state, alarm } = newStorage()

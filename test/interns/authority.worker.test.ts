@@ -12,21 +12,21 @@ async function refused(status: number, answer: Promise<Response>) {
   return (await expectJson<Failure>(status, answer)).error
 }
 
-/** A key that another user made, or nobody. */
+/** A key created by another user, or by no user. */
 async function foreignKey(workspace: Workspace, user: string | null, input: Record<string, unknown> = {}) {
   const made = await newKey(workspace, input)
   await env.DB.prepare("UPDATE api_keys SET creator_user_id = ? WHERE hash = ?").bind(user, made.hash).run()
   return made
 }
 
-/** Keys of every kind that did not make what there is. */
+/** Keys of every kind that did not create the resource. */
 async function othersOf(workspace: Workspace) {
   const free = await foreignKey(workspace, "bob")
   await env.DB.prepare("UPDATE api_keys SET kind = 'free_tier' WHERE hash = ?").bind(free.hash).run()
   return [await foreignKey(workspace, null), await foreignKey(workspace, "bob", { limit: 0 }), free]
 }
 
-test("what was made is controlled by its key, by keys of its user and by management keys, never by an intern's own", () => {
+test("a resource is controlled by its key, keys of its user and management keys, never by an intern's key", () => {
   const made = { createdByKey: "maker", creatorUserId: "ada" }
   const principal = { keyHash: "other", creatorUserId: null, source: "created", kind: "normal" } as const
   const may = (more: Partial<Parameters<typeof mayControl>[0]>, of = made) => mayControl({ ...principal, ...more }, of)
@@ -45,8 +45,8 @@ test("what was made is controlled by its key, by keys of its user and by managem
   expect(may({ kind: "management" }, old)).toBe(true)
 })
 
-describe("a key that did not make an intern", () => {
-  test("makes no join token for it", async () => {
+describe("a key that did not create an intern", () => {
+  test("gets 403 for a join token", async () => {
     const workspace = await newWorkspace()
     const { id } = await expectJson<{ id: string }>(201, workspace.as.post("/interns", { name: "ada", host: "daemon" }))
     for (const { as } of await othersOf(workspace)) {
@@ -59,7 +59,7 @@ describe("a key that did not make an intern", () => {
     await expectJson(201, same.as.post(`/interns/${id}/daemon/token`, undefined))
   })
 
-  test("does not borrow its vault", async () => {
+  test("gets 403 when it attaches the intern's vault", async () => {
     const workspace = await newWorkspace()
     const made = await expectJson<{ vault_id: string }>(201, workspace.as.post("/interns", { name: "lender" }))
     for (const { as } of await othersOf(workspace)) {
@@ -71,7 +71,7 @@ describe("a key that did not make an intern", () => {
     await refused(404, workspace.as.post("/interns", { name: "nobody", vault_id: crypto.randomUUID() }))
   })
 
-  test("copies no secret to it, and to its own none that another stored", async () => {
+  test("gets 403 when it copies a secret to the intern, or copies another key's secret to its own intern", async () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     const hosts = ["api.example.com"]
@@ -88,7 +88,7 @@ describe("a key that did not make an intern", () => {
     }
     await expectJson(200, workspace.as.post(`/vault/interns/${intern.id}/secrets/copy`, copy))
     await expectJson(200, workspace.manage.post(`/vault/interns/${intern.id}/secrets/copy`, copy))
-    // Whoever stores a value anew stored the present one.
+    // The key that overwrote the value stored the current one.
     const other = await foreignKey(workspace, "bob")
     const scoped = await insertIntern(workspace, { createdByKey: other.hash })
     await expectJson(200, other.as.put("/vault/secrets/token", { hosts, value: "stored by another key" }))
@@ -97,7 +97,7 @@ describe("a key that did not make an intern", () => {
   })
 })
 
-test("a new token does not cut off a daemon that is attached, unless that is what is asked for", async () => {
+test("a new join token is rejected with 409 while a daemon is attached, unless replace is true", async () => {
   const intern = await newDaemonIntern(await newWorkspace())
   const daemon = await new MockDaemon(intern).dial()
   const path = `/interns/${intern.id}/daemon/token`
@@ -114,7 +114,7 @@ test("a new token does not cut off a daemon that is attached, unless that is wha
   await refused(400, intern.as.post(path, { replace: "yes" }))
 })
 
-test("an intern's own key does not change, delete, start or stop its intern, nor make a token or a copy", async () => {
+test("an intern's key gets 403 or 404 for changes to its intern's lifecycle, join tokens and secret copies", async () => {
   const workspace = await newWorkspace()
   const intern = await insertIntern(workspace)
   const other = await insertIntern(workspace)
@@ -135,7 +135,7 @@ test("an intern's own key does not change, delete, start or stop its intern, nor
   expect(kept).toMatchObject({ name: intern.row.name, status: "running" })
 })
 
-test("an intern's own key reads and deletes the files that its intern made, and no others", async () => {
+test("an intern's key reads and deletes only the files that its intern created", async () => {
   const workspace = await newWorkspace()
   const [intern, other] = [await insertIntern(workspace), await insertIntern(workspace)]
   const upload = async (as: typeof workspace.as, name: string) => {

@@ -16,7 +16,7 @@ import {
   type Workspace,
 } from "../support/world.ts"
 
-/** What a call of played/flat costs, in nano-USD. */
+/** The cost of a call of played/flat in nano-USD. */
 const CENT = 10_000_000
 const DAY_MS = 24 * 3_600_000
 const spend = (as: TestClient) => as.chat("played/flat", "Hi", { play: good("Hello there") })
@@ -52,7 +52,7 @@ async function refusal(status: number, answer: Promise<Response>) {
 }
 
 describe("the budget of an intern", () => {
-  test("is a limit in all or until a reset, and a limit a day; its record says what is spent and left", async () => {
+  test("has a total or periodic limit and a daily limit, and reports usage and remainders", async () => {
     const workspace = await newWorkspace()
     const made = await make(workspace.as, { limit: 0.05, daily_limit: 0.02 })
     expect(made).toMatchObject({
@@ -64,8 +64,8 @@ describe("the budget of an intern", () => {
       usage: 0,
       usage_daily: 0,
     })
-    const own = await ownKey(workspace, made.id)
-    expect((await spend(own)).status).toBe(200)
+    const internKey = await ownKey(workspace, made.id)
+    expect((await spend(internKey)).status).toBe(200)
     expect(await read(workspace.as, made.id)).toMatchObject({
       limit_remaining: 0.04,
       daily_limit_remaining: 0.01,
@@ -74,11 +74,11 @@ describe("the budget of an intern", () => {
     })
     const { data } = await expectJson<{ data: Intern[] }>(200, workspace.as.get("/interns"))
     expect(data[0]).toMatchObject({ usage: 0.01, limit: 0.05 })
-    const ownKeyFields = await expectJson<{ data: Budget }>(200, own.get("/key"))
+    const ownKeyFields = await expectJson<{ data: Budget }>(200, internKey.get("/key"))
     expect(ownKeyFields.data).toMatchObject({ limit: 0.05, limit_remaining: 0.01 })
   })
 
-  test("without limits it shows what was spent, and its remainders are null", async () => {
+  test("without limits reports usage and null remainders", async () => {
     const workspace = await newWorkspace()
     const { id } = await make(workspace.as, {})
     await spend(await ownKey(workspace, id))
@@ -92,17 +92,17 @@ describe("the budget of an intern", () => {
     })
   })
 
-  test("is changed at once, in part, and taken away with null", async () => {
+  test("changes immediately and in part, and null removes a limit", async () => {
     const workspace = await newWorkspace()
     const { id } = await make(workspace.as, { limit: 0, limit_reset: "monthly", daily_limit: 1 })
-    const own = await ownKey(workspace, id)
-    expect((await spend(own)).status).toBe(402)
+    const internKey = await ownKey(workspace, id)
+    expect((await spend(internKey)).status).toBe(402)
     expect(await expectJson(200, workspace.as.patch(`/interns/${id}`, { limit: 0.5 }))).toMatchObject({
       limit: 0.5,
       limit_reset: "monthly",
       daily_limit: 1,
     })
-    expect((await spend(own)).status).toBe(200)
+    expect((await spend(internKey)).status).toBe(200)
     const none = { limit: null, limit_reset: null, daily_limit: null }
     expect(await expectJson(200, workspace.as.patch(`/interns/${id}`, none))).toMatchObject(none)
     const log = await expectJson<{ data: { action: string; changed_fields: string[]; changes: unknown }[] }>(
@@ -119,7 +119,7 @@ describe("the budget of an intern", () => {
     [{ limit: 0.123456789123 }, "limit"],
     [{ limit_reset: "yearly" }, "limit_reset"],
     [{ daily_limit: 1e9 }, "daily_limit"],
-  ])("%j is refused, and %s named", async (input, field) => {
+  ])("%j is rejected with 400, and the error names %s", async (input, field) => {
     const { as } = await newWorkspace()
     const { message, metadata } = await refusal(400, as.post("/interns", { name: "ada", ...input }))
     expect(metadata.reason).toBe("invalid_body")
@@ -128,18 +128,18 @@ describe("the budget of an intern", () => {
     expect((await refusal(400, as.patch(`/interns/${id}`, input))).message).toContain(`${field}:`)
   })
 
-  test("never widens what the key that made the intern may spend", async () => {
+  test("never exceeds the limit of the key that created the intern", async () => {
     const workspace = await newWorkspace()
     const maker = await newKey(workspace, { limit: 0.02 })
     const { id } = await make(maker.as, { limit: 1, daily_limit: 1 })
-    const own = await ownKey(workspace, id)
+    const internKey = await ownKey(workspace, id)
     const statuses: number[] = []
-    for (let call = 0; call < 3; call++) statuses.push((await spend(own)).status)
+    for (let call = 0; call < 3; call++) statuses.push((await spend(internKey)).status)
     expect(statuses).toEqual([200, 200, 402])
     expect((await spend(maker.as)).status).toBe(402)
   })
 
-  test("goes on with what was spent when the intern gets a new key", async () => {
+  test("keeps its usage when the intern gets a new key", async () => {
     const workspace = await newWorkspace()
     const { id } = await make(workspace.as, { limit: 0.03, daily_limit: 0.5 })
     const former = await ownKey(workspace, id)
@@ -152,13 +152,13 @@ describe("the budget of an intern", () => {
       daily_limit: 0.5,
       usage: 0.02,
     })
-    const own = await ownKey(workspace, id)
+    const internKey = await ownKey(workspace, id)
     expect((await spend(former)).status).toBe(401)
-    expect((await spend(own)).status).toBe(200)
-    expect((await spend(own)).status).toBe(402)
+    expect((await spend(internKey)).status).toBe(200)
+    expect((await spend(internKey)).status).toBe(402)
   })
 
-  test("is given by the key that made the intern, keys of its user and management keys alone", async () => {
+  test("is changed only by the creating key, keys of its user and management keys", async () => {
     const workspace = await newWorkspace()
     const [ann, bob] = [await newMember(workspace, "ann"), await newMember(workspace, "bob")]
     const maker = await newKey(workspace, { creator_user_id: ann })
@@ -178,11 +178,11 @@ describe("the budget of an intern", () => {
     expect(await read(await ownKey(workspace, id), id)).toMatchObject({ limit: 5, usage: 0 })
   })
 
-  describe("with a clock of its own", () => {
+  describe("with a fake clock", () => {
     beforeEach(() => vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2031, 0, 6, 12) }))
     afterEach(() => vi.useRealTimers())
 
-    test("ends a turn beyond it with 402, and the intern answers again after the reset", async () => {
+    test("ends a turn over the limit with 402, and allows turns after the reset", async () => {
       const workspace = await newWorkspace()
       const made = await make(workspace.as, { model: "sim/echo", provision: true, daily_limit: 0 })
       const chat = internChat(workspace.key, made.id)
@@ -222,8 +222,8 @@ describe("the budget of an intern", () => {
           const model = { all, day, total: 0, ofKey: 0 }
           for (const one of steps) {
             if (one.is === "spend") {
-              const own = await ownKey(workspace, id)
-              const answers = await Promise.all(Array.from({ length: one.calls }, () => spend(own)))
+              const internKey = await ownKey(workspace, id)
+              const answers = await Promise.all(Array.from({ length: one.calls }, () => spend(internKey)))
               for (const answer of answers) await answer.text()
               const served = answers.filter(({ status }) => status === 200).length
               expect(answers.every(({ status }) => status === 200 || status === 402)).toBe(true)
@@ -232,7 +232,7 @@ describe("the budget of an intern", () => {
                 model.day === null ? Infinity : Math.max(0, model.day - model.ofKey),
               )
               expect(served).toBeLessThanOrEqual(room)
-              // One at a time gets all that is left; calls at once hold more than they cost in the end.
+              // A single call gets all that is left; concurrent calls hold more than they finally cost.
               if (one.calls === 1) expect(served).toBe(room >= 1 ? 1 : 0)
               model.total += served
               model.ofKey += served

@@ -11,9 +11,9 @@ import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 
 /**
- * Whatever ACP clients, the agent and the runtime do, in whatever order: what an agent says reaches the client whose
- * session it is and nobody else, every question of the agent is answered once, by that client or in its place, every
- * prompt is answered once, and a client that is gone has told the agent to stop.
+ * For any order of operations of ACP clients, the agent and the runtime: output of the agent reaches only the client that
+ * has the session, every question of the agent gets one response, from that client or on its behalf, every prompt gets one
+ * response, and a disconnected client's turn is cancelled.
  */
 
 const OPERATIONS = {
@@ -53,8 +53,8 @@ class Setup {
   readonly questions: ReceivedRequest[] = []
   readonly shown = new Map<AcpClient, string[]>()
   readonly cancels = new Map<string, number>()
-  /** That an agent was told to stop is told again by an object that wakes up. */
-  hasSlept = false
+  /** An object that wakes up repeats the cancellation to the agent. */
+  wasEvicted = false
   #count = 0
 
   constructor(site: Site, daemon: MockDaemon) {
@@ -108,7 +108,7 @@ class Setup {
   }
 
   async load(client: AcpClient, acp: string): Promise<void> {
-    const { error } = await client.ask("session/load", { sessionId: acp })
+    const { error } = await client.request("session/load", { sessionId: acp })
     expect(error?.code).toBe(this.prompts.has(acp) ? RPC_ERRORS.busy : undefined)
     if (error === undefined) this.owners.set(acp, client)
   }
@@ -142,7 +142,7 @@ class Setup {
     this.questions.push({ rpc, acp, client, shown, answer: client ? undefined : CANCELLED })
   }
 
-  /** By its own client or another, for the first time or again. */
+  /** By the session's client or another, for the first time or again. */
   answer(client: AcpClient, requests: ReceivedRequest | undefined): void {
     if (!requests?.shown) return
     const optionId = `choice ${this.#count++}`
@@ -173,12 +173,12 @@ class Setup {
   }
 
   async evict(): Promise<void> {
-    this.hasSlept = true
+    this.wasEvicted = true
     await evictDurableObject(this.object)
   }
 
   async crash(): Promise<void> {
-    this.hasSlept = true
+    this.wasEvicted = true
     await abortAllDurableObjects()
     this.daemon.cut()
     for (const [slot, client] of this.slots.entries()) {
@@ -202,7 +202,7 @@ class Setup {
     this.cancels.set(acp, (this.cancels.get(acp) ?? 0) + 1)
   }
 
-  /** Everything that is on its way has arrived. */
+  /** Waits until all messages in flight have arrived. */
   async settle(): Promise<void> {
     const connected = this.slots.filter((client) => client !== undefined)
     const beginAll = () => Promise.all(connected.map((client) => client.get("initialize")))
@@ -216,7 +216,7 @@ class Setup {
   }
 
   async check(): Promise<void> {
-    // That a socket closed is noticed in its own time.
+    // A closed socket is noticed with a delay.
     await eventually(async () => {
       await this.settle()
       for (const { rpc, answer } of this.questions) {
@@ -227,7 +227,7 @@ class Setup {
           (received) => received.method === "session/cancel" && of(received) === acp,
         )
         const expected = this.cancels.get(acp) ?? 0
-        if (this.hasSlept) expect(cancels.length).toBeGreaterThanOrEqual(expected)
+        if (this.wasEvicted) expect(cancels.length).toBeGreaterThanOrEqual(expected)
         else expect(cancels.length).toBe(expected)
       }
     })
@@ -244,24 +244,28 @@ type Update = { sessionId: string; update: { content: { text: string } } }
 const of = ({ params }: AcpMessage) => (params as Update).sessionId
 const textOf = ({ params }: AcpMessage) => (params as Update).update.content.text
 
-test("any schedule of clients, their agent and the runtime keeps what is promised", { timeout: 300_000 }, async () => {
-  const workspace = await newWorkspace()
-  const names = Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]
-  const operation = fc.record({
-    do: fc.oneof(...names.map((name) => ({ weight: OPERATIONS[name], arbitrary: fc.constant(name) }))),
-    slot: fc.nat({ max: 2 }),
-    session: fc.nat({ max: 2 }),
-    question: fc.nat({ max: 2 }),
-  })
-  await fc.assert(
-    fc.asyncProperty(fc.array(operation, { minLength: 25, maxLength: 50, size: "max" }), async (operations) => {
-      const deps = await Setup.of(workspace)
-      await deps.connect(0)
-      for (const one of operations) {
-        await deps.do(one)
-        await deps.check()
-      }
-    }),
-    { numRuns: runs(0.25), endOnFailure: true },
-  )
-})
+test(
+  "any schedule of clients, the agent and the runtime delivers and answers every message exactly once",
+  { timeout: 300_000 },
+  async () => {
+    const workspace = await newWorkspace()
+    const names = Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]
+    const operation = fc.record({
+      do: fc.oneof(...names.map((name) => ({ weight: OPERATIONS[name], arbitrary: fc.constant(name) }))),
+      slot: fc.nat({ max: 2 }),
+      session: fc.nat({ max: 2 }),
+      question: fc.nat({ max: 2 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { minLength: 25, maxLength: 50, size: "max" }), async (operations) => {
+        const deps = await Setup.of(workspace)
+        await deps.connect(0)
+        for (const one of operations) {
+          await deps.do(one)
+          await deps.check()
+        }
+      }),
+      { numRuns: runs(0.25), endOnFailure: true },
+    )
+  },
+)

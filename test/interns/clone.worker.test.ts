@@ -35,8 +35,8 @@ const FILES = [
   { path: "data/raw.bin", content: "AP/+", encoding: "base64" },
 ]
 
-describe("files given at creation", () => {
-  test("are in the home of an embedded intern before its first turn, text and bytes", async () => {
+describe("files at creation", () => {
+  test("are in the home of an embedded intern before its first turn, as text and bytes", async () => {
     const { as, key } = await newWorkspace()
     const { id } = await make(as, { name: "ada", model: "sim/agent", provision: true, files: FILES })
     expect(await paths(as, id)).toEqual([
@@ -53,7 +53,7 @@ describe("files given at creation", () => {
     expect(answer.text).toContain("Speak like a pirate.")
   })
 
-  test("AGENTS.md and the list of skills are told to the model, beside the instructions", async () => {
+  test("AGENTS.md and the list of skills are part of the system message after the instructions", async () => {
     const { as, key } = await newWorkspace()
     const input = { name: "ada", model: "played/flat", instructions: "Be brief.", files: FILES, provision: true }
     const { id } = await make(as, input)
@@ -67,7 +67,7 @@ describe("files given at creation", () => {
     expect(system?.content).toContain("- release (/home/intern/skills/release/SKILL.md): Writes release notes")
   })
 
-  test("are given once: a repeated creation does not bring back what the intern deleted", async () => {
+  test("are written once: a repeated creation does not restore a file that was deleted", async () => {
     const { as } = await newWorkspace()
     const input = { name: "ada", files: FILES }
     const { id } = await make(as, input)
@@ -105,7 +105,7 @@ describe("files given at creation", () => {
     expect(metadata.reason).toBe("invalid_body")
   })
 
-  test("go to the daemon of a daemon host, page by page, and to nobody with an API key", async () => {
+  test("are served to the daemon in pages and to no API key", async () => {
     const workspace = await newWorkspace()
     const large = Array.from({ length: 4 }, (_, n) => ({ path: `large/${n}`, content: "x".repeat(120_000) }))
     const intern = await newDaemonIntern(workspace, { files: [...FILES, ...large], instructions: "Be brief." })
@@ -128,7 +128,7 @@ describe("files given at creation", () => {
 })
 
 describe("a clone", () => {
-  test("has model, instructions, limits, tools, schedules and files of its source, and a vault and key of its own", async () => {
+  test("copies model, instructions, limits, tools, schedules and files, and has a new vault and key", async () => {
     const workspace = await newWorkspace()
     const { as, key, manage } = workspace
     const given = {
@@ -179,12 +179,12 @@ describe("a clone", () => {
       .bind(source.id, clone.id)
       .first<number>("n")
     expect(keys).toBe(2)
-    // What the clone does is its own.
+    // Changes of the clone do not affect the source.
     await expectJson(200, as.delete(`/interns/${clone.id}/files/content?path=report.md`))
     expect(await content(as, source.id, "report.md")).toBe("done\n")
   })
 
-  test("is refused where the source is of another workspace, of another user, or on its way out", async () => {
+  test("is rejected for a source of another workspace, of another user or in deletion", async () => {
     const workspace = await newWorkspace()
     const source = await make(workspace.as, { name: "ada", files: FILES })
     const body = { name: "bob", clone_of: source.id }
@@ -197,7 +197,7 @@ describe("a clone", () => {
     await refusal(409, workspace.as.post("/interns", body))
   })
 
-  test("has all files of its source, page after page", async () => {
+  test("has all files of its source across pages", async () => {
     const { as } = await newWorkspace()
     const source = await make(as, { name: "ada" })
     const bytes = new Uint8Array(900_000).map((_, at) => at % 251)
@@ -212,7 +212,7 @@ describe("a clone", () => {
     expect(new Uint8Array(await last.arrayBuffer())).toEqual(bytes)
   })
 
-  test("may replace files of its source, and is made once", async () => {
+  test("replaces files of its source, and a repeated request returns the same clone", async () => {
     const { as } = await newWorkspace()
     const source = await make(as, { name: "ada", files: FILES })
     const body = { name: "bob", clone_of: source.id, files: [{ path: "AGENTS.md", content: "Speak plainly." }] }
@@ -228,7 +228,7 @@ describe("a clone", () => {
   const tools = fc.option(fc.uniqueArray(fc.constantFrom(...PATTERNS), { maxLength: 3, minLength: 1 }), { nil: null })
   const caller = fc.constantFrom("maker", "same user", "other user", "nobody", "management")
 
-  test("is made exactly by those who control the source, and never has a tool that its maker does not have", async () => {
+  test("is created only by keys that control the source, and never has a tool that its creator lacks", async () => {
     await fc.assert(
       fc.asyncProperty(caller, tools, tools, fc.option(tools), async (who, ofSource, ofCaller, override) => {
         const workspace = await newWorkspace()

@@ -12,7 +12,7 @@ import { eventually } from "../support/eventually.ts"
 import { insertIntern } from "../support/interns.ts"
 import { newWorkspace } from "../support/world.ts"
 
-/** The deployed whole, with the runtime's client of an engine, is in test/runtime/containers.test.ts. */
+/** test/runtime/containers.test.ts covers the deployed Worker with the runtime's client of a container engine. */
 
 async function newConfig(): Promise<InternConfig> {
   const workspace = await newWorkspace()
@@ -21,7 +21,7 @@ async function newConfig(): Promise<InternConfig> {
   return { id, organizationId, workspaceId, name: "ada", model: null, instructions: null }
 }
 
-describe("the host", () => {
+describe("the container host", () => {
   function hostOf(id: string, more: object = {}) {
     const launched: ContainerEnv[] = []
     const object = {
@@ -45,7 +45,7 @@ describe("the host", () => {
     return { host, object, launched }
   }
 
-  test("each start has a join token of its own, and the former one is gone", async () => {
+  test("gives each start a new join token and invalidates the previous one", async () => {
     const config = await newConfig()
     const { host, launched } = hostOf(config.id)
     await host.start(config)
@@ -56,7 +56,7 @@ describe("the host", () => {
     expect(launched[1]?.INTERN_JOIN_TOKEN).not.toBe(token)
   })
 
-  test("its container is asked to end when the intern is suspended, and removed when it is deleted", async () => {
+  test("halts the container on suspend and removes it on delete", async () => {
     const config = await newConfig()
     const { host, object } = hostOf(config.id)
     await host.stop()
@@ -65,7 +65,7 @@ describe("the host", () => {
     expect(object.remove).toHaveBeenCalledOnce()
   })
 
-  test("without a container, an address to dial in to, or an engine, it says what is missing", async () => {
+  test("reports a missing container binding, PUBLIC_URL or engine", async () => {
     const config = await newConfig()
     const started = (more: object) => hostOf(config.id, more).host.start(config)
     await expect(started({ INTERN_CONTAINER: undefined })).rejects.toThrow("[[containers]]")
@@ -80,14 +80,14 @@ describe("the host", () => {
   })
 })
 
-/** What the class of the platform's package calls, played. */
-class PlayedContainer {
+/** A fake of the container API that the base class of @cloudflare/containers calls. */
+class MockContainer {
   running = false
   starts: unknown[] = []
   signals: number[] = []
   ports: number[] = []
   destroyed = 0
-  /** Of the port that the class asks. */
+  /** The response of the port that the class requests. */
   port: () => Promise<Response> = () => Promise.reject(new Error("The container is not listening in the TCP address"))
   #end: PromiseWithResolvers<void> = Promise.withResolvers()
 
@@ -101,7 +101,7 @@ class PlayedContainer {
     return this.#end.promise
   }
 
-  /** It ends by itself. */
+  /** Simulates an exit of the container's process. */
   exit(error?: Error): void {
     this.running = false
     if (error) this.#end.reject(error)
@@ -124,14 +124,16 @@ class PlayedContainer {
   }
 }
 
-describe("the object of a container, by the class of @cloudflare/containers", () => {
+describe("the container object based on @cloudflare/containers", () => {
   const DIAL_IN = { INTERN_GATEWAY_URL: "https://gateway.example.com", INTERN_JOIN_TOKEN: "join-1" }
 
-  /** In the storage of an object that has nothing else to do. */
-  async function living(use: (object: InternContainer, played: PlayedContainer, ended: unknown[]) => Promise<void>) {
+  /** Uses the storage of an unrelated object. */
+  async function withContainer(
+    use: (object: InternContainer, container: MockContainer, ended: unknown[]) => Promise<void>,
+  ) {
     await runInDurableObject(env.REALTIME.get(env.REALTIME.newUniqueId()), async (_, state) => {
-      const played = new PlayedContainer()
-      Object.defineProperty(state, "container", { value: played })
+      const container = new MockContainer()
+      Object.defineProperty(state, "container", { value: container })
       const ended: unknown[] = []
       const intern = { containerEnded: (code: number) => Promise.resolve(void ended.push(code)) }
       const INTERN = { idFromName: (name: string) => name, get: () => intern }
@@ -139,57 +141,57 @@ describe("the object of a container, by the class of @cloudflare/containers", ()
         state as DurableObjectState<object>,
         { ...env, INTERN } as unknown as typeof env,
       )
-      await use(object, played, ended)
+      await use(object, container, ended)
       await state.storage.deleteAlarm()
     })
   }
 
-  test("starts with its environment, waits for no port, and is not told to sleep when nobody asks for it", () =>
-    living(async (object, played) => {
+  test("starts with its environment, waits for no port, and has no activity timeout", () =>
+    withContainer(async (object, container) => {
       await object.launch({ ...DIAL_IN, INTERN_ID: "one" })
-      expect(played.starts).toEqual([{ enableInternet: true, env: { ...DIAL_IN, INTERN_ID: "one" } }])
+      expect(container.starts).toEqual([{ enableInternet: true, env: { ...DIAL_IN, INTERN_ID: "one" } }])
       expect(await object.getState()).toMatchObject({ status: "running" })
       await object.onActivityExpired()
-      expect(played.signals).toEqual([])
+      expect(container.signals).toEqual([])
       await object.launch({ ...DIAL_IN, INTERN_ID: "one" })
-      expect({ starts: played.starts.length, destroyed: played.destroyed }).toEqual({ starts: 2, destroyed: 1 })
+      expect({ starts: container.starts.length, destroyed: container.destroyed }).toEqual({ starts: 2, destroyed: 1 })
     }))
 
-  test("an end that nobody asked for is reported with its code, once, until the report succeeds", () =>
-    living(async (object, played, ended) => {
+  test("reports an unexpected exit once with its code, and retries until the report succeeds", () =>
+    withContainer(async (object, container, ended) => {
       await object.launch({ ...DIAL_IN, INTERN_ID: "one" })
-      played.exit(new Error("container exited with unexpected exit code: 3"))
+      container.exit(new Error("container exited with unexpected exit code: 3"))
       await eventually(async () => expect(await object.getState()).toMatchObject({ status: "stopped_with_code" }))
       await object.alarm()
       await object.alarm()
       expect(ended).toEqual([3])
     }))
 
-  test("a good end that nobody asked for is reported, too", () =>
-    living(async (object, played, ended) => {
+  test("reports an unexpected exit with code 0", () =>
+    withContainer(async (object, container, ended) => {
       await object.launch({ ...DIAL_IN, INTERN_ID: "one" })
-      played.exit()
+      container.exit()
       await eventually(async () => expect(await object.getState()).toMatchObject({ status: "stopped_with_code" }))
       await object.alarm()
       expect(ended).toEqual([0])
     }))
 
-  test("an end that was asked for is not reported", () =>
-    living(async (object, played, ended) => {
+  test("does not report an exit after halt", () =>
+    withContainer(async (object, container, ended) => {
       await object.launch({ ...DIAL_IN, INTERN_ID: "one" })
       await object.halt()
-      expect(played.signals).toEqual([15])
-      played.exit(new Error("container exited with unexpected exit code: 143"))
+      expect(container.signals).toEqual([15])
+      container.exit(new Error("container exited with unexpected exit code: 143"))
       await eventually(async () => expect(await object.getState()).toMatchObject({ status: "stopped_with_code" }))
       await object.alarm()
       expect(ended).toEqual([])
     }))
 
-  test("what is removed is destroyed, and its storage is emptied", () =>
-    living(async (object, played, ended) => {
+  test("destroys a removed container and deletes its storage", () =>
+    withContainer(async (object, container, ended) => {
       await object.launch({ ...DIAL_IN, INTERN_ID: "one" })
       await object.remove()
-      expect(played.destroyed).toBe(1)
+      expect(container.destroyed).toBe(1)
       const { storage } = Reflect.get(object, "ctx") as DurableObjectState
       await object.alarm()
       expect([...storage.kv.list()]).toEqual([])
@@ -197,10 +199,10 @@ describe("the object of a container, by the class of @cloudflare/containers", ()
       expect(ended).toEqual([])
     }))
 
-  test("one that does not start says why, and is not reported as ended", () =>
-    living(async (object, played, ended) => {
-      played.port = () => {
-        played.exit(new Error("container exited with unexpected exit code: 2"))
+  test("reports why a container did not start, and does not report an exit", () =>
+    withContainer(async (object, container, ended) => {
+      container.port = () => {
+        container.exit(new Error("container exited with unexpected exit code: 2"))
         return Promise.reject(new Error("The container is not listening"))
       }
       await expect(object.launch({ ...DIAL_IN, INTERN_ID: "one" })).rejects.toThrow("exit code: 2")
@@ -209,7 +211,7 @@ describe("the object of a container, by the class of @cloudflare/containers", ()
     }))
 })
 
-test("without a container in the configuration the class refuses its object", async () => {
+test("the container object throws when the configuration has no container", async () => {
   await runInDurableObject(env.REALTIME.get(env.REALTIME.newUniqueId()), (_, state) => {
     expect(() => new InternContainer(state as DurableObjectState<object>, env)).toThrow(
       "Containers have not been enabled for this Durable Object class",

@@ -20,7 +20,7 @@ async function internWithQuestion(workspace: Workspace, name: string) {
   const { id } = await expectJson<{ id: string }>(201, workspace.as.post("/interns", input))
   const chat = internChat(workspace.key, id)
   let requests = await chat.say("echo hello")
-  // It boots beside its answer.
+  // The intern is still booting.
   while (requests.response.status === 409) {
     await requests.response.body?.cancel()
     requests = await chat.say("echo hello")
@@ -30,7 +30,7 @@ async function internWithQuestion(workspace: Workspace, name: string) {
   return { id, chat, session: requests.session, question: requests.question.id }
 }
 
-test("many interns with a question each: every deadline ends its run, once, and leaves nothing behind", async () => {
+test("for many interns with a question each, every deadline ends the run once and leaves no open records", async () => {
   const workspace = await newWorkspace()
   const all: Awaited<ReturnType<typeof internWithQuestion>>[] = []
   for (let at = 0; at < INTERNS; at += AT_ONCE) {
@@ -41,7 +41,7 @@ test("many interns with a question each: every deadline ends its run, once, and 
   Intern.clock = () => later
   for (const { id, chat, session, question } of all) {
     const object = internObject(id)
-    // Twice, as a runtime may.
+    // Twice, because the runtime may repeat an alarm.
     await runDurableObjectAlarm(object)
     await runDurableObjectAlarm(object)
     await runInDurableObject(object, async (_, { storage }) => {
@@ -51,7 +51,7 @@ test("many interns with a question each: every deadline ends its run, once, and 
       expect(count("questions WHERE is_pending = 1")).toBe(0)
       expect(count("kept")).toBe(0)
       expect(count("agent_sessions WHERE turn IS NOT NULL")).toBe(0)
-      // The call that asked was answered, once.
+      // The tool call behind the question got exactly one result.
       expect(count(`agent_messages WHERE json_extract(body, '$.role') = 'tool'`)).toBe(1)
       expect(await storage.getAlarm()).toBeNull()
     })

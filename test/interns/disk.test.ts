@@ -13,7 +13,7 @@ function runOn(disk: Disk, command: string): Promise<string> {
   return runShell(disk, { command, env: {}, signal: AbortSignal.timeout(20_000), fetch })
 }
 
-test("a file takes no path of a folder, and no path below a file", () => {
+test("a file cannot be written at the path of a folder or below a file", () => {
   const disk = new Disk(sqlStorage())
   expect(disk.write(`${HOME}/a/b`, bytes("1"))).toBeUndefined()
   expect(disk.write(`${HOME}/a`, bytes("2"))).toBe(`${HOME}/a: cannot be written, because it is a folder.`)
@@ -25,14 +25,14 @@ test("a file takes no path of a folder, and no path below a file", () => {
   expect(disk.paths()).toEqual([`${HOME}/a/b`, `${HOME}/a0`])
 })
 
-test("a command may put a folder in the place of a file, and a file in the place of a folder", async () => {
+test("a command can replace a file with a folder and a folder with a file", async () => {
   const disk = new Disk(sqlStorage())
   await runOn(disk, "echo 1 > a; mkdir b; echo 2 > b/c")
   await runOn(disk, "rm a; mkdir a; echo 3 > a/d; rm -r b; echo 4 > b")
   expect(disk.paths()).toEqual([`${HOME}/a/d`, `${HOME}/b`])
 })
 
-test("a path with a null byte, as former releases took it, does not end the shell and is gone with a command", async () => {
+test("a path with a null byte from an earlier release does not break the shell, and a command removes it", async () => {
   expect(resolvePath("a\0b")).toBeUndefined()
   const disk = new Disk(sqlStorage())
   disk.write(`${HOME}/\0a`, bytes("1"))
@@ -46,7 +46,7 @@ const paths = fc.array(
   { maxLength: 12 },
 )
 
-test("whatever was written, the shell opens and finds it as it was", async () => {
+test("the shell reads every written file unchanged", async () => {
   await fc.assert(
     fc.asyncProperty(paths, async (names) => {
       const disk = new Disk(sqlStorage())

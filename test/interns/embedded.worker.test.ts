@@ -20,8 +20,8 @@ async function newIntern(model: string, more: Record<string, unknown> = {}) {
   return { workspace, id, chat: internChat(workspace.key, id), object: internObject(id) }
 }
 
-describe("the agent that every gateway brings along", () => {
-  test("answers with the model of the intern, and its calls are on the account of its own key", async () => {
+describe("the embedded agent", () => {
+  test("responds with the intern's model, and its calls are charged to the intern's key", async () => {
     const { workspace, id, chat } = await newIntern("sim/echo", { instructions: "Be brief." })
     const reading = await (await chat.say("Hello")).all()
     expect(reading.text).toBe("Hello")
@@ -41,7 +41,7 @@ describe("the agent that every gateway brings along", () => {
     })
   })
 
-  test("asks before its shell, runs what is allowed, and tells the usage of the whole turn", async () => {
+  test("asks for permission before a shell command, runs it and reports the usage of the complete turn", async () => {
     const { chat } = await newIntern("sim/tool-call")
     const requests = await (await chat.say("echo hello | tr a-z A-Z")).all()
     expect(requests.question).toMatchObject({
@@ -66,18 +66,20 @@ describe("the agent that every gateway brings along", () => {
     expect(text).toMatch(/\[main [0-9a-f]{7}\] First[^]*patching file a\none\ntwo/)
   })
 
-  test("has a Python in its shell, which reaches nothing and ends", async () => {
+  test("has Python in its shell, without JavaScript access and with a step limit", async () => {
     const { chat } = await newIntern("sim/agent")
-    const say = async (command: string) =>
+    const sendCommand = async (command: string) =>
       (await (await chat.say(`$ ${command}`, { approval_mode: "self-drive" })).all()).text
-    expect(await say(`python3 -c "open('a', 'w').write(str(2**64))" && cat a`)).toContain("18446744073709551616")
+    expect(await sendCommand(`python3 -c "open('a', 'w').write(str(2**64))" && cat a`)).toContain(
+      "18446744073709551616",
+    )
     const past = "import builtins; del builtins.__import__; import js; print(js.globalThis)"
-    expect(await say(`python3 -c "${past}" 2>&1`)).toContain("it has no JavaScript")
-    expect(await say('python3 -c "while True: pass" 2>&1')).toMatch(/stopped after \d+ steps/)
-    expect(await say("cat a")).toContain("18446744073709551616")
+    expect(await sendCommand(`python3 -c "${past}" 2>&1`)).toContain("it has no JavaScript")
+    expect(await sendCommand('python3 -c "while True: pass" 2>&1')).toMatch(/stopped after \d+ steps/)
+    expect(await sendCommand("cat a")).toContain("18446744073709551616")
   })
 
-  test("asks no more in a session where it is always allowed, and in every other", async () => {
+  test("asks no more in a session after allow_always, but asks in others", async () => {
     const { chat } = await newIntern("sim/tool-call")
     const requests = await (await chat.say("echo one")).all()
     await (await chat.answer(requests.session, requests.question.id, "allow_always")).all()
@@ -86,7 +88,7 @@ describe("the agent that every gateway brings along", () => {
     expect((await (await chat.say("echo three")).all()).finish).toBe("tool_calls")
   })
 
-  test("runs nothing that was rejected, and asks no more where it was rejected for good", async () => {
+  test("does not run a rejected command, and asks no more after reject_always", async () => {
     const { chat, object } = await newIntern("sim/tool-call")
     const requests = await (await chat.say("echo x > file")).all()
     const reported = await (await chat.answer(requests.session, requests.question.id, "reject_always")).all()
@@ -110,7 +112,7 @@ describe("the agent that every gateway brings along", () => {
     expect(questions).toBeGreaterThanOrEqual(1)
   })
 
-  test("goes on after its object crashed with the question open", async () => {
+  test("continues after its object crashed with an open question", async () => {
     const { chat, id } = await newIntern("sim/tool-call")
     const requests = await (await chat.say("echo still here")).all()
     await crashIntern(id)
@@ -118,7 +120,7 @@ describe("the agent that every gateway brings along", () => {
     expect(reported.text).toContain("still here")
   })
 
-  test("is steered while it works, and answers both in the same stream", async () => {
+  test("is steered during a turn, and answers both prompts in the same stream", async () => {
     const { chat } = await newIntern("sim/paced")
     const reading = await chat.say("First words", { session_id: "s" })
     await reading.until("First")
@@ -128,7 +130,7 @@ describe("the agent that every gateway brings along", () => {
     expect(reading.text).toContain("Second thoughts")
   })
 
-  test("stops when its reader leaves, and takes the next prompt", async () => {
+  test("stops when its client disconnects, and accepts the next prompt", async () => {
     const { chat } = await newIntern("sim/paced")
     const reading = await chat.say("Long story", { session_id: "s" })
     await reading.until("Long")
@@ -141,7 +143,7 @@ describe("the agent that every gateway brings along", () => {
     expect((await next.all()).finish).toBe("stop")
   })
 
-  test("says why a model failed it, and whether to ask again", async () => {
+  test("reports a model failure, and whether it is retryable", async () => {
     for (const [model, retryable, code] of [
       ["sim/status-400", false, 400],
       ["sim/status-503", true, 503],
@@ -154,7 +156,7 @@ describe("the agent that every gateway brings along", () => {
     }
   })
 
-  test("tells what a call of the model cost that broke off in its stream", async () => {
+  test("reports the cost of a model call whose stream broke", async () => {
     const { workspace, id, chat } = await newIntern("played/m1")
     const provider = mockProvider(() =>
       sse([chunk({ role: "assistant", content: "I was about to" }), new Error("reset")]),
@@ -176,21 +178,21 @@ describe("the agent that every gateway brings along", () => {
     expect(reading.usage?.cost).toBeCloseTo((row?.cost ?? 0) / 1e9, 12)
   })
 
-  test("a command that would never end does", async () => {
+  test("stops a command that would never end", async () => {
     const { chat } = await newIntern("sim/tool-call")
     const reading = await (await chat.say("while true; do :; done", { approval_mode: "self-drive" })).all()
     expect(reading.finish).toBe("stop")
     expect(reading.text).toMatch(/limit|iterations|too many/i)
   })
 
-  test("a function may call itself some hundred times", async () => {
+  test("allows a shell function hundreds of recursive calls", async () => {
     const { chat } = await newIntern("sim/agent")
     const command = "f() { if [ $1 -gt 0 ]; then f $(($1-1)); else echo at the bottom; fi; }; f 450"
     const reading = await (await chat.say(`$ ${command}`, { approval_mode: "self-drive" })).all()
     expect(reading.text).toContain("at the bottom")
   })
 
-  test("its files stay within the disk that it has", async () => {
+  test("keeps its files within the disk limit", async () => {
     const { chat, object } = await newIntern("sim/tool-call")
     const command =
       "seq 1 5000 > a; for i in 1 2 3 4 5 6; do cat a a a a a a a a a a >> big; done; rm a; echo small > small; ls"
@@ -201,7 +203,7 @@ describe("the agent that every gateway brings along", () => {
     })
   })
 
-  test("publishes a file, which people of its workspace download", async () => {
+  test("publishes a file that keys of its workspace can download", async () => {
     const { workspace, chat } = await newIntern("played/m77")
     const call = (name: string, input: object) => {
       const called = { name, arguments: JSON.stringify(input) }
@@ -212,7 +214,7 @@ describe("the agent that every gateway brings along", () => {
       call("publish_file", { path: "report.md" }),
       { content: "There it is." },
     ]
-    const play = mockProvider(() => {
+    const mock = mockProvider(() => {
       const delta = rounds.shift()
       const isCall = delta !== undefined && "tool_calls" in delta
       const chunk = (choices: object[]) => ({
@@ -233,7 +235,7 @@ describe("the agent that every gateway brings along", () => {
       const reading = await (await chat.say("Write a report")).all()
       expect(reading.finish, reading.raw).toBe("stop")
     } finally {
-      play.stop()
+      mock.stop()
     }
     type List = { data: { id: string; filename: string; downloadable: boolean; mime_type: string }[] }
     const { data } = await expectJson<List>(200, workspace.as.get("/files"))
@@ -242,7 +244,7 @@ describe("the agent that every gateway brings along", () => {
     expect(await content.text()).toBe("# Done")
   })
 
-  test("the value of a secret is in no environment, answer or row; its placeholder is", async () => {
+  test("exposes the placeholder of a secret, and its value in no environment, response or row", async () => {
     const { workspace, id, chat, object } = await newIntern("sim/tool-call")
     const value = "canary-7f3a9c-value"
     await expectJson(

@@ -21,7 +21,7 @@ function newShell(fetch: ShellFetch = NO_NETWORK, env: Record<string, string> = 
 const BEGIN = "git init -q && echo one > a.txt && git add . && git commit -q -m First"
 
 describe("git in the shell", () => {
-  test("keeps its repository from command to command, and shows what changed", async () => {
+  test("keeps its repository between commands, and shows changes", async () => {
     const run = newShell()
     expect(await run(BEGIN)).toBe("(no output)")
     expect(await run("echo two > a.txt; git add .; echo six > a.txt; git status -s; git reset -q --hard")).toBe(
@@ -40,7 +40,7 @@ describe("git in the shell", () => {
     expect(await run("git show | head -5")).toContain("Author: intern <intern@localhost>")
   })
 
-  test("branches, switches, merges, goes back and restores", async () => {
+  test("creates and switches branches, merges, resets and restores", async () => {
     const run = newShell()
     await run(BEGIN)
     await run("git checkout -b topic && echo two >> a.txt && git commit -am Topic")
@@ -53,7 +53,7 @@ describe("git in the shell", () => {
     expect(await run("git rm a.txt; git status -s")).toBe("rm 'a.txt'\nD  a.txt\n")
   })
 
-  test("reads who commits from its configuration, and says what it cannot do", async () => {
+  test("reads the author from its configuration, and reports unsupported commands", async () => {
     const run = newShell()
     await run("git init -q; git config user.name Ada; git config user.email ada@example.com; touch a; git add a")
     expect(await run("git commit -m First >/dev/null; git log -1")).toContain("Author: Ada <ada@example.com>")
@@ -71,7 +71,7 @@ afterEach(async () => {
   for (const end of ending.splice(0).toReversed()) await end()
 })
 
-/** git's own server, as CGI. The shell's requests to https://git.example.com/ go there. */
+/** git's HTTP server as CGI. The shell's requests to https://git.example.com/ go there. */
 async function newServer() {
   const root = mkdtempSync(path.join(tmpdir(), "gateway-git-"))
   ending.push(() => rmSync(root, { recursive: true, force: true }))
@@ -89,10 +89,10 @@ async function newServer() {
     git(...set, "-C", "work", "commit", "-q", "-m", `Add ${name}`)
   }
   git("-C", "work", "push", "-q", "origin", "HEAD:main")
-  const asked: { authorization: string | undefined; path: string }[] = []
+  const requests: { authorization: string | undefined; path: string }[] = []
   const server = http.createServer((request, response) => {
     const url = new URL(request.url ?? "", "http://git")
-    asked.push({ authorization: request.headers.authorization, path: url.pathname })
+    requests.push({ authorization: request.headers.authorization, path: url.pathname })
     const env = {
       PATH: process.env["PATH"],
       GIT_PROJECT_ROOT: root,
@@ -108,10 +108,10 @@ async function newServer() {
     const chunks: Buffer[] = []
     child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk))
     child.on("close", () => {
-      const whole = Buffer.concat(chunks)
-      const split = whole.indexOf("\r\n\r\n")
+      const pack = Buffer.concat(chunks)
+      const split = pack.indexOf("\r\n\r\n")
       const headers = Object.fromEntries(
-        whole
+        pack
           .subarray(0, split)
           .toString()
           .split("\r\n")
@@ -119,7 +119,7 @@ async function newServer() {
       )
       const { Status: status = "200", ...rest } = headers
       response.writeHead(Number.parseInt(status, 10), rest)
-      response.end(whole.subarray(split + 4))
+      response.end(pack.subarray(split + 4))
     })
   })
   server.listen(0, "127.0.0.1")
@@ -135,11 +135,11 @@ async function newServer() {
     const { status, statusText } = answer
     return { status, statusText, headers: Object.fromEntries(answer.headers), body: bytes, url }
   }
-  return { root, git, fetch, asked }
+  return { root, git, fetch, requests }
 }
 
 describe("git over https", () => {
-  test("clones from git's own server, commits, pushes, and pulls what others pushed", async () => {
+  test("clones from git's HTTP server, commits, pushes, and pulls commits of others", async () => {
     const { git, fetch } = await newServer()
     const run = newShell(fetch)
     expect(await run("git clone https://git.example.com/notes.git")).toBe("Cloning into 'notes'...\n")
@@ -165,17 +165,17 @@ describe("git over https", () => {
     expect(await run("cd notes && git status -s")).toBe("(no output)")
   })
 
-  test("clones with a depth, sends a placeholder as it is, and leaves nothing behind after a failure", async () => {
-    const { fetch, asked } = await newServer()
+  test("clones with a depth, sends a placeholder unchanged, and leaves no files after a failure", async () => {
+    const { fetch, requests } = await newServer()
     const run = newShell(fetch, { TOKEN: "vault-token-0" })
     await run("git clone --depth 1 https://ada:$TOKEN@git.example.com/notes.git shallow")
     expect(await run("cd shallow && git log --oneline | wc -l")).toBe("1\n")
     const basic = `Basic ${Buffer.from("ada:vault-token-0").toString("base64")}`
-    expect(new Set(asked.map(({ authorization }) => authorization))).toContain(basic)
+    expect(new Set(requests.map(({ authorization }) => authorization))).toContain(basic)
     await run(
       'git -c http.extraHeader="Authorization: Bearer $TOKEN" clone https://git.example.com/notes.git by-header',
     )
-    expect(asked.at(-1)?.authorization).toBe("Bearer vault-token-0")
+    expect(requests.at(-1)?.authorization).toBe("Bearer vault-token-0")
     expect(await run("git clone https://elsewhere.example.com/notes.git; ls -d elsewhere notes")).toContain(
       "is not known",
     )
@@ -183,7 +183,7 @@ describe("git over https", () => {
   })
 })
 
-test("a history that the shell cannot keep is not cloned by half", async () => {
+test("git leaves no partial clone of a history that is too large", async () => {
   const { root, git, fetch } = await newServer()
   writeFileSync(path.join(root, "work/large.bin"), randomBytes(1_200_000))
   git("-C", "work", "add", ".")
@@ -195,7 +195,7 @@ test("a history that the shell cannot keep is not cloned by half", async () => {
 })
 
 describe("patch in the shell", () => {
-  test("applies a unified diff from a pipe or a file, and takes it back", async () => {
+  test("applies and reverts a unified diff from a pipe or a file", async () => {
     const run = newShell()
     await run("printf '1\\n2\\n3\\n' > a; printf '1\\nzwei\\n3\\n' > b; diff -u a b > p; rm b")
     expect(await run("patch a < p; cat a")).toBe("patching file a\n1\nzwei\n3\n")
@@ -204,7 +204,7 @@ describe("patch in the shell", () => {
     expect(await run("patch < /dev/null")).toContain("Only garbage")
   })
 
-  test("applies what git diff prints, new and deleted files too", async () => {
+  test("applies the output of git diff, including new and deleted files", async () => {
     const run = newShell()
     await run(`${BEGIN}; echo gone > gone; git add .; git commit -q -m Second`)
     await run("echo two >> a.txt; rm gone; mkdir -p d; echo new > d/n; git add .; git diff --cached > /home/intern/p")

@@ -9,8 +9,8 @@ import { runs } from "../support/runs.ts"
 import { expectJson, newWorkspace, type Workspace } from "../support/world.ts"
 
 /**
- * What interns cost that nobody talks to: each has a schedule a day and a question that waits. docs/interns.md has the
- * figures of 1,000; TEST_DEPTH=deep measures them and prints them.
+ * The cost of idle interns, each with a daily schedule and an open question. docs/interns.md has the figures of 1,000;
+ * TEST_DEPTH=deep measures and prints them.
  */
 
 const { clock } = Intern
@@ -20,10 +20,10 @@ afterEach(() => {
 
 const INTERNS = Math.min(1_000, runs(4))
 const AT_ONCE = 20
-/** Interns whose day is played alarm by alarm. */
+/** Interns for which a day is simulated alarm by alarm. */
 const SAMPLE = Math.min(20, INTERNS)
 
-/** What docs/interns.md says. */
+/** The figures in docs/interns.md. */
 const DOCUMENTED = { objectBytes: 140 * 1024, databaseBytes: 8_000, alarms: 2, rowsWritten: 90 }
 
 async function idleIntern(workspace: Workspace, name: string): Promise<string> {
@@ -68,8 +68,8 @@ async function countRows(id: string): Promise<() => Promise<Counted>> {
     })
 }
 
-/** A day of an intern: each alarm when it is due. Returns how many there were. */
-async function playDay(id: string, from: number): Promise<number> {
+/** Simulates a day of an intern: runs each alarm when it is due. Returns the number of alarms. */
+async function simulateDay(id: string, from: number): Promise<number> {
   const object = internObject(id)
   let alarms = 0
   for (;;) {
@@ -89,7 +89,7 @@ async function playDay(id: string, from: number): Promise<number> {
 
 const databaseBytes = async () => (await env.DB.prepare("SELECT 1").all()).meta.size_after
 
-test("an intern that nobody talks to costs as little as the documentation says", async () => {
+test("an idle intern costs at most the documented figures", async () => {
   const workspace = await newWorkspace()
   const before = await databaseBytes()
   const ids: string[] = []
@@ -106,7 +106,7 @@ test("an intern that nobody talks to costs as little as the documentation says",
   for (const id of ids.slice(0, SAMPLE)) {
     Intern.clock = () => from
     const count = await countRows(id)
-    const alarms = await playDay(id, from)
+    const alarms = await simulateDay(id, from)
     days.push({ alarms, ...(await count()) })
   }
   const mean = (of: (day: (typeof days)[number]) => number) => days.reduce((sum, day) => sum + of(day), 0) / days.length
@@ -122,6 +122,6 @@ test("an intern that nobody talks to costs as little as the documentation says",
   expect(measured.objectBytes).toBeLessThanOrEqual(DOCUMENTED.objectBytes)
   expect(measured.alarms).toBeLessThanOrEqual(DOCUMENTED.alarms)
   expect(measured.rowsWritten).toBeLessThanOrEqual(DOCUMENTED.rowsWritten)
-  // A page that a few rows have begun counts for all of them.
+  // A page that holds only a few rows counts for all of them.
   if (INTERNS >= 100) expect(measured.databaseBytes).toBeLessThanOrEqual(DOCUMENTED.databaseBytes)
 })

@@ -51,8 +51,8 @@ async function refusal(status: number, answer: Promise<Response>) {
   return { ...error.metadata, message: error.message }
 }
 
-describe("making an intern", () => {
-  test("answers 201 with every field, and the same request 200 with the same intern", async () => {
+describe("creating an intern", () => {
+  test("returns 201 with every field, and 200 with the same intern for the same request", async () => {
     const { as, workspaceId } = await newWorkspace()
     const made = await make(as, { name: "ada" })
     expect(made).toEqual({
@@ -83,7 +83,7 @@ describe("making an intern", () => {
     expect((await make(as, { name: "ada", provision: false }, 200)).id).toBe(made.id)
   })
 
-  test("with an Idempotency-Key is made once; with another body under that key it is refused", async () => {
+  test("with an Idempotency-Key creates it once, and returns 409 for another body with that key", async () => {
     const { as } = await newWorkspace()
     const headers = { "idempotency-key": "once" }
     const first = await expectJson<Intern>(201, as.post("/interns", { name: "ada" }, headers))
@@ -97,7 +97,7 @@ describe("making an intern", () => {
     }
   })
 
-  test("is not answered with one that is being deleted: 409, until it is gone", async () => {
+  test("returns 409 name_taken while an intern of that name is being deleted", async () => {
     const { as } = await newWorkspace()
     for (const status of ["destroying", "destroy_failed"]) {
       const { id, name } = await make(as, { name: status === "destroying" ? "ada" : "bob" })
@@ -106,7 +106,7 @@ describe("making an intern", () => {
     }
   })
 
-  test("twenty at once under one name make one intern", async () => {
+  test("twenty times at once with one name creates one intern", async () => {
     const { as } = await newWorkspace()
     const answers = await Promise.all(Array.from({ length: 20 }, () => as.post("/interns", { name: "ada" })))
     const ids = await Promise.all(answers.map((answer) => answer.json<Intern>()))
@@ -114,13 +114,13 @@ describe("making an intern", () => {
     expect(new Set(ids.map(({ id }) => id)).size).toBe(1)
   })
 
-  test("a name is taken once per creator in a workspace: 409 name_taken", async () => {
+  test("returns 409 name_taken for a name that its creator already uses in the workspace", async () => {
     const workspace = await newWorkspace()
     await make(workspace.as, { name: "ada" })
     const taken = await refusal(409, workspace.as.post("/interns", { name: "ada", description: "Another" }))
     expect(taken).toMatchObject({ reason: "name_taken", retryable: false })
-    const somebody = await newKey(workspace, { creator_user_id: await newMember(workspace, "user_somebody") })
-    await make(somebody.as, { name: "ada", description: "Another" })
+    const otherMember = await newKey(workspace, { creator_user_id: await newMember(workspace, "user_somebody") })
+    await make(otherMember.as, { name: "ada", description: "Another" })
     const bob = await make(workspace.as, { name: "bob" })
     expect(await refusal(409, workspace.as.patch(`/interns/${bob.id}`, { name: "ada" }))).toMatchObject({
       reason: "name_taken",
@@ -137,14 +137,14 @@ describe("making an intern", () => {
     [{ name: "ada", instructions: "x".repeat(100_001) }, "instructions"],
     [{ name: "ada", model: "no-slash" }, "model"],
     [{ name: "ada", colour: "red" }, "colour"],
-  ])("%j is refused, and %s named", async (input, field) => {
+  ])("%j is rejected with 400, and the error names %s", async (input, field) => {
     const { as } = await newWorkspace()
     const { reason, message } = await refusal(400, as.post("/interns", input))
     expect(reason).toBe("invalid_body")
     expect(message).toContain(field)
   })
 
-  test("a body that is too large or not JSON is refused with its reason", async () => {
+  test("returns 413 payload_too_large for a large body and 415 for one that is not JSON", async () => {
     const { as, key } = await newWorkspace()
     const large = JSON.stringify({ name: "ada", instructions: "x".repeat(1_048_576) })
     expect(await refusal(413, as.post("/interns", large))).toEqual({
@@ -156,13 +156,13 @@ describe("making an intern", () => {
     expect(await refusal(415, text)).toMatchObject({ reason: "unsupported_media_type", retryable: false })
   })
 
-  test("in another workspace than the key's is refused", async () => {
+  test("returns 404 for another workspace than the key's", async () => {
     const { as } = await newWorkspace()
     const other = await newWorkspace()
     await refusal(404, as.post("/interns", { name: "ada", workspace_id: other.workspaceId }))
   })
 
-  test("borrows the vault of another intern of the workspace, and of no other", async () => {
+  test("attaches the vault of another intern of the workspace, and returns 404 for a vault of another workspace", async () => {
     const { as } = await newWorkspace()
     const lender = await make(as, { name: "lender" })
     const borrower = await make(as, { name: "borrower", vault_id: lender.vault_id })
@@ -172,7 +172,7 @@ describe("making an intern", () => {
     await refusal(404, as.post("/interns", { name: "thief", vault_id: stranger.vault_id }))
   })
 
-  test("its own key is no wider than the key that made it", async () => {
+  test("gives it a key with the limits and guardrails of the creating key", async () => {
     const workspace = await newWorkspace()
     const capped = await newKey(workspace, { limit: 2, limit_reset: "daily" })
     const guardrail = await expectJson<{ data: { id: string } }>(
@@ -193,7 +193,7 @@ describe("making an intern", () => {
 })
 
 describe("listing interns", () => {
-  test("newest first, by pages, by status", async () => {
+  test("pages from newest to oldest, and filters by status", async () => {
     const { as } = await newWorkspace()
     const ids: string[] = []
     for (const name of ["one", "two", "three"]) ids.unshift((await make(as, { name })).id)
@@ -211,8 +211,8 @@ describe("listing interns", () => {
   })
 })
 
-describe("who sees an intern", () => {
-  test("keys of its workspace do; others, and callers outside the programme, get 404", async () => {
+describe("access to an intern", () => {
+  test("is limited to keys of its workspace in organizations with interns; others get 404", async () => {
     const workspace = await newWorkspace()
     const { id } = await make(workspace.as, { name: "ada" })
     await expectJson(200, workspace.manage.get(`/interns/${id}`))
@@ -235,7 +235,7 @@ describe("who sees an intern", () => {
     await expectJson(200, workspace.as.get(`/interns/${id}`))
   })
 
-  test("an intern's own key sees that intern alone, and can always list its secrets", async () => {
+  test("with the intern's key covers only that intern and the list of its secrets", async () => {
     const workspace = await newWorkspace()
     const { id, other, key } = await ownKeyOf(workspace)
     const scoped = client(key)
@@ -248,7 +248,7 @@ describe("who sees an intern", () => {
     await expectJson(200, scoped.chat("sim/echo", "Hello"))
   })
 
-  test("an intern's own key makes nothing that reads the values of secrets, or that sees more than itself", async () => {
+  test("with the intern's key returns 404 for a join token and 403 for an authorization code", async () => {
     const workspace = await newWorkspace()
     const { id, key } = await ownKeyOf(workspace)
     const scoped = client(key)
@@ -258,7 +258,7 @@ describe("who sees an intern", () => {
     await expectJson(200, workspace.as.post("/auth/keys/code", requests))
   })
 
-  test("on a regional hostname no intern, vault or daemon route is served", async () => {
+  test("on a regional hostname returns 403 for every intern, vault and daemon route", async () => {
     const { key } = await newWorkspace()
     const { default: front } = (await import("cloudflare:workers")).exports as unknown as { default: Fetcher }
     for (const path of ["/interns", "/vault/secrets", `/interns/${crypto.randomUUID()}/daemon`]) {
@@ -270,7 +270,7 @@ describe("who sees an intern", () => {
     }
   })
 
-  test("who made the key and left the organization talks to no intern: 403", async () => {
+  test("returns 403 for chat with a key whose creator left the organization", async () => {
     const workspace = await newWorkspace()
     const { id } = await make(workspace.as, { name: "ada", provision: true })
     const left = await newKey(workspace, { creator_user_id: await newMember(workspace, "user_who_left") })
@@ -287,7 +287,7 @@ async function ownKeyOf(workspace: Awaited<ReturnType<typeof newWorkspace>>) {
   return { id: intern.id, other: other.id, key: String(daemon.welcome?.config["api_key"]) }
 }
 
-describe("an intern's life", () => {
+describe("the lifecycle of an intern", () => {
   test("provision boots it, suspend stops it and keeps its disk, provision resumes it", async () => {
     const { as, key } = await newWorkspace()
     const { id } = await make(as, { name: "ada", model: "sim/tool-call" })
@@ -306,7 +306,7 @@ describe("an intern's life", () => {
     expect(reading.text).toContain("kept")
   })
 
-  test("the first chat boots an intern that was only created, with the default model, and the record says which", async () => {
+  test("the first chat boots a created intern with the default model, which running_model reports", async () => {
     const { as, key } = await newWorkspace()
     const { id, model, running_model: none } = await make(as, { name: "ada" })
     expect([model, none]).toEqual([null, null])
@@ -316,14 +316,14 @@ describe("an intern's life", () => {
     expect(await becomes(as, id, "running")).toMatchObject({ model: null, running_model: "sim/agent" })
   })
 
-  test("a prompt that comes while the intern boots waits for it", async () => {
+  test("a prompt during boot waits until the intern runs", async () => {
     const { as, key } = await newWorkspace()
     const { id } = await make(as, { name: "ada", model: "sim/echo", provision: true })
     const reading = await (await internChat(key, id).say("Hello")).all()
     expect(reading.text).toBe("Hello")
   })
 
-  test("without a model and without a default it fails, and says what to set", async () => {
+  test("without a model and a default it fails, and the message names INTERN_MODEL", async () => {
     const { as } = await newWorkspace()
     const { id } = await make(as, { name: "ada" })
     const { INTERN_MODEL: previous = "" } = env
@@ -338,7 +338,7 @@ describe("an intern's life", () => {
     expect(failed.last_failure_message).toContain("INTERN_MODEL")
   })
 
-  test("a body with any field is refused by provision and suspend", async () => {
+  test("provision and suspend reject a body with any field", async () => {
     const { as } = await newWorkspace()
     const { id } = await make(as, { name: "ada" })
     await refusal(400, as.post(`/interns/${id}/provision`, { fast: true }))
@@ -362,7 +362,7 @@ describe("an intern's life", () => {
     expect(after.chunks.at(-1)?.model).toBe("sim/reasoning")
   })
 
-  test("an update without a body, or with one that says nothing, changes nothing", async () => {
+  test("an update without a body, or with an empty one, changes nothing", async () => {
     const { as } = await newWorkspace()
     const made = await make(as, { name: "ada", description: "Kept" })
     const after = await expectJson<Intern & { description: string }>(200, as.patch(`/interns/${made.id}`, {}))
@@ -370,7 +370,7 @@ describe("an intern's life", () => {
     await expectJson(200, as.call("PATCH", `/interns/${made.id}`))
   })
 
-  test("suspending cancels what runs: who reads is told run_ended", async () => {
+  test("suspending cancels the run, and the client receives run_ended", async () => {
     const { as, key } = await newWorkspace()
     const { id } = await make(as, { name: "ada", model: "sim/paced", provision: true })
     await becomes(as, id, "running")
@@ -381,7 +381,7 @@ describe("an intern's life", () => {
     expect(reading.error).toMatchObject({ code: 410, metadata: { reason: "run_ended", retryable: false } })
   })
 
-  test("deleting takes its record, its key, its vault and everything in its object", async () => {
+  test("deleting removes its record, its key, its vault and everything in its object", async () => {
     const { as, key } = await newWorkspace()
     const { id } = await make(as, { name: "ada", model: "sim/tool-call", provision: true })
     await becomes(as, id, "running")
@@ -404,7 +404,7 @@ describe("an intern's life", () => {
     expect((await make(as, { name: "ada" })).id).not.toBe(id)
   })
 
-  test("goes with its workspace", async () => {
+  test("deleting its workspace deletes it", async () => {
     const workspace = await newWorkspace()
     const { id } = await make(workspace.as, { name: "ada", provision: true })
     await becomes(workspace.as, id, "running")
@@ -418,7 +418,7 @@ describe("an intern's life", () => {
     })
   })
 
-  test("a daemon that does not confirm the archive keeps its intern: destroy_failed, until the loss is acknowledged", async () => {
+  test("deleting without the daemon's archive ends in destroy_failed until the loss is acknowledged", async () => {
     const workspace = await newWorkspace()
     const intern = await newDaemonIntern(workspace)
     await expectJson(202, workspace.as.delete(`/interns/${intern.id}`))
@@ -429,7 +429,7 @@ describe("an intern's life", () => {
     await eventually(async () => refusal(404, workspace.as.get(`/interns/${intern.id}`)))
   })
 
-  test("waits for its daemon, and says so", async () => {
+  test("provisioning reports that it waits for the daemon", async () => {
     const workspace = await newWorkspace()
     const intern = await newDaemonIntern(workspace)
     const waiting = await eventually(async () => {
@@ -469,7 +469,7 @@ describe("daemon access", () => {
     expect(rotated.token).not.toBe(token)
   })
 
-  test("of one that does not run: 409 intern_not_running", async () => {
+  test("of an intern that does not run returns 409 intern_not_running", async () => {
     const { as } = await newWorkspace()
     const { id } = await make(as, { name: "ada" })
     expect(await refusal(409, as.get(`/interns/${id}/daemon`))).toMatchObject({

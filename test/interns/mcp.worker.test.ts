@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { openInternKey } from "../../src/interns/intern-key.ts"
 import { commonTools, includesTool } from "../../src/support/mcp-tools.ts"
-import { callOf, messageOf, newWorld, result, send, text, wellBehaved, type World } from "../mcp/server.ts"
+import { callOf, messageOf, newSetup, result, send, text, wellBehaved, type Setup } from "../mcp/server.ts"
 import { playReceivers, type Received } from "../observability/receiver.ts"
 import { MockDaemon, newDaemonIntern } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
@@ -17,7 +17,7 @@ afterAll(() => vi.restoreAllMocks())
 type Intern = { id: string; status: string; mcp_tools?: string[] | null }
 
 const SCHEMA = { type: "object", properties: { q: { type: "string" } }, required: ["q"] }
-/** A server with the tools `query` and `delete`; calls are answered so. */
+/** A server with the tools `query` and `delete`; `answer` responds to their calls. */
 const answering =
   (
     answer: (received: Received) => Response = (received) => Response.json(result(messageOf(received).id, text("OK"))),
@@ -30,14 +30,14 @@ const answering =
     return method === "tools/call" ? answer(received) : wellBehaved(received)
   }
 
-const callsOf = ({ receiver }: World) =>
+const callsOf = ({ receiver }: Setup) =>
   receiver.got.filter((one) => one.body !== "" && messageOf(one).method === "tools/call")
 
 /** A running intern of the embedded host, whose model calls the tools that a prompt names. */
-async function newIntern(world: World, input: Record<string, unknown> = {}) {
+async function newIntern(setup: Setup, input: Record<string, unknown> = {}) {
   const made = await expectJson<Intern>(
     201,
-    world.as.post("/interns", {
+    setup.as.post("/interns", {
       name: "ada",
       model: "embedded/guide",
       provision: true,
@@ -46,9 +46,9 @@ async function newIntern(world: World, input: Record<string, unknown> = {}) {
     }),
   )
   await eventually(async () => {
-    expect((await expectJson<Intern>(200, world.as.get(`/interns/${made.id}`))).status).toBe("running")
+    expect((await expectJson<Intern>(200, setup.as.get(`/interns/${made.id}`))).status).toBe("running")
   })
-  return { ...made, chat: internChat(world.key, made.id) }
+  return { ...made, chat: internChat(setup.key, made.id) }
 }
 
 async function ownKey(workspace: Workspace, id: string): Promise<TestClient> {
@@ -61,24 +61,24 @@ const hashOfKey = (id: string) =>
 const message = async (status: number, answer: Promise<Response>) =>
   (await expectJson<{ error: { message: string } }>(status, answer)).error.message
 
-describe("tools of MCP servers of an intern", () => {
-  test("are called by its agent, on the account of its own key, and count in the cost of the turn", async () => {
-    const world = await newWorld(answering(), { price_per_call_usd: 0.5 })
-    const { id, chat } = await newIntern(world)
+describe("MCP tools of an intern", () => {
+  test("are called by its agent, charged to the intern's key and included in the cost of the turn", async () => {
+    const setup = await newSetup(answering(), { price_per_call_usd: 0.5 })
+    const { id, chat } = await newIntern(setup)
     const reading = await (await chat.say("search__query for rivers", { approval_mode: "self-drive" })).all()
     expect(reading.finish).toBe("stop")
-    const calls = callsOf(world)
+    const calls = callsOf(setup)
     expect(calls.length).toBeGreaterThan(0)
     expect(calls.map((one) => messageOf(one).params?.name)).toContain("query")
     const { cost = 0 } = reading.usage ?? {}
     expect(Math.floor(cost / 0.5)).toBe(calls.length)
-    const { usage } = await expectJson<{ usage: number }>(200, world.as.get(`/interns/${id}`))
+    const { usage } = await expectJson<{ usage: number }>(200, setup.as.get(`/interns/${id}`))
     expect(usage).toBeCloseTo(cost, 9)
   })
 
-  test("need a permission in manual mode, which shows server, tool and arguments", async () => {
-    const world = await newWorld(answering())
-    const { chat } = await newIntern(world)
+  test("need a permission in manual mode, and the question shows server, tool and arguments", async () => {
+    const setup = await newSetup(answering())
+    const { chat } = await newIntern(setup)
     const requested = await (await chat.say("search__delete all rivers")).all()
     expect(requested.question).toMatchObject({ kind: "permission", operation: "search/delete" })
     expect(JSON.parse(requested.question.input ?? "")).toEqual({
@@ -86,15 +86,15 @@ describe("tools of MCP servers of an intern", () => {
       tool: "delete",
       arguments: { q: "search__delete all rivers" },
     })
-    expect(callsOf(world)).toEqual([])
+    expect(callsOf(setup)).toEqual([])
     const rejected = await (await chat.answer(requested.session, requested.question.id, "reject_always")).all()
     expect(rejected.finish).toBe("stop")
-    expect(callsOf(world)).toEqual([])
+    expect(callsOf(setup)).toEqual([])
   })
 
-  test("of a long call are shown cut in the middle, with the number of characters left out", async () => {
-    const world = await newWorld(answering())
-    const { chat } = await newIntern(world)
+  test("with long arguments are shown cut in the middle, with the number of omitted characters", async () => {
+    const setup = await newSetup(answering())
+    const { chat } = await newIntern(setup)
     const requested = await (await chat.say(`search__query ${"x".repeat(20_000)} end`)).all()
     const shown = requested.question.input ?? ""
     expect(shown.length).toBeLessThan(8_200)
@@ -102,34 +102,34 @@ describe("tools of MCP servers of an intern", () => {
     expect(shown).toContain(' end"}}')
   })
 
-  test("are allowed for a session one by one, and for no other session", async () => {
-    const world = await newWorld(answering())
-    const { chat } = await newIntern(world)
+  test("are allowed one by one for a session, and not for other sessions", async () => {
+    const setup = await newSetup(answering())
+    const { chat } = await newIntern(setup)
     const requested = await (await chat.say("search__query")).all()
     const allowed = await (await chat.answer(requested.session, requested.question.id, "allow_always")).all()
     expect(allowed.finish).toBe("stop")
-    const before = callsOf(world).length
+    const before = callsOf(setup).length
     expect(before).toBeGreaterThan(0)
     const more = { session_id: requested.session }
     expect((await (await chat.say("search__query again", more)).all()).finish).toBe("stop")
-    expect(callsOf(world).length).toBeGreaterThan(before)
+    expect(callsOf(setup).length).toBeGreaterThan(before)
     expect((await (await chat.say("search__delete", more)).all()).finish).toBe("tool_calls")
     expect((await (await chat.say("search__query")).all()).finish).toBe("tool_calls")
   })
 
-  test("run after the object crashed with the question open", async () => {
-    const world = await newWorld(answering())
-    const { id, chat } = await newIntern(world)
+  test("run after the object crashed with an open question", async () => {
+    const setup = await newSetup(answering())
+    const { id, chat } = await newIntern(setup)
     const requested = await (await chat.say("search__query")).all()
     await crashIntern(id)
     const reading = await (await chat.answer(requested.session, requested.question.id, "allow_always")).all()
     expect(reading.finish).toBe("stop")
-    expect(callsOf(world).length).toBeGreaterThan(0)
+    expect(callsOf(setup).length).toBeGreaterThan(0)
   })
 
-  test("that fail, or whose server opened a new session, do not end the turn", async () => {
+  test("that fail, or whose session was lost, do not end the turn", async () => {
     let isLost = true
-    const world = await newWorld(
+    const setup = await newSetup(
       answering((received) => {
         if (isLost) {
           isLost = false
@@ -138,35 +138,35 @@ describe("tools of MCP servers of an intern", () => {
         return Response.json(result(messageOf(received).id, { ...text("No rivers"), isError: true }))
       }),
     )
-    const { chat } = await newIntern(world)
+    const { chat } = await newIntern(setup)
     const reading = await (await chat.say("search__query", { approval_mode: "self-drive" })).all()
     expect(reading.finish).toBe("stop")
-    expect(callsOf(world).length).toBeGreaterThan(1)
+    expect(callsOf(setup).length).toBeGreaterThan(1)
   })
 
-  test("of a server that cannot be reached are missing, and the intern answers without them", async () => {
-    const world = await newWorld(() => new Response("down", { status: 500 }))
-    const { chat } = await newIntern(world)
+  test("of an unreachable server are missing, and the intern responds without them", async () => {
+    const setup = await newSetup(() => new Response("down", { status: 500 }))
+    const { chat } = await newIntern(setup)
     const reading = await (await chat.say("search__query", { approval_mode: "self-drive" })).all()
     expect(reading.finish).toBe("stop")
-    expect(callsOf(world)).toEqual([])
+    expect(callsOf(setup)).toEqual([])
   })
 
   test("are none by default", async () => {
-    const world = await newWorld(answering())
-    const { id, mcp_tools: tools, chat } = await newIntern(world, { mcp_tools: undefined })
+    const setup = await newSetup(answering())
+    const { id, mcp_tools: tools, chat } = await newIntern(setup, { mcp_tools: undefined })
     expect(tools).toBeNull()
     await (await chat.say("search__query", { approval_mode: "self-drive" })).all()
-    expect(world.receiver.got).toEqual([])
-    expect((await send(await ownKey(world.workspace, id), callOf("query"))).status).toBe(403)
+    expect(setup.receiver.got).toEqual([])
+    expect((await send(await ownKey(setup.workspace, id), callOf("query"))).status).toBe(403)
   })
 })
 
-describe("who gives an intern tools of MCP servers", () => {
+describe("granting MCP tools to an intern", () => {
   const make = (as: TestClient, tools: string[] | null, name = "ada") => as.post("/interns", { name, mcp_tools: tools })
 
-  test("a key gives those that it has itself; a management key gives any to interns that it made", async () => {
-    const { workspace } = await newWorld()
+  test("is limited to the key's own tools; a management key grants any tool to interns that it created", async () => {
+    const { workspace } = await newSetup()
     const narrow = await newKey(workspace, { mcp_tools: ["search/query"] })
     expect(await message(403, make(narrow.as, ["search/*"]))).toContain("mcp_tools")
     expect(await message(403, make(narrow.as, ["search/query", "other/query"]))).toContain("other/query")
@@ -177,8 +177,8 @@ describe("who gives an intern tools of MCP servers", () => {
     expect(await message(400, make(workspace.manage, ["nonsense"], "eve"))).toContain("server/tool")
   })
 
-  test("nobody gives more than the key that made the intern has, not even a management key", async () => {
-    const { workspace } = await newWorld()
+  test("is limited to the tools of the creating key, for a management key too", async () => {
+    const { workspace } = await newSetup()
     const narrow = await newKey(workspace, { mcp_tools: ["search/query"] })
     const { id } = await expectJson<Intern>(201, make(narrow.as, null))
     const patch = (as: TestClient, tools: string[] | null) => as.patch(`/interns/${id}`, { mcp_tools: tools })
@@ -189,26 +189,26 @@ describe("who gives an intern tools of MCP servers", () => {
     await expectJson(403, patch(await ownKey(workspace, id), ["search/query"]))
   })
 
-  test("what the key that made the intern loses, the intern loses; so it is with tools given past the record", async () => {
-    const world = await newWorld()
-    const { workspace } = world
-    const { id } = await expectJson<Intern>(201, make(world.as, ["search/*"]))
-    const own = await ownKey(workspace, id)
+  test("ends when the creating key loses the tools, even if the intern's key is granted them directly", async () => {
+    const setup = await newSetup()
+    const { workspace } = setup
+    const { id } = await expectJson<Intern>(201, make(setup.as, ["search/*"]))
+    const internKey = await ownKey(workspace, id)
     const status = async (tool: string) => {
-      const answer = await send(own, callOf(tool))
+      const answer = await send(internKey, callOf(tool))
       if (answer.status !== 200) return answer.status
       return "error" in (await answer.json<object>()) ? "refused" : "called"
     }
     expect([await status("query"), await status("delete")]).toEqual(["called", "called"])
-    await expectJson(200, workspace.manage.patch(`/keys/${world.hash}`, { mcp_tools: ["search/query"] }))
+    await expectJson(200, workspace.manage.patch(`/keys/${setup.hash}`, { mcp_tools: ["search/query"] }))
     expect([await status("query"), await status("delete")]).toEqual(["called", "refused"])
-    await expectJson(200, workspace.manage.patch(`/keys/${world.hash}`, { mcp_tools: null }))
+    await expectJson(200, workspace.manage.patch(`/keys/${setup.hash}`, { mcp_tools: null }))
     await expectJson(200, workspace.manage.patch(`/keys/${await hashOfKey(id)}`, { mcp_tools: ["search/*"] }))
     expect([await status("query"), await status("delete")]).toEqual([403, 403])
   })
 
-  test("a new key of an intern has the tools of the old one", async () => {
-    const { workspace } = await newWorld()
+  test("carries over to a new key of the intern", async () => {
+    const { workspace } = await newSetup()
     const { id } = await expectJson<Intern>(201, make(workspace.manage, ["search/query"]))
     await expectJson(200, workspace.manage.delete(`/keys/${await hashOfKey(id)}`))
     await expectJson(202, workspace.manage.post(`/interns/${id}/provision`, undefined))
@@ -217,7 +217,7 @@ describe("who gives an intern tools of MCP servers", () => {
     })
   })
 
-  test("a list that two lists have in common allows what both allow, and nothing else", () => {
+  test("commonTools allows exactly what both lists allow", () => {
     const name = fc.constantFrom("a", "b", "*")
     const pattern = fc.tuple(fc.constantFrom("x", "y"), name).map(([server, tool]) => `${server}/${tool}`)
     const list = fc.array(pattern, { maxLength: 4 })
@@ -230,8 +230,8 @@ describe("who gives an intern tools of MCP servers", () => {
   })
 })
 
-test("a daemon is told which MCP servers its intern may use", async () => {
-  const { workspace } = await newWorld()
+test("a daemon receives the names of the MCP servers that its intern may use", async () => {
+  const { workspace } = await newSetup()
   const tools = { mcp_tools: ["search/a", "search/b", "db/*"] }
   const intern = await newDaemonIntern({ ...workspace, as: workspace.manage }, tools)
   const daemon = await new MockDaemon(intern).dial()

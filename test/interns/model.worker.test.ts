@@ -15,8 +15,8 @@ import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 
 /**
- * Whatever clients, the agent, its daemon and the runtime do, in whatever order: an intern's runs keep what is promised of
- * them. The model below is the promise; what is done is done through the front door, to a real object.
+ * For any order of operations of clients, the agent, its daemon and the runtime, the runs of an intern keep their
+ * invariants. The model below states them; every operation goes through the API to a real object.
  */
 
 type ReceivedRequest = { rpc: string; isShown: boolean }
@@ -26,15 +26,15 @@ type Run = {
   prompt: AcpMessage
   state: "streaming" | "paused" | "cancelling" | "ended"
   mode: "manual" | "self-drive"
-  /** Goes on without a client. */
+  /** Continues without a client. */
   isBackground: boolean
-  /** The editor's id of its prompt; undefined where it is not the editor's, or the editor has gone. */
+  /** The editor's id of its prompt; undefined for another client's run, or after the editor disconnected. */
   request: number | undefined
-  /** It has the session, also while its turn is being cancelled because it has gone. */
+  /** The editor holds the session, also while its turn is being cancelled after it disconnected. */
   isOfEditor: boolean
-  /** Of the client that reads along. */
+  /** Of the connected client. */
   reader: InternReader | undefined
-  /** What the agent said while the run was open, and what clients saw of it before the present one. */
+  /** The agent's output while the run was open, and the part that earlier clients received. */
   output: string
   seen: string
   questions: ReceivedRequest[]
@@ -47,7 +47,7 @@ type Run = {
   epoch: string
 }
 
-/** Of each, how often. */
+/** The weight of each operation. */
 const OPERATIONS = {
   prompt: 5,
   "self-drive": 1,
@@ -91,7 +91,7 @@ type Operation = { do: keyof typeof OPERATIONS; session: 0 | 1 | 2 | 3 }
 
 type Schedule = { id: string; enabled: boolean; next_run_at: string | null; last_error: string | null }
 
-/** Steps that chance alone would seldom take in this order, in one session. */
+/** Sequences in one session that random steps would seldom produce. */
 const STORIES: readonly (readonly Operation["do"][])[] = [
   ["background", "ask", "answer", "text", "leave"],
   ["background", "ask", "answer by id", "ask", "answer", "leave"],
@@ -103,7 +103,7 @@ const STORIES: readonly (readonly Operation["do"][])[] = [
   ["background", "end", "open in the editor", "delete session", "prompt by the editor"],
   ["switch the schedule", "run the schedule", "ask"],
 ]
-/** Ends what is in the way of a story. */
+/** Ends what would block a sequence. */
 const CLEARED: readonly Operation["do"][] = ["come back", "stop", "end cancelled"]
 
 const OPERATION_NAMES = Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]
@@ -116,9 +116,9 @@ class Setup {
   readonly ended: { session: string; question: string }[] = []
   readonly questions: { rpc: string; epoch: string; run: Run }[] = []
   readonly undelivered: { run: Run; text: string }[] = []
-  /** The third is replaced by one that the editor makes, and the fourth is the schedule's. */
+  /** The third is replaced by one that the editor creates, and the fourth belongs to the schedule. */
   readonly sessions: [string, string, string, string] = ["a", "b", "c", "c"]
-  /** The agent's ids of them. */
+  /** The agent's ids of the sessions. */
   readonly acp = new Map<string, string>()
   readonly editor: Editor
   schedule: { id: string; isOn: boolean; nextAt: number } | undefined
@@ -134,7 +134,7 @@ class Setup {
     Intern.clock = () => this.now
   }
 
-  /** Anew each time: a stub of an object that died is of no use any more. */
+  /** Created on each access: a stub of a crashed object is broken. */
   get object(): DurableObjectStub<Intern> {
     return internObject(this.daemon.intern.id)
   }
@@ -192,9 +192,9 @@ class Setup {
       case "cut":
         return this.cut()
       case "come back":
-        return this.comeBack()
+        return this.reconnect()
       case "start anew":
-        return this.startAnew()
+        return this.startAgain()
       case "open in the editor":
         return this.openInEditor(session)
       case "new in the editor":
@@ -268,7 +268,7 @@ class Setup {
     })
   }
 
-  /** A prompt without a response to read. */
+  /** A prompt with respond-async, without a stream. */
   async background(session: string): Promise<void> {
     if (this.runs.has(session) || this.runs.size >= OPEN_RUNS || !this.isConnected) return
     const nth = this.daemon.received.filter(({ method }) => method === "session/prompt").length
@@ -296,17 +296,17 @@ class Setup {
     if (rest.length > 0) await this.paused(run)
   }
 
-  /** Answered by others: the editor need not show them any more. */
+  /** Answered by another client: the editor no longer has to show them. */
   questionsAreClosed(closed: readonly ReceivedRequest[]): void {
     for (const { rpc } of closed) if (this.editor.questions.delete(rpc)) this.editor.closedQuestions += 1
   }
 
-  /** All that the agent said in the last turn of a session. */
+  /** All output of the agent in the last turn of a session. */
   async transcript(session: string): Promise<string> {
     type Page = { data: { kind: string; text?: string }[] }
     const { id, as } = this.daemon.intern
     const { data } = await (await as.get(`/interns/${id}/sessions/${session}?limit=200`)).json<Page>()
-    // Prompts may have steered it, so it begins after the end of the one before.
+    // Prompts may have steered it, so it begins after the end of the previous turn.
     const last = data.findLastIndex(({ kind }) => kind === "end")
     const turn = data.slice(data.slice(0, last).findLastIndex(({ kind }) => kind === "end") + 1)
     return turn.map(({ kind, text = "" }) => (kind === "text" ? text : "")).join("")
@@ -322,7 +322,7 @@ class Setup {
   async delivered(run: Run, text: string): Promise<void> {
     await this.daemon.settled()
     const open = this.runs.get(run.session)
-    if (open === undefined || open.request !== undefined) this.editor.says(run.session, text)
+    if (open === undefined || open.request !== undefined) this.editor.agentText(run.session, text)
     if (run.state !== "streaming" && run.state !== "paused") return
     run.output += text
     if (run.state === "streaming") await run.reader?.until(text)
@@ -346,7 +346,7 @@ class Setup {
     if (run.state === "streaming") await this.paused(run)
   }
 
-  /** The client reads the question, and goes. */
+  /** The client receives the question and disconnects. */
   async paused(run: Run): Promise<void> {
     const reader = await run.reader?.all()
     if (reader) {
@@ -363,8 +363,8 @@ class Setup {
     })
     if (reader) expect(reader.question.id).toBe(questionId)
     Object.assign(run, { state: "paused", reader: undefined, questionId })
-    const isPatient = run.isBackground || run.request !== undefined
-    run.deadline = this.now + (isPatient ? LIMITS.backgroundQuestionMs : LIMITS.questionTimeoutMs)
+    const canWait = run.isBackground || run.request !== undefined
+    run.deadline = this.now + (canWait ? LIMITS.backgroundQuestionMs : LIMITS.questionTimeoutMs)
   }
 
   async answer(run: Run): Promise<void> {
@@ -388,7 +388,7 @@ class Setup {
     if (rest !== "" && !run.isBackground) await reader.until(rest)
   }
 
-  /** Some time after it was asked, so that a deadline that it moved would be seen. */
+  /** Some time after the question, so that a moved deadline would be noticed. */
   async answerWrong(run: Run): Promise<void> {
     await this.pass(1_000)
     if (run.state !== "paused" || run.questionId === undefined) return
@@ -431,7 +431,7 @@ class Setup {
     if (run.state === "streaming" && !run.isBackground) await this.cancelled(run)
   }
 
-  /** By the session's id, from anywhere. */
+  /** By the session id, from any client. */
   async stop(session: string): Promise<void> {
     const run = this.runs.get(session)
     const { id, as } = this.daemon.intern
@@ -441,20 +441,20 @@ class Setup {
     if (run?.state === "streaming" || run?.state === "paused") await this.cancelled(run)
   }
 
-  /** Never below a turn. Its next prompt begins a new one. */
+  /** Never during a turn. The next prompt begins a new session. */
   async deleteSession(session: string): Promise<void> {
     const { id, as } = this.daemon.intern
     const answer = await as.delete(`/interns/${id}/sessions/${session}`)
     await answer.body?.cancel()
     if (this.runs.has(session)) return expect(answer.status).toBe(409)
     expect([200, 404]).toContain(answer.status)
-    // Of a session without a turn, only the editor knows: it stays what it is.
+    // A session without a turn is known only to the editor, and stays.
     if (answer.status === 200) this.editor.opened.delete(session)
     if (answer.status === 200) this.acp.delete(session)
     expect((await as.get(`/interns/${id}/sessions/${session}`)).status).toBe(404)
   }
 
-  /** The run is told to stop: what it asks is answered, once. */
+  /** The run is cancelled: its pending question gets one response. */
   async cancelled(run: Run): Promise<void> {
     Object.assign(run, { state: "cancelling", grace: this.now + LIMITS.graceMs, cancels: run.cancels + 1 })
     this.questionIsClosed(run)
@@ -488,7 +488,7 @@ class Setup {
     await this.over(run, isConfirmed ? ANY : reason)
   }
 
-  /** The run is over; a client that read along is told why. `reason` is undefined for a good end. */
+  /** The run has ended, and a connected client receives the reason. `reason` is undefined for a normal end. */
   async over(run: Run, reason: string | undefined): Promise<void> {
     this.questionIsClosed(run)
     if (run.request !== undefined) await this.editor.ended(run.request, reason)
@@ -505,7 +505,7 @@ class Setup {
     }
     run.state = "ended"
     run.reader = undefined
-    // Of a question that was answered, too, the end of its run is what is told now.
+    // For an answered question, too, the error is now that its run ended.
     for (const question of run.answered) this.ended.push({ session: run.session, question })
     this.runs.delete(run.session)
   }
@@ -516,7 +516,7 @@ class Setup {
     await runDurableObjectAlarm(this.object)
     await this.deadlines()
     if (!this.schedule?.isOn || this.schedule.nextAt > this.now) return
-    // However many runs were missed, there is one.
+    // Any number of missed runs is made up by one.
     this.schedule.nextAt = nextTenMinutes(this.now)
     await this.scheduled(nth)
   }
@@ -558,10 +558,10 @@ class Setup {
     for (const run of this.runs.values()) if (run.state === "streaming") run.grace = this.now + LIMITS.graceMs
   }
 
-  async comeBack(): Promise<void> {
+  async reconnect(): Promise<void> {
     if (this.isConnected) return
     await this.daemon.connect()
-    this.daemon.sayAgain()
+    this.daemon.resend()
     await this.daemon.settled()
     this.isConnected = true
     for (const run of this.runs.values()) {
@@ -571,7 +571,7 @@ class Setup {
     for (const { run, text } of this.undelivered.splice(0)) await this.delivered(run, text)
   }
 
-  async startAnew(): Promise<void> {
+  async startAgain(): Promise<void> {
     if (this.isConnected) await this.cut()
     this.daemon.restart()
     this.undelivered.length = 0
@@ -581,13 +581,13 @@ class Setup {
     this.editor.forget()
   }
 
-  /** Who has the session, as the editor is told. */
+  /** The door that holds the session, as reported to the editor. */
   door({ isOfEditor, isBackground }: Run): string {
     if (isOfEditor) return "acp"
     return isBackground ? "background" : "chat"
   }
 
-  /** Why the editor gets nothing of the agent now. */
+  /** The error for a request of the editor that would reach the agent. */
   refusal(): object | undefined {
     if (!this.isConnected) return { code: RPC_ERRORS.away, data: { reason: "intern_unreachable" } }
     return this.runs.size >= OPEN_RUNS ? { code: RPC_ERRORS.busy, data: { reason: "busy" } } : undefined
@@ -603,7 +603,7 @@ class Setup {
     if (!this.acp.has(session)) this.acp.set(session, session)
   }
 
-  /** A session that a chat can go on with. */
+  /** A session that a chat can continue. */
   async newInEditor(): Promise<void> {
     if (this.refusal() || this.runs.has(this.sessions[2])) return
     const client = await this.editor.connected()
@@ -626,20 +626,20 @@ class Setup {
   }
 
   async answerByEditor(run: Run, index: number): Promise<void> {
-    const asked = run.questions[index]
-    const shown = asked && this.editor.questions.get(asked.rpc)
-    if (run.state !== "paused" || run.request === undefined || !asked || !shown || !this.isConnected) return
+    const expectedQuestion = run.questions[index]
+    const shown = expectedQuestion && this.editor.questions.get(expectedQuestion.rpc)
+    if (run.state !== "paused" || run.request === undefined || !expectedQuestion || !shown || !this.isConnected) return
     this.editor.client?.choose(shown, "allow_once-0")
-    this.editor.questions.delete(asked.rpc)
-    expect(await this.daemon.answerTo(asked.rpc)).toEqual(selected("allow_once-0"))
-    run.questions = run.questions.filter((question) => question !== asked)
+    this.editor.questions.delete(expectedQuestion.rpc)
+    expect(await this.daemon.answerTo(expectedQuestion.rpc)).toEqual(selected("allow_once-0"))
+    run.questions = run.questions.filter((question) => question !== expectedQuestion)
     if (index > 0) return
     run.answered.push(run.questionId ?? "")
     Object.assign(run, { state: "streaming", questionId: undefined, turn: this.now + turnMs(run) })
     if (run.questions.length > 0) await this.paused(run)
   }
 
-  /** What has its answer keeps it. */
+  /** An answered question keeps its answer. */
   async answerAgainByEditor(): Promise<void> {
     const { client } = this.editor
     const late = client?.received.filter(({ method }) => method === "session/request_permission") ?? []
@@ -698,7 +698,7 @@ class Setup {
     await this.scheduled(nth)
   }
 
-  /** The schedule was run, now: a turn began, or steers the one that runs, or its record says why not. */
+  /** The schedule was run now: a turn began, it steered the open one, or the record has the error. */
   async scheduled(nth: number): Promise<void> {
     const session = this.sessions[3]
     const open = this.runs.get(session)
@@ -719,7 +719,7 @@ class Setup {
     return data.find((one) => one.id === this.schedule?.id)
   }
 
-  /** What holds after every step. */
+  /** Invariants after every step. */
   async check(): Promise<void> {
     const { open, attached } = await this.object.peek()
     const expected = [...this.runs.values()]
@@ -775,7 +775,7 @@ async function refusedWith(reader: InternReader, expected: Record<string, unknow
   expect(await refused(reader)).toMatchObject(expected)
 }
 
-/** A client that is connected waits for as long as it likes. */
+/** A connected editor has no turn limit. */
 function turnMs({ isBackground, request }: Pick<Run, "isBackground" | "request">): number {
   if (isBackground) return LIMITS.backgroundMs
   return request === undefined ? LIMITS.turnMs : Number.MAX_SAFE_INTEGER / 2
@@ -799,7 +799,7 @@ afterEach(() => {
 
 async function newSetup(workspace: Workspace): Promise<Setup> {
   const intern = await newDaemonIntern(workspace)
-  // Far from the clock of the machine, so that no alarm rings but those of the test.
+  // Far from the machine's clock, so that only the test runs alarms.
   const start = Date.now() + 365 * 86_400_000
   Intern.clock = () => start
   Intern.openRuns = OPEN_RUNS
@@ -810,14 +810,14 @@ async function newSetup(workspace: Workspace): Promise<Setup> {
     const { status } = await (await workspace.as.get(`/interns/${intern.id}`)).json<{ status: string }>()
     expect(status).toBe("running")
   })
-  // The object puts its alarm away when it hears that the record was written, which may be after the test does.
+  // The object clears its alarm after the record was written, perhaps after the test sees the record.
   await runInDurableObject(deps.object, (_, { storage }) =>
     eventually(async () => expect(await storage.getAlarm()).toBeNull()),
   )
   return deps
 }
 
-test("whatever happens in whatever order, every run keeps its promises", { timeout: 900_000 }, async () => {
+test("any schedule of operations keeps the invariants of every run", { timeout: 900_000 }, async () => {
   const workspace = await newWorkspace()
   const session = fc.constantFrom(0 as const, 0 as const, 0 as const, 1 as const, 2 as const, 3 as const)
   const name = fc.oneof(...OPERATION_NAMES.map((one) => ({ weight: OPERATIONS[one], arbitrary: fc.constant(one) })))

@@ -23,12 +23,12 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** What else an object is told of its intern. */
+/** The other fields of the identity that an object receives. */
 const REST = { host: "daemon", apiBase: "http://gateway.test/api/v1" } as const
 
 type Write = () => Promise<D1Result>
 
-/** The life of an intern on its object's storage. `record` does as it likes with the write that says that it runs. */
+/** The lifecycle of an intern on the storage of its object. `record` wraps the write of the status `running`. */
 async function living(
   workspace: Workspace,
   record: (write: Write) => Promise<D1Result>,
@@ -64,7 +64,7 @@ async function living(
 const statusOf = async (id: string, { as }: Workspace) =>
   (await expectJson<{ status: string }>(200, as.get(`/interns/${id}`))).status
 
-test("an intern takes prompts from the moment its record says that it runs", async () => {
+test("an intern accepts prompts as soon as its record has the status running", async () => {
   const workspace = await newWorkspace()
   let refusal: unknown = "not looked at"
   let booted: InternLifecycle | undefined
@@ -87,7 +87,7 @@ test("an intern takes prompts from the moment its record says that it runs", asy
   expect(await statusOf(id, workspace)).toBe("running")
 })
 
-test("an intern whose record could not be written runs, and its record says so as soon as it can", async () => {
+test("an intern whose record could not be written runs, and the write is retried until it succeeds", async () => {
   const workspace = await newWorkspace()
   let isDown = true
   const failing = (write: Write) => (isDown ? Promise.reject(new Error("The database is away.")) : write())
@@ -107,7 +107,7 @@ test("an intern whose record could not be written runs, and its record says so a
   expect(await statusOf(id, workspace)).toBe("running")
 })
 
-test("an intern that is stopped while its record is written stays stopped", async () => {
+test("an intern that is suspended during the write of its status stays suspended", async () => {
   const workspace = await newWorkspace()
   let booted: InternLifecycle | undefined
   const stopping = async (write: Write) => {
@@ -122,7 +122,7 @@ test("an intern that is stopped while its record is written stays stopped", asyn
   })
 })
 
-test("a host that ends by itself is started again, three times in ten minutes, and a stable one starts anew", async () => {
+test("a host that exits is restarted up to three starts within ten minutes, and a stable run resets the count", async () => {
   const workspace = await newWorkspace()
   let starts = 0
   vi.spyOn(host, "start").mockImplementation(() => Promise.resolve(void (starts += 1)))
@@ -160,7 +160,7 @@ test("a host that ends by itself is started again, three times in ten minutes, a
   expect(record).toMatchObject({ status: "failed", last_failure_message: "It ended with 137." })
 })
 
-test("a host that ends when its intern was stopped stays down", async () => {
+test("a host that exits after a suspend is not restarted", async () => {
   const workspace = await newWorkspace()
   await living(
     workspace,

@@ -16,7 +16,7 @@ function run(command: string): Promise<string> {
 const python = (source: string) => run(`cat > p.py <<'END'\n${source}\nEND\npython3 p.py`)
 
 describe("python3", () => {
-  test("takes its program as an argument, from a file and from a pipe", async () => {
+  test("takes its program from an argument, a file or a pipe", async () => {
     expect(await run(`python3 -c 'import sys; print(sys.argv, 2**64)' a "b c"`)).toBe(
       "['-c', 'a', 'b c'] 18446744073709551616\n",
     )
@@ -26,7 +26,7 @@ describe("python3", () => {
     expect(await run("python3 --version")).toMatch(/^MicroPython \d/)
   })
 
-  test("reads and writes the shell's files and streams, in bytes and in text", async () => {
+  test("reads and writes the shell's files and streams as bytes and text", async () => {
     await python(`import os
 os.mkdir("out")
 with open("out/a", "w") as f: f.write("wörld")
@@ -48,7 +48,7 @@ os.rename("out/b", "out/c")`)
     )
   })
 
-  test("a change of a file does not reach what the shell had of it before the program ends, nor is it lost", async () => {
+  test("keeps changes to renamed files when the program ends", async () => {
     await run("echo one > a; echo two > b")
     await python(`f = open("a", "r+")
 f.write("ONE")
@@ -59,7 +59,7 @@ os.rename("a", "b")`)
     expect(await run("cat b c; ls")).toBe("ONE\ntwo\nb\nc\np.py\n")
   })
 
-  test("ends with the exit code of the program, and keeps the streams apart", async () => {
+  test("returns the exit code of the program, and keeps stdout and stderr apart", async () => {
     expect(await run("python3 -c 'import sys; sys.exit(3)'")).toBe("(exit code 3)")
     expect(await run("python3 -c 'import sys; sys.exit()' && echo fine")).toBe("fine\n")
     expect(await run("python3 -c 'raise SystemExit(\"told\")' 2>&1 >/dev/null | cat")).toBe("told\n")
@@ -75,7 +75,7 @@ os.rename("a", "b")`)
     expect(await run("python3 -m http.server")).toContain("option -m is not here")
   })
 
-  test("has modules of the program's folder and of its own, and the variables of the shell", async () => {
+  test("has its own modules, those of the program's folder and the shell's variables", async () => {
     await run("mkdir lib; echo 'value = 7' > lib/other.py; echo 'import other; print(other.value)' > lib/main.py")
     expect(await run("python3 lib/main.py")).toBe("7\n")
     expect(await run(`python3 -c 'import json, re, hashlib, os; print(json.dumps([os.environ["TOKEN"]]))'`)).toBe(
@@ -84,7 +84,7 @@ os.rename("a", "b")`)
     expect(await run('X=5 python3 -c \'import os; print(os.getenv("X"), os.getenv("MASTER_KEY"))\'')).toBe("5 None\n")
   })
 
-  test("knows errors by number and name", async () => {
+  test("reports errors by number and name", async () => {
     const source = `import errno
 try: open("none")
 except OSError as e: print(e.errno == errno.ENOENT)
@@ -110,15 +110,15 @@ describe("a hostile program", () => {
       "a loop at its end",
       "class A:\n  def __del__(self):\n    while True: pass\na = A()\ndel a\nimport gc\ngc.collect()\nwhile True: pass",
     ],
-  ])("is stopped: %s", async (_, source) => {
+  ])("is stopped at the step limit: %s", async (_, source) => {
     expect(await python(source)).toContain("python3: stopped after 50000000 steps. It is a limit of this shell.\n")
     expect(await run("echo alive")).toBe("alive\n")
   })
 
-  test("has no more steps in many programs of a command than in one", async () => {
-    const said = await run("for i in 1 2 3; do python3 -c 'while True: pass'; done")
-    expect(said.match(/stopped after 50000000 steps/g)).toHaveLength(1)
-    expect(said.match(/have used all their steps/g)).toHaveLength(2)
+  test("shares one step limit between all programs of a command", async () => {
+    const printed = await run("for i in 1 2 3; do python3 -c 'while True: pass'; done")
+    expect(printed.match(/stopped after 50000000 steps/g)).toHaveLength(1)
+    expect(printed.match(/have used all their steps/g)).toHaveLength(2)
   })
 
   test.each([
@@ -130,9 +130,9 @@ describe("a hostile program", () => {
     ["a pattern", "import re\nprint(re.match('(a*)*b', 'a' * 5000))", "ecursion"],
     ["output", "while True: print('x' * 1000)", "stopped after 1048576 bytes of output"],
     ["a file", "f = open('a', 'w')\ntext = 'x' * 100000\nwhile True: f.write(text)", "OSError: 28"],
-  ])("comes to a limit: %s", async (_, source, said) => {
+  ])("is stopped at another limit: %s", async (_, source, printed) => {
     const output = await run(`cat > p.py <<'END'\n${source}\nEND\npython3 p.py 2>&1 | tail -c 300`)
-    expect(output).toContain(said)
+    expect(output).toContain(printed)
     expect(await run("echo alive")).toBe("alive\n")
   })
 
@@ -142,7 +142,7 @@ describe("a hostile program", () => {
     ["from js import globalThis", "ImportError"],
     ["import jsffi", "ImportError"],
     ["__import__('js').globalThis", "ImportError"],
-    // Past what says it as Python does: the module's own way to a module.
+    // Bypasses the import function with the check, down to the module loader.
     ["import builtins, sys\nexec('del builtins.__import__')\nimport js\nprint(js.globalThis)", "it has no JavaScript"],
     [
       "import builtins\ndel builtins.__import__\nimport jsffi\nprint(jsffi.create_proxy(print))",
@@ -160,22 +160,22 @@ describe("a hostile program", () => {
     ["open('/etc/passwd')", "Errno 2"],
     ["open('../../../../../etc/passwd')", "Errno 2"],
     ["import socket", "ImportError"],
-    // Its own memory is all that it can spoil.
+    // It can corrupt only its own memory.
     [
       "import uctypes\nmemory = uctypes.bytearray_at(1024, 8000000)\nfor at in range(0, 8000000, 997): memory[at] = 1",
       "",
     ],
     ["import uctypes\nprint(bytes(uctypes.bytearray_at(2**31 - 1000000, 16)))", "python3: "],
     ["import os\nos.mount(os.VfsPosix('/'), '/x')\nprint(os.listdir('/x/etc'))", "Errno 2"],
-  ])("reaches nothing: %s", async (source, said) => {
+  ])("has no access to the host: %s", async (source, printed) => {
     const before = Object.keys(globalThis).toSorted()
     const output = await run(`cat > p.py <<'END'\n${source}\nEND\npython3 p.py 2>&1 | cat`)
-    expect(output).toContain(said)
+    expect(output).toContain(printed)
     expect(output).not.toMatch(/\[object|function \w*\(|workerd|node:/)
     expect(Object.keys(globalThis).toSorted()).toEqual(before)
   })
 
-  test("leaves nothing for the next one", async () => {
+  test("leaves no state for the next one", async () => {
     await run("python3 -c 'import builtins, sys; builtins.left = 1; sys.modules[\"json\"] = 1'")
     expect(await run("python3 -c 'import json; print(json.dumps(1)); left' 2>&1 | tail -n 1")).toContain("NameError")
   })

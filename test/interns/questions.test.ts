@@ -13,8 +13,8 @@ const update = (fields: object): AcpMessage => {
 }
 const detailsOf = (toolCall: unknown) => parseAcp(permission(toolCall))
 
-describe("a question shows what would happen", () => {
-  test("the command of each agent, with its working directory", () => {
+describe("a question shows", () => {
+  test("the command of each agent with its working directory", () => {
     expect(detailsOf({ name: "shell", rawInput: { command: "ls" } })).toMatchObject({ details: { command: "ls" } })
     expect(detailsOf({ title: "bash", rawInput: { command: ["git", "push"], cwd: "/repo" } })).toMatchObject({
       details: { command: "git push", folder: "/repo" },
@@ -26,14 +26,14 @@ describe("a question shows what would happen", () => {
     expect(detailsOf({ name: "Bash", title: "`rm -rf build`" })).toMatchObject({ details: { command: "rm -rf build" } })
   })
 
-  test("the folder of the daemon where the agent names none for its command", () => {
+  test("the daemon's folder when the agent names none for its command", () => {
     const details = (rawInput: object) => parseAcp(permission({ title: "bash", rawInput }, { _meta: { cwd: "/work" } }))
     expect(details({ command: "ls" })).toMatchObject({ details: { command: "ls", folder: "/work" } })
     expect(details({ command: "ls", workdir: "/repo" })).toMatchObject({ details: { folder: "/repo" } })
     expect(details({ url: "https://example.com" })).not.toHaveProperty("details.folder")
   })
 
-  test("an edit once: as the agent's diff, and as its input too where the diff was cut", () => {
+  test("an edit once as the agent's diff, and its input as well when the diff was cut or differs", () => {
     const rawInput = { file_path: "/a.txt", old_string: "one", new_string: "two" }
     const diffs = (oldText: string, path = "/a.txt") => {
       const content = [{ type: "diff", path, oldText, newText: oldText.replace("one", "two") }]
@@ -45,7 +45,7 @@ describe("a question shows what would happen", () => {
     expect(diffs("one", "/b.txt")).toEqual([{ ...edit, path: "/b.txt" }, edit])
   })
 
-  test("the URL of a fetch, the diff of an edit, the file of a write", () => {
+  test("the URL of a fetch, the diff of an edit, the content of a written file", () => {
     expect(detailsOf({ title: "webfetch", rawInput: { url: "https://example.com/a", format: "text" } })).toMatchObject({
       details: { url: "https://example.com/a" },
     })
@@ -58,13 +58,13 @@ describe("a question shows what would happen", () => {
     })
   })
 
-  test("the whole input of a tool that is none of these", () => {
+  test("the complete input of any other tool", () => {
     expect(detailsOf({ title: "mcp__mail__send", rawInput: { to: "ann@example.com" } })).toMatchObject({
       details: { input: '{"to":"ann@example.com"}' },
     })
   })
 
-  test("both ends of a long text, and how much is left out", () => {
+  test("both ends of a long text with the number of omitted characters", () => {
     const long = `${"a".repeat(20_000)}; rm -rf /`
     const { details } = detailsOf({ name: "shell", rawInput: { command: long } }) as { details: { command: string } }
     expect(details.command).toMatch(/^aaaa/)
@@ -73,7 +73,7 @@ describe("a question shows what would happen", () => {
     expect(cutMiddle("x".repeat(MAX_DETAIL_LENGTH))).toHaveLength(MAX_DETAIL_LENGTH)
   })
 
-  test("what an earlier update said of the call, where the request has its id alone", () => {
+  test("the details of an earlier update when the request has only the id of the call", () => {
     const calls = new ToolCalls()
     calls.complete(
       update({ sessionUpdate: "tool_call", toolCallId: "c", title: "Bash", rawInput: {}, status: "pending" }),
@@ -88,7 +88,7 @@ describe("a question shows what would happen", () => {
     expect(parseAcp(calls.complete(permission({ toolCallId: "other" })))).toMatchObject({ details: {} })
   })
 
-  test("nothing of a call that is over", () => {
+  test("no details of a completed call", () => {
     const calls = new ToolCalls()
     calls.complete(update({ sessionUpdate: "tool_call", toolCallId: "c", rawInput: { command: "old" } }))
     calls.complete(update({ sessionUpdate: "tool_call_update", toolCallId: "c", status: "completed" }))
@@ -96,7 +96,7 @@ describe("a question shows what would happen", () => {
   })
 })
 
-describe("a transcript keeps what a tool call does", () => {
+describe("the transcript of a tool call", () => {
   const newsOf = (fields: object) => {
     const news = parseAcp(update({ toolCallId: "c", ...fields }))
     if (news.is !== "tool") throw new Error(`no tool call in ${JSON.stringify(fields)}`)
@@ -105,7 +105,7 @@ describe("a transcript keeps what a tool call does", () => {
   const call = (fields: object) => newsOf({ sessionUpdate: "tool_call", ...fields })
   const later = (fields: object) => newsOf({ sessionUpdate: "tool_call_update", ...fields })
 
-  test("its exact command, URL, files or input, also where they come after its title", () => {
+  test("has its exact command, URL, files or input, also when they arrive after its title", () => {
     const news = new ToolCallNews()
     expect(news.entry(call({ title: "Bash", status: "pending", rawInput: {} }))).toEqual({
       kind: "tool_call",
@@ -126,11 +126,11 @@ describe("a transcript keeps what a tool call does", () => {
     })
     expect(call({ title: "Read", rawInput: { file_path: "/a.txt" } }).details).toMatchObject({ paths: ["/a.txt"] })
     expect(call({ title: "send", rawInput: { to: "ann" } }).details).toEqual({ input: '{"to":"ann"}' })
-    // A title is no command, unless a permission is asked for.
+    // A title is not a command, except in a permission request.
     expect(call({ title: "Thinking" }).details).toEqual({})
   })
 
-  test("once, however often the agent repeats it with its output", () => {
+  test("has one entry however often the agent repeats the call with its output", () => {
     const news = new ToolCallNews()
     const fields = { title: "bash", status: "in_progress", rawInput: { command: "make" } }
     expect(news.entry(call(fields))).toMatchObject({ command: "make" })
@@ -144,7 +144,7 @@ describe("a transcript keeps what a tool call does", () => {
     })
   })
 
-  test("cut in the middle, and all of its entries together say what the last updates said", () => {
+  test("is cut in the middle, and its merged entries equal the last updates", () => {
     const texts = fc.oneof(
       fc.string(),
       fc.integer({ min: 0, max: 30_000 }).map((length) => "x".repeat(length)),

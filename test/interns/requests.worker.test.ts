@@ -20,7 +20,7 @@ async function newIntern() {
 
 const user = (content: unknown) => ({ role: "user", content })
 
-describe("a chat that cannot be taken", () => {
+describe("an invalid chat request", () => {
   test.each([
     [{ messages: [user("Hi")] }, "stream"],
     [{ messages: [user("Hi")], stream: false }, "stream"],
@@ -34,14 +34,14 @@ describe("a chat that cannot be taken", () => {
     [{ messages: [user("Hi")], stream: true, approval_mode: "yolo" }, "approval_mode"],
     [{ messages: [user("Hi")], stream: true, session_id: "" }, "session_id"],
     [{ messages: [{ role: "tool", tool_call_id: "x", content: "allow_once" }], stream: true }, "session_id"],
-  ])("%j is 400 bad_request, and names %s", async (body, texts) => {
+  ])("%j returns 400 bad_request, and the error names %s", async (body, texts) => {
     const { chat } = await newIntern()
     const answer = await refused(chat.call(body))
     expect(answer).toMatchObject({ status: 400, reason: "bad_request", retryable: false })
     expect(answer.message).toContain(texts)
   })
 
-  test("is refused before it is read where it is too large, not JSON, or for nobody", async () => {
+  test("returns 413, 415, 400 or 404 for a body that is too large or not JSON and for an unknown intern", async () => {
     const { workspace, id } = await newIntern()
     const path = `/interns/${id}/chat/completions`
     type Refused = { error: { code: number; metadata: { reason: string; retryable: boolean } } }
@@ -54,13 +54,16 @@ describe("a chat that cannot be taken", () => {
     expect((await expectJson<Refused>(415, text)).error.metadata.reason).toBe("unsupported_media_type")
     const broken = await expectJson<Refused>(400, workspace.as.post(path, "{broken"))
     expect(broken.error.metadata).toEqual({ reason: "bad_request", retryable: false })
-    const nobody = `/interns/${crypto.randomUUID()}/chat/completions`
-    const missing = await expectJson<Refused>(404, workspace.as.post(nobody, { stream: true, messages: [user("Hi")] }))
+    const unknownIntern = `/interns/${crypto.randomUUID()}/chat/completions`
+    const missing = await expectJson<Refused>(
+      404,
+      workspace.as.post(unknownIntern, { stream: true, messages: [user("Hi")] }),
+    )
     expect(missing.error.metadata).toEqual({ reason: "not_found", retryable: false })
   })
 })
 
-test("text in parts is one prompt, and what comes before the last message is not read", async () => {
+test("text parts are joined to one prompt, and messages before the last one are ignored", async () => {
   const { chat } = await newIntern()
   const parts = [
     { type: "text", text: "Hello " },
@@ -76,14 +79,14 @@ test("text in parts is one prompt, and what comes before the last message is not
   expect(reading.text).toBe("Hello there")
 })
 
-test("an operation on an intern's life that takes too long ends in 408 timeout, which may be asked again", async () => {
+test("a slow lifecycle operation returns a retryable 408 timeout", async () => {
   const { as, key } = await newWorkspace()
   const request = new Request("http://gateway.test/api/v1/interns", {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify({ name: "ada" }),
   })
-  // A database that answers when the test lets it.
+  // A database that responds only when the test lets it.
   const { promise: answers, resolve: answer } = Promise.withResolvers<undefined>()
   const batch: D1Database["batch"] = async (statements) => {
     await answers

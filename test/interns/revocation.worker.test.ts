@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { expect, test } from "vitest"
 import { openInternKey } from "../../src/interns/intern-key.ts"
-import { askSite, siteOf } from "../support/acp-client.ts"
+import { requestSite, siteOf } from "../support/acp-client.ts"
 import { newDaemonIntern } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
 import { internChat } from "../support/intern-chat.ts"
@@ -10,7 +10,7 @@ import { type TestClient, client, newKey, newMember, newWorkspace, expectJson } 
 const becomes = (as: TestClient, id: string, status: string) =>
   eventually(async () => expect(await expectJson(200, as.get(`/interns/${id}`))).toMatchObject({ status }))
 
-test("an intern of a deleted key takes no turn, shows no token and lets no client in, until another key provisions it", async () => {
+test("an intern of a deleted key rejects turns, token reads and clients until another key provisions it", async () => {
   const workspace = await newWorkspace()
   const ada = await newMember(workspace, "ada")
   const [maker, same, other] = [
@@ -25,14 +25,14 @@ test("an intern of a deleted key takes no turn, shows no token and lets no clien
   const before = await openInternKey(env, workspace, id)
   await expectJson(200, client(before.key).get("/key"))
   expect((await (await internChat(workspace.key, id).say("Hello")).all()).text).toContain("Hello")
-  expect((await askSite(site, "/")).status).toBe(200)
+  expect((await requestSite(site, "/")).status).toBe(200)
 
   expect(await expectJson(200, workspace.manage.delete(`/keys/${maker.hash}`))).toMatchObject({ revoked_keys: 1 })
   await expectJson(401, client(before.key).get("/key"))
   const refused = await internChat(workspace.key, id).say("Hello")
   expect(refused.response.status).toBe(403)
   await expectJson(403, workspace.as.get(`/interns/${id}/daemon`))
-  expect((await askSite(site, "/")).status).toBe(401)
+  expect((await requestSite(site, "/")).status).toBe(401)
 
   await expectJson(403, other.as.post(`/interns/${id}/provision`, {}))
   await expectJson(202, same.as.post(`/interns/${id}/provision`, {}))
@@ -46,7 +46,7 @@ test("an intern of a deleted key takes no turn, shows no token and lets no clien
   await expectJson(401, client(after.key).get("/key"))
 })
 
-test("the join token of an intern of a deleted key reads nothing and sends nothing", async () => {
+test("the join token of an intern of a deleted key returns 401 for secrets and egress", async () => {
   const workspace = await newWorkspace()
   const maker = await newKey(workspace)
   const { id, token } = await newDaemonIntern({ ...workspace, key: maker.key, as: maker.as })

@@ -10,17 +10,17 @@ import { newWorkspace, expectJson } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
 /** A run that is paused on a question. */
-async function pausedRun(play: Awaited<ReturnType<typeof newConnectedIntern>>, text = "Run it") {
-  const nth = play.daemon.received.filter(({ method }) => method === "session/prompt").length
-  const requests = await play.chat.say(text)
-  const prompt = await play.daemon.hears("session/prompt", nth)
+async function pausedRun(setup: Awaited<ReturnType<typeof newConnectedIntern>>, text = "Run it") {
+  const nth = setup.daemon.received.filter(({ method }) => method === "session/prompt").length
+  const requests = await setup.chat.say(text)
+  const prompt = await setup.daemon.hears("session/prompt", nth)
   const acp = paramsOf(prompt).sessionId
-  play.daemon.ask(acp, `q-${crypto.randomUUID()}`)
+  setup.daemon.ask(acp, `q-${crypto.randomUUID()}`)
   await requests.all()
   return { acp, prompt, pending: requests, session: requests.session, question: requests.question.id }
 }
 
-/** Goes `ms` on by the clock of all interns, and rings at this one. */
+/** Advances the clock of all interns by `ms` and runs the alarm of this one. */
 async function pass(object: ReturnType<typeof internObject>, ms: number) {
   const { clock } = Intern
   Intern.clock = () => clock() + ms
@@ -34,7 +34,7 @@ afterEach(() => {
 })
 
 describe("a turn", () => {
-  test("streams what the agent says and thinks, and ends with its usage", async () => {
+  test("streams text and reasoning of the agent, and ends with its usage", async () => {
     const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Hello")
     const prompt = await daemon.hears("session/prompt")
@@ -62,7 +62,7 @@ describe("a turn", () => {
     })
   })
 
-  test("goes on in the same session of the agent when the caller names its session", async () => {
+  test("continues the agent's session when the request names its session", async () => {
     const { chat, daemon } = await newConnectedIntern()
     const first = await chat.say("One")
     const prompt = await daemon.hears("session/prompt")
@@ -75,14 +75,14 @@ describe("a turn", () => {
     expect((await second.all()).session).toBe(first.session)
   })
 
-  test("an unknown session is a new one under that id", async () => {
+  test("with an unknown session id begins a session with that id", async () => {
     const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Hello", { session_id: "my-own" })
     daemon.end(await daemon.hears("session/prompt"))
     expect((await reading.all()).session).toBe("my-own")
   })
 
-  test("tells an agent's failure with its reason, retryable unless the model refused", async () => {
+  test("reports an agent's failure as turn_failed, retryable unless the model rejected the call", async () => {
     const { chat, daemon } = await newConnectedIntern()
     for (const [message, retryable] of [
       ["402 no credits", false],
@@ -98,7 +98,7 @@ describe("a turn", () => {
     }
   })
 
-  test("tells an agent's failure with a status that clients can read, whatever the agent calls one", async () => {
+  test("reports an agent's failure with a valid HTTP status, or with 502", async () => {
     const { chat, daemon } = await newConnectedIntern()
     for (const [status, reported] of [
       [402, 402],
@@ -118,13 +118,13 @@ describe("a turn", () => {
 })
 
 describe("a question", () => {
-  test("pauses the run, is answered, and the run goes on where it was", async () => {
-    const play = await newConnectedIntern()
-    const reading = await play.chat.say("Run it")
-    const prompt = await play.daemon.hears("session/prompt")
+  test("pauses the run, and the answer resumes it", async () => {
+    const setup = await newConnectedIntern()
+    const reading = await setup.chat.say("Run it")
+    const prompt = await setup.daemon.hears("session/prompt")
     const acp = paramsOf(prompt).sessionId
-    play.daemon.text(acp, "I will. ")
-    play.daemon.ask(acp, "perm-1", ["allow_always", "allow_always", "allow_once", "reject_once"])
+    setup.daemon.text(acp, "I will. ")
+    setup.daemon.ask(acp, "perm-1", ["allow_always", "allow_always", "allow_once", "reject_once"])
     await reading.all()
     expect(reading.finish).toBe("tool_calls")
     expect(reading.question).toMatchObject({
@@ -133,22 +133,22 @@ describe("a question", () => {
       operation: "shell",
       options: ["allow_always", "allow_once", "reject_once"],
     })
-    // What is said while nobody reads is shown first.
-    play.daemon.text(acp, "Meanwhile. ")
-    await play.daemon.settled()
-    const going = await play.chat.answer(reading.session, reading.question.id, "allow_always")
-    expect(await play.daemon.answerTo("perm-1")).toEqual({
-      // For the session, which the gateway remembers: the agent gets it for once.
+    // Output without a client is sent first.
+    setup.daemon.text(acp, "Meanwhile. ")
+    await setup.daemon.settled()
+    const going = await setup.chat.answer(reading.session, reading.question.id, "allow_always")
+    expect(await setup.daemon.answerTo("perm-1")).toEqual({
+      // The gateway remembers the answer for the session; the agent gets "once".
       outcome: { outcome: "selected", optionId: "allow_once-2" },
     })
-    play.daemon.text(acp, "Done.")
-    play.daemon.end(prompt)
+    setup.daemon.text(acp, "Done.")
+    setup.daemon.end(prompt)
     await going.all()
     expect(going.text).toBe("Meanwhile. Done.")
     expect(going.finish).toBe("stop")
   })
 
-  test("a second one that comes meanwhile is put after the first is answered", async () => {
+  test("that arrives while another is open is shown after that one is answered", async () => {
     const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Run both")
     const prompt = await daemon.hears("session/prompt")
@@ -167,7 +167,7 @@ describe("a question", () => {
     expect(daemon.answersTo("one")).toHaveLength(1)
   })
 
-  test("a form is answered as JSON that fits its schema", async () => {
+  test("with a form accepts only JSON that matches its schema", async () => {
     const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Ask me", { approval_mode: "self-drive" })
     const prompt = await daemon.hears("session/prompt")
@@ -211,7 +211,7 @@ describe("a question", () => {
     await going.all()
   })
 
-  test("self-drive consents on the caller's behalf, with the narrowest consent there is", async () => {
+  test("is answered in self-drive with the narrowest permission available", async () => {
     const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Run it", { approval_mode: null })
     const prompt = await daemon.hears("session/prompt")
@@ -226,39 +226,42 @@ describe("a question", () => {
     expect((await reading.all()).finish).toBe("stop")
   })
 
-  test.for(["decline", " cancel\n", '{"action":"decline"}'])("a form takes the word: %j", async (content) => {
-    const { chat, daemon } = await newConnectedIntern()
-    const reading = await chat.say("Ask me")
-    const prompt = await daemon.hears("session/prompt")
-    const { sessionId } = paramsOf(prompt)
-    const requestedSchema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
-    const params = { sessionId, mode: "form", message: "Where?", requestedSchema }
-    daemon.say({ id: "form", method: "elicitation/create", params })
-    await reading.all()
-    const rest = await chat.answer(reading.session, reading.question.id, content)
-    expect(await daemon.answerTo("form")).toEqual({ action: /decline|cancel/.exec(content)?.[0] })
-    daemon.end(prompt)
-    expect((await rest.all()).finish).toBe("stop")
-  })
+  test.for(["decline", " cancel\n", '{"action":"decline"}'])(
+    "with a form accepts a bare action: %j",
+    async (content) => {
+      const { chat, daemon } = await newConnectedIntern()
+      const reading = await chat.say("Ask me")
+      const prompt = await daemon.hears("session/prompt")
+      const { sessionId } = paramsOf(prompt)
+      const requestedSchema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
+      const params = { sessionId, mode: "form", message: "Where?", requestedSchema }
+      daemon.say({ id: "form", method: "elicitation/create", params })
+      await reading.all()
+      const rest = await chat.answer(reading.session, reading.question.id, content)
+      expect(await daemon.answerTo("form")).toEqual({ action: /decline|cancel/.exec(content)?.[0] })
+      daemon.end(prompt)
+      expect((await rest.all()).finish).toBe("stop")
+    },
+  )
 
-  test("`cancel` as the answer ends the run, and says so", async () => {
-    const play = await newConnectedIntern()
-    const { session, question, prompt } = await pausedRun(play)
-    const going = await play.chat.answer(session, question, "cancel")
-    await play.daemon.hears("session/cancel")
-    play.daemon.end(prompt, "cancelled")
+  test("answered with `cancel` ends the run with run_ended", async () => {
+    const setup = await newConnectedIntern()
+    const { session, question, prompt } = await pausedRun(setup)
+    const going = await setup.chat.answer(session, question, "cancel")
+    await setup.daemon.hears("session/cancel")
+    setup.daemon.end(prompt, "cancelled")
     await going.all()
     expect(going.error).toMatchObject({ code: 410, metadata: { reason: "run_ended", retryable: false } })
   })
 
-  test("is told in the words of the clients of another name", async () => {
+  test("uses the names of the configured client dialect", async () => {
     const previous = env.CLIENT_DIALECT
     try {
       env.CLIENT_DIALECT = "openrouter"
-      const play = await newConnectedIntern()
-      await parseConfigAgain(play.intern.id)
-      onTestFinished(() => parseConfigAgain(play.intern.id))
-      const { pending: requests } = await pausedRun(play)
+      const setup = await newConnectedIntern()
+      await parseConfigAgain(setup.intern.id)
+      onTestFinished(() => parseConfigAgain(setup.intern.id))
+      const { pending: requests } = await pausedRun(setup)
       expect(requests.question.name).toBe("openrouter.provide_input")
       expect(requests.chunks[0]?.model).toBe("openrouter/intern")
     } finally {
@@ -268,69 +271,69 @@ describe("a question", () => {
   })
 })
 
-describe("an answer that is not taken", () => {
-  test("unknown, of another session, wrong, given twice: each says what it is, and moves no deadline", async () => {
-    const play = await newConnectedIntern()
-    const { session, question, prompt } = await pausedRun(play)
+describe("a rejected answer", () => {
+  test("with an unknown id, of another session, invalid or repeated returns its reason and moves no deadline", async () => {
+    const setup = await newConnectedIntern()
+    const { session, question, prompt } = await pausedRun(setup)
     const unknown = { status: 404, reason: "interaction_unknown", retryable: false }
-    expect(await refused(play.chat.answer(session, "call_nothing", "allow_once"))).toMatchObject(unknown)
-    expect(await refused(play.chat.answer("another", question, "allow_once"))).toMatchObject(unknown)
-    const wrong = await refused(play.chat.answer(session, question, "maybe"))
+    expect(await refused(setup.chat.answer(session, "call_nothing", "allow_once"))).toMatchObject(unknown)
+    expect(await refused(setup.chat.answer("another", question, "allow_once"))).toMatchObject(unknown)
+    const wrong = await refused(setup.chat.answer(session, question, "maybe"))
     expect(wrong).toMatchObject({ status: 400, reason: "bad_request", retryable: false })
     expect(wrong.message).toContain("allow_once, allow_always, reject_once, cancel")
-    const going = await play.chat.answer(session, question, "allow_once")
-    expect(await refused(play.chat.answer(session, question, "allow_once"))).toMatchObject(unknown)
-    play.daemon.end(prompt)
+    const going = await setup.chat.answer(session, question, "allow_once")
+    expect(await refused(setup.chat.answer(session, question, "allow_once"))).toMatchObject(unknown)
+    setup.daemon.end(prompt)
     await going.all()
     const over = { status: 409, reason: "interaction_not_pending", retryable: false }
-    expect(await refused(play.chat.answer(session, question, "allow_once"))).toMatchObject(over)
+    expect(await refused(setup.chat.answer(session, question, "allow_once"))).toMatchObject(over)
   })
 
-  test("late: the run is cancelled by its deadline, which a rejected answer did not move", async () => {
-    const play = await newConnectedIntern()
-    const { session, question, prompt, acp } = await pausedRun(play)
-    await pass(play.object, LIMITS.questionTimeoutMs - 1_000)
-    expect(play.daemon.received.some(({ method }) => method === "session/cancel")).toBe(false)
-    await refused(play.chat.answer(session, question, "maybe"))
-    await pass(play.object, 1_000)
-    expect(paramsOf(await play.daemon.hears("session/cancel")).sessionId).toBe(acp)
-    const late = await refused(play.chat.answer(session, question, "allow_once"))
+  test("after the deadline returns 409, and an invalid answer does not move the deadline", async () => {
+    const setup = await newConnectedIntern()
+    const { session, question, prompt, acp } = await pausedRun(setup)
+    await pass(setup.object, LIMITS.questionTimeoutMs - 1_000)
+    expect(setup.daemon.received.some(({ method }) => method === "session/cancel")).toBe(false)
+    await refused(setup.chat.answer(session, question, "maybe"))
+    await pass(setup.object, 1_000)
+    expect(paramsOf(await setup.daemon.hears("session/cancel")).sessionId).toBe(acp)
+    const late = await refused(setup.chat.answer(session, question, "allow_once"))
     expect(late).toMatchObject({ status: 409, reason: "interaction_not_pending" })
-    play.daemon.end(prompt, "cancelled")
-    await play.daemon.settled()
-    const again = await play.chat.say("Again", { session_id: session })
-    play.daemon.end(await play.daemon.hears("session/prompt", 1))
+    setup.daemon.end(prompt, "cancelled")
+    await setup.daemon.settled()
+    const again = await setup.chat.say("Again", { session_id: session })
+    setup.daemon.end(await setup.daemon.hears("session/prompt", 1))
     expect((await again.all()).finish).toBe("stop")
   })
 
-  test("late by a moment that no alarm has seen: the same", async () => {
-    const play = await newConnectedIntern()
-    const { session, question } = await pausedRun(play)
+  test("after the deadline but before the alarm returns 409", async () => {
+    const setup = await newConnectedIntern()
+    const { session, question } = await pausedRun(setup)
     const at = Date.now() + LIMITS.questionTimeoutMs
     Intern.clock = () => at
-    const late = await refused(play.chat.answer(session, question, "allow_once"))
+    const late = await refused(setup.chat.answer(session, question, "allow_once"))
     expect(late).toMatchObject({ status: 409, reason: "interaction_not_pending" })
-    await play.daemon.hears("session/cancel")
+    await setup.daemon.hears("session/cancel")
   })
 
-  test("more was said than is kept: 410 attachment_failed, and a cancel frees the session", async () => {
-    const play = await newConnectedIntern()
-    const { session, question, acp } = await pausedRun(play)
-    for (let at = 0; at < 5; at++) play.daemon.text(acp, "x".repeat(60_000))
-    await play.daemon.settled()
-    const lost = await refused(play.chat.answer(session, question, "allow_once"))
+  test("returns 410 attachment_failed when output exceeds the buffer, and a cancel frees the session", async () => {
+    const setup = await newConnectedIntern()
+    const { session, question, acp } = await pausedRun(setup)
+    for (let at = 0; at < 5; at++) setup.daemon.text(acp, "x".repeat(60_000))
+    await setup.daemon.settled()
+    const lost = await refused(setup.chat.answer(session, question, "allow_once"))
     expect(lost).toMatchObject({ status: 410, reason: "attachment_failed", retryable: false })
-    const cancelled = await play.chat.answer(session, question, "cancel")
-    play.daemon.end(await play.daemon.hears("session/prompt"), "cancelled")
+    const cancelled = await setup.chat.answer(session, question, "cancel")
+    setup.daemon.end(await setup.daemon.hears("session/prompt"), "cancelled")
     expect((await cancelled.all()).error?.metadata.reason).toBe("run_ended")
-    const again = await play.chat.say("Again", { session_id: session })
-    play.daemon.end(await play.daemon.hears("session/prompt", 1))
+    const again = await setup.chat.say("Again", { session_id: session })
+    setup.daemon.end(await setup.daemon.hears("session/prompt", 1))
     expect((await again.all()).finish).toBe("stop")
   })
 })
 
-describe("a session that is busy", () => {
-  test("a prompt while it streams steers the turn: 202", async () => {
+describe("a busy session", () => {
+  test("with a streaming turn is steered by a prompt and returns 202", async () => {
     const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Go", { session_id: "s" })
     const prompt = await daemon.hears("session/prompt")
@@ -343,23 +346,23 @@ describe("a session that is busy", () => {
     expect((await reading.all()).text).toBe("softly")
   })
 
-  test("a prompt while it waits for an answer: 409 busy, with Retry-After", async () => {
-    const play = await newConnectedIntern()
-    const { session } = await pausedRun(play)
-    const busy = await refused(play.chat.say("Hello?", { session_id: session }))
+  test("with an open question returns 409 busy with Retry-After for a prompt", async () => {
+    const setup = await newConnectedIntern()
+    const { session } = await pausedRun(setup)
+    const busy = await refused(setup.chat.say("Hello?", { session_id: session }))
     expect(busy).toMatchObject({ status: 409, reason: "busy", retryable: true })
     expect(Number(busy.retryAfter)).toBeGreaterThan(200)
   })
 
-  test("more open runs than an intern holds: 503 busy", async () => {
-    const play = await newConnectedIntern()
-    for (let at = 0; at < LIMITS.openRuns; at++) await pausedRun(play)
-    const full = await refused(play.chat.say("One more"))
+  test("returns 503 busy when the intern has the maximum of open runs", async () => {
+    const setup = await newConnectedIntern()
+    for (let at = 0; at < LIMITS.openRuns; at++) await pausedRun(setup)
+    const full = await refused(setup.chat.say("One more"))
     expect(full).toMatchObject({ status: 503, reason: "busy", retryable: true })
     expect(full.retryAfter).not.toBeNull()
   })
 
-  test("more turns a minute than an intern takes: 429 rate_limited", async () => {
+  test("returns 429 rate_limited over the limit of turns per minute", async () => {
     const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Go", { session_id: "s" })
     await daemon.hears("session/prompt")
@@ -375,8 +378,8 @@ describe("a session that is busy", () => {
   })
 })
 
-describe("a client that leaves", () => {
-  test("while the run streams: it is cancelled", async () => {
+describe("a client that disconnects", () => {
+  test("cancels a streaming run", async () => {
     const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Go", { session_id: "s" })
     const prompt = await daemon.hears("session/prompt")
@@ -392,19 +395,19 @@ describe("a client that leaves", () => {
     await again.all()
   })
 
-  test("after the question was put: the run waits on", async () => {
-    const play = await newConnectedIntern()
-    const { session, question, prompt, pending: requests } = await pausedRun(play)
+  test("leaves a paused run open", async () => {
+    const setup = await newConnectedIntern()
+    const { session, question, prompt, pending: requests } = await pausedRun(setup)
     requests.leave()
-    const going = await play.chat.answer(session, question, "allow_once")
-    play.daemon.end(prompt)
+    const going = await setup.chat.answer(session, question, "allow_once")
+    setup.daemon.end(prompt)
     expect((await going.all()).finish).toBe("stop")
-    expect(play.daemon.received.some(({ method }) => method === "session/cancel")).toBe(false)
+    expect(setup.daemon.received.some(({ method }) => method === "session/cancel")).toBe(false)
   })
 })
 
-describe("what breaks", () => {
-  test("a turn that takes longer than its time is cancelled, and says so", async () => {
+describe("an interrupted turn", () => {
+  test("is cancelled at its time limit and ends with 408 timeout", async () => {
     const { chat, daemon, object } = await newConnectedIntern()
     const reading = await chat.say("Go")
     const prompt = await daemon.hears("session/prompt")
@@ -415,7 +418,7 @@ describe("what breaks", () => {
     expect(reading.error).toMatchObject({ code: 408, metadata: { reason: "timeout", retryable: true } })
   })
 
-  test("an agent that does not confirm in time: stream_severed", async () => {
+  test("ends with stream_severed when the agent does not confirm the cancellation in time", async () => {
     const { chat, daemon, object } = await newConnectedIntern()
     const reading = await chat.say("Go")
     await daemon.hears("session/prompt")
@@ -425,7 +428,7 @@ describe("what breaks", () => {
     expect(reading.error).toMatchObject({ code: 502, metadata: { reason: "stream_severed", retryable: true } })
   })
 
-  test("a daemon that is cut off and comes back in time loses nothing, and doubles nothing", async () => {
+  test("continues without lost or repeated output when the daemon reconnects in time", async () => {
     const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.say("Go")
     const prompt = await daemon.hears("session/prompt")
@@ -435,77 +438,77 @@ describe("what breaks", () => {
     daemon.cut()
     daemon.text(acp, "two ")
     await daemon.connect()
-    daemon.sayAgain()
+    daemon.resend()
     daemon.text(acp, "three")
     daemon.end(prompt)
     expect((await reading.all()).text).toBe("one two three")
   })
 
-  test("a daemon that stays away: stream_severed for who reads, nothing for who waits", async () => {
-    const play = await newConnectedIntern()
-    const paused = await pausedRun(play)
-    const reading = await play.chat.say("Go")
-    await play.daemon.hears("session/prompt", 1)
-    play.daemon.cut()
+  test("ends with stream_severed when the daemon stays away, and paused runs stay", async () => {
+    const setup = await newConnectedIntern()
+    const paused = await pausedRun(setup)
+    const reading = await setup.chat.say("Go")
+    await setup.daemon.hears("session/prompt", 1)
+    setup.daemon.cut()
     await eventually(async () => {
-      await pass(play.object, LIMITS.graceMs + 1)
-      expect((await play.object.peek()).open).toHaveLength(1)
+      await pass(setup.object, LIMITS.graceMs + 1)
+      expect((await setup.object.peek()).open).toHaveLength(1)
     })
     await reading.all()
     expect(reading.error?.metadata.reason).toBe("stream_severed")
-    await play.daemon.connect()
-    const going = await play.chat.answer(paused.session, paused.question, "allow_once")
-    play.daemon.end(paused.prompt)
+    await setup.daemon.connect()
+    const going = await setup.chat.answer(paused.session, paused.question, "allow_once")
+    setup.daemon.end(paused.prompt)
     expect((await going.all()).finish).toBe("stop")
   })
 
-  test("a daemon that starts anew: its runs are over, and its sessions are loaded", async () => {
-    const play = await newConnectedIntern()
-    const { session, question, acp } = await pausedRun(play)
-    play.daemon.cut()
-    play.daemon.restart()
-    await play.daemon.dial()
-    const over = await refused(play.chat.answer(session, question, "allow_once"))
+  test("ends when the daemon restarts, and the next prompt loads the session", async () => {
+    const setup = await newConnectedIntern()
+    const { session, question, acp } = await pausedRun(setup)
+    setup.daemon.cut()
+    setup.daemon.restart()
+    await setup.daemon.dial()
+    const over = await refused(setup.chat.answer(session, question, "allow_once"))
     expect(over).toMatchObject({ status: 409, reason: "interaction_not_pending" })
-    const again = await play.chat.say("Go on", { session_id: session })
-    expect(paramsOf(await play.daemon.hears("session/load")).sessionId).toBe(acp)
-    play.daemon.text(acp, "replayed history is not said again")
-    const prompt = await play.daemon.hears("session/prompt", 1)
-    play.daemon.text(acp, "fresh")
-    play.daemon.end(prompt)
+    const again = await setup.chat.say("Go on", { session_id: session })
+    expect(paramsOf(await setup.daemon.hears("session/load")).sessionId).toBe(acp)
+    setup.daemon.text(acp, "replayed history is not said again")
+    const prompt = await setup.daemon.hears("session/prompt", 1)
+    setup.daemon.text(acp, "fresh")
+    setup.daemon.end(prompt)
     expect((await again.all()).text).toContain("fresh")
   })
 
-  test("an object that is evicted while a question is open goes on with the answer", async () => {
-    const play = await newConnectedIntern()
-    const { session, question, prompt, acp } = await pausedRun(play)
-    play.daemon.text(acp, "kept ")
-    await play.daemon.settled()
-    await evictDurableObject(play.object)
-    const going = await play.chat.answer(session, question, "allow_once")
-    play.daemon.text(acp, "and more")
-    play.daemon.end(prompt)
+  test("continues with the answer after the object was evicted during a question", async () => {
+    const setup = await newConnectedIntern()
+    const { session, question, prompt, acp } = await pausedRun(setup)
+    setup.daemon.text(acp, "kept ")
+    await setup.daemon.settled()
+    await evictDurableObject(setup.object)
+    const going = await setup.chat.answer(session, question, "allow_once")
+    setup.daemon.text(acp, "and more")
+    setup.daemon.end(prompt)
     expect((await going.all()).text).toBe("kept and more")
   })
 
-  test("an object that dies cancels what streamed and keeps what waited", async () => {
-    const play = await newConnectedIntern()
-    const paused = await pausedRun(play)
-    const reading = await play.chat.say("Go")
-    const prompt = await play.daemon.hears("session/prompt", 1)
+  test("is cancelled when the object crashes while it streams, and kept while it is paused", async () => {
+    const setup = await newConnectedIntern()
+    const paused = await pausedRun(setup)
+    const reading = await setup.chat.say("Go")
+    const prompt = await setup.daemon.hears("session/prompt", 1)
     await abortAllDurableObjects()
     await reading.read().catch(() => undefined)
-    await play.daemon.connect()
-    expect(paramsOf(await play.daemon.hears("session/cancel")).sessionId).toBe(paramsOf(prompt).sessionId)
-    play.daemon.end(prompt, "cancelled")
-    const going = await play.chat.answer(paused.session, paused.question, "allow_once")
-    play.daemon.end(paused.prompt)
+    await setup.daemon.connect()
+    expect(paramsOf(await setup.daemon.hears("session/cancel")).sessionId).toBe(paramsOf(prompt).sessionId)
+    setup.daemon.end(prompt, "cancelled")
+    const going = await setup.chat.answer(paused.session, paused.question, "allow_once")
+    setup.daemon.end(paused.prompt)
     expect((await going.all()).finish).toBe("stop")
   })
 })
 
-describe("a daemon's connection", () => {
-  test("a newer one takes its place: 4000", async () => {
+describe("a daemon connection", () => {
+  test("is closed with 4000 by a newer one", async () => {
     const { intern, daemon, chat } = await newConnectedIntern()
     const newer = await new MockDaemon(intern).dial()
     await eventually(() => expect(daemon.closedWith).toBe(4000))
@@ -514,14 +517,14 @@ describe("a daemon's connection", () => {
     await reading.all()
   })
 
-  test("a new join token sends the daemon of the old one away: 4003, and lets it in no more", async () => {
+  test("is closed with 4003 by a new join token, and the old token returns 401", async () => {
     const { intern, daemon, workspace } = await newConnectedIntern()
     await expectJson(201, workspace.as.post(`/interns/${intern.id}/daemon/token`, { replace: true }))
     await eventually(() => expect(daemon.closedWith).toBe(4003))
     await expect(daemon.connect()).rejects.toThrow("expected 401 to be 101")
   })
 
-  test("an agent that is not installed fails the intern with what to install, and a later start mends it", async () => {
+  test("without an installed agent fails the intern with the install command, and a later ready restores it", async () => {
     const workspace = await newWorkspace()
     const intern = await newDaemonIntern(workspace)
     const daemon = new MockDaemon(intern)
@@ -543,7 +546,7 @@ describe("a daemon's connection", () => {
     await eventually(async () => expect(await read()).toMatchObject({ status: "running", last_failure_message: null }))
   })
 
-  test("a daemon that never dials in fails the intern with the command to run, and may still come", async () => {
+  test("that is never opened fails the intern with the command to run, and can be opened later", async () => {
     const workspace = await newWorkspace()
     const intern = await newDaemonIntern(workspace)
     const read = () =>
@@ -562,14 +565,14 @@ describe("a daemon's connection", () => {
     await eventually(async () => expect((await read()).status).toBe("running"))
   })
 
-  test("a gap in its numbers closes it: 4001", async () => {
+  test("is closed with 4001 by a gap in its sequence numbers", async () => {
     const { daemon } = await newConnectedIntern()
     daemon.skip()
     daemon.text("acp-0", "lost before this")
     await eventually(() => expect(daemon.closedWith).toBe(4001))
   })
 
-  test("is told what it needs, and no more than it needs", async () => {
+  test("receives its configuration", async () => {
     const { daemon, intern } = await newConnectedIntern()
     expect(daemon.welcome?.config).toMatchObject({
       intern_id: intern.id,
@@ -581,7 +584,7 @@ describe("a daemon's connection", () => {
     expect(String(daemon.welcome?.config["api_key"])).toMatch(/^sk-gw-v1-/)
   })
 
-  test("is not there: 502 intern_unreachable, once the patience is over", async () => {
+  test("that is lost returns 502 intern_unreachable after the wait", async () => {
     const { daemon, chat } = await newConnectedIntern()
     daemon.cut()
     Intern.timer = { ...timer, within: () => Promise.resolve(undefined) }
@@ -594,17 +597,17 @@ describe("a daemon's connection", () => {
   })
 })
 
-test("a question whose time is over leaves nothing behind but its name", async () => {
-  const play = await newConnectedIntern()
-  const { session, question, prompt } = await pausedRun(play)
-  await pass(play.object, LIMITS.questionTimeoutMs)
-  play.daemon.end(prompt, "cancelled")
-  await play.daemon.settled()
-  await runInDurableObject(play.object, async (_, state) => {
+test("an expired question leaves no open records", async () => {
+  const setup = await newConnectedIntern()
+  const { session, question, prompt } = await pausedRun(setup)
+  await pass(setup.object, LIMITS.questionTimeoutMs)
+  setup.daemon.end(prompt, "cancelled")
+  await setup.daemon.settled()
+  await runInDurableObject(setup.object, async (_, state) => {
     expect([...state.storage.sql.exec("SELECT 1 FROM runs WHERE is_open = 1")]).toEqual([])
     expect([...state.storage.sql.exec("SELECT 1 FROM questions WHERE is_pending = 1")]).toEqual([])
     expect([...state.storage.sql.exec("SELECT 1 FROM kept")]).toEqual([])
     expect(await state.storage.getAlarm()).toBeNull()
   })
-  expect(await refused(play.chat.answer(session, question, "allow_once"))).toMatchObject({ status: 409 })
+  expect(await refused(setup.chat.answer(session, question, "allow_once"))).toMatchObject({ status: 409 })
 })

@@ -5,7 +5,7 @@ import { Intern } from "../../durable-objects/intern/intern.ts"
 import { openInternKey } from "../../src/interns/intern-key.ts"
 import { UNLIMITED_NANO } from "../../src/ledger/limits.ts"
 import { scheduleScope } from "../../src/ledger/scopes.ts"
-import { newWorld, result, text, messageOf, wellBehaved } from "../mcp/server.ts"
+import { newSetup, result, text, messageOf, wellBehaved } from "../mcp/server.ts"
 import { playReceivers } from "../observability/receiver.ts"
 import { newConnectedIntern } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
@@ -14,7 +14,7 @@ import { chunk, DONE, good, mockProvider, sse, usageChunk } from "../support/pla
 import { runs } from "../support/runs.ts"
 import { client, expectJson, newWorkspace, operatorClient, type TestClient, type Workspace } from "../support/world.ts"
 
-/** What a call of played/flat costs, in nano-USD. */
+/** The cost of a call of played/flat in nano-USD. */
 const CENT = 10_000_000
 const DAY_MS = 24 * 3_600_000
 const REFUSED = "The turn failed: This request needs up to"
@@ -37,8 +37,8 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** A model that calls a tool until it was called as often as the last prompt says: `3 rounds` are three calls. */
-function playRounds() {
+/** A model that calls a tool as often as the last prompt states: `3 rounds` makes three calls of the model. */
+function respondWithRounds() {
   mockProvider(({ body }) => {
     const messages = body["messages"] as { role: string; content: unknown }[]
     const last = messages.findLastIndex(({ role }) => role === "user")
@@ -72,7 +72,7 @@ function schedulesOf({ as, ledger }: Workspace, id: string) {
         expect(read.session.status).toBe("idle")
         return read.session
       }),
-    /** Nano-USD of today, by the ledger. */
+    /** Nano-USD spent today according to the ledger. */
     spent: async (schedule: string) => {
       const limit = {
         scope: scheduleScope(schedule),
@@ -95,8 +95,8 @@ async function drifts({ organizationId }: Workspace) {
 }
 
 describe("the daily limit of a schedule", () => {
-  test("ends a run under way at the limit, with a reason that names it, and the next run does not start", async () => {
-    playRounds()
+  test("ends an open run with an error that names it, and prevents the next run until the reset", async () => {
+    respondWithRounds()
     const { add, start, ended, spent, chat } = await embeddedIntern(await newWorkspace())
     const { id } = await add("9 rounds", 0.03)
     const { last_session_id: session } = await start(id)
@@ -108,14 +108,14 @@ describe("the daily limit of a schedule", () => {
     expect(error?.message).toContain("wait for its reset at 2031-01-07T00:00:00.000Z")
     expect(await spent(id)).toBe(3 * CENT)
     expect((await start(id)).last_error).toBe("Its runs of this UTC day have cost 0.03 of 0.03 USD.")
-    // The limit is of the schedule, not of its intern.
+    // The limit applies to the schedule, not to its intern.
     expect((await (await chat.say("2 rounds")).all()).finish).toBe("stop")
     expect(await spent(id)).toBe(3 * CENT)
     vi.setSystemTime(Date.now() + DAY_MS)
     expect((await start(id)).last_error).toBeNull()
   })
 
-  test("is refused where it would be nothing in nano-dollars, or too large to count", async () => {
+  test("is rejected when it rounds to zero nano-dollars or is too large", async () => {
     const { workspace, id, add } = await embeddedIntern(await newWorkspace())
     const path = `/interns/${id}/schedules`
     const rule = "daily_limit_usd: must be from 0.000000001 to 1000000 USD, or null for no limit."
@@ -133,8 +133,8 @@ describe("the daily limit of a schedule", () => {
     }
   })
 
-  test("counts what runs cost before it was set, lower or higher, while a run is under way", async () => {
-    playRounds()
+  test("counts what runs cost before it was set, lowered or raised", async () => {
+    respondWithRounds()
     const { add, change, start, ended, spent } = await embeddedIntern(await newWorkspace())
     const { id } = await add("4 rounds", null)
     expect((await ended((await start(id)).last_session_id)).last_error).toBeNull()
@@ -148,8 +148,8 @@ describe("the daily limit of a schedule", () => {
     expect(await spent(id)).toBe(10 * CENT)
   })
 
-  test("bounds tools of MCP servers", async () => {
-    const server = await newWorld(
+  test("covers MCP tools", async () => {
+    const server = await newSetup(
       (received) => {
         if (received.body === "") return wellBehaved(received)
         const { id, method } = messageOf(received)
@@ -170,17 +170,17 @@ describe("the daily limit of a schedule", () => {
     expect(await spent(id)).toBeLessThan(0.4 * 1e9)
   })
 
-  describe("of an agent on a machine", () => {
+  describe("with a daemon's agent", () => {
     async function machineIntern() {
       const { workspace, intern, daemon, chat } = await newConnectedIntern()
-      const own = client((await openInternKey(env, workspace, intern.id)).key)
-      const spend = (as: TestClient = own) => as.chat("played/flat", "Hi", { play: good("Hello there") })
+      const internClient = client((await openInternKey(env, workspace, intern.id)).key)
+      const spend = (as: TestClient = internClient) => as.chat("played/flat", "Hi", { play: good("Hello there") })
       const refusal = async () =>
         (await expectJson<{ error: { message: string; metadata: { reason: string } } }>(402, spend())).error
-      return { workspace, daemon, chat, own, spend, refusal, ...schedulesOf(workspace, intern.id) }
+      return { workspace, daemon, chat, own: internClient, spend, refusal, ...schedulesOf(workspace, intern.id) }
     }
 
-    test("refuses the calls of its key while a run is under way, and no others", async () => {
+    test("rejects calls of the intern's key during a run, and no others", async () => {
       const { workspace, daemon, add, start, ended, spend, refusal, spent } = await machineIntern()
       const { id } = await add("Go", 0.025)
       expect((await spend()).status).toBe(200)
@@ -198,7 +198,7 @@ describe("the daily limit of a schedule", () => {
       expect(await drifts(workspace)).toEqual([])
     })
 
-    test("holds a run whose schedule is deleted meanwhile, and lets it go on where the limit is raised", async () => {
+    test("still applies to a run whose schedule is deleted, and a raised limit lets the run continue", async () => {
       const { daemon, add, change, remove, start, spend, refusal, spent } = await machineIntern()
       const { id } = await add("Go", 0.01)
       await start(id)
@@ -234,8 +234,8 @@ describe("the daily limit of a schedule", () => {
     { weight: 1, arbitrary: fc.constant({ is: "tomorrow" as const }) },
   )
 
-  test("is never passed, and exact, in any order of runs of two schedules, chats, changes and days", async () => {
-    playRounds()
+  test("is exact and never exceeded in any order of runs of two schedules, chats, changes and days", async () => {
+    respondWithRounds()
     await fc.assert(
       fc.asyncProperty(cents, fc.array(step, { minLength: 1, maxLength: 10 }), async (limit, steps) => {
         const usd = (amount: number | null) => (amount === null ? null : amount / 100)

@@ -57,16 +57,16 @@ async function newIntern(model = "sim/agent") {
   return { workspace, id, chat, path, read, inBackground, becomes, object: internObject(id) }
 }
 
-/** All that the agent said: a read in the middle of a turn splits its text. */
+/** All text of the agent: a read during a turn splits its text. */
 const textOf = ({ data }: Transcript) => data.map(({ kind, text = "" }) => (kind === "text" ? text : "")).join("")
 const kinds = ({ data }: Transcript) => data.map(({ kind }) => kind)
 
 describe("the sessions of an intern", () => {
-  test("list what was asked, newest first, with usage, and the transcript has all of it in order", async () => {
+  test("are listed from newest to oldest with usage, and the transcript has every entry in order", async () => {
     const { workspace, id, chat, read } = await newIntern()
     await (await chat.say("Hello there", { session_id: "one" })).all()
-    const asked = await (await chat.say("$ echo hi", { session_id: "two" })).all()
-    await (await chat.answer("two", asked.question.id, "allow_once")).all()
+    const first = await (await chat.say("$ echo hi", { session_id: "two" })).all()
+    await (await chat.answer("two", first.question.id, "allow_once")).all()
     type Page = { data: Session[]; has_more: boolean; next_cursor?: string }
     const page = await expectJson<Page>(200, workspace.as.get(`/interns/${id}/sessions?limit=1`))
     expect(page).toMatchObject({ has_more: true, data: [{ id: "two", title: "$ echo hi", origin: "chat", turns: 1 }] })
@@ -84,7 +84,7 @@ describe("the sessions of an intern", () => {
     expect(after).toMatchObject({ has_more: true, data: [{ kind: "text" }] })
   })
 
-  test("a session that failed says why, and a deleted one is gone", async () => {
+  test("report the reason of a failure, and return 404 after deletion", async () => {
     const { workspace, chat, path, read } = await newIntern("sim/status-400")
     await (await chat.say("Hello", { session_id: "s" })).all()
     expect((await read("s")).session.last_error).toMatchObject({ reason: "turn_failed" })
@@ -92,7 +92,7 @@ describe("the sessions of an intern", () => {
     await expectJson(404, workspace.as.get(path("s")))
   })
 
-  test("belong to who made the intern: the key of another user reads none", async () => {
+  test("return 403 to a key of another user than the intern's creator", async () => {
     const { workspace, id, path, chat } = await newIntern()
     await (await chat.say("Hello", { session_id: "s" })).all()
     const stranger = await newMember(workspace, "user_next_door")
@@ -102,7 +102,7 @@ describe("the sessions of an intern", () => {
   })
 })
 
-/** A background turn of an agent that the test plays, which waits for an answer. */
+/** A background turn of an agent simulated by the test, paused on a question. */
 async function pausedInBackground() {
   const workspace = await newWorkspace()
   const intern = await newDaemonIntern(workspace)
@@ -128,17 +128,17 @@ async function pausedInBackground() {
 }
 
 describe("a standing permission", () => {
-  test("is valid for its session, is listed, and is revoked", async () => {
+  test("applies to its session, is listed and can be revoked", async () => {
     const { workspace, path, chat } = await newIntern()
-    const ask = async (text: string, session: string) => (await chat.say(text, { session_id: session })).all()
+    const send = async (text: string, session: string) => (await chat.say(text, { session_id: session })).all()
     const at = (session: string, query = "") => `${path(session)}/permissions${query}`
     const list = async (session: string) =>
       (await expectJson<{ data: object[] }>(200, workspace.as.get(at(session)))).data
-    const asked = await ask("$ echo one", "s")
-    await (await chat.answer("s", asked.question.id, "allow_always")).all()
+    const first = await send("$ echo one", "s")
+    await (await chat.answer("s", first.question.id, "allow_always")).all()
     expect(await list("s")).toEqual([{ operation: "shell", decision: "allow" }])
-    expect((await ask("$ echo two", "s")).finish).toBe("stop")
-    const other = await ask("$ echo three", "other")
+    expect((await send("$ echo two", "s")).finish).toBe("stop")
+    const other = await send("$ echo three", "other")
     expect(other.finish).toBe("tool_calls")
     expect(await list("other")).toEqual([])
     await (await chat.answer("other", other.question.id, "reject_always")).all()
@@ -146,18 +146,18 @@ describe("a standing permission", () => {
     expect(await expectJson(200, workspace.as.delete(at("s", "?operation=mail/send")))).toEqual({ revoked: 0 })
     expect(await expectJson(200, workspace.as.delete(at("s", "?operation=shell")))).toEqual({ revoked: 1 })
     expect(await list("s")).toEqual([])
-    expect((await ask("$ echo four", "s")).finish).toBe("tool_calls")
+    expect((await send("$ echo four", "s")).finish).toBe("tool_calls")
     expect(await expectJson(200, workspace.as.delete(at("other")))).toEqual({ revoked: 1 })
     await expectJson(404, workspace.as.get(at("unknown")))
     await expectJson(404, workspace.as.delete(at("unknown")))
   })
 })
 
-describe("a standing permission of an agent on a machine", () => {
-  test("counts for the same command of its session: the agent gets it for once, each time", async () => {
+describe("a standing permission of a daemon's agent", () => {
+  test("applies to the same command in its session, and the agent gets allow_once each time", async () => {
     const { daemon, prompt, acp, question, chat, intern } = await pausedInBackground()
     const path = `/interns/${intern.id}/sessions/s/permissions`
-    const ask = (id: string, command: string, session = acp) => {
+    const requestPermission = (id: string, command: string, session = acp) => {
       const toolCall = { toolCallId: id, title: command, kind: "execute", rawInput: { command } }
       const options = ["allow_once", "allow_always", "reject_once"].map((kind) => ({
         optionId: kind,
@@ -178,7 +178,7 @@ describe("a standing permission of an agent on a machine", () => {
       202,
       intern.as.post(`/interns/${intern.id}/questions/${question}`, { session_id: "s", content: "allow_once" }),
     )
-    ask("first", "make deploy")
+    requestPermission("first", "make deploy")
     await expectJson(
       202,
       intern.as.post(`/interns/${intern.id}/questions/${await waitsFor("s")}`, {
@@ -192,22 +192,22 @@ describe("a standing permission of an agent on a machine", () => {
     })
     await crashIntern(intern.id)
     await daemon.dial()
-    ask("again", "make deploy")
+    requestPermission("again", "make deploy")
     expect(await daemon.answerTo("again")).toEqual(once)
-    // Not for another command, however it begins, and not for another session.
-    ask("other", "make deploy; rm -rf /")
+    // Not for another command with the same beginning, and not for another session.
+    requestPermission("other", "make deploy; rm -rf /")
     const other = await waitsFor("s")
     expect(daemon.answersTo("other")).toEqual([])
     const reading = await chat.say("Go", { session_id: "t" })
     const second = await daemon.hears("session/prompt", 1)
-    ask("elsewhere", "make deploy", paramsOf(second).sessionId)
+    requestPermission("elsewhere", "make deploy", paramsOf(second).sessionId)
     expect((await reading.all()).finish).toBe("tool_calls")
     await expectJson(
       202,
       intern.as.post(`/interns/${intern.id}/questions/${other}`, { session_id: "s", content: "reject_once" }),
     )
     expect(await expectJson(200, intern.as.delete(`${path}?operation=make%20deploy`))).toEqual({ revoked: 1 })
-    ask("revoked", "make deploy")
+    requestPermission("revoked", "make deploy")
     await waitsFor("s")
     expect(daemon.answersTo("revoked")).toEqual([])
     daemon.end(prompt)
@@ -215,7 +215,7 @@ describe("a standing permission of an agent on a machine", () => {
 })
 
 describe("a background turn", () => {
-  test("returns its session at once, goes on without a client, and its result is in the transcript", async () => {
+  test("returns its session immediately, continues without a client and writes its result to the transcript", async () => {
     const { inBackground, becomes } = await newIntern()
     const response = await inBackground("$ echo done > out.txt; cat out.txt")
     expect(response.headers.get("preference-applied")).toBe("respond-async")
@@ -227,7 +227,7 @@ describe("a background turn", () => {
     expect(transcript.session.usage?.total_tokens).toBeGreaterThan(0)
   })
 
-  test("waits for an answer for hours, which is given by id, and goes on", async () => {
+  test("waits for hours for an answer by id, and continues", async () => {
     const { workspace, id, inBackground, becomes, object } = await newIntern()
     await expectJson(202, inBackground("$ echo asked", { session_id: "s", approval_mode: "manual" }))
     const { session } = await becomes("s", "waiting")
@@ -246,7 +246,7 @@ describe("a background turn", () => {
     expect(textOf(done)).toContain("asked")
   })
 
-  test("goes on after its object died in the middle", async () => {
+  test("continues after its object crashed", async () => {
     const { inBackground, becomes, object } = await newIntern()
     await expectJson(202, inBackground("$ sleep 2; echo survived", { session_id: "s" }))
     await abortAllDurableObjects()
@@ -257,7 +257,7 @@ describe("a background turn", () => {
     expect(textOf(done)).toContain("survived")
   })
 
-  test("is cancelled by its session, and steered by a chat", async () => {
+  test("is cancelled through its session, and steered by a chat", async () => {
     const { workspace, id, path, chat, inBackground, becomes } = await newIntern("sim/slow")
     await expectJson(202, inBackground("A long one", { session_id: "s" }))
     expect((await chat.say("More", { session_id: "s" })).response.status).toBe(202)
@@ -273,7 +273,7 @@ describe("a background turn", () => {
 })
 
 describe("a background turn of a daemon's agent", () => {
-  test("goes on when a client that read along leaves", async () => {
+  test("continues when a connected client disconnects", async () => {
     const { daemon, prompt, acp, session, question, chat, intern } = await pausedInBackground()
     const reader = await chat.answer("s", question, "allow_once")
     daemon.text(acp, "Half")
@@ -285,7 +285,7 @@ describe("a background turn of a daemon's agent", () => {
     await eventually(async () => expect(await session()).toMatchObject({ status: "idle", last_error: null }))
   })
 
-  test("has all that its agent said in its transcript, although the object slept in the middle", async () => {
+  test("has all output in its transcript although the object was evicted during the turn", async () => {
     const { daemon, prompt, acp, question, chat, intern, session } = await pausedInBackground()
     ;(await chat.answer("s", question, "allow_once")).leave()
     await eventually(async () => expect((await internObject(intern.id).peek()).attached).toEqual([]))
@@ -298,11 +298,11 @@ describe("a background turn of a daemon's agent", () => {
     await eventually(async () => expect((await session()).status).toBe("idle"))
     const path = `/interns/${intern.id}/sessions/s`
     const { data } = await expectJson<Transcript>(200, intern.as.get(path))
-    const said = data.filter(({ kind }) => kind === "text").map(({ text }) => text)
-    expect(said).toEqual(["Said before. ", "Said after."])
+    const texts = data.filter(({ kind }) => kind === "text").map(({ text }) => text)
+    expect(texts).toEqual(["Said before. ", "Said after."])
   })
 
-  test("ends when its daemon is lost together with the object and does not come back", async () => {
+  test("ends with stream_severed when daemon and object are lost and the daemon does not return", async () => {
     const { daemon, session, question, chat, intern } = await pausedInBackground()
     const reader = await chat.answer("s", question, "allow_once")
     reader.leave()
@@ -324,7 +324,7 @@ describe("a schedule", () => {
   const create = (as: TestClient, id: string, more: Record<string, unknown> = {}, status = 201) =>
     expectJson<Schedule>(status, as.post(`/interns/${id}/schedules`, { ...rule, ...more }))
 
-  test("runs in self-drive at its time, once, in a session of its own", async () => {
+  test("runs once at its time, in self-drive and in a new session", async () => {
     const { workspace, id, object, becomes } = await newIntern()
     const { next_run_at: next, id: schedule } = await create(workspace.as, id)
     expect(new Date(next).getUTCMinutes()).toBe(0)
@@ -346,7 +346,7 @@ describe("a schedule", () => {
     await expectJson(400, workspace.as.get(`/interns/${id}/sessions?origin=else`))
   })
 
-  test("has its limit anew each day, also where all runs are in one session", async () => {
+  test("resets its limit each day, also with one session for all runs", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2031, 0, 6, 12) })
     onTestFinished(() => void vi.useRealTimers())
     Intern.clock = () => Date.now()
@@ -371,7 +371,7 @@ describe("a schedule", () => {
     expect((await run()).error).toMatch(/^Its runs of this UTC day have cost/)
   })
 
-  test("stops at its daily limit, says why, and can be paused, run by hand and deleted", async () => {
+  test("stops at its daily limit with the reason, and can be paused, run manually and deleted", async () => {
     const { workspace, id, becomes } = await newIntern()
     const { id: schedule } = await create(workspace.as, id)
     const path = `/interns/${id}/schedules/${schedule}`
@@ -386,7 +386,7 @@ describe("a schedule", () => {
     await expectJson(404, workspace.as.post(`${path}/run`, undefined))
   })
 
-  test("is refused with what to change: too often, no cron expression, no time zone, too many", async () => {
+  test("is rejected for a short interval, an invalid cron expression or time zone, and beyond 20 schedules", async () => {
     const { workspace, id } = await newIntern()
     for (const wrong of [{ cron: "*/2 * * * *" }, { cron: "every morning" }, { timezone: "Mars/Olympus" }]) {
       expect(await create(workspace.as, id, wrong, 400)).toMatchObject({
@@ -399,14 +399,14 @@ describe("a schedule", () => {
 })
 
 describe("the files of an embedded intern", () => {
-  test("are written, listed, read, published and deleted from outside", async () => {
+  test("are written, listed, read, published and deleted through the API", async () => {
     const { workspace, id, chat } = await newIntern()
     const at = (path: string) => `/interns/${id}/files/content?path=${encodeURIComponent(path)}`
     await expectJson(200, workspace.as.call("PUT", at("notes/in.txt"), "from outside"))
-    const said = await (
+    const texts = await (
       await chat.say("$ cat notes/in.txt > copy.txt; cat copy.txt", { approval_mode: "self-drive" })
     ).all()
-    expect(said.text).toContain("from outside")
+    expect(texts.text).toContain("from outside")
     expect(await expectJson(200, workspace.as.get(`/interns/${id}/files`))).toEqual({
       data: [
         { path: "/home/intern/copy.txt", bytes: 12 },
@@ -436,19 +436,19 @@ describe("the webhook of an intern", () => {
     await runDurableObjectAlarm(object)
   }
 
-  test("receives questions and ends, signed, in order, and again after an outage with the same ids", async () => {
+  test("receives signed events in order, and after an outage again with the same ids", async () => {
     const { workspace, id, chat, object } = await newIntern()
     const receiver = newReceiver(() => new Response("down", { status: 503 }))
     const path = `/interns/${id}/webhook`
     type Set = { signing_secret: string }
     const { signing_secret: secret } = await expectJson<Set>(200, workspace.as.put(path, { url: receiver.url }))
     expect(secret).toMatch(/^whsec_/)
-    const asked = await (await chat.say("$ echo hi", { session_id: "s" })).all()
+    const first = await (await chat.say("$ echo hi", { session_id: "s" })).all()
     await eventually(async () => {
       await runDurableObjectAlarm(object)
       expect(receiver.got.length).toBeGreaterThan(0)
     })
-    await (await chat.answer("s", asked.question.id, "allow_once")).all()
+    await (await chat.answer("s", first.question.id, "allow_once")).all()
     expect(await expectJson(200, workspace.as.get(path))).toMatchObject({
       backlog: 3,
       last_error: "The receiver answered 503.",
@@ -478,7 +478,7 @@ describe("the webhook of an intern", () => {
     await expectJson(404, workspace.as.get(path))
   })
 
-  test("is told of a question that nobody answered", async () => {
+  test("receives question.expired for an unanswered question", async () => {
     const { workspace, id, chat, object } = await newIntern()
     const receiver = newReceiver()
     await expectJson(200, workspace.as.put(`/interns/${id}/webhook`, { url: receiver.url }))
@@ -491,7 +491,7 @@ describe("the webhook of an intern", () => {
     })
   })
 
-  test("only has a public https address, and no secret of it is stored in clear", async () => {
+  test("accepts only a public https URL, and its secret is not stored in plain text", async () => {
     const { workspace, id, object } = await newIntern()
     const path = `/interns/${id}/webhook`
     for (const url of ["http://example.com/", "https://10.0.0.1/", "https://user:pw@example.com/", "ftp://x.test/"]) {

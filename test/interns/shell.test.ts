@@ -11,7 +11,7 @@ async function run(command: string, fetch: ShellFetch = () => Promise.reject(new
   return runShell(disk, { command, env: {}, signal: AbortSignal.timeout(20_000), fetch })
 }
 
-/** Redirects once, where that is wanted. */
+/** Redirects once unless followRedirects is set. */
 const redirecting: ShellFetch = (url, { followRedirects = true, body } = {}) => {
   const answer = followRedirects
     ? { status: 200, body: text(`héllo ${typeof body === "string" ? body : ""}`) }
@@ -19,7 +19,7 @@ const redirecting: ShellFetch = (url, { followRedirects = true, body } = {}) => 
   return Promise.resolve({ url, statusText: "", headers: { location: "/next" }, ...answer })
 }
 
-test("curl follows redirects with -L only, alone or among other letters", async () => {
+test("curl follows redirects only with -L, alone or combined with other flags", async () => {
   expect(await run("curl -s https://example.com/", redirecting)).toBe("moved")
   expect(await run("curl -s -o /dev/null -w '%{http_code}' https://example.com/", redirecting)).toContain("302")
   for (const flag of ["-L", "-sL", "-sSL", "-Ls", "--location"]) {
@@ -27,27 +27,27 @@ test("curl follows redirects with -L only, alone or among other letters", async 
   }
 })
 
-test("curl takes its body from a pipe and writes into the folder of the command", async () => {
+test("curl reads its body from a pipe and writes into the current folder", async () => {
   expect(await run("echo -n wörld | curl -sL -d @- https://example.com/", redirecting)).toBe("héllo wörld")
   expect(
     await run("mkdir -p a && cd a && curl -sL -o out https://example.com/ && cat /home/intern/a/out", redirecting),
   ).toBe("héllo ")
 })
 
-test("there is a /tmp, and what a command leaves there is gone with it", async () => {
+test("/tmp exists during a command", async () => {
   expect(await run("echo x > /tmp/a && cat /tmp/a && echo $TMPDIR")).toBe("x\n/tmp\n")
 })
 
-test("ordinary loops run to their end, and endless ones do not", async () => {
+test("finite loops complete, and endless ones are stopped", async () => {
   expect(await run("n=0; while [ $n -lt 20000 ]; do n=$((n+1)); done; echo $n")).toBe("20000\n")
   expect(await run("while true; do :; done")).toContain("(exit code")
 })
 
-test("what the shell does not have or allow is said to its user, not to developers of its library", async () => {
+test("errors about missing commands and limits name the shell, not its library", async () => {
   for (const name of ["tar", "sqlite3"]) {
-    const said = await run(`${name} --version`)
-    expect(said).toContain(`${name}: command not found: this shell has none.`)
-    expect(said).not.toMatch(/browser|bundle|Exclude/)
+    const output = await run(`${name} --version`)
+    expect(output).toContain(`${name}: command not found: this shell has none.`)
+    expect(output).not.toMatch(/browser|bundle|Exclude/)
   }
   expect(await run("f() { f; }; f")).toMatch(/recursion depth .* exceeded\. It is a limit of this shell/)
   expect(await run("while true; do :; done")).not.toContain("executionLimits")

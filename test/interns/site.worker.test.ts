@@ -12,7 +12,7 @@ import { RATE_LIMIT } from "../support/rate-limit.ts"
 import { internObject } from "../support/intern-object.ts"
 import { isSite } from "../../src/interns/site.ts"
 import { grantOf } from "../../src/interns/tokens.ts"
-import { AcpClient, askSite, siteOf } from "../support/acp-client.ts"
+import { AcpClient, requestSite, siteOf } from "../support/acp-client.ts"
 import { newDaemonIntern, paramsOf, MockDaemon } from "../support/daemon.ts"
 import { internChat, refused } from "../support/intern-chat.ts"
 import { type TestClient, newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
@@ -29,7 +29,7 @@ async function newIntern(model: string) {
   return { workspace, id, object: internObject(id), site: await siteOf(workspace.as, id) }
 }
 
-/** A running intern of a daemon that the test plays, which answers what it is told to. */
+/** A running intern with a simulated daemon. */
 async function newConnectedIntern() {
   const workspace = await newWorkspace()
   const intern = await newDaemonIntern(workspace)
@@ -51,7 +51,7 @@ async function requestedMidway(site: Awaited<ReturnType<typeof siteOf>>, daemon:
 }
 
 test.each(["interns.example.com", "Interns.Example.COM", "interns.example.com.", ".interns.example.com"])(
-  "the domain %s is one domain, however it is written",
+  "the domain %s is normalized",
   (INTERN_DOMAIN) => {
     const scoped = { ...env, INTERN_DOMAIN }
     expect(internDomain(scoped)).toBe("interns.example.com")
@@ -72,9 +72,9 @@ const attachments = async (workspace: Workspace) => {
 }
 
 describe("the hostname of an intern", () => {
-  test("tells who is there and where it speaks ACP, to its token", async () => {
+  test("returns its identity and ACP endpoint for its token", async () => {
     const { id, site } = await newIntern("sim/echo")
-    const answer = await askSite(site, "/")
+    const answer = await requestSite(site, "/")
     expect(answer.headers.get("cache-control")).toBe("no-store")
     expect(answer.headers.get("x-request-id")).toMatch(/^req-/)
     expect(await expectJson(200, answer)).toEqual({
@@ -85,26 +85,26 @@ describe("the hostname of an intern", () => {
       protocol_version: 1,
       endpoint: `${site.origin.replace("http", "ws")}/acp`,
     })
-    expect((await refusal(400, askSite(site, "/acp"))).message).toContain("WebSocket")
+    expect((await refusal(400, requestSite(site, "/acp"))).message).toContain("WebSocket")
   })
 
-  test("gives one answer for an unknown hostname and for a wrong token, and none without one", async () => {
+  test("returns the same 401 for an unknown hostname and for a wrong token", async () => {
     const { workspace, site } = await newIntern("sim/echo")
     const other = await newIntern("sim/echo")
     const nowhere = "http://nobody-00000000.interns.localhost"
     const answers = await Promise.all([
-      refusal(401, askSite({ ...site, origin: nowhere }, "/")),
-      refusal(401, askSite({ ...site, token: "intern-access-guess" }, "/")),
-      refusal(401, askSite({ ...site, token: other.site.token }, "/acp", { headers: { upgrade: "websocket" } })),
-      refusal(401, askSite({ ...site, token: workspace.key }, "/")),
-      refusal(401, askSite({ ...site, origin: site.origin.replace("//", "//x.") }, "/")),
+      refusal(401, requestSite({ ...site, origin: nowhere }, "/")),
+      refusal(401, requestSite({ ...site, token: "intern-access-guess" }, "/")),
+      refusal(401, requestSite({ ...site, token: other.site.token }, "/acp", { headers: { upgrade: "websocket" } })),
+      refusal(401, requestSite({ ...site, token: workspace.key }, "/")),
+      refusal(401, requestSite({ ...site, origin: site.origin.replace("//", "//x.") }, "/")),
     ])
     expect(new Set(answers.map(({ message }) => message)).size).toBe(1)
-    expect((await refusal(401, askSite(site, "/", { headers: { authorization: "" } }))).message).toContain("Bearer")
-    expect((await askSite({ ...site, origin: `${site.origin}.` }, "/")).status).toBe(200)
+    expect((await refusal(401, requestSite(site, "/", { headers: { authorization: "" } }))).message).toContain("Bearer")
+    expect((await requestSite({ ...site, origin: `${site.origin}.` }, "/")).status).toBe(200)
   })
 
-  test("serves nothing else of the gateway, and the gateway's hostname nothing of it", async () => {
+  test("serves no other route of the gateway, and the gateway's hostname does not serve ACP", async () => {
     const { workspace, id, site } = await newIntern("sim/echo")
     const asOwner = { ...site, token: workspace.key }
     for (const path of [
@@ -115,40 +115,40 @@ describe("the hostname of an intern", () => {
       "/auth",
       "/scim/v2/Users",
     ]) {
-      expect((await askSite(asOwner, path)).status, path).toBe(404)
+      expect((await requestSite(asOwner, path)).status, path).toBe(404)
     }
-    expect((await askSite(asOwner, "/api/v1/chat/completions", { method: "POST" })).status).toBe(404)
+    expect((await requestSite(asOwner, "/api/v1/chat/completions", { method: "POST" })).status).toBe(404)
     for (const origin of ["http://gateway.test", "http://eu.localhost", "http://interns.localhost"]) {
-      expect((await askSite({ ...site, origin }, "/acp")).status, origin).toBe(404)
+      expect((await requestSite({ ...site, origin }, "/acp")).status, origin).toBe(404)
     }
   })
 
-  test("serves a running intern alone, of an organization in the programme", async () => {
+  test("returns 409 for a stopped intern and 404 for an organization without interns", async () => {
     const { workspace, id, site } = await newIntern("sim/echo")
     await expectJson(200, workspace.as.post(`/interns/${id}/suspend`, undefined))
-    expect((await refusal(409, askSite(site, "/"))).reason).toBe("intern_not_running")
-    expect((await refusal(409, askSite(site, "/acp", { headers: { upgrade: "websocket" } }))).reason).toBe(
+    expect((await refusal(409, requestSite(site, "/"))).reason).toBe("intern_not_running")
+    expect((await refusal(409, requestSite(site, "/acp", { headers: { upgrade: "websocket" } }))).reason).toBe(
       "intern_not_running",
     )
     await expectJson(
       200,
       operatorClient.patch(`/organizations/${workspace.organizationId}`, { interns_programme: false }),
     )
-    expect((await refusal(404, askSite(site, "/"))).reason).toBe("not_found")
+    expect((await refusal(404, requestSite(site, "/"))).reason).toBe("not_found")
   })
 
-  test("gets a token that is valid out of an address that tries tokens without end", async () => {
+  test("returns 429 to an address that tries many tokens, but not for a valid token", async () => {
     const { site } = await newIntern("sim/echo")
     const headers = { "cf-connecting-ip": `203.0.113.7-${crypto.randomUUID()}` }
     const from = async (token: string, origin = site.origin) => {
-      const answer = await askSite({ origin, token }, "/", {
+      const answer = await requestSite({ origin, token }, "/", {
         headers: { ...headers, authorization: `Bearer ${token}` },
       })
       await answer.text()
       return answer.status
     }
     const statuses = new Set<number>()
-    // Twice the limit: a minute may end in between, and with it the count.
+    // Twice the limit: the minute may end in between and reset the count.
     for (let at = 0; at <= 2 * RATE_LIMIT && !statuses.has(429); at += 50) {
       const tries = Array.from({ length: 50 }, () => from(`intern-access-${crypto.randomUUID()}`))
       for (const status of await Promise.all(tries)) statuses.add(status)
@@ -159,16 +159,16 @@ describe("the hostname of an intern", () => {
     expect(await from(site.token)).toBe(200)
   }, 30_000)
 
-  test("every connection is in the audit log", async () => {
+  test("records every ACP connection in the audit log", async () => {
     const { workspace, id, site } = await newIntern("sim/echo")
     await AcpClient.connect(site)
-    await askSite({ ...site, token: "wrong" }, "/acp", { headers: { upgrade: "websocket" } })
+    await requestSite({ ...site, token: "wrong" }, "/acp", { headers: { upgrade: "websocket" } })
     const log = await attachments(workspace)
     expect(log).toEqual([expect.objectContaining({ resource_id: id, key_label: "client of ada" })])
     expect(JSON.stringify(log)).not.toContain(site.token)
   })
 
-  test("takes the token of a page among the subprotocols, and chooses acp", async () => {
+  test("takes the token from the subprotocols, and selects acp", async () => {
     const { site } = await newIntern("sim/echo")
     const front = (exports as unknown as { default: Fetcher }).default
     const connect = (token: string) =>
@@ -183,7 +183,7 @@ describe("the hostname of an intern", () => {
 })
 
 describe("an ACP client", () => {
-  test("opens a session with the agent that the gateway brings along, is asked, answers, and reads along", async () => {
+  test("opens a session with the embedded agent, answers its question and receives the output", async () => {
     const { site } = await newIntern("sim/tool-call")
     const client = await AcpClient.connect(site)
     expect(await client.get("initialize", { protocolVersion: 2, clientCapabilities: {} })).toEqual({
@@ -219,7 +219,7 @@ describe("an ACP client", () => {
     expect((await client.answerTo(next)).result).toMatchObject({ stopReason: "end_turn" })
   })
 
-  test("loads a session in another connection, and is told what was said", async () => {
+  test("loads a session in another connection, and receives its transcript", async () => {
     const { site } = await newIntern("sim/echo")
     const first = await AcpClient.connect(site)
     const session = await first.newSession()
@@ -229,10 +229,10 @@ describe("an ACP client", () => {
     await second.get("session/load", { sessionId: session, cwd: "/", mcpServers: [] })
     expect(second.textOf(session, "user_message_chunk")).toBe("Remember me")
     expect(second.textOf(session)).toBe("Remember me")
-    expect((await second.ask("session/load", { sessionId: "unknown" })).error?.code).toBe(RPC_ERRORS.noSession)
+    expect((await second.request("session/load", { sessionId: "unknown" })).error?.code).toBe(RPC_ERRORS.noSession)
   })
 
-  test("answers a question although the object was evicted since it was asked", async () => {
+  test("answers a question after the object was evicted", async () => {
     const { site, object } = await newIntern("sim/tool-call")
     const client = await AcpClient.connect(site)
     const session = await client.newSession()
@@ -244,7 +244,7 @@ describe("an ACP client", () => {
     expect(client.textOf(session)).toContain("still here")
   })
 
-  test("is refused what is not offered, and whatever is not JSON-RPC, and stays", async () => {
+  test("gets an error for an unsupported method and for invalid JSON-RPC, and stays connected", async () => {
     const { site } = await newIntern("sim/echo")
     const client = await AcpClient.connect(site)
     for (const method of [
@@ -254,9 +254,9 @@ describe("an ACP client", () => {
       "_intern/steer",
       "authenticate",
     ]) {
-      expect((await client.ask(method, { sessionId: "s" })).error?.code, method).toBe(RPC_ERRORS.unknownMethod)
+      expect((await client.request(method, { sessionId: "s" })).error?.code, method).toBe(RPC_ERRORS.unknownMethod)
     }
-    expect((await client.ask("session/prompt", { prompt: [] })).error?.code).toBe(RPC_ERRORS.params)
+    expect((await client.request("session/prompt", { prompt: [] })).error?.code).toBe(RPC_ERRORS.params)
     client.sendRaw("{")
     client.sendRaw("[]")
     client.sendRaw('{"jsonrpc":"2.0","id":{},"method":"initialize"}')
@@ -267,7 +267,7 @@ describe("an ACP client", () => {
     expect(codes).toEqual([RPC_ERRORS.parse, RPC_ERRORS.invalid, RPC_ERRORS.invalid])
   })
 
-  test("with a frame that is too large, or of bytes, is sent away", async () => {
+  test("that sends a frame that is too large or binary is disconnected", async () => {
     const { site } = await newIntern("sim/echo")
     for (const [frame, code] of [
       ["x".repeat(CLIENT_LIMITS.frameBytes + 1), 1009],
@@ -279,23 +279,23 @@ describe("an ACP client", () => {
     }
   })
 
-  test("is one of eight at most", async () => {
+  test("gets 503 when eight clients are connected", async () => {
     const { site } = await newIntern("sim/echo")
     const clients: AcpClient[] = []
     while (clients.length < CLIENT_LIMITS.clients) clients.push(await AcpClient.connect(site))
-    const ninth = () => askSite(site, "/acp", { headers: { upgrade: "websocket" } })
+    const ninth = () => requestSite(site, "/acp", { headers: { upgrade: "websocket" } })
     expect((await refusal(503, ninth())).reason).toBe("busy")
     clients[0]?.close()
     await eventually(async () => expect((await ninth()).status).toBe(101))
   })
 
-  test("is sent away when the intern is provisioned anew, suspended or deleted, and its token is worth nothing", async () => {
+  test("is disconnected by a provision, suspend or delete, and its token becomes invalid", async () => {
     const { workspace, id, site } = await newIntern("sim/echo")
     const first = await AcpClient.connect(site)
     await expectJson(202, workspace.as.post(`/interns/${id}/provision`, undefined))
     expect(await first.closed()).toBe(4003)
     await becomes(workspace.as, id, "running")
-    await refusal(401, askSite(site, "/acp", { headers: { upgrade: "websocket" } }))
+    await refusal(401, requestSite(site, "/acp", { headers: { upgrade: "websocket" } }))
     const second = await AcpClient.connect(await siteOf(workspace.as, id))
     await expectJson(200, workspace.as.post(`/interns/${id}/suspend`, undefined))
     expect(await second.closed()).toBe(4003)
@@ -306,7 +306,7 @@ describe("an ACP client", () => {
     expect(await third.closed()).toBe(4003)
   })
 
-  test("that was let in for a former provision, or while the intern was stopped, is not connected", async () => {
+  test("admitted before a new provision, or during a stop, is not connected", async () => {
     const { workspace, object } = await newIntern("sim/echo")
     const late = await object.fetch("http://intern/client", {
       headers: { upgrade: "websocket", [CLIENT_HEADER]: grantOf("of a former provision") },
@@ -328,7 +328,7 @@ describe("an ACP client", () => {
     })
   })
 
-  test("is understood or refused, whatever it sends", () => {
+  test("sends any frame, and it is parsed or rejected without an exception", () => {
     const json = fc.record(
       {
         jsonrpc: fc.constantFrom("2.0", "1.0"),
@@ -355,10 +355,10 @@ describe("an ACP client", () => {
     )
   })
 
-  test("has the limit of turns that everybody has", async () => {
+  test("has the same turn limit as other clients", async () => {
     const { site } = await newIntern("sim/echo")
     const client = await AcpClient.connect(site)
-    const answers = await Promise.all(Array.from({ length: 61 }, () => client.ask("session/new", {})))
+    const answers = await Promise.all(Array.from({ length: 61 }, () => client.request("session/new", {})))
     const busy = answers.filter(({ error }) => error !== undefined)
     expect(busy).toHaveLength(1)
     expect(busy[0]?.error).toMatchObject({ code: RPC_ERRORS.busy, data: { reason: "rate_limited" } })
@@ -366,7 +366,7 @@ describe("an ACP client", () => {
 })
 
 describe("an ACP client of a daemon", () => {
-  test("speaks with its agent, whose folder and servers are the daemon's own", async () => {
+  test("uses its agent with the daemon's folder and MCP servers", async () => {
     const { daemon, site } = await newConnectedIntern()
     const client = await AcpClient.connect(site)
     const session = await client.get<{ sessionId: string }>("session/new", { cwd: "/etc", mcpServers: [{ name: "x" }] })
@@ -384,7 +384,7 @@ describe("an ACP client of a daemon", () => {
     expect(client.textOf(session.sessionId)).toBe("Hello yourself")
   })
 
-  test("answers once, whether the object slept in between or not, and nobody answers for it", async () => {
+  test("answers a question once, even after an eviction, and another client cannot answer it", async () => {
     const { daemon, site, object } = await newConnectedIntern()
     const [client, other] = [await AcpClient.connect(site), await AcpClient.connect(site)]
     const session = await client.newSession()
@@ -393,17 +393,17 @@ describe("an ACP client of a daemon", () => {
     daemon.ask(session, "q1")
     const question = await client.nextQuestion()
     other.choose(question, "stolen")
-    await other.ask("initialize")
+    await other.request("initialize")
     await evictDurableObject(object)
     client.choose(question, "mine")
     client.choose(question, "again")
     expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "selected", optionId: "mine" } })
-    await client.ask("initialize")
+    await client.request("initialize")
     await daemon.settled()
     expect(daemon.answersTo("q1")).toHaveLength(1)
   })
 
-  test("shows forms where it says that it does; else they are cancelled in its place", async () => {
+  test("gets forms if it supports them; otherwise they are cancelled on its behalf", async () => {
     const { daemon, site } = await newConnectedIntern()
     const client = await AcpClient.connect(site)
     const session = await client.newSession()
@@ -420,7 +420,7 @@ describe("an ACP client of a daemon", () => {
     await eventually(() => expect(daemon.answersTo("f1")[0]?.error?.code).toBe(-32_601))
   })
 
-  test("hears of its own sessions alone, and cannot speak in another's", async () => {
+  test("receives only its own sessions, and cannot use another client's session", async () => {
     const { daemon, site } = await newConnectedIntern()
     const [one, two] = [await AcpClient.connect(site), await AcpClient.connect(site)]
     const [first, second] = [await one.newSession(), await two.newSession()]
@@ -430,19 +430,21 @@ describe("an ACP client of a daemon", () => {
     daemon.text(second, "for two")
     daemon.ask(second, "q2")
     await two.nextQuestion()
-    expect((await one.ask("session/prompt", { sessionId: second, prompt: [] })).error?.code).toBe(RPC_ERRORS.noSession)
-    expect((await one.ask("session/load", { sessionId: second })).error?.code).toBe(RPC_ERRORS.busy)
+    expect((await one.request("session/prompt", { sessionId: second, prompt: [] })).error?.code).toBe(
+      RPC_ERRORS.noSession,
+    )
+    expect((await one.request("session/load", { sessionId: second })).error?.code).toBe(RPC_ERRORS.busy)
     one.send({ method: "session/cancel", params: { sessionId: second } })
     for (const message of received) daemon.end(message)
     await Promise.all([one.answerTo(prompts[0]), two.answerTo(prompts[1])])
     expect(JSON.stringify(one.received)).not.toContain("for two")
     expect(JSON.stringify(two.received)).not.toContain("for one")
     expect(daemon.received.some(({ method }) => method === "session/cancel")).toBe(false)
-    // What nobody answered while the turn ran is answered when it has ended.
+    // A question left open during the turn is cancelled at its end.
     expect(await daemon.answerTo("q2")).toEqual({ outcome: { outcome: "cancelled" } })
   })
 
-  test("that loads a session which is not busy takes it over", async () => {
+  test("takes over an idle session when it loads it", async () => {
     const { daemon, site } = await newConnectedIntern()
     const [one, two] = [await AcpClient.connect(site), await AcpClient.connect(site)]
     const session = await one.newSession()
@@ -451,17 +453,19 @@ describe("an ACP client of a daemon", () => {
     await two.until(() => two.textOf(session) || undefined)
     expect(two.textOf(session)).toBe("for whom?")
     expect(one.textOf(session)).toBe("")
-    expect((await one.ask("session/prompt", { sessionId: session, prompt: [] })).error?.code).toBe(RPC_ERRORS.noSession)
+    expect((await one.request("session/prompt", { sessionId: session, prompt: [] })).error?.code).toBe(
+      RPC_ERRORS.noSession,
+    )
   })
 
-  test("that leaves cancels its turns, and its questions are answered in its place", async () => {
+  test("that disconnects cancels its turns and questions", async () => {
     const { daemon, site, object } = await newConnectedIntern()
     const { client, session, prompt } = await requestedMidway(site, daemon)
     client.close()
     expect((await daemon.hears("session/cancel")).params).toEqual({ sessionId: session })
     expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "cancelled" } })
     const next = await AcpClient.connect(site)
-    expect((await next.ask("session/load", { sessionId: session })).error?.code).toBe(RPC_ERRORS.busy)
+    expect((await next.request("session/load", { sessionId: session })).error?.code).toBe(RPC_ERRORS.busy)
     daemon.end(prompt, "cancelled")
     await daemon.settled()
     await evictDurableObject(object)
@@ -469,7 +473,7 @@ describe("an ACP client of a daemon", () => {
     expect(daemon.received.filter(({ method }) => method === "session/cancel")).toHaveLength(1)
   })
 
-  test("that a crash parts from the gateway has left: its turns are cancelled, its questions answered", async () => {
+  test("disconnected by a crash has its turns and questions cancelled", async () => {
     const { daemon, site } = await newConnectedIntern()
     const { session, prompt } = await requestedMidway(site, daemon)
     await abortAllDurableObjects()
@@ -485,14 +489,14 @@ describe("an ACP client of a daemon", () => {
     expect((await next.answerTo(again)).result).toEqual({ stopReason: "end_turn" })
   })
 
-  test("and a chat do not mix: a session is of one of them while a turn runs in it", async () => {
+  test("and a chat exclude each other while a turn runs in a session", async () => {
     const { workspace, id, daemon, site } = await newConnectedIntern()
     const chat = internChat(workspace.key, id)
     const client = await AcpClient.connect(site)
     const reading = await chat.say("Hello", { session_id: "s" })
     const first = await daemon.hears("session/prompt")
     const { sessionId } = paramsOf(first)
-    expect((await client.ask("session/load", { sessionId })).error).toMatchObject({
+    expect((await client.request("session/load", { sessionId })).error).toMatchObject({
       code: RPC_ERRORS.busy,
       data: { reason: "busy" },
     })
@@ -515,14 +519,14 @@ describe("an ACP client of a daemon", () => {
     const update = { sessionUpdate: "tool_call", toolCallId: "t", title: "shell" }
     daemon.say({ method: "session/update", params: { sessionId, update } })
     await again.until("again")
-    expect((await client.ask("session/prompt", { sessionId, prompt: [] })).error?.code).toBe(RPC_ERRORS.busy)
+    expect((await client.request("session/prompt", { sessionId, prompt: [] })).error?.code).toBe(RPC_ERRORS.busy)
     daemon.end(third)
     await again.all()
     expect(JSON.stringify(client.received.slice(replayed))).not.toMatch(/to the chat|tool_call/)
     expect(daemon.received.some(({ method }) => method === "session/cancel")).toBe(false)
   })
 
-  test("is told when the daemon is away, and when it comes back without what it had in memory", async () => {
+  test("gets an error when the daemon is away, and when it restarts without the session", async () => {
     const { daemon, site } = await newConnectedIntern()
     const client = await AcpClient.connect(site)
     const session = await client.newSession()
@@ -530,7 +534,7 @@ describe("an ACP client of a daemon", () => {
     await daemon.hears("session/prompt")
     daemon.cut()
     const away = await eventually(async () => {
-      const { error } = await client.ask("session/new", {})
+      const { error } = await client.request("session/new", {})
       expect(error).toMatchObject({ code: RPC_ERRORS.away, data: { reason: "intern_unreachable", retryable: true } })
       return error
     })
@@ -538,7 +542,7 @@ describe("an ACP client of a daemon", () => {
     daemon.restart()
     await daemon.dial()
     expect((await client.answerTo(prompt)).error).toMatchObject({ code: RPC_ERRORS.away })
-    expect((await client.ask("session/prompt", { sessionId: session, prompt: [] })).error?.code).toBe(
+    expect((await client.request("session/prompt", { sessionId: session, prompt: [] })).error?.code).toBe(
       RPC_ERRORS.noSession,
     )
     await client.get("session/load", { sessionId: session })
@@ -546,7 +550,7 @@ describe("an ACP client of a daemon", () => {
     await daemon.hears("session/prompt", 1)
   })
 
-  test("goes on after the connection of its daemon was cut", async () => {
+  test("continues after its daemon reconnects", async () => {
     const { daemon, site } = await newConnectedIntern()
     const client = await AcpClient.connect(site)
     const session = await client.newSession()
@@ -560,7 +564,7 @@ describe("an ACP client of a daemon", () => {
     expect(client.textOf(session)).toBe("said meanwhile")
   })
 
-  test("that does not read is sent away, and one that does is not", async () => {
+  test("that does not read is disconnected, and one that reads is not", async () => {
     const { daemon, site } = await newConnectedIntern()
     const [slow, quick] = [await AcpClient.connect(site, { answersReads: false }), await AcpClient.connect(site)]
     const [first, second] = [await slow.newSession(), await quick.newSession()]

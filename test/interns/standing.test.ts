@@ -4,7 +4,7 @@ import { type AcpMessage, parseAcp } from "../../src/interns/run/acp.ts"
 import { MAX_DETAIL_LENGTH } from "../../src/interns/run/permission-details.ts"
 import { subjectOf } from "../../src/interns/run/standing.ts"
 
-const asked = (toolCall: object) => {
+const permissionFor = (toolCall: object) => {
   const message: AcpMessage = {
     jsonrpc: "2.0",
     id: 1,
@@ -15,12 +15,12 @@ const asked = (toolCall: object) => {
   if (news.is !== "permission") throw new Error("no permission request")
   return news
 }
-const key = (toolCall: object) => subjectOf(asked(toolCall))?.key
+const key = (toolCall: object) => subjectOf(permissionFor(toolCall))?.key
 
-describe("an answer for all of a session", () => {
-  test("counts for the same command in the same folder, the same URL, the same files, or the same tool", () => {
+describe("an answer for the rest of a session", () => {
+  test("applies to the same command in the same folder, the same URL, the same files or the same tool", () => {
     const run = { title: "Bash", rawInput: { command: "make", cwd: "/a" } }
-    expect(subjectOf(asked(run))).toMatchObject({ name: "make" })
+    expect(subjectOf(permissionFor(run))).toMatchObject({ name: "make" })
     expect(key(run)).not.toBe(key({ ...run, rawInput: { command: "make", cwd: "/b" } }))
     expect(key({ title: "fetch", rawInput: { url: "https://a.test/" } })).not.toBe(
       key({ title: "fetch", rawInput: { url: "https://b.test/" } }),
@@ -32,7 +32,7 @@ describe("an answer for all of a session", () => {
     expect(subjectOf({ operation: null })).toBeUndefined()
   })
 
-  test("never counts for another command, nor for one that was cut", () => {
+  test("never applies to another command or to one that was cut", () => {
     const commands = fc.oneof(
       fc.string({ minLength: 1 }),
       fc.integer({ min: MAX_DETAIL_LENGTH - 2, max: MAX_DETAIL_LENGTH + 50 }).map((length) => "x".repeat(length)),

@@ -19,7 +19,7 @@ const IDENTITY = {
 }
 const USAGE = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, cost: 0.5 }
 
-/** An object whose database fails while `isAway`. Rows are kept by id, as D1 keeps them. */
+/** An object whose database fails while `isAway`. Rows are unique by id, as in D1. */
 function newObject(sql = sqlStorage()) {
   const state = { isAway: false, now: 1_000, stored: new Map<string, string>(), queued: [] as BroadcastMessage[] }
   const run = (id: string, record: string) => async () => {
@@ -51,8 +51,8 @@ function newObject(sql = sqlStorage()) {
 beforeAll(() => void vi.spyOn(console, "error").mockImplementation(() => undefined))
 afterAll(() => vi.restoreAllMocks())
 
-describe("turns on their way to destinations", () => {
-  test("are stored and queued once, with their usage", async () => {
+describe("the export of turns", () => {
+  test("stores and queues each turn once with its usage", async () => {
     const { state, exports, end, settled } = newObject()
     end("s")(USAGE)
     await settled()
@@ -67,7 +67,7 @@ describe("turns on their way to destinations", () => {
     expect(exports.dueAt).toBeNull()
   })
 
-  test("wait in the object while the database is away", async () => {
+  test("keeps turns in the object while the database is unavailable", async () => {
     const { state, exports, end, settled } = newObject()
     state.isAway = true
     end("s")(USAGE)
@@ -81,7 +81,7 @@ describe("turns on their way to destinations", () => {
     expect(JSON.parse([...state.stored.values()][0] ?? "")).toMatchObject({ usage: { costUsd: 0.5 } })
   })
 
-  test("go out after a restart, without the usage that nobody told", async () => {
+  test("sends them after a restart, without usage that was not known yet", async () => {
     const first = newObject()
     first.end("s")
     const second = newObject(first.sql)
@@ -91,7 +91,7 @@ describe("turns on their way to destinations", () => {
     expect(second.exports.dueAt).toBeNull()
   })
 
-  test("have no more than the latest twenty waiting", async () => {
+  test("keeps at most the latest twenty turns", async () => {
     const { state, exports, end, settled } = newObject()
     state.isAway = true
     for (let at = 0; at < 25; at++) end(`s${at}`)(null)
@@ -105,50 +105,54 @@ describe("turns on their way to destinations", () => {
 })
 
 const CANARY = "filled-in-4711"
-const asked = fc.record({
+const anyQuestion = fc.record({
   kind: fc.constantFrom("permission", "elicitation"),
   answer: fc.constantFrom("none", "allow_once", "accept", "decline", "cancel"),
   length: fc.nat(40_000),
 })
 
-test("questions of a turn tell what was decided, never what a form was filled with, and have a bounded size", () => {
+test("exported questions have the decision but never form values, and have a bounded size", () => {
   fc.assert(
-    fc.property(fc.array(asked, { maxLength: 40 }), fc.constantFrom(null, "deadline" as const), (questions, ending) => {
-      const entries = questions.flatMap(({ kind, answer, length }, at): TranscriptEntry[] => {
-        const id = `q${at}`
-        const text = "x".repeat(length)
-        const question =
-          kind === "permission"
-            ? {
-                kind,
-                operation: "shell",
-                options: ["allow_once"],
-                command: text,
-                expires_at: new Date(5).toISOString(),
-              }
-            : { kind, message: text, fields: [], expires_at: new Date(5).toISOString() }
-        const form = answer === "accept" ? JSON.stringify({ action: answer, content: { name: CANARY } }) : answer
-        const content = kind === "permission" && answer === "accept" ? "allow_once" : form
-        return [
-          { kind: "question", id, question },
-          ...(answer === "none" ? [] : [{ kind: "answer" as const, question_id: id, content }]),
-        ]
-      })
-      const stored = entries.map((entry, at) => ({ n: at + 1, at: at + 1, body: JSON.stringify(entry) }))
-      const told = questionsOf(stored, { ending }, 1_000)
-      expect(told.map(({ id }) => id)).toEqual(questions.map((_, at) => `q${at}`))
-      const text = JSON.stringify(told)
-      expect(text).not.toContain(CANARY)
-      expect(text.length).toBeLessThan(64_000 + told.length * 500)
-      for (const [at, { answer }] of questions.entries()) {
-        const { state, closedAt, openedAt, decision } = told[at] ?? {}
-        const unanswered = ending === "deadline" ? "expired" : "cancelled"
-        expect(state).toBe(answer === "none" ? unanswered : "answered")
-        expect(decision === null).toBe(
-          answer === "none" || (told[at]?.kind === "elicitation" && answer === "allow_once"),
-        )
-        expect(state === "expired" || Number(closedAt) >= Number(openedAt)).toBe(true)
-      }
-    }),
+    fc.property(
+      fc.array(anyQuestion, { maxLength: 40 }),
+      fc.constantFrom(null, "deadline" as const),
+      (questions, ending) => {
+        const entries = questions.flatMap(({ kind, answer, length }, at): TranscriptEntry[] => {
+          const id = `q${at}`
+          const text = "x".repeat(length)
+          const question =
+            kind === "permission"
+              ? {
+                  kind,
+                  operation: "shell",
+                  options: ["allow_once"],
+                  command: text,
+                  expires_at: new Date(5).toISOString(),
+                }
+              : { kind, message: text, fields: [], expires_at: new Date(5).toISOString() }
+          const form = answer === "accept" ? JSON.stringify({ action: answer, content: { name: CANARY } }) : answer
+          const content = kind === "permission" && answer === "accept" ? "allow_once" : form
+          return [
+            { kind: "question", id, question },
+            ...(answer === "none" ? [] : [{ kind: "answer" as const, question_id: id, content }]),
+          ]
+        })
+        const stored = entries.map((entry, at) => ({ n: at + 1, at: at + 1, body: JSON.stringify(entry) }))
+        const exported = questionsOf(stored, { ending }, 1_000)
+        expect(exported.map(({ id }) => id)).toEqual(questions.map((_, at) => `q${at}`))
+        const text = JSON.stringify(exported)
+        expect(text).not.toContain(CANARY)
+        expect(text.length).toBeLessThan(64_000 + exported.length * 500)
+        for (const [at, { answer }] of questions.entries()) {
+          const { state, closedAt, openedAt, decision } = exported[at] ?? {}
+          const unanswered = ending === "deadline" ? "expired" : "cancelled"
+          expect(state).toBe(answer === "none" ? unanswered : "answered")
+          expect(decision === null).toBe(
+            answer === "none" || (exported[at]?.kind === "elicitation" && answer === "allow_once"),
+          )
+          expect(state === "expired" || Number(closedAt) >= Number(openedAt)).toBe(true)
+        }
+      },
+    ),
   )
 })

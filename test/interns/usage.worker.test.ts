@@ -19,7 +19,7 @@ async function newTurns() {
   const workspace = await newWorkspace()
   const intern = await newDaemonIntern(workspace)
   const daemon = await new MockDaemon(intern).dial()
-  const own = client((await openInternKey(env, workspace, intern.id)).key)
+  const internClient = client((await openInternKey(env, workspace, intern.id)).key)
   const chat = internChat(workspace.key, intern.id)
   const sessions = async (id: string) =>
     (await expectJson<{ session: Session }>(200, workspace.as.get(`/interns/${intern.id}/sessions/${id}`))).session
@@ -29,7 +29,7 @@ async function newTurns() {
     const prompt = await daemon.hears("session/prompt", prompts++)
     return { prompt, response, acp: paramsOf(prompt).sessionId }
   }
-  const call = async (model: string) => (await own.chat(model, "Hello there")).text()
+  const call = async (model: string) => (await internClient.chat(model, "Hello there")).text()
   const spent = async () => {
     const { usage } = await expectJson<{ usage: number }>(200, workspace.as.get(`/interns/${intern.id}`))
     return usage
@@ -39,8 +39,8 @@ async function newTurns() {
 
 const counted = (usage: Usage | null | undefined) => (usage?.by_model ?? []).map(({ model, calls }) => [model, calls])
 
-describe("usage of a turn", () => {
-  test("of an agent on a machine is what the gateway charged its key, by model, whatever the agent reports", async () => {
+describe("the usage of a turn", () => {
+  test("of a daemon's agent is what the gateway charged its key by model, not what the agent reports", async () => {
     const { daemon, begin, call, sessions, spent } = await newTurns()
     const { prompt, response } = await begin("s")
     await call("sim/echo")
@@ -56,7 +56,7 @@ describe("usage of a turn", () => {
     await eventually(async () => expect((await sessions("s")).usage).toEqual(usage))
   })
 
-  test("is told to the webhook and in the transcript as it is in the last chunk", async () => {
+  test("is the same in the webhook, the transcript and the last chunk", async () => {
     playReceivers()
     onTestFinished(() => void vi.restoreAllMocks())
     const { workspace, intern, daemon, begin, call } = await newTurns()
@@ -73,20 +73,20 @@ describe("usage of a turn", () => {
       const { data: entries } = await expectJson<{ data: Entry[] }>(200, workspace.as.get(path))
       expect(entries.find(({ kind }) => kind === "end")?.usage).toEqual(usage)
       await runDurableObjectAlarm(internObject(intern.id))
-      const [told] = receiver.got.map(({ body }) => JSON.parse(body) as { type: string; data: { usage: Usage } })
-      expect(told).toMatchObject({ type: "turn.ended", data: { usage } })
+      const [event] = receiver.got.map(({ body }) => JSON.parse(body) as { type: string; data: { usage: Usage } })
+      expect(event).toMatchObject({ type: "turn.ended", data: { usage } })
     })
     expect(receiver.got.length).toBe(1)
   })
 
-  test("of an agent that made no call is what it reports", async () => {
+  test("of an agent without calls is what it reports", async () => {
     const { daemon, begin } = await newTurns()
     const { prompt, response } = await begin("s")
     daemon.end(prompt, "end_turn", { inputTokens: 3, outputTokens: 2, totalTokens: 5 })
     expect((await (await response).all()).usage).toEqual({ prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 })
   })
 
-  test("of the embedded agent has each call of its model", async () => {
+  test("of the embedded agent has each model call", async () => {
     const workspace = await newWorkspace()
     const input = { name: "ada", model: "sim/tool-call", provision: true }
     const { id } = await expectJson<{ id: string }>(201, workspace.as.post("/interns", input))
@@ -105,7 +105,7 @@ describe("usage of a turn", () => {
     does: fc.constantFrom("sim/echo", "sim/agent", "sim/tool-call", "end"),
   })
 
-  test("counts each call once, in any order of calls and of turns that overlap", async () => {
+  test("counts each call once, in any order of calls and of overlapping turns", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 10 }), async (steps) => {
         const { daemon, begin, call, sessions, spent } = await newTurns()

@@ -18,7 +18,7 @@ import {
 } from "../support/world.ts"
 import { runs } from "../support/runs.ts"
 
-/** What a call of played/flat costs, whatever its text. */
+/** The cost of a call of played/flat for any text. */
 const CENT = 10_000_000
 const spend = (as: TestClient) => as.chat("played/flat", "Hi", { play: good("Hello there") })
 const statusesOf = (answers: Promise<Response>[]) =>
@@ -61,7 +61,7 @@ describe("a tree of keys", () => {
     { weight: 1, arbitrary: fc.record({ limit: fc.nat(20), cents: fc.option(fc.nat(8), { nil: null }) }) },
   )
 
-  test("spends within the limit of every ancestor, and nothing below a revoked key works", async () => {
+  test("stays within the limit of every ancestor, and keys below a revoked one get 401", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(node, { minLength: 2, maxLength: 9 }),
@@ -80,12 +80,12 @@ describe("a tree of keys", () => {
             const parent = parentOf(key)
             return key === above || (parent !== undefined && isBelow(parent, above))
           }
-          const worksNot = (key: (typeof keys)[number]) =>
+          const isInvalid = (key: (typeof keys)[number]) =>
             keys.some((one) => one.isRevoked && isBelow(key, one) && (one === key || one.kind === "normal"))
           for (const one of steps) {
             if ("spend" in one) {
               const callers = one.spend.map((at) => keys[at % keys.length] as (typeof keys)[number])
-              const dead = callers.map(worksNot)
+              const dead = callers.map(isInvalid)
               const statuses = await statusesOf(callers.map(({ secret }) => spend(client(secret))))
               for (const [at, status] of statuses.entries()) {
                 if (dead[at]) expect(status).toBe(401)
@@ -104,7 +104,7 @@ describe("a tree of keys", () => {
               const limit = one.cents === null ? null : one.cents / 100
               const { status } = await workspace.manage.patch(`/keys/${key.hash}`, { limit })
               const spent = keys.filter((other) => isBelow(other, key)).reduce((sum, { served }) => sum + served, 0)
-              // A limit that is set below what was spent lets nothing more through.
+              // A limit below the amount already spent allows no more calls.
               if (status === 200) key.limitCents = one.cents === null ? null : Math.max(one.cents, spent)
             }
             const subtree = keys.map((key) => keys.filter((other) => isBelow(other, key)))
@@ -146,8 +146,8 @@ describe("a tree of keys", () => {
   }
 })
 
-describe("what a key creates", () => {
-  test("spends its limit: three interns and an app of a key with 2 cents spend 2 cents", async () => {
+describe("a key created by an app or intern of a key", () => {
+  test("shares its limit: three interns and an app of a key with 2 cents spend 2 cents", async () => {
     const workspace = await newWorkspace()
     const { as, hash } = await newKey(workspace, { limit: 0.02 })
     const children = await Promise.all([
@@ -168,7 +168,7 @@ describe("what a key creates", () => {
     expect(listed.data.usage).toBe(0.02)
   })
 
-  test("is under its guardrails, also those that are assigned, changed and taken away later", async () => {
+  test("is subject to its guardrails, also when they are assigned, changed or removed later", async () => {
     const workspace = await newWorkspace()
     const { as, hash } = await newKey(workspace)
     const [app, intern] = [await appKeyOf(workspace, as), await internKeyOf(workspace, as, "ada")]
@@ -201,7 +201,7 @@ describe("what a key creates", () => {
     expect(statuses.filter((status) => status === 403)).toHaveLength(2)
   })
 
-  test.each(["disabled", "deleted", "expired"])("stops working when it is %s, and the answer says so", async (how) => {
+  test.each(["disabled", "deleted", "expired"])("gets 401 when the creating key is %s", async (how) => {
     const workspace = await newWorkspace()
     const expires = how === "expired" ? { expires_at: new Date(Date.now() + 60_000).toISOString() } : {}
     const { as, hash } = await newKey(workspace, expires)
@@ -219,7 +219,7 @@ describe("what a key creates", () => {
       await env.DB.prepare("UPDATE api_keys SET expires_at = ? WHERE hash = ?")
         .bind(Date.now() - 1, hash)
         .run()
-      // The isolate may believe for five seconds what it read before.
+      // The isolate may use its cache for five seconds.
       await expectJson(200, workspace.manage.patch(`/keys/${hash}`, { name: "expired" }))
     }
     for (const child of [app, intern, under]) await expectJson(401, child.as.get("/key"))
@@ -229,7 +229,7 @@ describe("what a key creates", () => {
     }
   })
 
-  test("approves no app, when it is an app's or an intern's key", async () => {
+  test("cannot approve an app", async () => {
     const workspace = await newWorkspace()
     const [app, intern] = [await appKeyOf(workspace, workspace.as), await internKeyOf(workspace, workspace.as, "ada")]
     for (const child of [app, intern]) {
@@ -238,7 +238,7 @@ describe("what a key creates", () => {
   })
 })
 
-describe("what a provisioning key mints", () => {
+describe("a key created by a provisioning key", () => {
   const provisioning = async (workspace: Workspace, more: object = {}) =>
     newKey(workspace, { kind: "provisioning", ...more })
   const mint = async (as: TestClient, more: object = {}) => {
@@ -249,7 +249,7 @@ describe("what a provisioning key mints", () => {
     return { as: client(made.key), hash: made.data.hash }
   }
 
-  test("spends within its limit, and outlives it under that limit", async () => {
+  test("spends within the creator's limit, also after the creator is deleted", async () => {
     const workspace = await newWorkspace()
     const { as, hash } = await provisioning(workspace, { limit: 0.03 })
     const children = [await mint(as, { limit: 0.03 }), await mint(as, { limit: 0.02 })]
@@ -264,7 +264,7 @@ describe("what a provisioning key mints", () => {
     expect(statuses.filter((status) => status === 402)).toHaveLength(4)
   })
 
-  test("is under its guardrails, and under those of the person it works for", async () => {
+  test("is subject to the guardrails of the creator and of the creator's member", async () => {
     const workspace = await newWorkspace()
     const [ada, bob] = [await newMember(workspace, "ada"), await newMember(workspace, "bob")]
     const { as, hash } = await provisioning(workspace, { creator_user_id: ada })
@@ -284,7 +284,7 @@ describe("what a provisioning key mints", () => {
     }
   })
 
-  test("is all it may widen: the limit of another key it can only lower", async () => {
+  test("can get a higher limit from its creator, which can only lower limits of other keys", async () => {
     const workspace = await newWorkspace()
     const { as } = await provisioning(workspace, { limit: 5 })
     const [scoped, other] = [await mint(as, { limit: 1 }), await newKey(workspace, { limit: 1 })]
@@ -294,7 +294,7 @@ describe("what a provisioning key mints", () => {
     await expectJson(200, as.patch(`/keys/${other.hash}`, { limit: 0.5 }))
   })
 
-  test("is enabled again by it, unless a management key disabled it", async () => {
+  test("can be enabled by its creator unless a management key disabled it", async () => {
     const workspace = await newWorkspace()
     const { as } = await provisioning(workspace)
     const child = await mint(as)
@@ -311,7 +311,7 @@ describe("what a provisioning key mints", () => {
 })
 
 describe("a management key", () => {
-  test("creates keys in the name of members alone", async () => {
+  test("creates keys only for members", async () => {
     const workspace = await newWorkspace()
     const { error } = await expectJson<{ error: { message: string } }>(
       400,
@@ -320,7 +320,7 @@ describe("a management key", () => {
     expect(error.message).toContain("creator_user_id")
   })
 
-  test("that is the organization's last one is neither deleted nor disabled, nor are two at once", async () => {
+  test("cannot be deleted or disabled if it is the last one, also with concurrent requests", async () => {
     const workspace = await newWorkspace()
     const hash = await hashOf(workspace)
     const { error } = await expectJson<{ error: { message: string } }>(409, workspace.manage.delete(`/keys/${hash}`))
@@ -340,7 +340,7 @@ describe("a management key", () => {
     return data.find(({ kind }) => kind === "management")?.hash ?? ""
   }
 
-  test("leaves the keys it minted when it is rotated", async () => {
+  test("leaves the keys that it created working when it is deleted", async () => {
     const workspace = await newWorkspace()
     const old = await newKey(workspace, { kind: "management" })
     const made = await expectJson<{ key: string }>(201, old.as.post("/keys", { name: "child" }))
@@ -349,7 +349,7 @@ describe("a management key", () => {
   })
 })
 
-test("a video is seen by the keys of its workspace, and by no others of the organization", async () => {
+test("a video is accessible only to keys of its workspace", async () => {
   const workspace = await newWorkspace()
   const order = await expectJson<{ id: string }>(
     202,

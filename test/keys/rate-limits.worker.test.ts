@@ -4,7 +4,7 @@ import { client, expectJson, newKey, newMember, newWorkspace, readStream, type T
 type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
 type Rates = Record<"requests_per_minute" | "tokens_per_minute" | "concurrent_requests", number | null>
 
-/** The clock of the windows: a minute passes only where a test says so. */
+/** The clock of the windows: a minute passes only when a test advances it. */
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - (Date.now() % 60_000) + 15_000 })
 })
@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const say = (as: TestClient, more = {}) => as.chat("sim/echo", "Hello there.", { max_tokens: 20, ...more })
+const call = (as: TestClient, more = {}) => as.chat("sim/echo", "Hello there.", { max_tokens: 20, ...more })
 
 async function refused(answer: Promise<Response>) {
   const response = await answer
@@ -21,11 +21,11 @@ async function refused(answer: Promise<Response>) {
 }
 
 describe("requests per minute", () => {
-  test("of a key are refused beyond the limit, until the minute is over", async () => {
+  test("of a key return 429 beyond the limit, until the minute ends", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace, { requests_per_minute: 3 })
-    for (let turn = 0; turn < 3; turn++) await expectJson(200, say(as))
-    const { error, headers } = await refused(say(as))
+    for (let turn = 0; turn < 3; turn++) await expectJson(200, call(as))
+    const { error, headers } = await refused(call(as))
     expect(error.message).toBe(
       "This key may start 3 requests per minute, and has started 3. Retry in 45 seconds, or raise the limit.",
     )
@@ -35,33 +35,33 @@ describe("requests per minute", () => {
     expect(headers.get("x-ratelimit-remaining")).toBe("0")
     expect(headers.get("x-ratelimit-reset")).toBe(String(Date.now() + 45_000))
     vi.setSystemTime(Date.now() + 45_000)
-    await expectJson(200, say(as))
+    await expectJson(200, call(as))
   })
 
-  test("are counted exactly when all requests come at once", async () => {
+  test("are counted exactly for concurrent requests", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace, { requests_per_minute: 300 })
     const statuses: number[] = []
     for (let round = 0; round < 8; round++) {
-      const answers = await Promise.all(Array.from({ length: 50 }, () => say(as)))
+      const answers = await Promise.all(Array.from({ length: 50 }, () => call(as)))
       for (const answer of answers) {
         await answer.text()
         statuses.push(answer.status)
       }
     }
     expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(300)
-    // What a lease has left when the last requests come is at most a share of the limit.
+    // The last requests can leave at most a share of the limit in a lease.
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(290)
     expect(new Set(statuses)).toEqual(new Set([200, 429]))
   })
 
-  test("of a workspace count all of its keys, and those of a guardrail each key by itself", async () => {
+  test("of a workspace count all of its keys, and those of a guardrail each key separately", async () => {
     const workspace = await newWorkspace()
     const [first, second] = [await newKey(workspace), await newKey(workspace)]
     await expectJson(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, { requests_per_minute: 2 }))
-    await expectJson(200, say(first.as))
-    await expectJson(200, say(second.as))
-    const { error } = await refused(say(first.as))
+    await expectJson(200, call(first.as))
+    await expectJson(200, call(second.as))
+    const { error } = await refused(call(first.as))
     expect(error.metadata?.["reason"]).toBe("workspace_rate_limit")
     expect(error.message).toContain("The workspace may start 2 requests per minute")
     await expectJson(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, { requests_per_minute: null }))
@@ -73,11 +73,11 @@ describe("requests per minute", () => {
     expect(data).toMatchObject({ requests_per_minute: 1, tokens_per_minute: null, concurrent_requests: null })
     const hashes = { key_hashes: [first.hash, second.hash] }
     await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, hashes))
-    await expectJson(200, say(first.as))
-    const refusal = await refused(say(first.as))
+    await expectJson(200, call(first.as))
+    const refusal = await refused(call(first.as))
     expect(refusal.error.message).toContain('Under the guardrail "Slow", this key may start 1 request per minute')
     expect(refusal.error.metadata?.["reason"]).toBe("guardrail_rate_limit")
-    await expectJson(200, say(second.as))
+    await expectJson(200, call(second.as))
   })
 
   test("of a member's guardrail count all keys of the member", async () => {
@@ -95,27 +95,29 @@ describe("requests per minute", () => {
       await newKey(workspace, { creator_user_id: user }),
       await newKey(workspace, { creator_user_id: user }),
     ]
-    await expectJson(200, say(first.as))
-    expect((await refused(say(second.as))).error.message).toContain("this member may start 1 request per minute")
+    await expectJson(200, call(first.as))
+    expect((await refused(call(second.as))).error.message).toContain("this member may start 1 request per minute")
   })
 
   test("of a key apply to the keys that it created", async () => {
     const workspace = await newWorkspace()
     const parent = await newKey(workspace, { kind: "provisioning", requests_per_minute: 1 })
     const { key } = await expectJson<{ key: string }>(201, parent.as.post("/keys", { name: "child" }))
-    await expectJson(200, say(client(key)))
-    expect((await refused(say(client(key)))).error.message).toMatch(/^The key \S+, which created this key, may start 1/)
+    await expectJson(200, call(client(key)))
+    expect((await refused(call(client(key)))).error.message).toMatch(
+      /^The key \S+, which created this key, may start 1/,
+    )
   })
 
-  test("are not used up by requests that are refused for money", async () => {
+  test("do not count requests rejected with 402", async () => {
     const workspace = await newWorkspace()
     const { as, hash } = await newKey(workspace, { requests_per_minute: 1, limit: 0 })
-    for (let turn = 0; turn < 3; turn++) await expectJson(402, say(as))
+    for (let turn = 0; turn < 3; turn++) await expectJson(402, call(as))
     await expectJson(200, workspace.manage.patch(`/keys/${hash}`, { limit: 1 }))
-    await expectJson(200, say(as))
+    await expectJson(200, call(as))
   })
 
-  test("count requests on models that cost nothing", async () => {
+  test("count requests to free models", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace, { requests_per_minute: 1 })
     await expectJson(200, as.chat("sim/echo:free", "Hello."))
@@ -124,14 +126,14 @@ describe("requests per minute", () => {
 })
 
 describe("tokens per minute", () => {
-  test("are those that calls used, in the end", async () => {
+  test("count the tokens that calls used", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace, { tokens_per_minute: 500 })
     type Usage = { usage: { total_tokens: number } }
     let used = 0
     let last: Response
     for (;;) {
-      last = await say(as)
+      last = await call(as)
       if (last.status !== 200) break
       const { usage }: Usage = await last.json()
       used += usage.total_tokens
@@ -140,10 +142,10 @@ describe("tokens per minute", () => {
     expect(Number(headers.get("x-ratelimit-remaining"))).toBe(500 - used)
     expect(error.message).toContain(`This key may use 500 tokens per minute, of which ${500 - used} are left.`)
     vi.setSystemTime(Date.now() + 60_000)
-    await expectJson(200, say(as))
+    await expectJson(200, call(as))
   })
 
-  test("that one request alone needs are refused without advice to retry", async () => {
+  test("below the need of a single request return 429 without Retry-After", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace, { tokens_per_minute: 40 })
     const { error, headers } = await refused(as.chat("sim/echo", "word ".repeat(200)))
@@ -154,23 +156,23 @@ describe("tokens per minute", () => {
 })
 
 describe("concurrent requests", () => {
-  test("beyond the limit are refused while others run, and admitted once one has ended", async () => {
+  test("return 429 beyond the limit until another request ends", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace, { concurrent_requests: 1 })
     const running = await as.chat("sim/echo", "A long story about a river.", { stream: true })
-    const { error, headers } = await refused(say(as))
+    const { error, headers } = await refused(call(as))
     expect(error.message).toBe(
       "This key may run 1 request at the same time, and 1 is running. Retry in 1 second, or raise the limit.",
     )
     expect(headers.get("retry-after")).toBe("1")
     expect(headers.has("x-ratelimit-reset")).toBe(false)
     expect((await readStream(running)).done).toBe(true)
-    for (let turn = 0; turn < 5; turn++) await expectJson(200, say(as))
+    for (let turn = 0; turn < 5; turn++) await expectJson(200, call(as))
   })
 })
 
 describe("rate limits", () => {
-  test("are shown where they are set, changed and removed", async () => {
+  test("are returned where they are set, changed and removed", async () => {
     const workspace = await newWorkspace()
     const rates: Rates = { requests_per_minute: 10, tokens_per_minute: 1_000, concurrent_requests: 2 }
     const { as, hash } = await newKey(workspace, rates)

@@ -10,7 +10,7 @@ type Record_ = { data: { hash: string; name: string; limit: number | null; label
 afterEach(() => vi.useRealTimers())
 
 describe("a key's secret", () => {
-  test("is shown once, and kept nowhere", async () => {
+  test("is returned once, and stored nowhere", async () => {
     const workspace = await newWorkspace()
     const { key, hash } = await newKey(workspace, { name: "once" })
     expect(key).toMatch(/^sk-gw-v1-[\w-]{43}$/)
@@ -28,7 +28,7 @@ describe("a key's secret", () => {
   })
 })
 
-describe("the answer to a key that does not work is one", () => {
+describe("an invalid key gets the same 401", () => {
   test.each(["unknown", "disabled", "deleted", "expired"])("%s", async (kind) => {
     const workspace = await newWorkspace()
     const soon = new Date(Date.now() + 60_000).toISOString()
@@ -43,14 +43,14 @@ describe("the answer to a key that does not work is one", () => {
   })
 
   test.each(["Basic abc", "Bearer", "Bearer a b", "sk-gw-v1-x"])(
-    "Authorization: %s is refused",
+    "Authorization: %s is rejected",
     async (authorization) => {
       await expectJson(401, client().get("/key", { authorization }))
     },
   )
 })
 
-describe("a change made elsewhere", () => {
+describe("a key change by another isolate", () => {
   test(`takes effect within ${KEY_CACHE_MS} ms`, async () => {
     vi.useFakeTimers({ toFake: ["Date"] })
     const { as, hash } = await newKey(await newWorkspace())
@@ -62,7 +62,7 @@ describe("a change made elsewhere", () => {
 })
 
 describe("GET /key", () => {
-  test("has the whole record", async () => {
+  test("returns all fields", async () => {
     const { as } = await newKey(await newWorkspace(), { limit: 2.5, limit_reset: "monthly" })
     const { data } = await expectJson<{ data: unknown }>(200, as.get("/key"))
     expect(CurrentKey.strict().parse(data)).toMatchObject({
@@ -76,7 +76,7 @@ describe("GET /key", () => {
     })
   })
 
-  test("counts what was spent, in every window", async () => {
+  test("returns usage in every window", async () => {
     const { as } = await newKey(await newWorkspace(), { limit: 1 })
     await expectJson(200, as.chat("sim/echo", "Say it again and again.."))
     const { data } = await expectJson<{ data: unknown }>(200, as.get("/key"))
@@ -93,7 +93,7 @@ describe("GET /key", () => {
 })
 
 describe("limits", () => {
-  test("a key without room is refused with 402, in words, and works again once its limit is raised", async () => {
+  test("a key over its limit gets 402 with a hint, and works again after the limit is raised", async () => {
     const workspace = await newWorkspace()
     const { as, hash } = await newKey(workspace, { limit: 0 })
     const { error } = await expectJson<{ error: { message: string; metadata: object } }>(402, as.chat("sim/echo", "Hi"))
@@ -105,13 +105,13 @@ describe("limits", () => {
     await expectJson(200, as.chat("sim/echo", "Hi"))
   })
 
-  test("an account without balance is refused, but for what is free", async () => {
+  test("an account without balance can call only free models", async () => {
     const workspace = await newWorkspace(0)
     await expectJson(402, workspace.as.chat("sim/echo", "Hi"))
     await expectJson(200, workspace.as.chat("sim/echo:free", "Hi"))
   })
 
-  test("output is cut to what the limit can pay", async () => {
+  test("output is cut to what the limit covers", async () => {
     const { as, hash } = await newKey(await newWorkspace(), { limit: 0.0015 })
     const { choices } = await expectJson<{ choices: { finish_reason: string }[] }>(200, as.chat("sim/long", "Hi"))
     expect(choices[0]?.finish_reason).toBe("length")
@@ -120,7 +120,7 @@ describe("limits", () => {
     expect(hash).toHaveLength(64)
   })
 
-  test("a free-tier key calls what is free, and nothing else", async () => {
+  test("a free-tier key can call only free models", async () => {
     const { as } = await newKey(await newWorkspace(), { kind: "free_tier" })
     await expectJson(200, as.chat("sim/echo:free", "Hi"))
     await expectJson(402, as.chat("sim/echo", "Hi"))
@@ -163,13 +163,13 @@ describe("managing keys", () => {
     await expectJson(404, workspace.manage.get(`/keys/${record.hash}`))
   })
 
-  test("needs a management key, and says so", async () => {
+  test("returns 403 with a normal key and names the kinds that may", async () => {
     const workspace = await newWorkspace()
     const { error } = await expectJson<{ error: { message: string } }>(403, workspace.as.get("/keys"))
     expect(error.message).toBe("Only management and provisioning keys may perform this operation.")
   })
 
-  test("a key of another organization does not exist", async () => {
+  test("returns 404 for a key of another organization", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { hash } = await newKey(mine)
     await expectJson(404, theirs.manage.get(`/keys/${hash}`))
@@ -187,7 +187,7 @@ describe("managing keys", () => {
     [{ name: "x", expires_at: "2026-12-01T00:00Z" }, "expires_at"],
     [{ name: "x", expires_at: "2020-01-01T00:00:00Z" }, "expires_at"],
     [{ name: "x", is_management_key: true }, "is_management_key"],
-  ])("%j is refused with a message that names %s", async (input, field) => {
+  ])("%j is rejected with a message that names %s", async (input, field) => {
     const { error } = await expectJson<{ error: { message: string } }>(
       400,
       (await newWorkspace()).manage.post("/keys", input),
@@ -196,7 +196,7 @@ describe("managing keys", () => {
   })
 })
 
-describe("a minted key never exceeds its minter", () => {
+describe("a key created by another never exceeds it", () => {
   test("in kind", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace, { kind: "provisioning" })
@@ -218,7 +218,7 @@ describe("a minted key never exceeds its minter", () => {
     await expectJson(403, as.patch(`/keys/${data.hash}`, { limit: null }))
   })
 
-  test("in how often the limit resets", async () => {
+  test("in the reset interval of the limit", async () => {
     const workspace = await newWorkspace()
     const { as, hash } = await newKey(workspace, { kind: "management", limit: 1, limit_reset: "monthly" })
     await expectJson(403, as.post("/keys", { name: "x", limit: 1, limit_reset: "daily" }))
@@ -229,7 +229,7 @@ describe("a minted key never exceeds its minter", () => {
     await expectJson(200, as.patch(`/keys/${hash}`, { limit_reset: null }))
   })
 
-  test("in life", async () => {
+  test("in its expiry", async () => {
     const soon = new Date(Date.now() + 60_000).toISOString()
     const later = new Date(Date.now() + 120_000).toISOString()
     const { as } = await newKey(await newWorkspace(), { kind: "management", expires_at: soon })
@@ -239,7 +239,7 @@ describe("a minted key never exceeds its minter", () => {
   })
 })
 
-test("a key of the caller's own making works, is random, and is not told back", async () => {
+test("a key supplied by the client works, must be random, and is not returned", async () => {
   const workspace = await newWorkspace()
   const scoped = `own-${crypto.randomUUID()}-${crypto.randomUUID()}`
   await expectJson(400, workspace.manage.post("/keys", { name: "x", external: { user: "u", api_key: "a".repeat(32) } }))
@@ -257,6 +257,6 @@ test("only the bootstrap key creates organizations", async () => {
   await expectJson(201, operatorClient.post("/organizations", { name: "x" }))
 })
 
-test("the bootstrap key of a deployment without organizations is told to create one", async () => {
+test("without organizations, the bootstrap key gets a hint to create one", async () => {
   await expect(requestedWorkspace(env.DB, "", undefined)).rejects.toThrow("There is no organization yet")
 })

@@ -23,13 +23,13 @@ describe("a provider that counts more than max_tokens allows", () => {
     ;({ stop } = mockProvider(() => sse(pieces)))
   }
 
-  test.each([true, false])("does not carry a key past its limit (leased: %s)", async (isLeased) => {
+  test.each([true, false])("does not take a key over its limit (leased: %s)", async (isLeased) => {
     const workspace = await newWorkspace()
     const limit = isLeased ? 50 : 0.01
     const key = await newKey(workspace, { limit })
     overcounting()
-    const asked = { max_tokens: 16, stream: true }
-    const { response } = await readStream(key.as.chat("played/m77", "Hi", asked))
+    const options = { max_tokens: 16, stream: true }
+    const { response } = await readStream(key.as.chat("played/m77", "Hi", options))
     const record = await recordOf(workspace, response)
     const { data } = await expectJson<{ data: { usage: number } }>(200, key.as.get("/key"))
     expect(data.usage).toBe(record["total_cost"])
@@ -37,7 +37,7 @@ describe("a provider that counts more than max_tokens allows", () => {
     expect(record["cost_overrun"]).toBeGreaterThan(0)
   })
 
-  test("is shown to the operator", async () => {
+  test("is listed in reconciliations", async () => {
     const workspace = await newWorkspace()
     overcounting()
     for (let call = 0; call < 2; call++) {
@@ -55,7 +55,7 @@ describe("a provider that counts more than max_tokens allows", () => {
 })
 
 describe("the record of a generation", () => {
-  test("names the preset, the router and the external user", async () => {
+  test("has the preset, the router and the external user", async () => {
     const workspace = await newWorkspace()
     type Made = { data: { id: string } }
     const preset = await expectJson<Made>(
@@ -88,13 +88,13 @@ describe("amounts", () => {
       fc.property(fc.maxSafeInteger(), (nano) => {
         const text = formatUsd(nano)
         expect(text).toMatch(/^-?\d+(\.\d{0,8}[1-9])?$/)
-        const [whole = "", fraction = ""] = text.replace("-", "").split(".")
-        expect(BigInt(whole + fraction.padEnd(9, "0"))).toBe(BigInt(Math.abs(nano)))
+        const [integral = "", fraction = ""] = text.replace("-", "").split(".")
+        expect(BigInt(integral + fraction.padEnd(9, "0"))).toBe(BigInt(Math.abs(nano)))
       }),
     )
   })
 
-  test("that are refused for want of credit are told so in a 402 without exponents or zero needs", async () => {
+  test("in a 402 have no exponents and no need of zero", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace, { limit: 0.0000001 })
     const refused = await expectJson<Failure>(402, as.chat("sim/echo", "Hi"))
@@ -102,27 +102,31 @@ describe("amounts", () => {
     expect(refused.error.message).not.toMatch(/\de-\d|up to 0 USD/)
   })
 
-  test.each([0.0000000001, 0.0000000015, 1.0000000001])("finer than a nano-dollar are 400: %s", async (limit) => {
-    const workspace = await newWorkspace()
-    const { hash } = await newKey(workspace)
-    const asked = [
-      workspace.manage.post("/keys", { name: "fine", limit }),
-      workspace.manage.patch(`/keys/${hash}`, { limit }),
-      workspace.manage.put("/workspaces/default/budgets/daily", { limit_usd: limit }),
-      workspace.manage.post("/guardrails", { name: "Fine", limit_usd: limit, reset_interval: "daily" }),
-      workspace.manage.post("/auth/keys/code", { callback_url: "https://app.example/", limit }),
-      operatorClient.post("/credits", { id: "fine", amount_usd: limit }),
-    ]
-    for (const one of asked) expect((await expectJson<Failure>(400, one)).error.message).toContain("9 decimal places")
-  })
+  test.each([0.0000000001, 0.0000000015, 1.0000000001])(
+    "with more than nine decimal places return 400: %s",
+    async (limit) => {
+      const workspace = await newWorkspace()
+      const { hash } = await newKey(workspace)
+      const responses = [
+        workspace.manage.post("/keys", { name: "fine", limit }),
+        workspace.manage.patch(`/keys/${hash}`, { limit }),
+        workspace.manage.put("/workspaces/default/budgets/daily", { limit_usd: limit }),
+        workspace.manage.post("/guardrails", { name: "Fine", limit_usd: limit, reset_interval: "daily" }),
+        workspace.manage.post("/auth/keys/code", { callback_url: "https://app.example/", limit }),
+        operatorClient.post("/credits", { id: "fine", amount_usd: limit }),
+      ]
+      for (const one of responses)
+        expect((await expectJson<Failure>(400, one)).error.message).toContain("9 decimal places")
+    },
+  )
 
-  test("with the noise of doubles are taken as what they mean", async () => {
+  test("with rounding errors of doubles are accepted", async () => {
     expect([0.1 + 0.2, 0.7 * 3, 1e-9, 0, 999_999.999999999].map(isNanoPrecise)).not.toContain(false)
     await newKey(await newWorkspace(), { limit: 0.1 + 0.2 })
   })
 })
 
-test("budgets that are set at the same time decrease from the longest window to the shortest", async () => {
+test("concurrently set budgets decrease from the longest window to the shortest", async () => {
   const orders = { lifetime: 0, monthly: 1, weekly: 2, daily: 3 }
   await fc.assert(
     fc.asyncProperty(
@@ -152,20 +156,20 @@ test("budgets that are set at the same time decrease from the longest window to 
   )
 })
 
-test("a provider's error text that is cut has no part of a key at its end", async () => {
+test("a truncated error of a provider does not end in a part of a key", async () => {
   const apiKey = "secret-of-the-provider-0123456789"
   for (let at = 1_950; at < 2_010; at++) {
     const text = redacted(`${"x".repeat(at)}${apiKey} and more`, { name: "P", apiKey })
     for (let length = 4; length <= apiKey.length; length++) expect(text).not.toContain(apiKey.slice(0, length))
   }
   const workspace = await newWorkspace()
-  const words = `${"y".repeat(1_990)} Bearer sk-verysecretkey0123456789`
-  ;({ stop } = mockProvider(() => sse([`data: ${JSON.stringify({ error: { message: words, code: 400 } })}\n\n`])))
+  const longText = `${"y".repeat(1_990)} Bearer sk-verysecretkey0123456789`
+  ;({ stop } = mockProvider(() => sse([`data: ${JSON.stringify({ error: { message: longText, code: 400 } })}\n\n`])))
   const answer = await workspace.as.chat("played/m77", "Hi", { stream: true })
   expect(await answer.text()).not.toContain("sk-very")
 })
 
-test("what is played costs what it did", async () => {
+test("a call within its bound has no overrun", async () => {
   const workspace = await newWorkspace()
   ;({ stop } = mockProvider(() => sse(good("Hello there"))))
   const { response } = await readStream(workspace.as.chat("played/m77", "Hi", { max_tokens: 16, stream: true }))

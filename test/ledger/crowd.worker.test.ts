@@ -2,9 +2,9 @@ import { expect, test } from "vitest"
 import { good } from "../support/played.ts"
 import { newKey, newWorkspace, openHolds } from "../support/world.ts"
 
-test("500 streams at once under a key with room for 100: 100 are served, the rest are 402, and not a nano more is spent", async () => {
+test("500 concurrent streams of a key with room for 100: 100 succeed, 400 get 402, and exactly the limit is spent", async () => {
   const workspace = await newWorkspace()
-  // A cent a request, whatever is said: what is held is what is charged.
+  // A cent per request for any content: the held amount is the charge.
   const { as } = await newKey(workspace, { limit: 1 })
   const answers = await Promise.all(
     Array.from({ length: 500 }, async () => {

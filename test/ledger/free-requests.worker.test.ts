@@ -20,7 +20,7 @@ function take(count: typeof NO_FREE_REQUESTS, now: number, credited = 0) {
 }
 
 describe("requests on free models", () => {
-  test("are so many a minute and so many a day, by the calendar of UTC", () => {
+  test("have a limit per minute and per UTC day", () => {
     let count = NO_FREE_REQUESTS
     const made: string[] = []
     for (const now of [NOON, NOON, NOON, NOON, NOON + MINUTE, NOON + MINUTE, NOON + MINUTE]) {
@@ -33,26 +33,26 @@ describe("requests on free models", () => {
     expect("count" in take(count, Date.UTC(2026, 10, 22))).toBe(true)
   })
 
-  test("are more a day once credit was bought", () => {
+  test("have a higher daily limit after a purchase of credit", () => {
     expect([dailyLimit(LIMITS, 9), dailyLimit(LIMITS, 10)]).toEqual([5, 9])
   })
 
-  test("a clock that steps back opens no window twice", () => {
+  test("keep their counts when the clock steps back", () => {
     const taken = take(NO_FREE_REQUESTS, NOON)
     const count = "count" in taken ? taken.count : NO_FREE_REQUESTS
     expect(currentFree(count, NOON - 10 * MINUTE)).toMatchObject({ minute: 1, day: 1 })
   })
 })
 
-describe("an account", () => {
-  test("is told 429 with the limit when its minute is full, by whichever key; nothing is held, paid models go on", async () => {
+describe("the free requests of an account", () => {
+  test("return 429 when the minute is used up by all keys, without a hold; paid models still work", async () => {
     const workspace = await newWorkspace()
     const second = await newKey(workspace)
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, index) => (index % 2 ? second.as : workspace.as).chat("sim/echo:free", "Hi")),
     )
     const statuses = answers.map(({ status }) => status)
-    // A minute may end in between, which makes room for as many again.
+    // A minute may end in between, which allows as many again.
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(20)
     const refused = answers.find(({ status }) => status === 429)
     if (refused) {
@@ -71,7 +71,7 @@ describe("an account", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("that bought no credit has the smaller number a day", async () => {
+  test("have the lower daily limit without purchased credit", async () => {
     const workspace = await newWorkspace(1)
     const { data } = await expectJson<Key>(200, workspace.as.get("/key"))
     expect(data.free_model_daily_requests).toEqual({ limit: 50, used: 0, remaining: 50 })

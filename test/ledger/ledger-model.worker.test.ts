@@ -20,12 +20,12 @@ import { newTestDraft } from "../support/draft.ts"
 import { runs } from "../support/runs.ts"
 
 /**
- * The ledger and the isolates that use it, under any schedule of calls, faults and changes. Time is the test's: timers
- * and the clock are moved by commands; what the network loses and who dies is chosen by them, too.
+ * The ledger and the isolates that use it, under any schedule of calls, faults and changes. Commands move the timers and
+ * the clock, and choose which messages are lost and which isolates crash.
  */
 
 const TTL_MS = 120_000
-/** Longer than a settlement waits for others. */
+/** Longer than a settlement waits in a batch. */
 const BATCH_MS = 120
 const DAY_MS = 86_400_000
 const SCOPES = ["account", "key:k", workspaceScope("w")] as const
@@ -33,15 +33,15 @@ const SCOPES = ["account", "key:k", workspaceScope("w")] as const
 type Stub = DurableObjectStub<Ledger>
 type Fault = "request lost" | "answer lost"
 
-/** What the network does to one isolate's calls. A dead isolate's calls neither arrive nor return. */
-class Wire {
+/** The network of one isolate. Calls of a dead isolate neither arrive nor return. */
+class Connection {
   isDead = false
   readonly next: Fault[] = []
   inFlight = 0
   sent = 0
 
   of(stub: Stub): Stub {
-    const carry = async <T>(call: () => Promise<T>): Promise<T> => {
+    const transmit = async <T>(call: () => Promise<T>): Promise<T> => {
       if (this.isDead) return new Promise(() => {})
       const fault = this.next.shift()
       if (fault === "request lost") throw new Error("The request was lost.")
@@ -56,16 +56,16 @@ class Wire {
         this.inFlight -= 1
       }
     }
-    const wired = {
-      hold: (...args: Parameters<Ledger["hold"]>) => carry(async () => stub.hold(...args)),
-      report: (...args: Parameters<Ledger["report"]>) => carry(async () => stub.report(...args)),
-      release: (...args: Parameters<Ledger["release"]>) => carry(async () => stub.release(...args)),
+    const connected = {
+      hold: (...args: Parameters<Ledger["hold"]>) => transmit(async () => stub.hold(...args)),
+      report: (...args: Parameters<Ledger["report"]>) => transmit(async () => stub.report(...args)),
+      release: (...args: Parameters<Ledger["release"]>) => transmit(async () => stub.release(...args)),
     }
-    return wired as unknown as Stub
+    return connected as unknown as Stub
   }
 }
 
-/** Timers that only the test moves, together with the clock. */
+/** Timers that move only with the clock of the test. */
 class ManualTimer implements Timer {
   #due: { at: number; run: () => void }[] = []
 
@@ -102,33 +102,38 @@ class CallTimer implements Timer {
   wait = (ms: number) => new Promise<undefined>((resolve) => this.after(ms, () => resolve(undefined)))
 }
 
-type Isolate = { wire: Wire; book: Leases; client: LedgerClient; clientWith: (timer: Timer) => LedgerClient }
+type Isolate = {
+  connection: Connection
+  leaseBook: Leases
+  client: LedgerClient
+  clientWith: (timer: Timer) => LedgerClient
+}
 
 type Call = {
   id: string
   isolate: Isolate
   mostNano: number
   estimateNano: number
-  /** `lost`: its settlement failed each time, and its isolate lives. */
+  /** `lost`: every attempt to settle it failed, and its isolate lives. */
   state: "open" | "settling" | "settled" | "lost" | "orphan" | "released"
-  /** The lease that covered it alone when it was settled. */
+  /** The lease that alone covered it when it was settled. */
   leaseId: string | undefined
-  /** Ends its tracking. */
+  /** Ends its heartbeat. */
   stop: () => void
   timer: CallTimer
   costNano: number
-  /** The ledger knows of it by itself, so it must have a record in the end. */
+  /** The ledger knows its id, so it must get a record. */
   isKnown: boolean
-  /** Its lease ended before the ledger heard of it: it is among what was charged as unattributed. */
-  mayVanish: boolean
+  /** Its lease ended before the ledger knew its id: it is part of the unattributed charge. */
+  mayBeLost: boolean
   wasAdmitted: boolean
-  /** The minute that it was admitted in, the tokens it was counted with then, and those that it used. */
+  /** The minute of its admission, the tokens counted then, and the tokens used. */
   minute: number
   tokens: number
   usedTokens: number
   /** Its hold may have expired while it ran. */
-  hasLeapt: boolean
-  /** Where it may go, and nano-USD that it may cost there. */
+  hasJumped: boolean
+  /** Its possible providers, with the most nano-USD that it may cost there. */
   providers: { slug: string; mostNano: number }[]
 }
 
@@ -137,7 +142,7 @@ type Budget = { nano: number; interval: ResetInterval | null }
 /** Candidates of calls where providers have budgets; `c` has none. */
 const CANDIDATES = [["a"], ["a", "b"], ["b", "c"], ["b"], ["a", "b", "c"], ["c"]] as const
 
-class World {
+class Simulation {
   readonly organizationId: string = crypto.randomUUID()
   readonly timer = new ManualTimer()
   readonly ledger: Stub = env.LEDGER.get(env.LEDGER.newUniqueId())
@@ -147,12 +152,12 @@ class World {
   keyLimit: { nano: number; interval: ResetInterval | null } = { nano: 50_000, interval: null }
   budgetNano = 60_000
   rates: readonly RateLimit[] = []
-  /** By slug; empty where no provider has one. */
+  /** By slug; empty when no provider has a budget. */
   readonly providerBudgets = new Map<string, Budget>()
-  /** settled + held of each scope in its window, as of the last look. */
+  /** settled + held of each scope in its window at the last check. */
   before = new Map<string, number>()
   credits = 0
-  /** Nano-USD that the ledger must charge at least for each lease whose isolate was lost. */
+  /** The least nano-USD that the ledger must charge for each lease of a crashed isolate. */
   readonly lost = new Map<string, number>()
 
   constructor() {
@@ -160,15 +165,15 @@ class World {
   }
 
   newIsolate(): Isolate {
-    const [wire, shared] = [new Wire(), newShared()]
+    const [connection, shared] = [new Connection(), newShared()]
     const clientWith = (timer: Timer) =>
       new LedgerClient(
-        () => wire.of(this.ledger),
+        () => connection.of(this.ledger),
         shared,
         () => {},
         timer,
       )
-    return { wire, book: shared.leases, client: clientWith(this.timer), clientWith }
+    return { connection, leaseBook: shared.leases, client: clientWith(this.timer), clientWith }
   }
 
   limits(): Limit[] {
@@ -184,7 +189,7 @@ class World {
     })
   }
 
-  /** The dearest candidate wants `mostNano`, and each does with a third of what it wants. */
+  /** The most expensive candidate needs `mostNano`; each accepts a third. */
   providerHolds(slugs: readonly string[], mostNano: number): HoldRequest["providers"] {
     const limits = this.providerLimits()
     const wantedAt = (slug: string) => {
@@ -194,8 +199,8 @@ class World {
     const limited = slugs
       .filter((slug) => this.providerBudgets.has(slug))
       .map((provider) => {
-        const own = limits.filter(({ scope }) => scope === providerScope(provider))
-        return { provider, isByok: false, limits: own, wanted: wantedAt(provider) }
+        const matching = limits.filter(({ scope }) => scope === providerScope(provider))
+        return { provider, isByok: false, limits: matching, wanted: wantedAt(provider) }
       })
     const other = slugs.find((slug) => !this.providerBudgets.has(slug))
     return { limited, others: other === undefined ? null : wantedAt(other) }
@@ -232,7 +237,7 @@ class World {
     const stop = verdict?.ok
       ? isolate.clientWith(timer).track(id, { estimate: () => estimateNano, ttlMs: TTL_MS, heldAt: Date.now() })
       : () => {}
-    // A call whose hold was lost never began; its hold, if it was written, is nobody's.
+    // A call whose hold was lost never began; the hold, if it was written, belongs to no call.
     this.calls.set(id, {
       id,
       isolate,
@@ -244,20 +249,20 @@ class World {
       timer,
       costNano: 0,
       isKnown: false,
-      mayVanish: false,
+      mayBeLost: false,
       wasAdmitted: verdict?.ok ?? false,
       minute: minuteOf(Date.now()),
       tokens: mostNano,
       usedTokens: mostNano,
-      hasLeapt: false,
+      hasJumped: false,
       providers: verdict?.ok ? grantsOf(slugs, providers?.limited, verdict) : [],
     })
     return verdict
   }
 
-  /** A hold of its own, under which nothing is sent, and which is given back. */
+  /** A separate hold that is released without a call. */
   async holdAndRelease(isolate: Isolate, mostNano: number): Promise<void> {
-    const client = new LedgerClient(() => isolate.wire.of(this.ledger), newShared(), undefined, this.timer)
+    const client = new LedgerClient(() => isolate.connection.of(this.ledger), newShared(), undefined, this.timer)
     const verdict = await this.open({ ...isolate, client }, mostNano, false)
     const call = [...this.calls.values()].at(-1)
     if (!verdict?.ok || !call) return
@@ -269,13 +274,13 @@ class World {
     call.state = isHeld ? "orphan" : "released"
   }
 
-  /** Not awaited: a settlement waits for company, which only the clock brings. */
+  /** Not awaited: a settlement waits for its batch, which needs the clock. */
   settle(call: Call, costNano: number): void {
     call.stop()
     const answered = call.providers[this.calls.size % Math.max(1, call.providers.length)]
-    // What it cost above what was held is not charged.
+    // A cost above the hold is not charged.
     call.costNano = Math.min(costNano, call.mostNano, answered?.mostNano ?? Infinity)
-    const leased = call.isolate.book.call(call.id)
+    const leased = call.isolate.leaseBook.call(call.id)
     call.leaseId = leased && !leased.isRegistered ? leased.lease.id : undefined
     call.state = "settling"
     call.usedTokens = costNano
@@ -292,28 +297,28 @@ class World {
   crash(index: number): void {
     const isolate = this.isolates[index]
     if (!isolate) return
-    isolate.wire.isDead = true
+    isolate.connection.isDead = true
     this.note()
-    for (const lease of leasesOf(isolate.book)) this.lost.set(lease.id, lease.unknownNano)
+    for (const lease of leasesOf(isolate.leaseBook)) this.lost.set(lease.id, lease.unknownNano)
     for (const call of this.calls.values()) {
       if (call.isolate === isolate && call.state !== "settled") call.state = "orphan"
     }
     this.isolates[index] = this.newIsolate()
   }
 
-  /** The context of a call ends in an isolate that goes on: nothing of it runs any more. */
+  /** The context of a call ends in an isolate that continues: none of its code runs any more. */
   kill(call: Call): void {
     this.note()
     call.timer.isDead = true
     call.state = "orphan"
   }
 
-  /** Which calls the ledger knows of: those with a hold of their own, and those of a lease that were registered. */
+  /** The calls that the ledger knows: those with a separate hold, and registered ones of a lease. */
   note(): void {
     for (const call of this.calls.values()) {
       if (call.state !== "open" && call.state !== "settling") continue
-      const leased = call.isolate.book.call(call.id)
-      if (!call.mayVanish && (!leased || leased.isRegistered)) call.isKnown = true
+      const leased = call.isolate.leaseBook.call(call.id)
+      if (!call.mayBeLost && (!leased || leased.isRegistered)) call.isKnown = true
     }
   }
 
@@ -348,11 +353,11 @@ class World {
     })
   }
 
-  /** Lets what is on the network arrive. */
+  /** Waits until messages in flight have arrived. */
   async arrive(): Promise<void> {
     for (let quiet = 0; quiet < 3;) {
       await scheduler.wait(0)
-      quiet = this.isolates.some(({ wire }) => wire.inFlight > 0) ? 0 : quiet + 1
+      quiet = this.isolates.some(({ connection }) => connection.inFlight > 0) ? 0 : quiet + 1
     }
   }
 
@@ -365,17 +370,17 @@ class World {
     }
   }
 
-  /** The clock of the windows and of expiry alone: nothing that an isolate waits for comes due. */
-  leap(ms: number): void {
+  /** Moves the clock of windows and expiry only: no timer of an isolate fires. */
+  jump(ms: number): void {
     this.note()
     for (const call of this.calls.values()) {
-      call.mayVanish ||= !call.isKnown && call.state !== "settled"
-      call.hasLeapt = true
+      call.mayBeLost ||= !call.isKnown && call.state !== "settled"
+      call.hasJumped = true
     }
     vi.setSystemTime(Date.now() + ms)
   }
 
-  /** What must be true at every moment. `grown`: nano-USD that calls cost above their bounds in this step. */
+  /** Invariants at every step. `grown`: nano-USD by which calls may exceed their bounds in this step. */
   async check(step: { held: boolean; grown: number }): Promise<void> {
     await this.arrive()
     const [records, counters, held] = [await this.records(), await this.counters(), await this.held()]
@@ -412,7 +417,7 @@ class World {
       )
       const committed = spent + (held.get(scope) ?? 0)
       const before = this.before.get(scope) ?? 0
-      // A hold fits under the limit in force; nothing else commits money, but for what costs more than its bound.
+      // A hold fits under the limit in force; only a cost above its bound can add more.
       expect(committed).toBeLessThanOrEqual(step.held ? Math.max(limitNano, before) : before + step.grown)
       this.before.set(scope, committed)
     }
@@ -420,12 +425,12 @@ class World {
     await this.checkLeases(new Map(records.map(({ id, costNano }) => [id, costNano])))
   }
 
-  /** However many isolates give out of it: no rate limit is passed. */
+  /** For any number of isolates that admit calls from it, no rate limit is exceeded. */
   checkRates(now: number): void {
     const admitted = [...this.calls.values()].filter(({ wasAdmitted }) => wasAdmitted)
     const ofMinute = admitted.filter(({ minute }) => minute === minuteOf(now))
-    const running = admitted.filter(({ state, hasLeapt }) => state === "open" && !hasLeapt)
-    // A call that used more than it was counted with takes the difference from those after it.
+    const running = admitted.filter(({ state, hasJumped }) => state === "open" && !hasJumped)
+    // A call that used more than it was counted with reduces what later calls may use.
     const tokens = ofMinute.reduce((all, call) => all + Math.min(call.tokens, call.usedTokens), 0)
     for (const { requestsPerMinute, tokensPerMinute, concurrentRequests } of this.rates) {
       expect(ofMinute.length).toBeLessThanOrEqual(requestsPerMinute ?? Infinity)
@@ -434,22 +439,22 @@ class World {
     }
   }
 
-  /** What an isolate gives out is held at the ledger: of its leases, or by the calls' own holds. */
+  /** What an isolate admits is held at the ledger by its leases or by separate holds. */
   async checkLeases(charged: ReadonlyMap<string, number>): Promise<void> {
     const rows = await this.ledger.holds()
     const amountOf = new Map(rows.map(({ id, amountNano }) => [id, amountNano]))
     const estimateOf = new Map(rows.map(({ id, estimateNano }) => [id, estimateNano]))
-    for (const { book } of this.isolates) {
-      for (const lease of leasesOf(book)) {
+    for (const { leaseBook } of this.isolates) {
+      for (const lease of leasesOf(leaseBook)) {
         if (!isUsable(lease, Date.now())) continue
         const registered = [...lease.open.keys()].reduce((all, id) => all + (amountOf.get(id) ?? 0), 0)
-        // Charged, and its isolate has not heard so.
+        // Charged, but its isolate got no response.
         const answerLost = [...lease.open.keys()].reduce((all, id) => all + (charged.get(id) ?? 0), 0)
         const covered = (amountOf.get(lease.id) ?? 0) + registered + answerLost
         expect(covered).toBeGreaterThanOrEqual(lease.slice.leftNano)
         const room = lease.slice.leftNano - lease.slice.openNano
         expect(room).toBeGreaterThanOrEqual(Math.min(0, lease.slice.leftNano))
-        // What the ledger would charge if the isolate were lost now.
+        // The ledger's charge if the isolate crashed now.
         const unknown = [...lease.open.values()].filter(({ isRegistered }) => !isRegistered)
         expect(lease.unknownNano).toBe(unknown.reduce((all, call) => all + call.estimateNano, 0))
         const uncharged = unknown.filter(({ draft }) => !charged.has(draft.id))
@@ -460,16 +465,16 @@ class World {
   }
 
   async expireAll(): Promise<void> {
-    this.leap(2 * TTL_MS)
+    this.jump(2 * TTL_MS)
     await runDurableObjectAlarm(this.ledger)
   }
 }
 
-function leasesOf(book: Leases) {
-  return [...book.all()]
+function leasesOf(leaseBook: Leases) {
+  return [...leaseBook.all()]
 }
 
-/** Of the records that count in a scope: those of a provider, or all. */
+/** The sum of the records that count in a scope: those of a provider, or all. */
 const sum = (records: readonly Settled[], scope = "account") => {
   const slug = providerOf(scope)
   const costAt = ({ costNano, providerSlug, atProviders }: Settled) =>
@@ -477,7 +482,7 @@ const sum = (records: readonly Settled[], scope = "account") => {
   return records.reduce((all, record) => all + costAt(record), 0)
 }
 
-/** The candidates that are left, with what each may cost. Those without a budget may cost what is held. */
+/** The remaining candidates, with the most that each may cost: the hold if there is no budget. */
 function grantsOf(
   slugs: readonly string[],
   limited: NonNullable<HoldRequest["providers"]>["limited"] = [],
@@ -491,17 +496,17 @@ function grantsOf(
 }
 
 type Model = { calls: number }
-type Command = fc.AsyncCommand<Model, World>
+type Command = fc.AsyncCommand<Model, Simulation>
 
 function command(
   name: string,
-  run: (world: World) => Promise<Partial<Parameters<World["check"]>[0]> | undefined>,
+  run: (simulation: Simulation) => Promise<Partial<Parameters<Simulation["check"]>[0]> | undefined>,
 ): Command {
   return {
     check: () => true,
-    run: async (_, world) => {
-      const step = await run(world)
-      await world.check({ held: step?.held ?? false, grown: step?.grown ?? 0 })
+    run: async (_, simulation) => {
+      const step = await run(simulation)
+      await simulation.check({ held: step?.held ?? false, grown: step?.grown ?? 0 })
     },
     toString: () => name,
   }
@@ -509,116 +514,116 @@ function command(
 
 const isolate = fc.integer({ min: 0, max: 1 })
 const pick = fc.nat()
-const chosen = (world: World, at: number, state: Call["state"]) => {
-  const calls = [...world.calls.values()].filter((call) => call.state === state)
+const chosen = (simulation: Simulation, at: number, state: Call["state"]) => {
+  const calls = [...simulation.calls.values()].filter((call) => call.state === state)
   return calls[at % Math.max(1, calls.length)]
 }
 
 const commands = [
   fc.tuple(isolate, fc.integer({ min: 0, max: 300 }), fc.boolean()).map(([at, most, streamed]) =>
-    command(`open ${most} in ${at}`, async (world) => {
-      const one = world.isolates[at]
-      if (one) await world.open(one, most, streamed)
+    command(`open ${most} in ${at}`, async (simulation) => {
+      const one = simulation.isolates[at]
+      if (one) await simulation.open(one, most, streamed)
       return { held: true }
     }),
   ),
   fc.tuple(isolate, fc.integer({ min: 5_000, max: 60_000 })).map(([at, most]) =>
-    command(`open ${most}, near the limits, in ${at}`, async (world) => {
-      const one = world.isolates[at]
-      if (one) await world.open(one, most, false)
+    command(`open ${most}, near the limits, in ${at}`, async (simulation) => {
+      const one = simulation.isolates[at]
+      if (one) await simulation.open(one, most, false)
       return { held: true }
     }),
   ),
   fc.tuple(isolate, fc.integer({ min: 2, max: 12 }), fc.integer({ min: 1, max: 100 })).map(([at, many, most]) =>
-    command(`open ${many} of ${most} at once in ${at}`, async (world) => {
-      const one = world.isolates[at]
-      if (one) await Promise.all(Array.from({ length: many }, () => world.open(one, most, false)))
+    command(`open ${many} of ${most} at once in ${at}`, async (simulation) => {
+      const one = simulation.isolates[at]
+      if (one) await Promise.all(Array.from({ length: many }, () => simulation.open(one, most, false)))
       return { held: true }
     }),
   ),
   fc.tuple(isolate, fc.integer({ min: 0, max: 20_000 })).map(([at, most]) =>
-    command(`hold ${most} in ${at} and release it`, async (world) => {
-      const one = world.isolates[at]
-      if (one) await world.holdAndRelease(one, most)
+    command(`hold ${most} in ${at} and release it`, async (simulation) => {
+      const one = simulation.isolates[at]
+      if (one) await simulation.holdAndRelease(one, most)
       return { held: true }
     }),
   ),
   fc.tuple(pick, fc.double({ min: 0, max: 1, noNaN: true })).map(([at, share]) =>
-    command(`settle at ${share.toFixed(2)}`, async (world) => {
-      const call = chosen(world, at, "open")
-      if (call) world.settle(call, Math.floor(call.mostNano * share))
-      await world.advance(BATCH_MS)
+    command(`settle at ${share.toFixed(2)}`, async (simulation) => {
+      const call = chosen(simulation, at, "open")
+      if (call) simulation.settle(call, Math.floor(call.mostNano * share))
+      await simulation.advance(BATCH_MS)
       return undefined
     }),
   ),
   pick.map((at) =>
-    command("settle above the bound", async (world) => {
-      const call = chosen(world, at, "open")
-      if (call) world.settle(call, call.mostNano + 7)
-      await world.advance(BATCH_MS)
+    command("settle above the bound", async (simulation) => {
+      const call = chosen(simulation, at, "open")
+      if (call) simulation.settle(call, call.mostNano + 7)
+      await simulation.advance(BATCH_MS)
       return undefined
     }),
   ),
   isolate.map((at) =>
-    command(`abort: all of ${at} settle at once`, async (world) => {
-      for (const call of world.calls.values()) {
-        if (call.state === "open" && call.isolate === world.isolates[at]) world.settle(call, 0)
+    command(`abort: all of ${at} settle at once`, async (simulation) => {
+      for (const call of simulation.calls.values()) {
+        if (call.state === "open" && call.isolate === simulation.isolates[at]) simulation.settle(call, 0)
       }
-      await world.advance(BATCH_MS)
+      await simulation.advance(BATCH_MS)
       return undefined
     }),
   ),
   isolate.map((at) =>
-    command(`crash ${at}`, async (world) => {
-      world.crash(at)
+    command(`crash ${at}`, async (simulation) => {
+      simulation.crash(at)
       return undefined
     }),
   ),
   pick.map((at) =>
-    command("the context of a call ends", async (world) => {
-      const call = chosen(world, at, "open")
-      if (call) world.kill(call)
+    command("the context of a call ends", async (simulation) => {
+      const call = chosen(simulation, at, "open")
+      if (call) simulation.kill(call)
       return undefined
     }),
   ),
   fc
     .tuple(isolate, fc.array(fc.constantFrom<Fault>("request lost", "answer lost"), { minLength: 1, maxLength: 3 }))
     .map(([at, faults]) =>
-      command(`${faults.join(", ")} of ${at}`, async (world) => {
-        world.isolates[at]?.wire.next.push(...faults)
+      command(`${faults.join(", ")} of ${at}`, async (simulation) => {
+        simulation.isolates[at]?.connection.next.push(...faults)
         return undefined
       }),
     ),
   fc.constant(
-    command("the ledger restarts", async (world) => {
-      await evictDurableObject(world.ledger)
+    command("the ledger restarts", async (simulation) => {
+      await evictDurableObject(simulation.ledger)
       return undefined
     }),
   ),
   fc.constantFrom(10, 60, 1_500, 2_500, 6_000, 40_000).map((ms) =>
-    command(`${ms} ms pass`, async (world) => {
-      await world.advance(ms)
+    command(`${ms} ms pass`, async (simulation) => {
+      await simulation.advance(ms)
       return undefined
     }),
   ),
   fc.constantFrom<ResetInterval>("daily", "weekly", "monthly").map((interval) =>
-    command(`the next ${interval} window`, async (world) => {
+    command(`the next ${interval} window`, async (simulation) => {
       const days = { daily: 1, weekly: 7, monthly: 31 }[interval]
-      world.leap(days * DAY_MS - (Date.now() % DAY_MS))
-      await runDurableObjectAlarm(world.ledger)
+      simulation.jump(days * DAY_MS - (Date.now() % DAY_MS))
+      await runDurableObjectAlarm(simulation.ledger)
       return { grown: Infinity }
     }),
   ),
   fc.constant(
-    command("the alarm, twice", async (world) => {
-      await runDurableObjectAlarm(world.ledger)
-      await runInDurableObject(world.ledger, async (ledger) => (ledger as unknown as Ledger).alarm())
+    command("the alarm, twice", async (simulation) => {
+      await runDurableObjectAlarm(simulation.ledger)
+      await runInDurableObject(simulation.ledger, async (ledger) => (ledger as unknown as Ledger).alarm())
       return undefined
     }),
   ),
   fc.integer({ min: -20_000, max: 40_000 }).map((nano) =>
-    command(`credit ${nano}`, async (world) => {
-      await world.credit(nano)
+    command(`credit ${nano}`, async (simulation) => {
+      await simulation.credit(nano)
       return undefined
     }),
   ),
@@ -628,24 +633,24 @@ const commands = [
       interval: fc.constantFrom<ResetInterval | null>(null, "daily", "weekly", "monthly"),
     })
     .map((limit) =>
-      command(`the key's limit is ${limit.nano} ${limit.interval}`, async (world) => {
-        world.keyLimit = limit
+      command(`the key's limit is ${limit.nano} ${limit.interval}`, async (simulation) => {
+        simulation.keyLimit = limit
         return { grown: Infinity }
       }),
     ),
   fc.integer({ min: 0, max: 80_000 }).map((nano) =>
-    command(`the budget is ${nano}`, async (world) => {
-      world.budgetNano = nano
+    command(`the budget is ${nano}`, async (simulation) => {
+      simulation.budgetNano = nano
       return undefined
     }),
   ),
   fc.constant(
-    command("records are delivered again", async (world) => {
-      await runInDurableObject(world.ledger, (_, { storage }) => {
+    command("records are delivered again", async (simulation) => {
+      await runInDurableObject(simulation.ledger, (_, { storage }) => {
         storage.sql.exec("UPDATE delivery SET value = 0")
       })
-      await evictDurableObject(world.ledger)
-      await runDurableObjectAlarm(world.ledger)
+      await evictDurableObject(simulation.ledger)
+      await runDurableObjectAlarm(simulation.ledger)
       return undefined
     }),
   ),
@@ -658,37 +663,37 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** All calls end, whoever was to end them; then the books must balance in the database, too. */
-async function windUp(world: World): Promise<void> {
-  for (const { wire } of world.isolates) wire.next.length = 0
-  for (const call of world.calls.values()) if (call.state === "open") world.settle(call, call.estimateNano)
-  await world.advance(20_000)
-  await world.expireAll()
-  await runDurableObjectAlarm(world.ledger)
-  expect(await world.ledger.holds()).toEqual([])
-  const records = await world.records()
+/** Ends all calls; then the records in the database must equal the ledger's. */
+async function settleAll(simulation: Simulation): Promise<void> {
+  for (const { connection } of simulation.isolates) connection.next.length = 0
+  for (const call of simulation.calls.values()) if (call.state === "open") simulation.settle(call, call.estimateNano)
+  await simulation.advance(20_000)
+  await simulation.expireAll()
+  await runDurableObjectAlarm(simulation.ledger)
+  expect(await simulation.ledger.holds()).toEqual([])
+  const records = await simulation.records()
   const { results } = await env.DB.prepare(
     "SELECT id, cost_nano FROM generations WHERE organization_id = ? ORDER BY id",
   )
-    .bind(world.organizationId)
+    .bind(simulation.organizationId)
     .all<{ id: string; cost_nano: number }>()
   expect(results).toEqual(
     records.map(({ id, costNano }) => ({ id, cost_nano: costNano })).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
   )
   const charged = new Map(records.map((record) => [record.id, record]))
-  for (const [lease, leastNano] of world.lost) {
+  for (const [lease, leastNano] of simulation.lost) {
     expect(charged.get(lease)?.costNano ?? 0).toBeGreaterThanOrEqual(leastNano)
     if (leastNano > 0) expect(charged.get(lease)?.ending).toBe("unattributed")
   }
-  for (const call of world.calls.values()) {
+  for (const call of simulation.calls.values()) {
     const record = charged.get(call.id)
     if (call.state === "released") expect(record, `${call.id} was released`).toBeUndefined()
-    const isDue = (call.isKnown && call.state !== "released") || (call.state === "settled" && !call.mayVanish)
+    const isDue = (call.isKnown && call.state !== "released") || (call.state === "settled" && !call.mayBeLost)
     if (isDue) expect(record, `${call.id} was ${call.state}`).toBeDefined()
-    // An isolate that lives loses no charge: of the call itself, or of the lease that covered it.
-    const isOwed = ["settling", "lost"].includes(call.state) && call.costNano > 0 && !call.mayVanish
+    // A live isolate loses no charge: of the call, or of the lease that covered it.
+    const isOwed = ["settling", "lost"].includes(call.state) && call.costNano > 0 && !call.mayBeLost
     if (isOwed) expect(record ?? charged.get(call.leaseId ?? ""), `${call.id} was ${call.state}`).toBeDefined()
-    // What expired before it was settled was charged at its estimate; what was settled, at its cost.
+    // Expired calls are charged their estimate, settled ones their cost.
     if (record?.ending === "complete") expect(record.costNano).toBe(call.costNano)
     const hasCost = call.wasAdmitted && call.mostNano > 0
     if (record?.ending === "unsettled" && hasCost) expect(record.costNano).toBeGreaterThan(0)
@@ -698,10 +703,10 @@ async function windUp(world: World): Promise<void> {
 test("no schedule overspends, charges twice, loses a charge or lets a balance drift", async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(commands, { maxCommands: 45, size: "max" }), async (schedule) => {
-      const world = new World()
-      await world.credit(80_000)
-      await fc.asyncModelRun(() => ({ model: { calls: 0 }, real: world }), schedule)
-      await windUp(world)
+      const simulation = new Simulation()
+      await simulation.credit(80_000)
+      await fc.asyncModelRun(() => ({ model: { calls: 0 }, real: simulation }), schedule)
+      await settleAll(simulation)
     }),
     { numRuns: runs(0.4) },
   )
@@ -715,25 +720,25 @@ const providerBudget: fc.Arbitrary<Budget> = fc.record({
 const providerCommands = [
   ...commands,
   fc.tuple(fc.constantFrom("a", "b"), providerBudget).map(([slug, budget]) =>
-    command(`the budget of ${slug} is ${budget.nano} ${budget.interval}`, async (world) => {
-      world.providerBudgets.set(slug, budget)
+    command(`the budget of ${slug} is ${budget.nano} ${budget.interval}`, async (simulation) => {
+      simulation.providerBudgets.set(slug, budget)
       return { grown: Infinity }
     }),
   ),
 ]
 
-test("no schedule passes the budget of a provider, and each counter is the sum of what the provider answered", async () => {
+test("no schedule exceeds the budget of a provider, and each counter is the sum of its calls", async () => {
   await fc.assert(
     fc.asyncProperty(
       providerBudget,
       providerBudget,
       fc.commands(providerCommands, { maxCommands: 45, size: "max" }),
       async (a, b, schedule) => {
-        const world = new World()
-        world.providerBudgets.set("a", a).set("b", b)
-        await world.credit(80_000)
-        await fc.asyncModelRun(() => ({ model: { calls: 0 }, real: world }), schedule)
-        await windUp(world)
+        const simulation = new Simulation()
+        simulation.providerBudgets.set("a", a).set("b", b)
+        await simulation.credit(80_000)
+        await fc.asyncModelRun(() => ({ model: { calls: 0 }, real: simulation }), schedule)
+        await settleAll(simulation)
       },
     ),
     { numRuns: runs(0.6) },
@@ -741,79 +746,79 @@ test("no schedule passes the budget of a provider, and each counter is the sum o
 })
 
 const some = (...values: number[]) => fc.constantFrom(null, ...values)
-/** Few enough that calls meet them, or many enough that isolates lease of them. */
+/** Few enough to be reached by calls, or enough that isolates lease from them. */
 const rateLimits: fc.Arbitrary<RateLimits> = fc.record({
   requestsPerMinute: some(1, 3, 20, 140, 1_000),
   tokensPerMinute: some(300, 2_000, 100_000),
   concurrentRequests: some(1, 2, 10, 140, 1_000),
 })
 
-test("no schedule passes a rate limit, of a key or of its workspace", async () => {
+test("no schedule exceeds a rate limit of a key or its workspace", async () => {
   await fc.assert(
     fc.asyncProperty(
       rateLimits,
       rateLimits,
       fc.commands(commands, { maxCommands: 45, size: "max" }),
       async (key, workspace, schedule) => {
-        const world = new World()
-        world.rates = [
+        const simulation = new Simulation()
+        simulation.rates = [
           { ...key, scope: "key:k" },
           { ...workspace, scope: SCOPES[2] },
         ]
-        await world.credit(80_000)
-        await fc.asyncModelRun(() => ({ model: { calls: 0 }, real: world }), schedule)
-        await windUp(world)
+        await simulation.credit(80_000)
+        await fc.asyncModelRun(() => ({ model: { calls: 0 }, real: simulation }), schedule)
+        await settleAll(simulation)
       },
     ),
     { numRuns: runs(0.4) },
   )
 })
 
-/** Crowds: enough calls of two isolates to use up what they lease. */
+/** Enough calls of two isolates to use up their leases. */
 const crowds = [
   fc.tuple(isolate, fc.integer({ min: 20, max: 90 })).map(([at, many]) =>
-    command(`open ${many} in ${at}`, async (world) => {
-      const one = world.isolates[at]
-      if (one) await Promise.all(Array.from({ length: many }, () => world.open(one, 2, false)))
+    command(`open ${many} in ${at}`, async (simulation) => {
+      const one = simulation.isolates[at]
+      if (one) await Promise.all(Array.from({ length: many }, () => simulation.open(one, 2, false)))
       return { held: true }
     }),
   ),
   fc.tuple(isolate, fc.constantFrom(0, 1, 2, 9)).map(([at, tokens]) =>
-    command(`half of ${at} settles with ${tokens} tokens`, async (world) => {
-      const open = [...world.calls.values()].filter((call) => call.state === "open")
-      const own = open.filter((call) => call.isolate === world.isolates[at])
-      for (const call of own.slice(0, Math.ceil(own.length / 2))) world.settle(call, tokens)
-      await world.advance(40)
+    command(`half of ${at} settles with ${tokens} tokens`, async (simulation) => {
+      const open = [...simulation.calls.values()].filter((call) => call.state === "open")
+      const matching = open.filter((call) => call.isolate === simulation.isolates[at])
+      for (const call of matching.slice(0, Math.ceil(matching.length / 2))) simulation.settle(call, tokens)
+      await simulation.advance(40)
       return { grown: Infinity }
     }),
   ),
   fc.constantFrom(100, 2_500, 20_000).map((ms) =>
-    command(`${ms} ms pass`, async (world) => {
-      await world.advance(ms)
+    command(`${ms} ms pass`, async (simulation) => {
+      await simulation.advance(ms)
       return undefined
     }),
   ),
   isolate.map((at) =>
-    command(`answer lost of ${at}`, async (world) => {
-      world.isolates[at]?.wire.next.push("answer lost")
+    command(`answer lost of ${at}`, async (simulation) => {
+      simulation.isolates[at]?.connection.next.push("answer lost")
       return undefined
     }),
   ),
   isolate.map((at) =>
-    command(`crash ${at}`, async (world) => {
-      world.crash(at)
+    command(`crash ${at}`, async (simulation) => {
+      simulation.crash(at)
       return undefined
     }),
   ),
   fc.constant(
-    command("the ledger restarts", async (world) => {
-      await evictDurableObject(world.ledger)
+    command("the ledger restarts", async (simulation) => {
+      await evictDurableObject(simulation.ledger)
       return undefined
     }),
   ),
 ]
 
-test("crowds that lease of a rate limit do not pass it", async () => {
+test("many calls that lease from a rate limit do not exceed it", async () => {
   const limits = fc.constantFrom<RateLimits>(
     { ...NO_RATES, requestsPerMinute: 200 },
     { ...NO_RATES, tokensPerMinute: 400 },
@@ -822,322 +827,330 @@ test("crowds that lease of a rate limit do not pass it", async () => {
   )
   await fc.assert(
     fc.asyncProperty(limits, fc.commands(crowds, { maxCommands: 25, size: "max" }), async (key, schedule) => {
-      const world = new World()
-      world.rates = [{ ...key, scope: "key:k" }]
-      await world.credit(80_000)
-      await fc.asyncModelRun(() => ({ model: { calls: 0 }, real: world }), schedule)
-      await windUp(world)
+      const simulation = new Simulation()
+      simulation.rates = [{ ...key, scope: "key:k" }]
+      await simulation.credit(80_000)
+      await fc.asyncModelRun(() => ({ model: { calls: 0 }, real: simulation }), schedule)
+      await settleAll(simulation)
     }),
     { numRuns: runs(0.4) },
   )
 })
 
-test("a call whose hold expired under a lease that lives takes all that it could cost from the lease", async () => {
-  const world = new World()
-  const [isolate] = world.isolates
+test("a call whose hold expired under a live lease takes its maximum cost from the lease", async () => {
+  const simulation = new Simulation()
+  const [isolate] = simulation.isolates
   if (!isolate) throw new Error("There is no isolate.")
   const nothing = { held: true, grown: 0 }
-  await world.credit(80_000)
-  await world.open(isolate, 300, false)
-  const [long] = [...world.calls.values()]
+  await simulation.credit(80_000)
+  await simulation.open(isolate, 300, false)
+  const [long] = [...simulation.calls.values()]
   if (!long) throw new Error("There is no call.")
-  await world.advance(3_000)
-  // Others keep the lease alive meanwhile; nothing keeps the call's own hold.
+  await simulation.advance(3_000)
+  // Other calls keep the lease alive; the call's own hold is not renewed.
   long.stop()
   for (const ms of [50_000, 50_000, 25_000]) {
-    await world.advance(ms)
-    await world.open(isolate, 300, false)
-    const short = [...world.calls.values()].at(-1)
-    if (short) world.settle(short, 10)
-    await world.advance(BATCH_MS)
+    await simulation.advance(ms)
+    await simulation.open(isolate, 300, false)
+    const short = [...simulation.calls.values()].at(-1)
+    if (short) simulation.settle(short, 10)
+    await simulation.advance(BATCH_MS)
   }
-  await runDurableObjectAlarm(world.ledger)
-  expect((await world.records()).find(({ id }) => id === long.id)?.ending).toBe("unsettled")
-  world.settle(long, 10)
-  await world.advance(BATCH_MS)
-  await world.check(nothing)
+  await runDurableObjectAlarm(simulation.ledger)
+  expect((await simulation.records()).find(({ id }) => id === long.id)?.ending).toBe("unsettled")
+  simulation.settle(long, 10)
+  await simulation.advance(BATCH_MS)
+  await simulation.check(nothing)
 })
 
-/** The rest of an isolate goes on: calls that last, or only short ones. */
+/** The isolate continues with long calls, or only with short ones. */
 test.each([
   ["long", 1_000],
   ["long", 10_000],
   ["short", 1_000],
   ["short", 10_000],
-] as const)("a call whose context ended is charged its estimate while %s calls go on (%i ms)", async (others, ms) => {
-  const world = new World()
-  const [isolate] = world.isolates
-  if (!isolate) throw new Error("There is no isolate.")
-  await world.credit(80_000)
-  await world.open(isolate, 300, false)
-  // Under the lease that came with the first call.
-  await world.open(isolate, 300, false)
-  const [first, dead] = [...world.calls.values()]
-  if (!first || !dead) throw new Error("There is no call.")
-  expect(isolate.book.call(dead.id)?.isRegistered).toBe(false)
-  if (others === "short") world.settle(first, 10)
-  await world.advance(ms)
-  world.kill(dead)
-  for (let second = 0; second < 200; second += 4) {
-    await world.advance(4_000)
-    if (others === "long") continue
-    await world.open(isolate, 300, false)
-    const short = [...world.calls.values()].at(-1)
-    if (short) world.settle(short, 10)
-  }
-  await runDurableObjectAlarm(world.ledger)
-  const record = (await world.records()).find(({ id }) => id === dead.id)
-  expect(record).toMatchObject({ ending: "unsettled", costNano: dead.estimateNano })
-  expect(isolate.book.openBefore(Infinity).map(({ draft }) => draft.id)).not.toContain(dead.id)
-  await world.check({ held: true, grown: 0 })
-})
+] as const)(
+  "a call whose context ended is charged its estimate while %s calls continue (%i ms)",
+  async (others, ms) => {
+    const simulation = new Simulation()
+    const [isolate] = simulation.isolates
+    if (!isolate) throw new Error("There is no isolate.")
+    await simulation.credit(80_000)
+    await simulation.open(isolate, 300, false)
+    // Under the lease that was granted with the first call.
+    await simulation.open(isolate, 300, false)
+    const [first, dead] = [...simulation.calls.values()]
+    if (!first || !dead) throw new Error("There is no call.")
+    expect(isolate.leaseBook.call(dead.id)?.isRegistered).toBe(false)
+    if (others === "short") simulation.settle(first, 10)
+    await simulation.advance(ms)
+    simulation.kill(dead)
+    for (let second = 0; second < 200; second += 4) {
+      await simulation.advance(4_000)
+      if (others === "long") continue
+      await simulation.open(isolate, 300, false)
+      const short = [...simulation.calls.values()].at(-1)
+      if (short) simulation.settle(short, 10)
+    }
+    await runDurableObjectAlarm(simulation.ledger)
+    const record = (await simulation.records()).find(({ id }) => id === dead.id)
+    expect(record).toMatchObject({ ending: "unsettled", costNano: dead.estimateNano })
+    expect(isolate.leaseBook.openBefore(Infinity).map(({ draft }) => draft.id)).not.toContain(dead.id)
+    await simulation.check({ held: true, grown: 0 })
+  },
+)
 
-/** How many calls a rate limit still admits where each has a hold of its own. */
-async function admitted(world: World): Promise<number> {
-  const isolate = world.newIsolate()
-  const client = new LedgerClient(() => isolate.wire.of(world.ledger), newShared(), undefined, world.timer)
+/** How many calls a rate limit still admits with separate holds. */
+async function admitted(simulation: Simulation): Promise<number> {
+  const isolate = simulation.newIsolate()
+  const client = new LedgerClient(
+    () => isolate.connection.of(simulation.ledger),
+    newShared(),
+    undefined,
+    simulation.timer,
+  )
   for (let count = 0; ; count++) {
-    const verdict = await world.open({ ...isolate, client }, 2, false)
+    const verdict = await simulation.open({ ...isolate, client }, 2, false)
     if (!verdict?.ok) return count
   }
 }
 
-test("a leased call that is registered later takes its slot along, so that no other call loses one", async () => {
-  const world = new World()
-  const [leasing] = world.isolates
+test("a leased call that is registered later keeps its slot, so that no other call loses one", async () => {
+  const simulation = new Simulation()
+  const [leasing] = simulation.isolates
   if (!leasing) throw new Error("There is no isolate.")
-  world.rates = [{ ...NO_RATES, scope: "key:k", concurrentRequests: 160 }]
-  await world.credit(80_000)
-  await world.open(leasing, 2, false)
-  const [lease] = leasesOf(leasing.book)
+  simulation.rates = [{ ...NO_RATES, scope: "key:k", concurrentRequests: 160 }]
+  await simulation.credit(80_000)
+  await simulation.open(leasing, 2, false)
+  const [lease] = leasesOf(leasing.leaseBook)
   const slots = 1 + (lease?.rates?.slots ?? 0)
   expect(slots).toBe(5)
-  await world.advance(3_000)
-  expect([...world.calls.keys()].map((id) => leasing.book.call(id)?.isRegistered)).toEqual([true])
-  expect(await admitted(world)).toBe(160 - slots)
+  await simulation.advance(3_000)
+  expect([...simulation.calls.keys()].map((id) => leasing.leaseBook.call(id)?.isRegistered)).toEqual([true])
+  expect(await admitted(simulation)).toBe(160 - slots)
 })
 
-test("a returned lease leaves the requests of its calls counted, and no others", async () => {
-  const world = new World()
-  const [leasing] = world.isolates
+test("a returned lease leaves only the requests of its calls counted", async () => {
+  const simulation = new Simulation()
+  const [leasing] = simulation.isolates
   if (!leasing) throw new Error("There is no isolate.")
   vi.setSystemTime(minuteOf(Date.now()) + 60_000)
-  world.rates = [{ ...NO_RATES, scope: "key:k", requestsPerMinute: 200 }]
-  await world.credit(80_000)
-  await world.open(leasing, 2, false)
-  for (const call of world.calls.values()) world.settle(call, 1)
-  await world.advance(5_000)
-  expect(await world.ledger.holds()).toEqual([])
-  expect(await admitted(world)).toBe(199)
+  simulation.rates = [{ ...NO_RATES, scope: "key:k", requestsPerMinute: 200 }]
+  await simulation.credit(80_000)
+  await simulation.open(leasing, 2, false)
+  for (const call of simulation.calls.values()) simulation.settle(call, 1)
+  await simulation.advance(5_000)
+  expect(await simulation.ledger.holds()).toEqual([])
+  expect(await admitted(simulation)).toBe(199)
 })
 
 test.each([
   ["that cost something", 300, 100],
   ["that cost nothing", 0, 0],
-])(
-  "steady calls %s go to the ledger in batches: one request for the calls of a tenth of a second",
-  async (_, most, cost) => {
-    const world = new World()
-    const [isolate] = world.isolates
-    if (!isolate) throw new Error("There is no isolate.")
-    await world.credit(80_000_000)
-    world.keyLimit = { nano: 80_000_000, interval: null }
-    world.budgetNano = 80_000_000
-    const rounds = 30
-    const round = async () => {
-      const before = new Set(world.calls.keys())
-      await Promise.all(Array.from({ length: 16 }, () => world.open(isolate, most, false)))
-      for (const call of world.calls.values()) if (!before.has(call.id)) world.settle(call, cost)
-      await world.advance(10)
-    }
-    for (let at = 0; at < 20; at++) await round()
-    const before = isolate.wire.sent
-    for (let at = 0; at < rounds; at++) await round()
-    // 480 calls, at most 100 in a batch.
-    expect(isolate.wire.sent - before).toBeLessThanOrEqual(6)
-    await world.advance(BATCH_MS)
-    await world.check({ held: true, grown: 0 })
-  },
-)
-
-test("long calls are reported together: one request for the calls of half a second", async () => {
-  const world = new World()
-  const [isolate] = world.isolates
+])("steady calls %s are sent to the ledger in batches of a tenth of a second", async (_, most, cost) => {
+  const simulation = new Simulation()
+  const [isolate] = simulation.isolates
   if (!isolate) throw new Error("There is no isolate.")
-  await world.credit(80_000_000)
-  world.keyLimit = { nano: 80_000_000, interval: null }
-  world.budgetNano = 80_000_000
-  // Twenty calls a second, none of which ends: the first are registered after two seconds.
+  await simulation.credit(80_000_000)
+  simulation.keyLimit = { nano: 80_000_000, interval: null }
+  simulation.budgetNano = 80_000_000
+  const rounds = 30
+  const round = async () => {
+    const before = new Set(simulation.calls.keys())
+    await Promise.all(Array.from({ length: 16 }, () => simulation.open(isolate, most, false)))
+    for (const call of simulation.calls.values()) if (!before.has(call.id)) simulation.settle(call, cost)
+    await simulation.advance(10)
+  }
+  for (let at = 0; at < 20; at++) await round()
+  const before = isolate.connection.sent
+  for (let at = 0; at < rounds; at++) await round()
+  // 480 calls, at most 100 in a batch.
+  expect(isolate.connection.sent - before).toBeLessThanOrEqual(6)
+  await simulation.advance(BATCH_MS)
+  await simulation.check({ held: true, grown: 0 })
+})
+
+test("long calls are reported in batches of half a second", async () => {
+  const simulation = new Simulation()
+  const [isolate] = simulation.isolates
+  if (!isolate) throw new Error("There is no isolate.")
+  await simulation.credit(80_000_000)
+  simulation.keyLimit = { nano: 80_000_000, interval: null }
+  simulation.budgetNano = 80_000_000
+  // Twenty calls a second that do not end: the first are registered after two seconds.
   const begin = async (calls: number) => {
     for (let at = 0; at < calls; at++) {
-      await world.open(isolate, 300, true)
-      await world.advance(50)
+      await simulation.open(isolate, 300, true)
+      await simulation.advance(50)
     }
   }
   await begin(40)
-  const before = isolate.wire.sent
+  const before = isolate.connection.sent
   await begin(80)
-  expect(isolate.wire.sent - before).toBeLessThanOrEqual(30)
-  await world.advance(10_000)
-  const rows = await world.ledger.holds()
+  expect(isolate.connection.sent - before).toBeLessThanOrEqual(30)
+  await simulation.advance(10_000)
+  const rows = await simulation.ledger.holds()
   expect(rows.filter(({ isLease }) => !isLease)).toHaveLength(120)
   // Each was renewed in time.
   for (const { expiresAt } of rows) expect(expiresAt - Date.now()).toBeGreaterThan(TTL_MS - 11_000)
-  await world.check({ held: true, grown: 0 })
+  await simulation.check({ held: true, grown: 0 })
 })
 
-test("a call that could not be settled takes all that it could cost from its lease", async () => {
-  const world = new World()
-  const [isolate] = world.isolates
+test("a call that could not be settled takes its maximum cost from its lease", async () => {
+  const simulation = new Simulation()
+  const [isolate] = simulation.isolates
   if (!isolate) throw new Error("There is no isolate.")
-  await world.credit(80_000)
-  await world.open(isolate, 300, false)
-  const [call] = [...world.calls.values()]
+  await simulation.credit(80_000)
+  await simulation.open(isolate, 300, false)
+  const [call] = [...simulation.calls.values()]
   if (!call) throw new Error("There is no call.")
-  isolate.wire.next.push("answer lost", "answer lost", "answer lost")
-  world.settle(call, 300)
-  await world.advance(BATCH_MS)
-  await world.check({ held: true, grown: 0 })
-  await world.advance(5_000)
-  await world.check({ held: true, grown: 0 })
-  expect(await world.ledger.holds()).toEqual([])
+  isolate.connection.next.push("answer lost", "answer lost", "answer lost")
+  simulation.settle(call, 300)
+  await simulation.advance(BATCH_MS)
+  await simulation.check({ held: true, grown: 0 })
+  await simulation.advance(5_000)
+  await simulation.check({ held: true, grown: 0 })
+  expect(await simulation.ledger.holds()).toEqual([])
 })
 
 test.each([2, 7, 11])(
-  "a call whose settlement is lost %i times is charged, whatever its lease does after it",
+  "a call whose settlement is lost %i times is charged by the time its lease is returned",
   async (times) => {
-    const world = new World()
-    const [isolate] = world.isolates
+    const simulation = new Simulation()
+    const [isolate] = simulation.isolates
     if (!isolate) throw new Error("There is no isolate.")
-    await world.credit(80_000)
-    await world.open(isolate, 300, false)
-    const [lost] = [...world.calls.values()]
+    await simulation.credit(80_000)
+    await simulation.open(isolate, 300, false)
+    const [lost] = [...simulation.calls.values()]
     if (!lost) throw new Error("There is no call.")
-    world.settle(lost, 200)
-    isolate.wire.next.push(...Array.from({ length: times }, (): Fault => "request lost"))
-    await world.advance(1_000)
-    // The lease goes on, and comes back in the end.
-    await world.open(isolate, 300, false)
-    const [, other] = [...world.calls.values()]
-    if (other) world.settle(other, 100)
-    await world.advance(20_000)
-    await windUp(world)
-    const charged = (await world.records()).reduce((all, { costNano }) => all + costNano, 0)
+    simulation.settle(lost, 200)
+    isolate.connection.next.push(...Array.from({ length: times }, (): Fault => "request lost"))
+    await simulation.advance(1_000)
+    // The lease continues, and is returned in the end.
+    await simulation.open(isolate, 300, false)
+    const [, other] = [...simulation.calls.values()]
+    if (other) simulation.settle(other, 100)
+    await simulation.advance(20_000)
+    await settleAll(simulation)
+    const charged = (await simulation.records()).reduce((all, { costNano }) => all + costNano, 0)
     expect(charged).toBeGreaterThanOrEqual(200)
   },
 )
 
-test("a hold whose answer was lost costs nothing, nor does the lease that came with it", async () => {
-  const world = new World()
-  await world.credit(80_000)
+test("a hold whose response was lost costs nothing, nor does the lease granted with it", async () => {
+  const simulation = new Simulation()
+  await simulation.credit(80_000)
   for (const most of [300, 40_000]) {
-    const isolate = world.newIsolate()
-    isolate.wire.next.push("answer lost")
-    expect(await world.open(isolate, most, false)).toBeUndefined()
-    await world.advance(3_000)
-    await runDurableObjectAlarm(world.ledger)
-    expect(await world.ledger.holds()).toEqual([])
+    const isolate = simulation.newIsolate()
+    isolate.connection.next.push("answer lost")
+    expect(await simulation.open(isolate, most, false)).toBeUndefined()
+    await simulation.advance(3_000)
+    await runDurableObjectAlarm(simulation.ledger)
+    expect(await simulation.ledger.holds()).toEqual([])
   }
-  await windUp(world)
-  expect((await world.ledger.balance()).spentNano).toBe(0)
+  await settleAll(simulation)
+  expect((await simulation.ledger.balance()).spentNano).toBe(0)
 })
 
-test("a hold that is requested again after its answer was lost is held once", async () => {
-  const world = new World()
-  const [isolate] = world.isolates
+test("a hold that is repeated after a lost response is held once", async () => {
+  const simulation = new Simulation()
+  const [isolate] = simulation.isolates
   if (!isolate) throw new Error("There is no isolate.")
-  await world.credit(80_000)
-  await world.open(isolate, 10, false)
-  isolate.wire.next.push("answer lost")
-  expect(await world.open(isolate, 40_000, false)).toMatchObject({ ok: true })
-  const holds = await world.ledger.holds()
+  await simulation.credit(80_000)
+  await simulation.open(isolate, 10, false)
+  isolate.connection.next.push("answer lost")
+  expect(await simulation.open(isolate, 40_000, false)).toMatchObject({ ok: true })
+  const holds = await simulation.ledger.holds()
   expect(holds.filter(({ isLease }) => !isLease).map(({ amountNano }) => amountNano)).toEqual([40_000])
-  await windUp(world)
+  await settleAll(simulation)
 })
 
-test("a lease whose grant was lost and which expired is asked for under another id", async () => {
-  const world = new World()
-  const [isolate] = world.isolates
+test("a lease whose grant was lost and expired is requested with a new id", async () => {
+  const simulation = new Simulation()
+  const [isolate] = simulation.isolates
   if (!isolate) throw new Error("There is no isolate.")
-  await world.credit(80_000)
-  isolate.wire.next.push("answer lost")
-  await Promise.all([world.open(isolate, 1, false), world.open(isolate, 1, false)])
-  await world.expireAll()
-  await world.open(isolate, 13, false)
-  const [lease] = leasesOf(isolate.book)
+  await simulation.credit(80_000)
+  isolate.connection.next.push("answer lost")
+  await Promise.all([simulation.open(isolate, 1, false), simulation.open(isolate, 1, false)])
+  await simulation.expireAll()
+  await simulation.open(isolate, 13, false)
+  const [lease] = leasesOf(isolate.leaseBook)
   expect(lease?.unknownNano).toBe(5)
-  world.crash(0)
-  await windUp(world)
+  simulation.crash(0)
+  await settleAll(simulation)
 })
 
-test("the ledger grants no lease under an id that it has charged", async () => {
-  const world = new World()
-  await world.credit(80_000)
+test("the ledger grants no lease with an id that it has charged", async () => {
+  const simulation = new Simulation()
+  await simulation.credit(80_000)
   const request = (id: string): HoldRequest => ({
-    draft: world.draft(`gen-${crypto.randomUUID()}`, false),
+    draft: simulation.draft(`gen-${crypto.randomUUID()}`, false),
     wanted: { leastNano: 9, mostNano: 9 },
     chargesAccount: true,
-    limits: world.limits(),
+    limits: simulation.limits(),
     estimateNano: 3,
     ttlMs: TTL_MS,
     lease: { id, wantNano: 100, isHeld: false, estimateNano: 3, sequence: 1 },
   })
   const id = newLeaseId()
-  expect((await world.ledger.hold(request(id))).verdict).toMatchObject({ ok: true, leasedNano: expect.any(Number) })
-  await world.expireAll()
-  const again = (await world.ledger.hold(request(id))).verdict
+  expect((await simulation.ledger.hold(request(id))).verdict).toMatchObject({
+    ok: true,
+    leasedNano: expect.any(Number),
+  })
+  await simulation.expireAll()
+  const again = (await simulation.ledger.hold(request(id))).verdict
   expect(again).toMatchObject({ ok: true })
   expect(again).not.toHaveProperty("leasedNano")
 })
 
-describe("what an isolate declares", () => {
-  /** An isolate that has a lease and `many` calls of it open, which the ledger does not know one by one. */
+describe("the estimate that an isolate declares", () => {
+  /** An isolate with a lease and `many` open calls of it, whose ids the ledger does not know. */
   async function busy(many: number) {
-    const world = new World()
-    const [isolate] = world.isolates
+    const simulation = new Simulation()
+    const [isolate] = simulation.isolates
     if (!isolate) throw new Error("There is no isolate.")
-    await world.credit(10_000_000)
-    world.keyLimit = { nano: 10_000_000, interval: null }
-    world.budgetNano = 10_000_000
-    // One after the other: each that the lease does not cover raises the declaration.
+    await simulation.credit(10_000_000)
+    simulation.keyLimit = { nano: 10_000_000, interval: null }
+    simulation.budgetNano = 10_000_000
+    // One by one: each call that the lease does not cover raises the estimate.
     for (let at = 0; at < many; at++) {
-      await world.open(isolate, 300, false)
-      await world.arrive()
+      await simulation.open(isolate, 300, false)
+      await simulation.arrive()
     }
-    const [lease] = leasesOf(isolate.book)
+    const [lease] = leasesOf(isolate.leaseBook)
     if (!lease) throw new Error("There is no lease.")
-    return { world, isolate, lease }
+    return { simulation, isolate, lease }
   }
 
-  test("covers what is left open when some of many calls are settled at once", async () => {
-    const { world, lease } = await busy(40)
+  test("covers the open calls when some of many are settled at once", async () => {
+    const { simulation, lease } = await busy(40)
     expect(lease.unknownNano).toBeGreaterThan(20 * 100)
-    const calls = [...world.calls.values()].filter(({ id }) => lease.open.has(id))
-    for (const call of calls.slice(0, Math.floor(calls.length * 0.45))) world.settle(call, 10)
-    await world.advance(40)
-    await world.check({ held: true, grown: 0 })
+    const calls = [...simulation.calls.values()].filter(({ id }) => lease.open.has(id))
+    for (const call of calls.slice(0, Math.floor(calls.length * 0.45))) simulation.settle(call, 10)
+    await simulation.advance(40)
+    await simulation.check({ held: true, grown: 0 })
   })
 
-  test("is not in force before the ledger has it: nothing is admitted on the strength of a lost report", async () => {
-    const { world, isolate, lease } = await busy(3)
+  test("is not in force until the ledger has it: a lost report admits no calls", async () => {
+    const { simulation, isolate, lease } = await busy(3)
     const inForce = lease.declarations.inForceNano
-    isolate.wire.next.push("request lost")
+    isolate.connection.next.push("request lost")
     for (let at = 0; at < 12; at++) {
-      await world.open(isolate, 300, false)
-      await world.arrive()
+      await simulation.open(isolate, 300, false)
+      await simulation.arrive()
     }
     expect(lease.unknownNano).toBeLessThanOrEqual(Math.max(inForce, lease.declarations.inForceNano))
-    await world.check({ held: true, grown: 0 })
+    await simulation.check({ held: true, grown: 0 })
   })
 
-  test("is kept by the ledger when an older report arrives late", async () => {
-    const { world, lease } = await busy(3)
+  test("is not replaced by an older report that arrives late", async () => {
+    const { simulation, lease } = await busy(3)
     const report = (estimateNano: number, sequence: number) =>
-      world.ledger.report({
+      simulation.ledger.report({
         ...NOTHING_TO_REPORT,
         leases: [{ id: lease.id, estimateNano, sequence, ttlMs: TTL_MS, isReturned: false }],
       })
-    const estimate = async () => (await world.ledger.holds()).find(({ id }) => id === lease.id)?.estimateNano
+    const estimate = async () => (await simulation.ledger.holds()).find(({ id }) => id === lease.id)?.estimateNano
     await report(900, 1_002)
     await report(5, 1_001)
     expect(await estimate()).toBe(900)

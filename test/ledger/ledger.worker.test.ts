@@ -40,19 +40,19 @@ type Stub = Awaited<ReturnType<typeof newLedger>>
 
 const hold = async (ledger: Stub, request: HoldRequest) => (await ledger.hold(request)).verdict
 
-/** A sign of life whose hold is over at once. */
+/** A heartbeat whose hold expires immediately. */
 async function renew(ledger: Stub, id: string, estimateNano: number): Promise<void> {
   await ledger.report({ ...NOTHING_TO_REPORT, renewals: [{ id, estimateNano, ttlMs: -1 }] })
 }
 
-/** Whether it was charged by this. */
+/** Whether this report charged it. */
 async function settle(ledger: Stub, generation: Generation): Promise<boolean> {
   const { charged } = await ledger.report({ ...NOTHING_TO_REPORT, settlements: [{ generation, leaseId: null }] })
   return charged.includes(generation.id)
 }
 
 describe("the ledger", () => {
-  test("no order of holds, settlements and expiries spends more than is there, or loses a charge", async () => {
+  test("any order of holds, settlements and expiries stays within the limit and charges every call", async () => {
     const step = fc.oneof(
       fc.record({
         do: fc.constant("hold" as const),
@@ -104,7 +104,7 @@ describe("the ledger", () => {
     )
   })
 
-  test("a second settlement of the same generation changes nothing", async () => {
+  test("a repeated settlement of a generation changes nothing", async () => {
     const ledger = await newLedger(100)
     await hold(ledger, holdOf("g", 10))
     expect(await settle(ledger, spend("g", 7))).toBe(true)
@@ -120,7 +120,7 @@ describe("the ledger", () => {
     expect(await ledger.generation("g")).toMatchObject({ costNano: 10, overrunNano: 15 })
   })
 
-  test("a hold is given what is left, down to what it needs at least", async () => {
+  test("a hold is granted what is left, down to its minimum", async () => {
     const ledger = await newLedger(100)
     expect(await hold(ledger, holdOf("a", 0, { wanted: { leastNano: 10, mostNano: 70 } }))).toEqual({
       ok: true,
@@ -147,7 +147,7 @@ describe("the ledger", () => {
     expect(await ledger.generation("b")).toMatchObject({ costNano: 5 })
   })
 
-  test("a hold that nobody settles is charged at its last estimate, and recorded", async () => {
+  test("a hold that is never settled is charged at its last estimate, and recorded", async () => {
     const workspace = await newWorkspace()
     const id = `gen-${crypto.randomUUID()}`
     await workspace.ledger.hold(
@@ -163,7 +163,7 @@ describe("the ledger", () => {
     expect(data).toMatchObject({ total_cost: 3e-7, ending: "unsettled" })
   })
 
-  test("generations reach the database once, and wait while it is away", async () => {
+  test("generations are written to the database once, also after an outage", async () => {
     const ledger = await newLedger(100)
     const id = `gen-${crypto.randomUUID()}`
     await hold(ledger, holdOf(id, 10))
@@ -181,21 +181,21 @@ describe("the ledger", () => {
     expect(await ledger.generation(id)).toBeNull()
   })
 
-  test("a settlement that cannot be carried costs no other call its hold", async () => {
+  test("a settlement that is too large to send fails without affecting other calls", async () => {
     const workspace = await newWorkspace()
-    const monster = { ...spend("monster", 1), finishReason: "x".repeat(40_000_000) }
-    const settling = workspace.ledger.settle(monster).catch(() => "refused")
+    const oversized = { ...spend("monster", 1), finishReason: "x".repeat(40_000_000) }
+    const settling = workspace.ledger.settle(oversized).catch(() => "refused")
     await expectJson(200, workspace.as.chat("sim/echo", "Hi"))
     await expectJson(200, workspace.as.get("/key"))
     expect(await settling).toBe("refused")
     await expectJson(200, workspace.as.chat("sim/echo", "Hi"))
   })
 
-  test("a report that cannot be stored leaves nothing behind, and what was right in it can be charged", async () => {
+  test("a report that cannot be stored changes nothing, and its valid parts can be charged later", async () => {
     const ledger = await newLedger(100)
     await hold(ledger, holdOf("a", 10))
     await hold(ledger, holdOf("b", 20))
-    // What has no JSON has no record.
+    // A bigint has no JSON, so it cannot be stored.
     const unwritable = { ...spend("b", 1), finishReason: 1n as unknown as string }
     const settlements = [spend("a", 7), unwritable].map((generation) => ({ generation, leaseId: null }))
     const refused = await runInDurableObject(ledger, (object) => {
@@ -212,7 +212,7 @@ describe("the ledger", () => {
     expect(await ledger.balance()).toMatchObject({ spentNano: 7, heldNano: 20 })
   })
 
-  test("a lease that has expired is not added to: what the isolate had of it is gone", async () => {
+  test("an expired lease cannot be extended", async () => {
     const ledger = await newLedger(1_000_000)
     const lease = { id: "lease-1", wantNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }
     expect(await hold(ledger, holdOf("a", 10, { lease }))).toEqual({ ok: true, grantedNano: 10, leasedNano: 1_000 })
@@ -225,20 +225,20 @@ describe("the ledger", () => {
     expect(await hold(ledger, holdOf("c", 10, { lease: more }))).toEqual({ ok: true, grantedNano: 10 })
   })
 
-  test("a lease whose isolate died in the middle is charged what its calls may have cost, and recorded", async () => {
+  test("a lease whose isolate crashed is charged its estimate, and recorded", async () => {
     const ledger = await newLedger(1_000_000)
     const lease = { id: "lease-1", wantNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }
     await hold(ledger, holdOf("a", 10, { lease, estimateNano: 4 }))
     await renew(ledger, "lease-1", 4)
     await runDurableObjectAlarm(ledger)
     expect(await ledger.balance()).toMatchObject({ heldNano: 0, spentNano: 4 })
-    // What comes late is covered by that charge.
+    // A late settlement is covered by that charge.
     const settlements = [{ generation: spend("a", 9), leaseId: "lease-1" }]
     expect(await ledger.report({ ...NOTHING_TO_REPORT, settlements })).toEqual({ charged: [], alive: [] })
     expect(await ledger.balance()).toMatchObject({ heldNano: 0, spentNano: 4 })
   })
 
-  test("a call of a lease is charged once, however often and in whatever order the ledger hears of it", async () => {
+  test("a call of a lease is charged once, for any order and number of reports", async () => {
     const ledger = await newLedger(1_000_000)
     const lease = { id: "lease-1", wantNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }
     await hold(ledger, holdOf("a", 10, { lease }))
@@ -252,7 +252,7 @@ describe("the ledger", () => {
     expect(await ledger.balance()).toMatchObject({ spentNano: 7, heldNano: 993 })
   })
 
-  test("what is held leaves no room for a lease", async () => {
+  test("a lease is not granted from held money", async () => {
     const ledger = await newLedger(100_000)
     await hold(ledger, holdOf("a", 99_000))
     const lease = { id: "lease-1", wantNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }
@@ -260,14 +260,14 @@ describe("the ledger", () => {
     expect(await ledger.balance()).toMatchObject({ heldNano: 99_010 })
   })
 
-  test("near a limit there is no lease: every call holds by itself", async () => {
+  test("near a limit no lease is granted: every call has a separate hold", async () => {
     const ledger = await newLedger(1_000)
     const lease = { id: "lease-1", wantNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }
     expect(await hold(ledger, holdOf("a", 10, { lease }))).toEqual({ ok: true, grantedNano: 10 })
     expect(await ledger.balance()).toMatchObject({ heldNano: 10 })
   })
 
-  test("credit is given once for an id", async () => {
+  test("credit is added once for an id", async () => {
     const ledger = await newLedger(100)
     await ledger.credit("top-up", 50)
     await ledger.credit("top-up", 50)
@@ -275,10 +275,10 @@ describe("the ledger", () => {
   })
 })
 
-describe("two hundred calls at once", () => {
+describe("two hundred concurrent calls", () => {
   const total = (workspace: Workspace) => workspace.ledger.balance()
 
-  async function flood(as: Workspace["as"], more: Record<string, unknown> = {}) {
+  async function sendMany(as: Workspace["as"], more: Record<string, unknown> = {}) {
     const answers = await Promise.all(
       Array.from({ length: 200 }, async () => {
         const response = await as.chat("sim/echo", "Say it again and again..", { max_tokens: 16, ...more })
@@ -291,10 +291,10 @@ describe("two hundred calls at once", () => {
     return { ok, refused: answers.length - ok }
   }
 
-  test("never pass a key's limit: the rest is 402", async () => {
+  test("never exceed a key's limit: the rest gets 402", async () => {
     const workspace = await newWorkspace()
     const { as, hash } = await newKey(workspace, { limit: 0.005 })
-    const { ok, refused } = await flood(as)
+    const { ok, refused } = await sendMany(as)
     expect(refused).toBeGreaterThan(0)
     expect(ok).toBeGreaterThan(0)
     const [counters] = await workspace.ledger.usage([hash])
@@ -303,17 +303,17 @@ describe("two hundred calls at once", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("never pass the account's balance", async () => {
+  test("never exceed the account's balance", async () => {
     const workspace = await newWorkspace(0.004)
-    const { ok } = await flood(workspace.as)
+    const { ok } = await sendMany(workspace.as)
     const { spentNano } = await total(workspace)
     expect(spentNano).toBe(ok * 22_000)
     expect(spentNano).toBeLessThanOrEqual(4_000_000)
   })
 
-  test("streams count as well as JSON", async () => {
+  test("that are streamed count like JSON", async () => {
     const workspace = await newWorkspace(0.004)
-    const { ok } = await flood(workspace.as, { stream: true })
+    const { ok } = await sendMany(workspace.as, { stream: true })
     expect(ok).toBeGreaterThan(0)
     const { spentNano } = await total(workspace)
     expect(spentNano).toBe(ok * 22_000)

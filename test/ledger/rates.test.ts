@@ -16,7 +16,7 @@ import {
 } from "../../src/ledger/rates.ts"
 import { runs } from "../support/runs.ts"
 
-/** In each another kind is met first. */
+/** In each of them another kind is reached first. */
 const LIMITS = [
   { scope: "key:k", requestsPerMinute: 200, tokensPerMinute: 90_000, concurrentRequests: 2_000 },
   { scope: "key:k", requestsPerMinute: 9_000, tokensPerMinute: 1_600, concurrentRequests: 9_000 },
@@ -25,7 +25,7 @@ const LIMITS = [
 
 type Call = { taken: RateTaken; used: number | undefined; isolate: number }
 
-/** Isolates that give out of what they leased, beside a ledger that counts what it leases. */
+/** Isolates that admit calls from leases, with a ledger that counts the leases. */
 class Fleet {
   readonly limit: (typeof LIMITS)[number]
   now = 7 * MINUTE_MS
@@ -76,7 +76,7 @@ class Fleet {
     expect(this.calls.filter(({ used }) => used === undefined).length).toBeLessThanOrEqual(
       this.limit.concurrentRequests,
     )
-    // What isolates still have is what the ledger counts and they have not given out.
+    // What isolates have left is counted at the ledger and not yet used.
     const slots = this.slices.reduce((all, slice) => all + (slice?.slots ?? 0), 0)
     expect(slots + this.calls.filter(({ used }) => used === undefined).length).toBe(this.leasedSlots)
     const left = this.slices.flatMap((slice) => (slice ? [currentSlice(slice, this.now)] : []))
@@ -109,7 +109,7 @@ const step = fc.oneof(
   }),
 )
 
-test("what isolates give out of their leases passes no limit", () => {
+test("calls that isolates admit from leases exceed no limit", () => {
   fc.assert(
     fc.property(fc.constantFrom(...LIMITS), fc.array(step, { maxLength: 120, size: "max" }), (limit, steps) => {
       const fleet = new Fleet(limit)
@@ -125,7 +125,7 @@ test("what isolates give out of their leases passes no limit", () => {
 const none = { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null }
 const empty = { countOf: () => ({ minute: 0, requests: 0, tokens: 0 }), slotsOf: () => 0 }
 
-test("a limit that is not set refuses nothing and leases without end", () => {
+test("a limit that is not set rejects nothing and leases without a bound", () => {
   const request = { limits: [{ ...none, scope: "a" }], tokens: 1e12 }
   expect(refusalOf(request, empty)).toBeUndefined()
   expect(rateShareOf(request, empty)).toEqual({ requests: Infinity, tokens: Infinity, slots: Infinity })

@@ -8,7 +8,7 @@ import { messagesReader } from "../../src/formats/readers/messages.ts"
 import { responsesReader } from "../../src/formats/readers/responses.ts"
 import type { ResponseReader } from "../../src/formats/readers/reader.ts"
 
-/** USD a million: what a prompt, a cached and a written prompt token and a completion token cost. */
+/** USD per million prompt, cached, written and completion tokens. */
 const PRICES: Pricing = {
   prompt: "0.000002",
   input_cache_read: "0.0000002",
@@ -39,11 +39,11 @@ const messagesWith = (start: unknown, end: unknown) => [
   { type: "message_stop" },
 ]
 
-/** Nano-USD: as the provider's own price page has these counts. */
+/** Nano-USD by the provider's price list. */
 const cost = ({ prompt = 0, cached = 0, written = 0, anHour = 0, completion = 0 }) =>
   prompt * PROMPT + cached * CACHED + written * WRITTEN + anHour * WRITTEN_1H + completion * COMPLETION
 
-type Row = [claim: string, wire: ResponseReader, events: Record<string, unknown>[], nano: number]
+type Row = [claim: string, reader: ResponseReader, events: Record<string, unknown>[], nano: number]
 
 const rows: Row[] = [
   [
@@ -217,9 +217,9 @@ const rows: Row[] = [
 const bounds = { promptEstimate: 70, pieces: {} as never }
 const HELD = 1_000_000_000
 
-function charge(wire: ResponseReader, events: Record<string, unknown>[], held = HELD) {
+function charge(reader: ResponseReader, events: Record<string, unknown>[], held = HELD) {
   const reading = newMeter()
-  for (const event of events) wire.read(reading, event)
+  for (const event of events) reader.read(reading, event)
   return chargeFor(reading, {
     target: { endpoint: { pricing: PRICES } } as Target,
     bounds,
@@ -228,13 +228,13 @@ function charge(wire: ResponseReader, events: Record<string, unknown>[], held = 
   })
 }
 
-describe("what a provider counts is charged as the provider would", () => {
-  test.each(rows)("%s", (_, wire, events, nano) => {
-    expect(charge(wire, events)).toMatchObject({ costNano: nano, tokensFrom: "upstream" })
+describe("the provider's token counts are charged at its prices", () => {
+  test.each(rows)("%s", (_, reader, events, nano) => {
+    expect(charge(reader, events)).toMatchObject({ costNano: nano, tokensFrom: "upstream" })
   })
 })
 
-describe("a count that is missing makes nothing free", () => {
+describe("a missing count does not make a call free", () => {
   test.each([
     ["no usage", chatReader, chatWith(undefined)],
     ["a usage of null", chatReader, chatWith(null)],
@@ -244,14 +244,14 @@ describe("a count that is missing makes nothing free", () => {
     ["Responses: no usage", responsesReader, responsesWith(undefined)],
     ["Anthropic: no usage", messagesReader, messagesWith(undefined, undefined)],
   ] as [string, ResponseReader, Record<string, unknown>[]][])(
-    "%s: what was delivered is estimated",
-    (_, wire, events) => {
-      const charged = charge(wire, events)
+    "%s: delivered content is charged by estimate",
+    (_, reader, events) => {
+      const charged = charge(reader, events)
       expect(charged.tokensFrom).toBe("estimate")
       expect(charged.tokens.prompt).toBeGreaterThan(0)
       expect(charged.tokens.completion).toBeGreaterThanOrEqual(TEXT.length / 4)
       expect(charged.costNano).toBe(charged.tokens.prompt * PROMPT + charged.tokens.completion * COMPLETION)
-      expect(charge(wire, events, 5).costNano).toBe(5)
+      expect(charge(reader, events, 5).costNano).toBe(5)
     },
   )
 })

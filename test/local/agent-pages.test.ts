@@ -27,7 +27,7 @@ describe.each(["opencode", "qwen", "codex", "claude"])("the page of %s", (agent)
     package: npmPackage,
   } = setupOf([agent], AGENT_CONFIG, { home: "/intern/home" })
 
-  test("installs the package and version that were measured", () => {
+  test("installs the tested package and version", () => {
     expect(name).toBe(npmPackage)
     expect(text).toContain(`Tested with \`${name}\` ${version}.`)
     expect(page).toContain(`npm install -g ${name}@${version}\n`)
@@ -43,7 +43,7 @@ describe.each(["opencode", "qwen", "codex", "claude"])("the page of %s", (agent)
     if (sessionMode !== undefined) expect(text).toContain(`the mode \`${sessionMode}\``)
   })
 
-  test("agrees with what was measured", () => {
+  test("agrees with the measured capabilities", () => {
     const listed = answers.split(", ").map((answer) => `\`${answer}\``)
     expect(text).toContain(`Answers: ${listed.join(", ")}`)
     expect(shows).toBe("exact command")
@@ -54,7 +54,7 @@ describe.each(["opencode", "qwen", "codex", "claude"])("the page of %s", (agent)
   })
 })
 
-test("the page of opencode has every tool that runs without a question", () => {
+test("the page of opencode lists every tool that runs without a question", () => {
   const { files } = setupOf(["opencode"], AGENT_CONFIG, { home: "/intern/home" })
   const { permission } = JSON.parse(files["/intern/home/opencode.json"] ?? "") as { permission: Record<string, string> }
   const allowed = Object.entries(permission).flatMap(([tool, rule]) => (rule === "allow" ? [`\`${tool}\``] : []))

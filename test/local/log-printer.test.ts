@@ -23,7 +23,7 @@ test("a call is one line: time, status, model and provider, duration, tokens, co
   )
 })
 
-test("a refused call shows its path and the reason", () => {
+test("a rejected call shows its path and the reason", () => {
   const message = JSON.stringify({
     level: "warning",
     message: "call",
@@ -42,7 +42,7 @@ test("an error is one line without a stack trace", () => {
   expect(plain(message)).toBe("20:35:16  error  delivery failed (TypeError: fetch failed)  destination=d-1")
 })
 
-test("a message of the runtime has no addresses of its stack", () => {
+test("a runtime message is shown without stack addresses", () => {
   const message =
     "e = rust/worker/ffi.rs:110: failed: failed to lookup address information: Name or service not known\nstack: /gateway/bin/workerd@26b6840 /gateway/bin/workerd@3739630; sentryErrorContext = jsgInternalError; wdErrId = ndf0"
   const text = "failed to lookup address information: Name or service not known"
@@ -51,14 +51,14 @@ test("a message of the runtime has no addresses of its stack", () => {
   expect(plain("TypeError: x\n    at f (index.js:1:2)")).toBe("TypeError: x\n    at f (index.js:1:2)")
 })
 
-test("a program that reads the log gets JSON, with the time", () => {
+test("output to a program is JSON with the time", () => {
   expect(logFormatOf({ isTTY: false }, {})).toBe("json")
   expect(logFormatOf({ isTTY: true }, { LOG_FORMAT: "json" })).toBe("json")
   const line = formatLog({ level: "log", message: '{"level":"info","message":"call","status":200}' }, "json", now)
   expect(JSON.parse(line)).toEqual({ time: now.toISOString(), level: "info", message: "call", status: 200 })
 })
 
-test("a terminal gets colors unless NO_COLOR is set, and text that is asked for elsewhere has none", () => {
+test("a terminal gets colors unless NO_COLOR is set, and other outputs never do", () => {
   expect(logFormatOf({ isTTY: true }, {})).toBe("colored")
   expect(logFormatOf({ isTTY: true }, { NO_COLOR: "1" })).toBe("text")
   expect(logFormatOf({ isTTY: false }, { LOG_FORMAT: "text" })).toBe("text")
@@ -66,7 +66,7 @@ test("a terminal gets colors unless NO_COLOR is set, and text that is asked for 
   expect(formatLog({ level: "log", message }, "colored", now)).toContain("\u001b[32m200\u001b[0m")
 })
 
-test.each(["colored", "text"] as const)("what a client wrote cannot move the cursor of a %s log", (format) => {
+test.each(["colored", "text"] as const)("text of a client cannot move the cursor of a %s log", (format) => {
   const evil = "\u001b[2J\u202Etxet\r\n200"
   const error = `There is no model ${evil} here.`
   for (const line of [

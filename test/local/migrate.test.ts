@@ -57,19 +57,19 @@ describe.each(ways)("by %s", (_, batchOf) => {
     expect(await tables()).toEqual(["a", "b", "c"])
   })
 
-  test("a migration that fails is named and leaves nothing behind, those before it stay, and it is tried again", async () => {
+  test("a failed migration is named and rolled back, earlier ones stay, and it can be applied again", async () => {
     const broken = { ...second, statements: [...second.statements, "INSERT INTO nowhere VALUES (1)"] }
     await expect(migrate(batch, [first, broken, third])).rejects.toThrow(/0002_second\.sql was not applied: .*nowhere/)
     expect(await tables()).toEqual(["a"])
     expect(await migrate(batch, [first, second, third])).toEqual([second.name, third.name])
   })
 
-  test("an older release runs on a newer schema: migrations only add", async () => {
+  test("an older release runs on a newer schema", async () => {
     await migrate(batch, [first, second])
     expect(await migrate(batch, [first])).toEqual([])
   })
 
-  test("a database of another line of releases is refused with both lists", async () => {
+  test("a database with unknown and missing migrations is rejected with both lists", async () => {
     await migrate(batch, [second])
     await expect(migrate(batch, [first])).rejects.toThrow(
       /has 0002_second\.sql, which this release does not know, and lacks 0001_first\.sql/,
@@ -77,7 +77,7 @@ describe.each(ways)("by %s", (_, batchOf) => {
   })
 })
 
-test("a batch without the token is refused", async () => {
+test("a batch without the token returns 403", async () => {
   const worker = await runtime.unsafeGetDirectURL("A")
   const body = JSON.stringify([{ sql: "SELECT 1" }])
   for (const headers of [{}, { authorization: "guess" }]) {

@@ -31,7 +31,7 @@ function readUnit(text: string): Setting[] {
   })
 }
 
-/** Whether the daemon starts with this environment, to which the token is added, and knows each name of it. */
+/** The daemon starts with this environment and a token, and knows each of its variables. */
 function expectAccepted(environment: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(environment).filter((one) => one.startsWith("INTERN_"))) {
     expect(USAGE).toMatch(new RegExp(`\\b${name}\\b`))
@@ -48,7 +48,7 @@ describe("Fly", () => {
   const toml = parse(read("fly.toml"))
   const config = FlyToml.parse(toml)
 
-  test("has sections and keys that the reference of fly.toml has, and no others pass", () => {
+  test("uses only documented sections and keys, and others fail the schema", () => {
     for (const wrong of [{ kill_timout: 15 }, { vm: [{ cpu: 1 }] }, { env: { FLY_X: "1" } }, { restart: [{}] }]) {
       expect(FlyToml.safeParse({ ...toml, ...wrong }).success).toBe(false)
     }
@@ -61,7 +61,7 @@ describe("Fly", () => {
     expect(dockerfile).toContain(`ARG AGENT=${args["AGENT"]}\n`)
   })
 
-  test("gives the daemon names that it knows", () => {
+  test("sets only variables that the daemon knows", () => {
     expectAccepted(config.env)
   })
 
@@ -111,7 +111,7 @@ describe("Kubernetes", () => {
   const [container, ...others] = pod.containers
   if (!container) throw new Error("No container")
 
-  test("is a StatefulSet of one pod, and its settings; the Secret is not in the file", () => {
+  test("has a StatefulSet with one pod and its settings, and no Secret", () => {
     for (const { errors, warnings } of documents) expect([...errors, ...warnings]).toEqual([])
     expect(resources.map(({ apiVersion, kind }) => [apiVersion, kind])).toEqual([
       ["v1", "ConfigMap"],
@@ -122,7 +122,7 @@ describe("Kubernetes", () => {
     expect(others).toEqual([])
   })
 
-  test("gives the daemon names that it knows, and the token as a file for root only", () => {
+  test("sets only variables that the daemon knows, and mounts the token as a file for root only", () => {
     const settings = find("ConfigMap")
     expect(container.envFrom).toEqual([{ configMapRef: { name: settings.metadata.name } }])
     const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value] as const))
@@ -133,14 +133,14 @@ describe("Kubernetes", () => {
     expect(secret).toEqual({ secretName: "intern-ada", defaultMode: 0o400 })
   })
 
-  test("has every volume that it mounts, and the agent's folder on one that stays", () => {
+  test("declares every mounted volume, and keeps the agent's folder on a persistent one", () => {
     const claims = spec.volumeClaimTemplates.map(({ metadata }) => metadata.name)
     const volumes = [...claims, ...pod.volumes.map(({ name }) => name)]
     expect(container.volumeMounts.map(({ name }) => name).toSorted()).toEqual(volumes.toSorted())
     expect(container.volumeMounts.find(({ name }) => name === claims[0])?.mountPath).toBe(volume)
   })
 
-  test("has few rights, and limits", () => {
+  test("has restricted rights and resource limits", () => {
     expect(pod).toMatchObject({ automountServiceAccountToken: false })
     expect(container.securityContext).toMatchObject({
       allowPrivilegeEscalation: false,
@@ -154,7 +154,7 @@ describe("Kubernetes", () => {
   })
 })
 
-test("the types of Kubernetes have each field, and know a wrong one", () => {
+test("the types of Kubernetes accept each field, and reject a wrong one", () => {
   const resources = parseAllDocuments(read("kubernetes.yaml")).map((one) => one.toJS() as Resource)
   expect(faultsInResources(resources)).toBe("")
   const [settings, set] = resources
@@ -172,8 +172,8 @@ test("the types of Kubernetes have each field, and know a wrong one", () => {
   for (const field of ["datum", "'number'", "readOnlyRootFilesystem"]) expect(faults).toContain(field)
 })
 
-/** A decoder of Kubernetes drops fields that it does not know, and fails for values of another type. */
-test("Kubernetes knows each field of the StatefulSet", () => {
+/** A decoder of Kubernetes drops unknown fields, and fails for values of another type. */
+test("kubectl decodes each field of the StatefulSet", () => {
   if (!isInstalled("kubectl")) return
   const text = read("kubernetes.yaml").split(/^---$/m)[1] ?? ""
   const image = /image: (\S+)$/m.exec(text)?.[1]
@@ -189,32 +189,32 @@ describe("systemd", () => {
   const pairs = all("Environment").map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)])
   const environment = Object.fromEntries(pairs) as Record<string, string>
 
-  test("starts the daemon of the repository with names that it knows", () => {
-    const [command = "", ...words] = (all("ExecStart")[0] ?? "").split(" ")
+  test("starts the daemon of the repository with variables that it knows", () => {
+    const [command = "", ...parts] = (all("ExecStart")[0] ?? "").split(" ")
     expect(existsSync(command.replace("/opt/gateway", root))).toBe(true)
-    expect(words).toEqual(["src/daemon/daemon.ts"])
+    expect(parts).toEqual(["src/daemon/daemon.ts"])
     expect(all("WorkingDirectory")).toEqual(["/opt/gateway"])
     expectAccepted({ ...environment, ...exampleEnvironment() })
   })
 
-  test("gives the token as a credential, and not in the environment", () => {
+  test("passes the token as a credential and not in the environment", () => {
     expect(all("LoadCredential")).toEqual(["token:/etc/gateway-daemon/token"])
     expect(environment["INTERN_JOIN_TOKEN_FILE"]).toBe("%d/token")
     expect(environment["INTERN_DIR"]).toBe(`/var/lib/${all("StateDirectory")[0]}/agent`)
   })
 
-  test("starts it again after a failure, unless the options or the token are rejected", () => {
+  test("restarts it after a failure, except for invalid options or token", () => {
     expect(all("Restart")).toEqual(["on-failure"])
     expect(all("RestartPreventExitStatus")).toEqual(["2 3"])
   })
 
-  test("has few rights", () => {
+  test("has restricted rights", () => {
     expect(all("NoNewPrivileges")).toEqual(["yes"])
     expect(all("ProtectSystem")).toEqual(["strict"])
     expect(all("CapabilityBoundingSet")[0]).not.toMatch(/ADMIN|PTRACE|RAW|~/)
   })
 
-  test("has sections and settings that systemd knows", () => {
+  test("has only sections and settings that systemd knows", () => {
     expect([...new Set(unit.map(([section]) => section))]).toEqual(["Unit", "Service", "Install"])
     if (!isInstalled("systemd-analyze")) return
     const folder = mkdtempSync(path.join(tmpdir(), "gateway-unit-"))
@@ -222,7 +222,7 @@ describe("systemd", () => {
       const file = path.join(folder, "gateway-daemon.service")
       writeFileSync(file, read("gateway-daemon.service").replaceAll(/=\/opt\/gateway(?=[/\n])/g, `=${root}`))
       const { status, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", file], { encoding: "utf8" })
-      // An unknown setting is only a warning. Other lines are about units of the machine.
+      // An unknown setting is only a warning. Other lines are about other units of the machine.
       expect(stderr.split("\n").filter((line) => line.includes("gateway-daemon.service"))).toEqual([])
       expect(status, stderr).toBe(0)
     } finally {
@@ -231,7 +231,7 @@ describe("systemd", () => {
   })
 })
 
-/** The file of variables in the page. */
+/** The example of an environment file in the page. */
 function exampleEnvironment(): Record<string, string> {
   const page = readFileSync(path.join(root, "docs/recipes.md"), "utf8")
   const lines = page.split("\n").filter((line) => /^INTERN_\w+=[^ ]+$/.test(line))
@@ -239,7 +239,7 @@ function exampleEnvironment(): Record<string, string> {
   return Object.fromEntries(lines.map((line) => line.split("=", 2) as [string, string]))
 }
 
-test("no recipe has a token or a key", () => {
+test("no recipe contains a token or a key", () => {
   for (const name of ["fly.toml", "kubernetes.yaml", "gateway-daemon.service"]) {
     const text = read(name)
     expect(text).not.toMatch(/\bsk-|--token|INTERN_JOIN_TOKEN(?!_FILE)|kind: Secret|[A-Za-z0-9_-]{40,}/)

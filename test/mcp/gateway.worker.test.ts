@@ -11,7 +11,7 @@ import {
   receiptOf,
   type TestClient,
 } from "../support/world.ts"
-import { call, callOf, events, type Message, messageOf, newWorld, result, send, text, wellBehaved } from "./server.ts"
+import { call, callOf, events, type Message, messageOf, newSetup, result, send, text, wellBehaved } from "./server.ts"
 
 beforeAll(playReceivers)
 afterAll(() => vi.restoreAllMocks())
@@ -24,8 +24,8 @@ const initialize = (protocolVersion: string) => ({
 })
 
 describe("a session", () => {
-  test.each(["2025-11-25", "2025-06-18", "2025-03-26"])("speaks revision %s", async (version) => {
-    const { as, receiver } = await newWorld()
+  test.each(["2025-11-25", "2025-06-18", "2025-03-26"])("uses revision %s", async (version) => {
+    const { as, receiver } = await newSetup()
     const opened = await send(as, initialize(version))
     const { result: about } = await expectJson<Message>(200, opened)
     expect(about).toMatchObject({ protocolVersion: version, capabilities: { tools: {} } })
@@ -45,9 +45,9 @@ describe("a session", () => {
     expect(receiver.got.at(-1)?.headers.get("mcp-session-id")).toBe("upstream-session-1")
   })
 
-  test("announces to a key only what it may use", async () => {
+  test("announces only capabilities that the key may use", async () => {
     const all = { tools: {}, logging: {}, resources: { subscribe: true }, prompts: {}, completions: {} }
-    const { as, workspace } = await newWorld((received) => {
+    const { as, workspace } = await newSetup((received) => {
       const about = { protocolVersion: "2025-11-25", serverInfo: { name: "scripted", version: "1" } }
       return Response.json(result(messageOf(received).id, { ...about, capabilities: { ...all, tasks: {} } }))
     })
@@ -58,8 +58,8 @@ describe("a session", () => {
     expect(await capabilitiesOf(some.as)).toEqual({ tools: {}, logging: {} })
   })
 
-  test("belongs to its key and to the server as it was configured", async () => {
-    const { as, workspace, receiver } = await newWorld()
+  test("is bound to its key and to the server's configuration", async () => {
+    const { as, workspace, receiver } = await newSetup()
     const opened = await send(as, initialize("2025-06-18"))
     const headers = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" }
     const other = await newKey(workspace, { mcp_tools: ["search/*"] })
@@ -73,8 +73,8 @@ describe("a session", () => {
     await expectJson(404, send(as, ping, headers))
   })
 
-  test("that the server ended is a 404, so that the client opens another", async () => {
-    const { as, receiver, workspace } = await newWorld()
+  test("ended by the server returns 404, so that the client opens another", async () => {
+    const { as, receiver, workspace } = await newSetup()
     const opened = await send(as, initialize("2025-06-18"))
     const headers = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" }
     receiver.turn(() => new Response("no", { status: 404 }))
@@ -82,8 +82,8 @@ describe("a session", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("takes the revisions of the gateway only", async () => {
-    const { as, receiver } = await newWorld()
+  test("accepts only the revisions of the gateway", async () => {
+    const { as, receiver } = await newSetup()
     const ping = { jsonrpc: "2.0", id: 2, method: "ping" }
     await expectJson(400, send(as, ping, { "mcp-protocol-version": "2024-11-05" }))
     await expectJson(200, send(as, initialize("1999-01-01")))
@@ -96,22 +96,22 @@ describe("a session", () => {
     expect(error?.message).toContain("does not serve")
   })
 
-  test("has no stream of its own", async () => {
-    const { as } = await newWorld()
+  test("returns 405 for GET", async () => {
+    const { as } = await newSetup()
     const refused = await as.get("/mcp/search", { accept: "text/event-stream" })
     expect(refused.status).toBe(405)
     expect(refused.headers.get("allow")).toContain("POST")
   })
 
-  test("is not opened by a page without an origin", async () => {
-    const { as } = await newWorld()
+  test("returns 403 for Origin: null", async () => {
+    const { as } = await newSetup()
     const ping = { jsonrpc: "2.0", id: 2, method: "ping" }
     await expectJson(403, send(as, ping, { origin: "null" }))
     await expectJson(200, send(as, ping, { origin: "https://inspector.example" }))
   })
 
-  test("takes batches of revision 2025-03-26", async () => {
-    const { as } = await newWorld()
+  test("accepts batches in revision 2025-03-26 only", async () => {
+    const { as } = await newSetup()
     const ping = (id: number) => ({ jsonrpc: "2.0", id, method: "ping" })
     const batch = [ping(1), { jsonrpc: "2.0", method: "notifications/initialized" }, ping(2)]
     expect(await expectJson(200, send(as, batch))).toEqual([result(1, {}), result(2, {})])
@@ -121,9 +121,9 @@ describe("a session", () => {
   })
 })
 
-describe("a key", () => {
-  test("uses no server by default", async () => {
-    const { workspace, receiver } = await newWorld()
+describe("access of a key to MCP servers", () => {
+  test("is denied by default", async () => {
+    const { workspace, receiver } = await newSetup()
     const { as } = await newKey(workspace)
     const { error } = await expectJson<{ error: { message: string } }>(403, send(as, callOf("query")))
     expect(error.message).toContain("mcp_tools")
@@ -131,8 +131,8 @@ describe("a key", () => {
     expect(receiver.got).toEqual([])
   })
 
-  test("sees and calls the tools that it was given, with their letter case", async () => {
-    const { as, receiver, workspace, hash } = await newWorld(wellBehaved, {}, { mcp_tools: ["search/query", "x/*"] })
+  test("covers the tools in mcp_tools, with their letter case", async () => {
+    const { as, receiver, workspace, hash } = await newSetup(wellBehaved, {}, { mcp_tools: ["search/query", "x/*"] })
     const list = { jsonrpc: "2.0", id: 3, method: "tools/list" }
     const listed = await expectJson<{ result: { tools: { name: string }[] } }>(200, send(as, list))
     expect(listed.result.tools.map(({ name }) => name)).toEqual(["query"])
@@ -158,7 +158,7 @@ describe("a key", () => {
   })
 
   test("is narrowed by each guardrail and by the server", async () => {
-    const { as, hash, workspace } = await newWorld(wellBehaved, { allowed_tools: ["query", "delete"] })
+    const { as, hash, workspace } = await newSetup(wellBehaved, { allowed_tools: ["query", "delete"] })
     const { manage } = workspace
     const guard = async (tools: string[]) => {
       const input = { name: "Tools", allowed_mcp_tools: tools }
@@ -172,8 +172,8 @@ describe("a key", () => {
     expect((await call(as, "query")).error).toBeUndefined()
   })
 
-  test("of another workspace has no such server, and a disabled one is not found", async () => {
-    const { as, workspace } = await newWorld()
+  test("returns 404 for a server of another workspace and for a disabled one", async () => {
+    const { as, workspace } = await newSetup()
     const other = await newWorkspace()
     const foreign = await newKey(other, { mcp_tools: ["search/*"] })
     await expectJson(404, send(foreign.as, callOf("query")))
@@ -183,10 +183,10 @@ describe("a key", () => {
   })
 })
 
-describe("a call of a tool", () => {
+describe("a tool call", () => {
   test("is charged its price and recorded", async () => {
     const prices = { price_per_call_usd: 0.002, tool_prices_usd: { delete: 0.000000001 } }
-    const { as, workspace } = await newWorld(wellBehaved, prices)
+    const { as, workspace } = await newSetup(wellBehaved, prices)
     for (const [tool, price] of [
       ["query", 0.002],
       ["delete", 0.000000001],
@@ -203,15 +203,15 @@ describe("a call of a tool", () => {
   test("relays progress as it arrives", async () => {
     const progress = { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: 1, progress: 50 } }
     const foreign = result("another", text("not yours"))
-    const { as } = await newWorld((received) => events(progress, foreign, result(messageOf(received).id, text("done"))))
+    const { as } = await newSetup((received) => events(progress, foreign, result(messageOf(received).id, text("done"))))
     const { chunks } = await readStream(send(as, callOf("query")))
     expect(chunks).toEqual([progress, result(7, text("done"))])
-    const whole = await expectJson(200, send(as, callOf("query"), { accept: "application/json" }))
-    expect(whole).toEqual(result(7, text("done")))
+    const complete = await expectJson(200, send(as, callOf("query"), { accept: "application/json" }))
+    expect(complete).toEqual(result(7, text("done")))
   })
 
-  test("keeps limits: 402, 429 and rates are JSON-RPC errors", async () => {
-    const { workspace } = await newWorld(wellBehaved, { price_per_call_usd: 1 })
+  test("returns limits as JSON-RPC errors with 402 and 429", async () => {
+    const { workspace } = await newSetup(wellBehaved, { price_per_call_usd: 1 })
     const limited = await newKey(workspace, { mcp_tools: ["search/*"], limit: 1.5 })
     expect((await call(limited.as, "query")).error).toBeUndefined()
     const spent = (await call(limited.as, "query")).error
@@ -237,8 +237,8 @@ describe("a call of a tool", () => {
     ["redirects to a private address", () => redirect("https://10.0.0.5/mcp"), /cannot be reached/],
     ["redirects to metadata", () => redirect("http://169.254.169.254/latest"), /cannot be reached/],
     ["breaks", () => Promise.reject(new Error("connect ECONNREFUSED 10.1.2.3")), /connection to the server failed/],
-  ])("costs nothing where the answer of the server %s", async (_, answer, message) => {
-    const { as, workspace } = await newWorld(answer, { price_per_call_usd: 1 })
+  ])("costs nothing when the server's response %s", async (_, answer, message) => {
+    const { as, workspace } = await newSetup(answer, { price_per_call_usd: 1 })
     const response = await send(as, callOf("query"))
     const raw = await response.text()
     const { error } = JSON.parse(raw.startsWith("data: ") ? (raw.split("data: ").at(-1) ?? "") : raw) as Message
@@ -254,18 +254,18 @@ describe("a call of a tool", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("costs nothing where the server does not answer in time", async () => {
-    const { as, workspace, receiver } = await newWorld(wellBehaved, { price_per_call_usd: 1, timeout_seconds: 1 })
+  test("costs nothing when the server times out", async () => {
+    const { as, workspace, receiver } = await newSetup(wellBehaved, { price_per_call_usd: 1, timeout_seconds: 1 })
     receiver.turn(() => new Promise(() => {}))
-    // The answer began with comments before the server was late.
+    // The response began with heartbeats before the timeout.
     const { chunks } = await readStream(send(as, callOf("query")))
     expect(chunks).toMatchObject([{ error: { code: -32_011, data: { code: 524 } } }])
     expect((await workspace.ledger.balance()).spentNano).toBe(0)
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("costs nothing where the server answers with an error, and its price where the tool failed", async () => {
-    const { as, workspace, receiver } = await newWorld(
+  test("costs nothing for a JSON-RPC error, and its price when the tool failed", async () => {
+    const { as, workspace, receiver } = await newSetup(
       () => Response.json({ jsonrpc: "2.0", id: 7, error: { code: -32_602, message: "no such tool" } }),
       { price_per_call_usd: 1 },
     )
@@ -279,12 +279,12 @@ describe("a call of a tool", () => {
 
 describe("content filters", () => {
   const guarded = async (action: string, answer = wellBehaved) => {
-    const world = await newWorld(answer, { price_per_call_usd: 1 })
-    const { manage } = world.workspace
+    const setup = await newSetup(answer, { price_per_call_usd: 1 })
+    const { manage } = setup.workspace
     const input = { name: "Addresses", content_filter_builtins: [{ slug: "email", action }] }
     const { data } = await expectJson<{ data: { id: string } }>(201, manage.post("/guardrails", input))
-    await expectJson(200, manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [world.hash] }))
-    return world
+    await expectJson(200, manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [setup.hash] }))
+    return setup
   }
   const leaking = (received: Parameters<typeof messageOf>[0]) => {
     const { id } = messageOf(received)
@@ -292,7 +292,7 @@ describe("content filters", () => {
     return Response.json(result(id, value))
   }
 
-  test("block arguments before the server sees them, at no cost", async () => {
+  test("block arguments before they reach the server, at no cost", async () => {
     const { as, workspace, receiver } = await guarded("block")
     const { error } = await call(as, "query", { to: ["ada@example.com"] })
     expect(error).toMatchObject({ code: -32_010, data: { code: 403, reason: "guardrail_blocked" } })
@@ -314,7 +314,7 @@ describe("content filters", () => {
     })
   })
 
-  test("block a result, which is charged", async () => {
+  test("block a result, and the call is charged", async () => {
     const { as, workspace } = await guarded("block", leaking)
     const { error, generation } = await call(as, "query")
     expect(error).toMatchObject({ code: -32_010, data: { code: 403, reason: "guardrail_blocked" } })
@@ -323,7 +323,7 @@ describe("content filters", () => {
     expect(data).toMatchObject({ status: 403, total_cost: 1 })
   })
 
-  test("leave out a progress message and block the result after it", async () => {
+  test("drop a progress message, and block the result after it", async () => {
     const progress = { jsonrpc: "2.0", method: "notifications/message", params: { data: "ada@example.com" } }
     const { as } = await guarded("block", (received) => events(progress, result(messageOf(received).id, text("fine"))))
     const { error } = await expectJson<Message>(200, send(as, callOf("query")))

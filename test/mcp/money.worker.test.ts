@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { playReceivers, type Received } from "../observability/receiver.ts"
 import { runs } from "../support/runs.ts"
 import { openHolds } from "../support/world.ts"
-import { call, events, messageOf, newWorld, result, text } from "./server.ts"
+import { call, events, messageOf, newSetup, result, text } from "./server.ts"
 
 beforeAll(playReceivers)
 afterAll(() => vi.restoreAllMocks())
@@ -12,7 +12,7 @@ const OUTCOMES = ["result", "failed-tool", "streamed", "error", "status", "cut",
 type Outcome = (typeof OUTCOMES)[number]
 const CHARGED: readonly Outcome[] = ["result", "failed-tool", "streamed"]
 
-/** Answers as the arguments of the call say. */
+/** Responds as the arguments of the call request. */
 function scripted(received: Received): Response {
   const { id, params } = messageOf(received)
   switch (params?.arguments?.["outcome"] as Outcome) {
@@ -35,7 +35,7 @@ function scripted(received: Received): Response {
 
 const nano = fc.integer({ min: 0, max: 3_000_000_000 })
 
-test("calls of tools cost the sum of the prices of those that were answered, and never more than the limit", async () => {
+test("tool calls cost the sum of the prices of completed calls, and never exceed the limit", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ tool: fc.constantFrom("a", "b", "c"), outcome: fc.constantFrom(...OUTCOMES) }), {
@@ -51,7 +51,7 @@ test("calls of tools cost the sum of the prices of those that were answered, and
           tool_prices_usd: { a: prices.a / 1e9, b: prices.b / 1e9 },
         }
         const key = { mcp_tools: ["search/a", "search/b", "search/c"], limit: limitNano / 1e9 }
-        const { as, workspace, hash } = await newWorld(scripted, server, key)
+        const { as, workspace, hash } = await newSetup(scripted, server, key)
         let spent = 0
         for (const { tool, outcome } of calls) {
           const price = { ...prices, c: priceNano }[tool] ?? 0
@@ -60,7 +60,7 @@ test("calls of tools cost the sum of the prices of those that were answered, and
           if (CHARGED.includes(outcome) && fits) spent += price
           expect(error === undefined).toBe(CHARGED.includes(outcome) && fits)
           if (!fits && outcome !== "denied") expect(error?.data?.code).toBe(402)
-          // What was settled is known to the next call.
+          // Settled amounts apply to the next call.
           expect((await workspace.ledger.balance()).spentNano).toBe(spent)
         }
         const [counters] = await workspace.ledger.usage([hash])
@@ -72,8 +72,8 @@ test("calls of tools cost the sum of the prices of those that were answered, and
   )
 })
 
-test("calls at the same time stay within the limit of the key", async () => {
-  const { as, workspace } = await newWorld(scripted, { price_per_call_usd: 0.3 }, { limit: 1 })
+test("concurrent calls stay within the limit of the key", async () => {
+  const { as, workspace } = await newSetup(scripted, { price_per_call_usd: 0.3 }, { limit: 1 })
   const answers = await Promise.all(Array.from({ length: 10 }, () => call(as, "a", { outcome: "result" })))
   expect(answers.filter(({ error }) => error === undefined)).toHaveLength(3)
   expect((await workspace.ledger.balance()).spentNano).toBe(900_000_000)

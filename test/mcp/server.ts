@@ -26,7 +26,7 @@ export function events(...messages: readonly (object | string)[]): Response {
 
 const TOOLS = ["query", "delete", "Query"].map((name) => ({ name, inputSchema: { type: "object" } }))
 
-/** Answers as a server that knows some tools: each of them echoes its arguments. */
+/** A server with some tools, each of which returns its arguments. */
 export function wellBehaved(received: Received): Response {
   if (received.body === "") return new Response(null, { status: 204 })
   const { id, method, params } = messageOf(received)
@@ -41,7 +41,7 @@ export function wellBehaved(received: Received): Response {
   return Response.json(result(id, {}))
 }
 
-export type World = {
+export type Setup = {
   workspace: Workspace
   receiver: ReturnType<typeof newReceiver>
   /** A key that may call every tool. */
@@ -50,12 +50,12 @@ export type World = {
   key: string
 }
 
-/** A workspace with the server `search`, which answers so. */
-export async function newWorld(
+/** A workspace with the server `search`, which responds with `answer`. */
+export async function newSetup(
   answer: Parameters<typeof newReceiver>[0] = wellBehaved,
   server: Record<string, unknown> = {},
   key: Record<string, unknown> = {},
-): Promise<World> {
+): Promise<Setup> {
   const workspace = await newWorkspace()
   const receiver = newReceiver(answer)
   const input = {
@@ -82,7 +82,7 @@ export const callOf = (name: string, args: Record<string, unknown> = {}, more: o
   params: { name, arguments: args, ...more },
 })
 
-/** The response to a call, of a document or of events, and the id of its record. */
+/** The response to a call, from JSON or events, and the id of its generation. */
 export async function call(
   as: TestClient,
   name: string,

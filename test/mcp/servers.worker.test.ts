@@ -13,7 +13,7 @@ const TOKEN = "Bearer mcp-token-0123456789abcdefghij"
 const INPUT = { slug: "search", name: "Search", url: "https://mcp.example.com/mcp" }
 
 describe("MCP servers", () => {
-  test("the list of keys can be narrowed to keys that name a tool of one server", async () => {
+  test("the list of keys can be filtered to keys with a tool of one server", async () => {
     const workspace = await newWorkspace()
     const every = await newKey(workspace, { mcp_tools: ["search/*"] })
     const one = await newKey(workspace, { mcp_tools: ["maps/*", "search/query"] })
@@ -55,7 +55,7 @@ describe("MCP servers", () => {
     for (const method of ["GET", "DELETE"]) await expectJson(404, manage.call(method, "/mcp-servers/search"))
   })
 
-  test("keep a masked header and lose one that is not sent", async () => {
+  test("keep a masked header and remove one that is not sent", async () => {
     const { manage } = await newWorkspace()
     const input = { ...INPUT, headers: { Authorization: TOKEN, "X-Team": "research" } }
     const { data: made } = await expectJson<One>(201, manage.post("/mcp-servers", input))
@@ -69,7 +69,7 @@ describe("MCP servers", () => {
     expect(error.message).toContain("headers.X-Other: is masked")
   })
 
-  test("have headers and URLs in no row, log of changes or answer", async () => {
+  test("store no header value in plain text in a row or in the audit log", async () => {
     const { manage, organizationId } = await newWorkspace()
     await expectJson(201, manage.post("/mcp-servers", { ...INPUT, headers: { Authorization: TOKEN } }))
     await expectJson(200, manage.patch("/mcp-servers/search", { headers: { Authorization: `${TOKEN}2` } }))
@@ -81,7 +81,7 @@ describe("MCP servers", () => {
     expect(JSON.stringify([results, audit])).not.toContain("mcp-token")
   })
 
-  test("have a slug of their own in the workspace", async () => {
+  test("have a slug that is unique in the workspace", async () => {
     const workspace = await newWorkspace()
     await expectJson(201, workspace.manage.post("/mcp-servers", INPUT))
     await expectJson(409, workspace.manage.post("/mcp-servers", INPUT))
@@ -90,7 +90,7 @@ describe("MCP servers", () => {
     await expectJson(404, other.manage.get(`/mcp-servers/search?workspace_id=${workspace.workspaceId}`))
   })
 
-  test("are for management keys", async () => {
+  test("are managed only by management keys", async () => {
     const { as } = await newWorkspace()
     await expectJson(403, as.get("/mcp-servers"))
     await expectJson(403, as.post("/mcp-servers", INPUT))
@@ -107,7 +107,7 @@ describe("MCP servers", () => {
     ["with a tool that has a space in its name", { allowed_tools: ["a b"] }],
     ["with a header that frames the message", { headers: { "Content-Length": "1" } }],
     ["with an unknown field", { token: "x" }],
-  ])("are refused %s", async (_, more) => {
+  ])("are rejected %s", async (_, more) => {
     const { manage } = await newWorkspace()
     const { error } = await expectJson<Refusal>(400, manage.post("/mcp-servers", { ...INPUT, ...more }))
     expect(error.message).toMatch(/^\w+(?:\.[\w-]+|\[0\])*: |body: /)
@@ -115,7 +115,7 @@ describe("MCP servers", () => {
 })
 
 describe("tools of MCP servers", () => {
-  test("are given to keys by management keys alone", async () => {
+  test("are granted to keys only by management keys", async () => {
     const workspace = await newWorkspace()
     const { manage } = workspace
     type Key = { key: string; data: { hash: string; mcp_tools: string[] | null } }
@@ -150,7 +150,7 @@ describe("tools of MCP servers", () => {
   })
 })
 
-test("headers of MCP servers open after the master key was rotated", async () => {
+test("headers of MCP servers can be read after the master key was rotated", async () => {
   const workspace = await newWorkspace()
   await expectJson(201, workspace.manage.post("/mcp-servers", { ...INPUT, headers: { Authorization: TOKEN } }))
   const rotated = {
@@ -173,7 +173,7 @@ test("headers of MCP servers open after the master key was rotated", async () =>
   expect(await read()).toEqual({ Authorization: "Bear...ghij" })
   await expectJson(200, call("POST", "/secrets/rotate", BOOTSTRAP, {}))
   expect(await read()).toEqual({ Authorization: "Bear...ghij" })
-  // The keys of other tests go back under the key of the deployment.
+  // The keys of other tests go back to the master key of the test configuration.
   const back = { ...rotated, MASTER_KEY: env.MASTER_KEY, MASTER_KEY_PREVIOUS: rotated.MASTER_KEY } as typeof env
   const request = new Request("http://gateway.test/api/v1/secrets/rotate", {
     method: "POST",

@@ -16,7 +16,7 @@ export function request(method: string, params: Record<string, unknown> = {}, me
   return { jsonrpc: "2.0", id: 7, method, params: { ...params, _meta: { ...META, ...meta } } }
 }
 
-/** The headers that repeat a request. */
+/** The headers that repeat fields of a request. */
 export function headersOf({ method = "", params }: Message): Record<string, string> {
   const name = method === "resources/read" ? params?.["uri"] : params?.name
   return {
@@ -26,13 +26,13 @@ export function headersOf({ method = "", params }: Message): Record<string, stri
   }
 }
 
-/** Sends a request with its headers. `headers`: others, or these with other values. */
-export function ask(as: TestClient, message: Message, headers: Record<string, string> = {}): Promise<Response> {
+/** Sends a request with its headers. `headers` adds or overrides some. */
+export function sendMessage(as: TestClient, message: Message, headers: Record<string, string> = {}): Promise<Response> {
   return send(as, message, { ...headersOf(message), ...headers })
 }
 
 export const callTool = (as: TestClient, name: string, args: Record<string, unknown> = {}, more: object = {}) =>
-  ask(as, request("tools/call", { name, arguments: args, ...more }))
+  sendMessage(as, request("tools/call", { name, arguments: args, ...more }))
 
 export const error = (id: unknown, code: number, data?: object) => ({
   jsonrpc: "2.0",
@@ -43,7 +43,7 @@ export const error = (id: unknown, code: number, data?: object) => ({
 const TOOLS = ["query", "delete"].map((name) => ({ name, inputSchema: { type: "object" } }))
 const CAPABILITIES = { tools: { listChanged: true }, resources: { subscribe: true, listChanged: true } }
 
-/** Answers as a server of this revision only. */
+/** A server of this revision only. */
 export function statelessServer(received: Received): Response {
   const { id, method, params } = messageOf(received)
   if (received.headers.get("mcp-protocol-version") !== VERSION || received.headers.get("mcp-method") !== method) {
@@ -60,7 +60,7 @@ export function statelessServer(received: Received): Response {
   return complete({})
 }
 
-/** Answers as a server with sessions, which knows no other revision. */
+/** A server with sessions, which supports only the earlier revisions. */
 export function sessionServer(received: Received): Response {
   if (received.method === "DELETE") return new Response(null, { status: 204 })
   const { id, method, params } = messageOf(received)
@@ -82,6 +82,6 @@ export function sessionServer(received: Received): Response {
   return Response.json(result(id, {}))
 }
 
-/** The methods that a server got. */
+/** The methods that a server received. */
 export const methodsOf = ({ got }: ReturnType<typeof newReceiver>) =>
   got.map((received) => (received.method === "DELETE" ? "DELETE" : messageOf(received).method))

@@ -8,7 +8,7 @@ import { decodeValue, encodeValue, headersFor, paramHeadersOf, withMeta } from "
 const anyText = fc.string({ unit: "grapheme", maxLength: 40 })
 const anyName = fc.oneof(anyText, fc.constantFrom(" x ", "=?base64?eA==?=", "", "a\nb", "\u{feff}x", "query", "Query"))
 
-test("a value comes through a header as it was", () => {
+test("a value is unchanged after encoding and decoding as a header", () => {
   fc.assert(
     fc.property(anyName, (value) => {
       const headers = new Headers({ "mcp-name": encodeValue(value) })
@@ -17,7 +17,7 @@ test("a value comes through a header as it was", () => {
   )
 })
 
-test("a call is accepted where both headers say what its body does, and nowhere else", () => {
+test("a call is accepted only if both headers match its body", () => {
   const methods = fc.constantFrom("tools/call", "prompts/get", "tools/list")
   fc.assert(
     fc.property(methods, methods, anyName, anyName, fc.boolean(), (method, other, name, second, isSame) => {
@@ -33,7 +33,7 @@ test("a call is accepted where both headers say what its body does, and nowhere 
   )
 })
 
-test("headers of arguments say nothing that guardrails did not leave in the body", () => {
+test("argument headers have only values that guardrails left in the body", () => {
   const anyArgs = fc.dictionary(anyText, fc.oneof(anyName, fc.integer(), fc.boolean(), fc.constant(null)))
   fc.assert(
     fc.property(anyArgs, anyName, (args, stray) => {

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { playReceivers, type Received } from "../observability/receiver.ts"
 import { eventually } from "../support/eventually.ts"
 import { expectJson, newKey, openHolds, readStream, receiptOf } from "../support/world.ts"
-import { callOf, events, type Message, messageOf, newWorld, result, send, text, type World } from "./server.ts"
+import { callOf, events, type Message, messageOf, newSetup, result, send, text, type Setup } from "./server.ts"
 import {
-  ask,
+  sendMessage,
   callTool,
   error,
   headersOf,
@@ -25,13 +25,13 @@ const SERVERS = [
 ] as const
 const SERVER_INFO = { "io.modelcontextprotocol/serverInfo": { name: "scripted", version: "1" } }
 
-/** The last message of an answer, of a document or of events. */
+/** The last message of a response, from JSON or events. */
 async function lastOf(answer: Promise<Response> | Response): Promise<Message> {
   const raw = await (await answer).text()
   return JSON.parse(raw.startsWith("{") ? raw : (raw.trimEnd().split("data: ").at(-1) ?? "")) as Message
 }
 
-async function guard({ workspace, hash }: World, rules: Record<string, unknown>): Promise<void> {
+async function guard({ workspace, hash }: Setup, rules: Record<string, unknown>): Promise<void> {
   const { data } = await expectJson<{ data: { id: string } }>(
     201,
     workspace.manage.post("/guardrails", { name: "Addresses", ...rules }),
@@ -40,9 +40,9 @@ async function guard({ workspace, hash }: World, rules: Record<string, unknown>)
 }
 
 describe.each(SERVERS)("revision 2026-07-28 with a server %s", (_, server) => {
-  test("discovers what the key may use", async () => {
-    const { as, workspace } = await newWorld(server)
-    const discovered = await lastOf(ask(as, request("server/discover")))
+  test("discovers only what the key may use", async () => {
+    const { as, workspace } = await newSetup(server)
+    const discovered = await lastOf(sendMessage(as, request("server/discover")))
     expect(discovered.result).toEqual({
       resultType: "complete",
       supportedVersions: [VERSION],
@@ -53,15 +53,15 @@ describe.each(SERVERS)("revision 2026-07-28 with a server %s", (_, server) => {
       _meta: SERVER_INFO,
     })
     const some = await newKey(workspace, { mcp_tools: ["search/query"] })
-    const seen = await lastOf(ask(some.as, request("server/discover")))
+    const seen = await lastOf(sendMessage(some.as, request("server/discover")))
     expect(seen.result?.["capabilities"]).toEqual({ tools: {} })
-    const listed = await lastOf(ask(some.as, request("tools/list")))
+    const listed = await lastOf(sendMessage(some.as, request("tools/list")))
     expect(listed.result).toMatchObject({ resultType: "complete", cacheScope: "private", tools: [{ name: "query" }] })
     expect(listed.result?.["tools"]).toEqual([{ name: "query", inputSchema: { type: "object" } }])
   })
 
-  test("calls a tool at its price, with one record", async () => {
-    const { as, workspace, receiver } = await newWorld(server, { price_per_call_usd: 0.002 })
+  test("calls a tool at its price, with one generation", async () => {
+    const { as, workspace, receiver } = await newSetup(server, { price_per_call_usd: 0.002 })
     const response = await callTool(as, "query", { q: "x" })
     const called = await lastOf(response.clone())
     expect(called).toEqual({ jsonrpc: "2.0", id: 7, result: { resultType: "complete", ...text('{"q":"x"}') } })
@@ -80,11 +80,11 @@ describe.each(SERVERS)("revision 2026-07-28 with a server %s", (_, server) => {
     expect(receiver.got.every(({ headers }) => headers.get("authorization") === "Bearer of-the-server")).toBe(true)
   })
 
-  test("refuses a tool that the key may not call before the server hears of it", async () => {
-    const { as, receiver, workspace, hash } = await newWorld(server, {}, { mcp_tools: ["search/query"] })
+  test("rejects a tool that the key may not call before a request to the server", async () => {
+    const { as, receiver, workspace, hash } = await newSetup(server, {}, { mcp_tools: ["search/query"] })
     const { error: refused } = await lastOf(callTool(as, "delete"))
     expect(refused).toMatchObject({ code: -32_010, data: { code: 403, reason: "mcp_tool_denied" } })
-    const { error: all } = await lastOf(ask(as, request("resources/list")))
+    const { error: all } = await lastOf(sendMessage(as, request("resources/list")))
     expect(all?.data?.reason).toBe("mcp_tool_denied")
     expect(receiver.got).toEqual([])
     await eventually(async () => {
@@ -94,17 +94,17 @@ describe.each(SERVERS)("revision 2026-07-28 with a server %s", (_, server) => {
   })
 
   test("screens arguments and results", async () => {
-    const world = await newWorld(server, { price_per_call_usd: 1 })
-    await guard(world, { content_filter_builtins: [{ slug: "email", action: "redact" }] })
-    const answered = await lastOf(callTool(world.as, "query", { to: ["ada@example.com"] }))
-    const sent = world.receiver.got.map((one) => one.body).join("")
+    const setup = await newSetup(server, { price_per_call_usd: 1 })
+    await guard(setup, { content_filter_builtins: [{ slug: "email", action: "redact" }] })
+    const answered = await lastOf(callTool(setup.as, "query", { to: ["ada@example.com"] }))
+    const sent = setup.receiver.got.map((one) => one.body).join("")
     expect(sent).toContain("[EMAIL]")
     expect(sent).not.toContain("ada@")
     expect(JSON.stringify(answered.result)).toContain("[EMAIL]")
   })
 
-  test("keeps limits", async () => {
-    const { workspace, receiver } = await newWorld(server, { price_per_call_usd: 1 })
+  test("applies the key's limit before the call", async () => {
+    const { workspace, receiver } = await newSetup(server, { price_per_call_usd: 1 })
     const limited = await newKey(workspace, { mcp_tools: ["search/*"], limit: 1.5 })
     expect((await lastOf(callTool(limited.as, "query"))).error).toBeUndefined()
     const before = methodsOf(receiver).filter((method) => method === "tools/call").length
@@ -112,9 +112,9 @@ describe.each(SERVERS)("revision 2026-07-28 with a server %s", (_, server) => {
     expect(methodsOf(receiver).filter((method) => method === "tools/call")).toHaveLength(before)
   })
 
-  test("costs nothing where the server is late, and ends what it opened", async () => {
+  test("costs nothing when the server times out, and closes its session", async () => {
     const prices = { price_per_call_usd: 1, timeout_seconds: 1 }
-    const { as, workspace, receiver } = await newWorld(server, prices)
+    const { as, workspace, receiver } = await newSetup(server, prices)
     receiver.turn((received) => {
       const isCall = received.body !== "" && messageOf(received).method === "tools/call"
       return isCall ? new Promise(() => {}) : server(received)
@@ -128,7 +128,7 @@ describe.each(SERVERS)("revision 2026-07-28 with a server %s", (_, server) => {
   })
 })
 
-describe("what a request of revision 2026-07-28 says", () => {
+describe("a request of revision 2026-07-28", () => {
   const call = request("tools/call", { name: "query", arguments: {} })
   const without = (name: string) => {
     const { [name]: _, ...rest } = headersOf(call)
@@ -152,15 +152,15 @@ describe("what a request of revision 2026-07-28 says", () => {
     ["has a client that is no object", -32_602, claiming({ [key("clientInfo")]: "me" }), headersOf(call)],
     ["is a batch", -32_600, [call], headersOf(call)],
     ["is in a batch of an earlier revision", -32_600, [callOf("query"), call], {}],
-  ])("is refused where it %s", async (_, code, message, headers) => {
-    const { as, receiver } = await newWorld(statelessServer)
+  ])("is rejected if it %s", async (_, code, message, headers) => {
+    const { as, receiver } = await newSetup(statelessServer)
     const refused = await expectJson<Message>(400, send(as, message, headers))
     expect(refused).toMatchObject({ jsonrpc: "2.0", error: { code } })
     expect(receiver.got).toEqual([])
   })
 
-  test("names a revision that the gateway serves", async () => {
-    const { as } = await newWorld(statelessServer)
+  test("with an unsupported revision gets the supported ones", async () => {
+    const { as } = await newSetup(statelessServer)
     const future = request("server/discover", {}, { [key("protocolVersion")]: "2027-01-01" })
     const supported = [VERSION, "2025-11-25", "2025-06-18", "2025-03-26"]
     for (const [message, requested] of [
@@ -173,24 +173,24 @@ describe("what a request of revision 2026-07-28 says", () => {
     }
   })
 
-  test("has an Mcp-Name in base64 where it needs one", async () => {
-    const { as } = await newWorld(statelessServer)
+  test("accepts an Mcp-Name in base64", async () => {
+    const { as } = await newSetup(statelessServer)
     const headers = { "mcp-name": "=?base64?cXVlcnk=?=" }
-    expect((await lastOf(ask(as, call, headers))).result).toBeDefined()
+    expect((await lastOf(sendMessage(as, call, headers))).result).toBeDefined()
   })
 
   test.each(["ping", "initialize", "logging/setLevel", "resources/subscribe", "subscriptions/listen", "tasks/get"])(
-    "is 404 for the method %s",
+    "returns 404 for the method %s",
     async (method) => {
-      const { as, receiver } = await newWorld(statelessServer)
-      expect(await expectJson(404, ask(as, request(method)))).toMatchObject({ error: { code: -32_601 } })
+      const { as, receiver } = await newSetup(statelessServer)
+      expect(await expectJson(404, sendMessage(as, request(method)))).toMatchObject({ error: { code: -32_601 } })
       expect(receiver.got).toEqual([])
     },
   )
 
-  test("is no use of a session, and a notification goes nowhere", async () => {
-    const { as, receiver } = await newWorld(statelessServer)
-    expect((await lastOf(ask(as, call, { "mcp-session-id": "anything" }))).result).toBeDefined()
+  test("ignores a session id, and a notification is not forwarded", async () => {
+    const { as, receiver } = await newSetup(statelessServer)
+    expect((await lastOf(sendMessage(as, call, { "mcp-session-id": "anything" }))).result).toBeDefined()
     const before = receiver.got.length
     const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 7, _meta: META } }
     expect((await send(as, cancelled, headersOf(call))).status).toBe(202)
@@ -200,9 +200,9 @@ describe("what a request of revision 2026-07-28 says", () => {
 })
 
 describe("a server of revision 2026-07-28", () => {
-  test("reads what the client says of itself, and arguments in headers as guardrails leave them", async () => {
-    const world = await newWorld(statelessServer)
-    await guard(world, { content_filter_builtins: [{ slug: "email", action: "redact" }] })
+  test("receives the client's _meta, and argument headers as guardrails leave them", async () => {
+    const setup = await newSetup(statelessServer)
+    await guard(setup, { content_filter_builtins: [{ slug: "email", action: "redact" }] })
     const message = request("tools/call", {
       name: "query",
       arguments: { to: "ada@example.com", at: { place: "Łódź" } },
@@ -212,24 +212,24 @@ describe("a server of revision 2026-07-28", () => {
       "mcp-param-place": "=?base64?xYHDs2TFug==?=",
       "mcp-param-no": "x",
     }
-    await lastOf(ask(world.as, message, headers))
-    const sent = world.receiver.got.at(-1)
+    await lastOf(sendMessage(setup.as, message, headers))
+    const sent = setup.receiver.got.at(-1)
     expect(sent?.headers.get("mcp-param-to")).toBe("[EMAIL]")
     expect(sent?.headers.get("mcp-param-place")).toBe("=?base64?xYHDs2TFug==?=")
     expect(sent?.headers.has("mcp-param-no")).toBe(false)
     expect(messageOf(sent as Received).params?.["_meta"]).toEqual(META)
   })
 
-  test("asks for input, which costs nothing until the tool answers", async () => {
+  test("can require input, which costs nothing until the tool completes", async () => {
     const inputRequests = { name: { method: "elicitation/create", params: { message: "Your name?" } } }
-    const asking = (received: Received) => {
+    const requestsInput = (received: Received) => {
       const { id, method, params } = messageOf(received)
       if (method !== "tools/call" || params?.["inputResponses"] !== undefined) return statelessServer(received)
       return Response.json(result(id, { resultType: "input_required", inputRequests, requestState: "opaque" }))
     }
-    const { as, workspace, receiver } = await newWorld(asking, { price_per_call_usd: 1 })
-    const asked = await lastOf(callTool(as, "query"))
-    expect(asked.result).toEqual({ resultType: "input_required", inputRequests, requestState: "opaque" })
+    const { as, workspace, receiver } = await newSetup(requestsInput, { price_per_call_usd: 1 })
+    const inputRequest = await lastOf(callTool(as, "query"))
+    expect(inputRequest.result).toEqual({ resultType: "input_required", inputRequests, requestState: "opaque" })
     expect((await workspace.ledger.balance()).spentNano).toBe(0)
     const given = { inputResponses: { name: { action: "accept", content: { name: "Ada" } } }, requestState: "opaque" }
     expect((await lastOf(callTool(as, "query", {}, given))).result?.["resultType"]).toBe("complete")
@@ -246,12 +246,12 @@ describe("a server of revision 2026-07-28", () => {
       const about = { supportedVersions: [VERSION], capabilities: { tools: {}, extensions: { ...tasks, other: {} } } }
       return Response.json(result(id, { resultType: "complete", ...about }))
     }
-    const { as, receiver, workspace } = await newWorld(asTask, { price_per_call_usd: 1 })
+    const { as, receiver, workspace } = await newSetup(asTask, { price_per_call_usd: 1 })
     const capabilities = { extensions: { ...tasks, other: {} }, sampling: {} }
     const meta = { "io.modelcontextprotocol/clientCapabilities": capabilities }
-    const discovered = await lastOf(ask(as, request("server/discover")))
+    const discovered = await lastOf(sendMessage(as, request("server/discover")))
     expect(discovered.result?.["capabilities"]).toEqual({ tools: {}, extensions: { other: {} } })
-    const { error: refused } = await lastOf(ask(as, request("tools/call", { name: "query" }, meta)))
+    const { error: refused } = await lastOf(sendMessage(as, request("tools/call", { name: "query" }, meta)))
     expect(refused?.code).toBe(-32_011)
     expect(messageOf(receiver.got.at(-1) as Received).params?.["_meta"]).toMatchObject({
       "io.modelcontextprotocol/clientCapabilities": { extensions: { other: {} }, sampling: {} },
@@ -261,38 +261,38 @@ describe("a server of revision 2026-07-28", () => {
   })
 
   test("is called although a guardrail blocks dates", async () => {
-    const world = await newWorld(statelessServer)
-    await guard(world, { content_filters: [{ pattern: "[0-9]{4}-[0-9]{2}-[0-9]{2}", action: "block" }] })
-    expect((await lastOf(callTool(world.as, "query"))).result).toBeDefined()
-    expect((await lastOf(callTool(world.as, "query", { day: VERSION }))).error?.data?.reason).toBe("guardrail_blocked")
+    const setup = await newSetup(statelessServer)
+    await guard(setup, { content_filters: [{ pattern: "[0-9]{4}-[0-9]{2}-[0-9]{2}", action: "block" }] })
+    expect((await lastOf(callTool(setup.as, "query"))).result).toBeDefined()
+    expect((await lastOf(callTool(setup.as, "query", { day: VERSION }))).error?.data?.reason).toBe("guardrail_blocked")
   })
 
-  test("does not read names of headers that a guardrail blocks", async () => {
-    const world = await newWorld(statelessServer)
-    await guard(world, { content_filters: [{ pattern: "classified", action: "block" }] })
+  test("gets no request with a header name that a guardrail blocks", async () => {
+    const setup = await newSetup(statelessServer)
+    await guard(setup, { content_filters: [{ pattern: "classified", action: "block" }] })
     const message = request("tools/call", { name: "query", arguments: { a: "x" } })
-    const { error: refused } = await lastOf(ask(world.as, message, { "mcp-param-classified": "x" }))
+    const { error: refused } = await lastOf(sendMessage(setup.as, message, { "mcp-param-classified": "x" }))
     expect(refused?.data?.reason).toBe("guardrail_blocked")
-    expect(world.receiver.got).toEqual([])
+    expect(setup.receiver.got).toEqual([])
   })
 
   test.each([
     [-32_021, 400, { requiredCapabilities: { sampling: {} } }],
     [-32_020, 400, { mismatch: {} }],
     [-32_601, 404, {}],
-  ])("refuses with %i, which the client reads at no cost", async (code, status, data) => {
+  ])("can reject a call with %i, which the client receives at no cost", async (code, status, data) => {
     const refusing = (received: Received) =>
       messageOf(received).method === "tools/call"
         ? Response.json(error(7, code, data), { status })
         : statelessServer(received)
-    const { as, workspace } = await newWorld(refusing, { price_per_call_usd: 1 })
+    const { as, workspace } = await newSetup(refusing, { price_per_call_usd: 1 })
     expect(await expectJson(status, callTool(as, "query"))).toMatchObject({ error: { code, data } })
     expect((await workspace.ledger.balance()).spentNano).toBe(0)
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("is asked for its revision once, and again when it refuses it", async () => {
-    const { as, receiver } = await newWorld(statelessServer)
+  test("is probed for its revision once, and again after it rejects it", async () => {
+    const { as, receiver } = await newSetup(statelessServer)
     await lastOf(callTool(as, "query"))
     await lastOf(callTool(as, "query"))
     expect(methodsOf(receiver)).toEqual(["server/discover", "tools/call", "tools/call"])
@@ -303,7 +303,7 @@ describe("a server of revision 2026-07-28", () => {
   })
 })
 
-describe("a client with a session at a server without", () => {
+describe("a client with sessions at a stateless server", () => {
   const initialize = {
     jsonrpc: "2.0",
     id: 1,
@@ -311,22 +311,22 @@ describe("a client with a session at a server without", () => {
     params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
   }
 
-  async function opened(world: World) {
-    const response = await send(world.as, initialize)
+  async function opened(setup: Setup) {
+    const response = await send(setup.as, initialize)
     const { result: about } = await expectJson<Message>(200, response)
     const session = response.headers.get("mcp-session-id") ?? ""
     return { about, headers: { "mcp-session-id": session, "mcp-protocol-version": "2025-06-18" } }
   }
 
   test("lists and calls tools at their price", async () => {
-    const world = await newWorld(statelessServer, { price_per_call_usd: 1 })
-    const { about, headers } = await opened(world)
+    const setup = await newSetup(statelessServer, { price_per_call_usd: 1 })
+    const { about, headers } = await opened(setup)
     expect(about).toMatchObject({
       protocolVersion: "2025-06-18",
       serverInfo: { name: "scripted" },
       instructions: "Ask.",
     })
-    const { as, receiver, workspace } = world
+    const { as, receiver, workspace } = setup
     expect((await send(as, { jsonrpc: "2.0", method: "notifications/initialized" }, headers)).status).toBe(202)
     expect((await lastOf(send(as, { jsonrpc: "2.0", id: 2, method: "ping" }, headers))).result).toEqual({})
     const list = { jsonrpc: "2.0", id: 3, method: "tools/list" }
@@ -340,32 +340,32 @@ describe("a client with a session at a server without", () => {
     await expectJson(404, send(other.as, list, headers))
   })
 
-  test("cannot give the input that a tool asks for, at no cost", async () => {
-    const asking = (received: Received) => {
+  test("gets an error when a tool requires input, at no cost", async () => {
+    const requestsInput = (received: Received) => {
       const { id, method } = messageOf(received)
       if (method !== "tools/call") return statelessServer(received)
       return Response.json(result(id, { resultType: "input_required", requestState: "opaque" }))
     }
-    const world = await newWorld(asking, { price_per_call_usd: 1 })
-    const { headers } = await opened(world)
-    const { error: refused } = await lastOf(send(world.as, callOf("query"), headers))
+    const setup = await newSetup(requestsInput, { price_per_call_usd: 1 })
+    const { headers } = await opened(setup)
+    const { error: refused } = await lastOf(send(setup.as, callOf("query"), headers))
     expect(refused).toMatchObject({ code: -32_011, message: expect.stringContaining(VERSION) })
-    expect((await world.workspace.ledger.balance()).spentNano).toBe(0)
+    expect((await setup.workspace.ledger.balance()).spentNano).toBe(0)
   })
 })
 
 describe("a session that the gateway opens for one request", () => {
-  test("relays progress and wanted log messages, and answers the server's own requests", async () => {
+  test("relays progress and requested log levels, and rejects requests of the server", async () => {
     const progress = { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: 1, progress: 50 } }
     const log = (level: string) => ({ jsonrpc: "2.0", method: "notifications/message", params: { level, data: "x" } })
-    const own = { jsonrpc: "2.0", id: "s-1", method: "sampling/createMessage", params: {} }
-    const talking = (received: Received) => {
+    const serverRequest = { jsonrpc: "2.0", id: "s-1", method: "sampling/createMessage", params: {} }
+    const sendsRequests = (received: Received) => {
       if (received.body === "" || messageOf(received).method !== "tools/call") return sessionServer(received)
-      return events(progress, log("debug"), log("error"), own, result(7, text("done")))
+      return events(progress, log("debug"), log("error"), serverRequest, result(7, text("done")))
     }
-    const { as, receiver } = await newWorld(talking)
+    const { as, receiver } = await newSetup(sendsRequests)
     const meta = { "io.modelcontextprotocol/logLevel": "warning", progressToken: 1 }
-    const { chunks } = await readStream(ask(as, request("tools/call", { name: "query" }, meta)))
+    const { chunks } = await readStream(sendMessage(as, request("tools/call", { name: "query" }, meta)))
     expect(chunks).toEqual([progress, log("error"), result(7, { ...text("done"), resultType: "complete" })])
     const quiet = await readStream(callTool(as, "query"))
     expect(quiet.chunks).toHaveLength(2)
@@ -377,9 +377,9 @@ describe("a session that the gateway opens for one request", () => {
     expect(called.map(({ params }) => params?.["_meta"])).toEqual([{ progressToken: 1 }, undefined])
   })
 
-  test("does not find a resource with the code of the client's revision", async () => {
-    const { as } = await newWorld(sessionServer)
-    const { error: missing } = await lastOf(ask(as, request("resources/read", { uri: "file:///no" })))
+  test("returns the error code of the client's revision for a missing resource", async () => {
+    const { as } = await newSetup(sessionServer)
+    const { error: missing } = await lastOf(sendMessage(as, request("resources/read", { uri: "file:///no" })))
     expect(missing?.code).toBe(-32_602)
   })
 
@@ -391,8 +391,8 @@ describe("a session that the gateway opens for one request", () => {
     ["speaks an old revision", (one) => onInitialize(one, { protocolVersion: "2024-11-05" }), /no revision/],
     ["does not initialize", (one) => onInitialize(one, undefined), /no revision/],
     ["ends the session", (one) => endingSession(one), /ended the session/],
-  ])("costs nothing where the server %s", async (_, answer, message) => {
-    const { as, workspace } = await newWorld(answer, { price_per_call_usd: 1 })
+  ])("costs nothing when the server %s", async (_, answer, message) => {
+    const { as, workspace } = await newSetup(answer, { price_per_call_usd: 1 })
     const response = await callTool(as, "query")
     const raw = await response.clone().text()
     expect((await lastOf(response)).error).toMatchObject({ code: -32_011, message: expect.stringMatching(message) })

@@ -1,10 +1,10 @@
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { playProvider, playReceivers, type Received } from "../observability/receiver.ts"
+import { useProvider, playReceivers, type Received } from "../observability/receiver.ts"
 import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, openHolds, readStream, textOf } from "../support/world.ts"
-import { messageOf, newWorld, result, text, wellBehaved } from "./server.ts"
+import { messageOf, newSetup, result, text, wellBehaved } from "./server.ts"
 
 beforeAll(playReceivers)
 afterAll(() => vi.restoreAllMocks())
@@ -23,7 +23,7 @@ const chat = (tools: object[], more: object = {}) => ({
   ...more,
 })
 
-/** A server whose tool `query` answers so. */
+/** A server whose tool `query` responds with `answer`. */
 const answering = (answer: (received: Received) => Response) => (received: Received) => {
   const { id, method } = messageOf(received.body === "" ? { ...received, body: "{}" } : received)
   if (method === "tools/list") {
@@ -33,9 +33,9 @@ const answering = (answer: (received: Received) => Response) => (received: Recei
 }
 const found = answering((received) => Response.json(result(messageOf(received).id, text("The Danube"))))
 
-describe("a request that names an MCP server", () => {
-  test("has the server's tools called by the model, whose answer follows; each call is an item", async () => {
-    const { as, receiver, workspace } = await newWorld(found, { price_per_call_usd: 0.5 })
+describe("a request with an MCP server", () => {
+  test("calls the server's tools for the model, with an item for each call", async () => {
+    const { as, receiver, workspace } = await newSetup(found, { price_per_call_usd: 0.5 })
     const answer = await expectJson<Answer>(
       200,
       as.post("/responses", responses([tool({ require_approval: "never" })])),
@@ -56,8 +56,8 @@ describe("a request that names an MCP server", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
-  test("streams the same on /responses, with the events of a call, and on chat", async () => {
-    const { as } = await newWorld(found)
+  test("streams the same on /responses with the events of a call, and on /chat/completions", async () => {
+    const { as } = await newSetup(found)
     const { chunks } = await readStream(as.post("/responses", responses([tool()], { stream: true })))
     const types = chunks.map((chunk) => (chunk as unknown as { type: string }).type)
     expect(types.filter((type) => type.includes("mcp"))).toEqual([
@@ -70,8 +70,8 @@ describe("a request that names an MCP server", () => {
     expect(streamed.chunks.at(-1)?.usage).toMatchObject({ cost: expect.any(Number) })
   })
 
-  test("offers only the tools that the key, the server's record and allowed_tools all allow", async () => {
-    const { as } = await newWorld(
+  test("offers only tools that the key, the server and allowed_tools all permit", async () => {
+    const { as } = await newSetup(
       wellBehaved,
       { allowed_tools: ["query", "Query"] },
       { mcp_tools: ["search/query", "search/delete"] },
@@ -85,8 +85,8 @@ describe("a request that names an MCP server", () => {
     expect(refused.error.message).toContain("no tool that this key may call")
   })
 
-  test("sends the items of an answer back with the next turn", async () => {
-    const { as } = await newWorld(found)
+  test("accepts the items of a response in the next turn", async () => {
+    const { as } = await newSetup(found)
     const { output } = await expectJson<Answer>(200, as.post("/responses", responses([tool()])))
     const input = [{ role: "user", content: "rivers" }, ...output, { role: "user", content: "more" }]
     await expectJson(200, as.post("/responses", responses([tool()], { input })))
@@ -97,35 +97,35 @@ describe("a request that names an MCP server", () => {
     ["an approval that nobody could give", tool({ require_approval: "always" }), 400, 'accepts "never"'],
     ["no server", { type: "mcp" }, 400, "server_label"],
     ["a server that is not there", tool({ server_label: "nowhere" }), 404, "nowhere"],
-  ])("is refused with %s", async (_, one, status, words) => {
-    const { as } = await newWorld(found)
+  ])("is rejected with %s", async (_, one, status, expected) => {
+    const { as } = await newSetup(found)
     for (const answer of [as.post("/responses", responses([one])), as.post("/chat/completions", chat([one]))]) {
       const { error } = await expectJson<Failure>(status, answer)
-      expect(error.message).toContain(words)
+      expect(error.message).toContain(expected)
     }
   })
 
-  test("is refused to a key that may call no tool of the server", async () => {
-    const { as, receiver } = await newWorld(found, {}, { mcp_tools: null })
+  test("is rejected for a key without tools of the server", async () => {
+    const { as, receiver } = await newSetup(found, {}, { mcp_tools: null })
     const { error } = await expectJson<Failure>(403, as.post("/responses", responses([tool()])))
     expect(error.metadata?.reason).toBe("mcp_tool_denied")
     expect(receiver.got).toEqual([])
   })
 
-  test("fails in words where the server cannot be used", async () => {
-    const { as, workspace } = await newWorld(() => new Response("secret words", { status: 500 }))
+  test("returns 502 without the server's text when the server fails", async () => {
+    const { as, workspace } = await newSetup(() => new Response("secret words", { status: 500 }))
     const { error } = await expectJson<Failure>(502, as.post("/responses", responses([tool()])))
     expect(error.message).toBe("The MCP server search cannot be used. The server answered with status 500.")
     expect(await openHolds(workspace)).toEqual([])
   })
 })
 
-describe("a tool that fails", () => {
+describe("a failing tool", () => {
   test.each([
     ["by its own words", () => ({ ...text("no such river"), isError: true }), "no such river"],
     ["by an error of the protocol", undefined, "deep water"],
-  ])("%s: the model reads why and goes on", async (_, content, words) => {
-    const { as } = await newWorld(
+  ])("%s: the model receives the error and continues", async (_, content, expected) => {
+    const { as } = await newSetup(
       answering((received) => {
         const { id } = messageOf(received)
         return Response.json(
@@ -136,36 +136,36 @@ describe("a tool that fails", () => {
     const { output } = await expectJson<Answer>(200, as.post("/responses", responses([tool()])))
     const item = output.find(({ type }) => type === "mcp_call")
     expect(item).toMatchObject({ status: "failed", output: null })
-    expect(item?.["error"]).toContain(words)
-    expect(JSON.stringify(output.at(-1))).toContain(words)
+    expect(item?.["error"]).toContain(expected)
+    expect(JSON.stringify(output.at(-1))).toContain(expected)
   })
 })
 
 describe("a guardrail", () => {
   const METADATA = { "x-service-metadata": "enabled" }
   const PRICE = 0.25
-  const everyWay = ["/responses", "/chat/completions"].flatMap((path) =>
+  const everyFormat = ["/responses", "/chat/completions"].flatMap((path) =>
     [false, true].map((stream) => [path, stream] as const),
   )
   const bodyOf = (path: string, stream: boolean) =>
     path === "/responses" ? responses([tool()], { stream }) : chat([tool()], { stream })
 
   async function guarded(action: string, pattern: string, answer = found) {
-    const world = await newWorld(answer, { price_per_call_usd: PRICE })
-    const { workspace, hash } = world
-    const rail = { name: "Rail", content_filters: [{ action, pattern }] }
-    const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rail))
+    const setup = await newSetup(answer, { price_per_call_usd: PRICE })
+    const { workspace, hash } = setup
+    const guardrail = { name: "Rail", content_filters: [{ action, pattern }] }
+    const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", guardrail))
     await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
-    return world
+    return setup
   }
 
-  test.each(everyWay)("that blocks a result ends the request, on %s, streamed: %s", async (path, stream) => {
+  test.each(everyFormat)("that blocks a result ends the request, on %s, streamed: %s", async (path, stream) => {
     const { as, workspace } = await guarded("block", "Danube")
     const response = await as.post(path, bodyOf(path, stream), METADATA)
     const raw = await response.text()
     expect(response.status, raw).toBe(stream ? 200 : 403)
     expect(raw).toContain('The guardrail \\"Rail\\" blocks this tool result: it has Danube in it.')
-    // Not in every format of a stream's error: in the metadata of each.
+    // Some formats omit it from a stream's message: it is in the metadata of each.
     expect(raw).toContain('"patterns":["Danube"]')
     expect(raw).not.toContain("The Danube")
     if (!stream) {
@@ -174,7 +174,7 @@ describe("a guardrail", () => {
       expect(metadata).toMatchObject({ pipeline: [{ name: "Rail", data: { action: "block", patterns: ["Danube"] } }] })
     }
     expect(await openHolds(workspace)).toEqual([])
-    // One round and the tool, which has answered.
+    // One round, and the tool call that completed.
     const calls = await eventually(async () => {
       const { data } = await expectJson<{ data: { model: string; cost: number; status: number }[] }>(
         200,
@@ -188,7 +188,7 @@ describe("a guardrail", () => {
   })
 
   test.each(["/responses", "/chat/completions"])(
-    "that blocks arguments ends the request before they are sent, on %s",
+    "that blocks arguments ends the request before the call, on %s",
     async (path) => {
       const { as, workspace, receiver } = await guarded("block", "hidden-argument")
       const called = { name: "search__query", arguments: '{"q":"hidden-argument"}' }
@@ -197,7 +197,7 @@ describe("a guardrail", () => {
         content: null,
         tool_calls: [{ id: "c1", type: "function", function: called }],
       }
-      playProvider(() => Response.json({ choices: [{ index: 0, message, finish_reason: "tool_calls" }] }))
+      useProvider(() => Response.json({ choices: [{ index: 0, message, finish_reason: "tool_calls" }] }))
       const { error } = await expectJson<Failure>(403, as.post(path, { ...bodyOf(path, false), model: "acme/chat-39" }))
       expect(error.metadata?.reason).toBe("guardrail_blocked")
       const methods = receiver.got.map((one) => (one.body === "" ? "end" : messageOf(one).method))
@@ -206,7 +206,7 @@ describe("a guardrail", () => {
     },
   )
 
-  test.each(everyWay)("that redacts a result lets the request go on, on %s, streamed: %s", async (path, stream) => {
+  test.each(everyFormat)("that redacts a result continues the request, on %s, streamed: %s", async (path, stream) => {
     const { as } = await guarded("redact", "Danube")
     const response = await as.post(path, bodyOf(path, stream), METADATA)
     const raw = await response.text()
@@ -219,14 +219,14 @@ describe("a guardrail", () => {
 
 const OUTCOMES = ["result", "failed", "error", "status"] as const
 
-test("what a request costs is the sum of its rounds and of the calls that were answered, and nothing stays held", async () => {
+test("a request costs the sum of its rounds and completed tool calls, and leaves no hold", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...OUTCOMES),
       fc.integer({ min: 0, max: 400_000_000 }),
       fc.boolean(),
       async (outcome, priceNano, isStream) => {
-        const { as, workspace } = await newWorld(
+        const { as, workspace } = await newSetup(
           answering((received) => {
             const { id } = messageOf(received)
             if (outcome === "status") return new Response("no", { status: 503 })

@@ -27,7 +27,7 @@ const fromDirectory = (userId: string) =>
     env.DB.prepare("UPDATE workspace_members SET source = 'scim' WHERE user_id = ?").bind(userId),
   ])
 
-describe("the people of an organization", () => {
+describe("members of an organization", () => {
   test("are added, listed, changed and removed", async () => {
     const deps = await newWorkspace()
     const { manage } = deps
@@ -53,7 +53,7 @@ describe("the people of an organization", () => {
     expect(JSON.stringify(entries)).not.toContain("ada@")
   })
 
-  test("are of their organization only", async () => {
+  test("are accessible only in their organization", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const id = await addPerson(mine)
     await expectJson(404, theirs.manage.patch(`/organization/members/${id}`, { first_name: "x" }))
@@ -63,7 +63,7 @@ describe("the people of an organization", () => {
     await expectJson(401, client().get("/organization/members"))
   })
 
-  test("have an id and an email of their own", async () => {
+  test("have a unique id and email", async () => {
     const deps = await newWorkspace()
     await addPerson(deps, { user_id: "same", email: "same@example.com" })
     const add = (body: object) => expectJson<Failure>(409, deps.manage.post("/organization/members", body))
@@ -72,7 +72,7 @@ describe("the people of an organization", () => {
     await addPerson(await newWorkspace(), { user_id: "same", email: "same@example.com" })
   })
 
-  test("begin with an owner, whose email may be told from the start", async () => {
+  test("start with an owner, whose email can be set at creation", async () => {
     type Made = { data: { management_key: string; owner_user_id: string } }
     const body = { name: "Test", owner_email: "Owner@Example.com" }
     const { data } = await expectJson<Made>(201, operatorClient.post("/organizations", body))
@@ -80,7 +80,7 @@ describe("the people of an organization", () => {
     expect(list).toMatchObject({ data: [{ id: data.owner_user_id, email: "owner@example.com", role: "org:admin" }] })
   })
 
-  test("keep their owner", async () => {
+  test("include the owner, who cannot be removed or demoted", async () => {
     const { manage } = await newWorkspace()
     const { data } = await expectJson<{ data: { id: string }[] }>(200, manage.get("/organization/members"))
     const path = `/organization/members/${data[0]?.id}`
@@ -90,7 +90,7 @@ describe("the people of an organization", () => {
     await expectJson(409, manage.delete(path))
   })
 
-  test("are the directory's where it put them", async () => {
+  test("managed by the directory cannot be removed or changed", async () => {
     const deps = await newWorkspace()
     const id = await addPerson(deps)
     await fromDirectory(id)
@@ -105,15 +105,15 @@ describe("the people of an organization", () => {
     [{ email: "a@example.com", role: "owner" }, "role"],
     [{ email: "a@example.com", user_id: "a b" }, "user_id"],
     [{ email: "a@example.com", password: "x" }, "password"],
-  ])("are refused with %j", async (body, field) => {
+  ])("are rejected with %j", async (body, field) => {
     const { manage } = await newWorkspace()
     const { error } = await expectJson<Failure>(400, manage.post("/organization/members", body))
     expect(error.message).toContain(field)
   })
 })
 
-describe("the people of a workspace", () => {
-  test("are added in the role that they have in the organization, once, and removed", async () => {
+describe("members of a workspace", () => {
+  test("are added once with their role in the organization, and removed", async () => {
     const deps = await newWorkspace()
     const team = await addTeam(deps)
     const [admin, member] = [await addPerson(deps, { role: "org:admin" }), await addPerson(deps)]
@@ -130,7 +130,7 @@ describe("the people of a workspace", () => {
     expect((await membersOf(deps, team)).data.map(({ user_id: id }) => id)).toEqual([admin])
   })
 
-  test("of the default workspace are all of the organization", async () => {
+  test("of the default workspace are all members of the organization", async () => {
     const deps = await newWorkspace()
     const id = await addPerson(deps)
     const { data, total_count: total } = await membersOf(deps, "default")
@@ -145,7 +145,7 @@ describe("the people of a workspace", () => {
     await expectJson(400, deps.manage.post(`${path}/remove`, { user_ids: [id] }))
   })
 
-  test("are members of the organization", async () => {
+  test("must be members of the organization", async () => {
     const [deps, other] = [await newWorkspace(), await newWorkspace()]
     const [team, stranger] = [await addTeam(deps), await addPerson(other)]
     const body = { user_ids: [stranger] }
@@ -156,7 +156,7 @@ describe("the people of a workspace", () => {
     await expectJson(404, other.manage.get(`/workspaces/${team}/members`))
   })
 
-  test("stay while their keys work there, and while the directory says so", async () => {
+  test("cannot be removed while they have active keys or are managed by the directory", async () => {
     const deps = await newWorkspace()
     const [team, id] = [await addTeam(deps), await addPerson(deps)]
     const body = { user_ids: [id] }
@@ -170,7 +170,7 @@ describe("the people of a workspace", () => {
     expect((await membersOf(deps, team)).total_count).toBe(1)
   })
 
-  test("leave all workspaces with the organization", async () => {
+  test("are removed from all workspaces with the organization", async () => {
     const deps = await newWorkspace()
     const [one, two, id] = [await addTeam(deps), await addTeam(deps), await addPerson(deps)]
     for (const team of [one, two]) {

@@ -7,8 +7,8 @@ type Kept = { data: { over_budget_models: string[] } }
 const alias = (workspace: Workspace, arms: object[], more: object = {}) =>
   workspace.manage.put(`/workspaces/${workspace.workspaceId}/aliases/team%2Ffast`, { arms, ...more })
 
-describe("models that are named before they are called", () => {
-  test("over_budget_models are those of the catalogue, for keys and workspaces", async () => {
+describe("model names in settings", () => {
+  test("over_budget_models of keys and workspaces must be models of the catalogue", async () => {
     const workspace = await newWorkspace()
     const { manage, workspaceId } = workspace
     const { hash } = await newKey(workspace)
@@ -24,7 +24,7 @@ describe("models that are named before they are called", () => {
         /^over_budget_models\[1\]: there is no model sim\/ecko:free here\. Did you mean sim\/echo/,
       )
     }
-    // A list to try in order: a pattern names nothing to call.
+    // A list to try in order: a pattern is not a model to call.
     for (const send of requests({ over_budget_models: ["sim/*"] })) await expectJson(400, send())
     for (const send of requests({ over_budget_models: ["SIM/Echo:free", "sim/echo:floor"] })) {
       const response = await send()
@@ -42,7 +42,7 @@ describe("models that are named before they are called", () => {
     expect(list.data.flatMap(({ changed_fields: fields }) => fields)).not.toContain("allow_unknown")
   })
 
-  test("so are those of the arms of an alias, whose presets stay", async () => {
+  test("models of alias arms must be in the catalogue, and presets are accepted", async () => {
     const workspace = await newWorkspace()
     const { error } = await expectJson<Failure>(400, alias(workspace, [{ model: "sim/echo" }, { model: "sim/lonng" }]))
     expect(error.message).toMatch(/^arms\[1\]\.model: there is no model sim\/lonng here\. Did you mean sim\/long/)

@@ -4,7 +4,7 @@ import { loadCatalogue } from "../../src/models/compile.ts"
 import { DAY_MS } from "../../src/support/time.ts"
 import { expectJson, operatorClient } from "../support/world.ts"
 
-test("an isolate whose clock was set back sees a new model as soon as others do", async () => {
+test("an isolate whose clock was set back sees a new model immediately", async () => {
   const isolate = { ...env }
   await loadCatalogue(isolate, Date.now() + DAY_MS)
   const id = "copies/new"

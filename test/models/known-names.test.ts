@@ -19,8 +19,8 @@ const known = {
 const models = (...names: string[]) => withKnownNames({ allowed_models: names }, known).allowed_models
 const providers = (...names: string[]) => withKnownNames({ ignored_providers: names }, known).ignored_providers
 
-describe("models that a guardrail names", () => {
-  test("are kept in the spelling of the catalogue", () => {
+describe("models of a guardrail", () => {
+  test("are stored in the spelling of the catalogue", () => {
     expect(models("OpenAI/GPT-4o", "meta-llama/llama-3.3-70b", "gpt-4o-mini")).toEqual([
       "openai/gpt-4o",
       "meta-llama/Llama-3.3-70B",
@@ -38,7 +38,7 @@ describe("models that a guardrail names", () => {
     ["a pattern of a provider without models here", "groq/*"],
     ["a pattern of all authors", "*:free"],
     ["the latest of a family", "~anthropic/claude-sonnet-latest"],
-  ])("may be %s", (_, name) => {
+  ])("can be %s", (_, name) => {
     expect(models(name)).toEqual([name])
   })
 
@@ -47,25 +47,25 @@ describe("models that a guardrail names", () => {
     ["opnai/gpt-4o", "Did you mean openai/gpt-4o"],
     ["opnai/*", "there is no model opnai/*"],
     ["team/slow", "allow_unknown"],
-  ])("are refused where nothing has the name: %s", (name, words) => {
-    expect(() => models("sim/echo", name)).toThrow(words)
+  ])("are rejected if unknown: %s", (name, message) => {
+    expect(() => models("sim/echo", name)).toThrow(message)
     expect(() => models("sim/echo", name)).toThrow("allowed_models[1]")
   })
 })
 
-describe("providers that a guardrail names", () => {
-  test("are kept as slugs", () => {
+describe("providers of a guardrail", () => {
+  test("are stored as slugs", () => {
     expect(providers("OpenAI", "in-house gpus", "house/fp8")).toEqual(["openai", "house", "house/fp8"])
   })
 
-  test("are refused where there is none", () => {
+  test("are rejected if unknown", () => {
     expect(() => providers("opnai")).toThrow(
       "ignored_providers[0]: there is no provider opnai here. Did you mean openai",
     )
   })
 })
 
-test("what a change leaves out stays left out", () => {
+test("a change keeps null fields and adds no field", () => {
   const change = { allowed_models: null, name: "x" }
   expect(withKnownNames(change, known)).toEqual(change)
 })

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest"
 import { client, expectJson } from "../support/world.ts"
 
-/** The lists that the media part of a client reads, from the models of the embedded upstream. Without a key. */
+/** The model lists for media, with the models of the embedded upstream. Without a key. */
 
 type Listed = { data: { id: string; supported_parameters?: object; seed?: unknown }[] }
 const anyone = client()
 
 describe("models that generate media", () => {
-  test("images: each with a path to its endpoints", async () => {
+  test("images: each model has its endpoints with prices", async () => {
     const { data } = await expectJson<Listed>(200, anyone.get("/images/models"))
     expect(data.map(({ id }) => id)).toContain("sim/image")
     const { id, endpoints } = await expectJson<{ id: string; endpoints: { pricing: { cost_usd: number }[] }[] }>(
@@ -18,12 +18,12 @@ describe("models that generate media", () => {
     expect(endpoints[0]?.pricing.every(({ cost_usd }) => cost_usd > 0)).toBe(true)
   })
 
-  test("videos: what the catalogue does not know is null", async () => {
+  test("videos: unknown fields are null", async () => {
     const { data } = await expectJson<Listed>(200, anyone.get("/videos/models"))
     expect(data.find(({ id }) => id === "sim/video")).toMatchObject({ seed: null })
   })
 
-  test("a model that makes no images is not found among them", async () => {
+  test("a model without image output returns 404 among them", async () => {
     const { error } = await expectJson<{ error: { message: string } }>(
       404,
       anyone.get("/images/models/sim/echo/endpoints"),

@@ -16,17 +16,20 @@ const unpriced = parseCustomProviders(
 )
 const all = [...toCatalogueModels(CatalogueBody.parse(seed)), ...embeddedCatalogue]
 
-describe("a model as clients see it", () => {
-  test.each(all.map((model) => [model.id, model] as const))("%s is what the interface's client takes", (_, model) => {
-    const shown = toModel(model)
-    expect(Model.strict().safeParse(shown).error).toBeUndefined()
-    expect(Model$inboundSchema.safeParse(shown).error).toBeUndefined()
-    const endpoints = toModelEndpoints(model, new Map())
-    expect(ModelEndpoints.shape.data.strict().safeParse(endpoints).error).toBeUndefined()
-    expect(ListEndpointsResponse$inboundSchema.safeParse(endpoints).error).toBeUndefined()
-  })
+describe("a model in the API", () => {
+  test.each(all.map((model) => [model.id, model] as const))(
+    "%s matches the schema of the published client",
+    (_, model) => {
+      const shown = toModel(model)
+      expect(Model.strict().safeParse(shown).error).toBeUndefined()
+      expect(Model$inboundSchema.safeParse(shown).error).toBeUndefined()
+      const endpoints = toModelEndpoints(model, new Map())
+      expect(ModelEndpoints.shape.data.strict().safeParse(endpoints).error).toBeUndefined()
+      expect(ListEndpointsResponse$inboundSchema.safeParse(endpoints).error).toBeUndefined()
+    },
+  )
 
-  test("has the prices of its cheapest endpoint, and says that requests and images are free", () => {
+  test("has the prices of its cheapest endpoint, and zero for requests and images", () => {
     const echo = embeddedCatalogue.find(({ id }) => id === "sim/echo")
     expect(echo && toModel(echo)).toMatchObject({
       id: "sim/echo",
@@ -37,12 +40,12 @@ describe("a model as clients see it", () => {
     })
   })
 
-  test("is not shown without a price", () => {
+  test("is omitted without a price", () => {
     expect(unpriced.flatMap(toCustomModels).map(toModel)).toEqual([undefined])
   })
 })
 
-test("a custom provider is listed without what is not known of it", () => {
+test("a custom provider is listed with null for unknown fields", () => {
   expect(unpriced.map(toProvider).map((one) => toProviderListing(one, true))).toEqual([
     {
       name: "local",
@@ -57,7 +60,7 @@ test("a custom provider is listed without what is not known of it", () => {
   ])
 })
 
-describe("what a model makes, by its name", () => {
+describe("the output of a model by its name", () => {
   test.each([
     ["text-embedding-3-small", "embeddings"],
     ["nomic-embed-text:latest", "embeddings"],

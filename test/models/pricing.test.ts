@@ -3,7 +3,7 @@ import { basePricing, highestPricing, larger, shift } from "../../src/dev/seed-p
 import { Price, Pricing } from "../../src/money/pricing.ts"
 
 describe("a price", () => {
-  test.each(["0", "0.0000025", "15", "999999.999999999999"])("is taken as %s", (text) => {
+  test.each(["0", "0.0000025", "15", "999999.999999999999"])("accepts %s", (text) => {
     expect(Price.parse(text)).toBe(text)
   })
 
@@ -18,12 +18,12 @@ describe("a price", () => {
     ["a million dollars", "1000000"],
     ["followed by something", "0.1 USD"],
     ["on two lines", "0.1\n"],
-  ])("is refused when it is %s", (_, value) => {
+  ])("rejects a value that is %s", (_, value) => {
     expect(Price.safeParse(value).error?.issues[0]?.message).toContain("decimal string")
   })
 })
 
-test("a pricing needs both token prices and takes no name it does not know", () => {
+test("pricing requires both token prices and rejects unknown names", () => {
   expect(Pricing.safeParse({ prompt: "0" }).success).toBe(false)
   const unknown = Pricing.safeParse({ prompt: "0", completion: "0", per_minute: "1" })
   expect(unknown.error?.issues[0]?.message).toBe("has a price that is not known: per_minute")
@@ -38,22 +38,22 @@ describe("prices from a list", () => {
     [1e21, 21, "1"],
     [0.30000000000000004, 6, "0.0000003"],
     [0, 6, "0"],
-  ])("%d over ten to the power of %d is %s, without the noise of floating point", (value, power, expected) => {
+  ])("%d over ten to the power of %d is %s, without floating-point errors", (value, power, expected) => {
     expect(shift(value, power)).toBe(expected)
   })
 
-  test("the larger of two is found by value, not by length", () => {
+  test("the larger of two prices is found by value, not by length", () => {
     expect(larger("0.00001", "0.000009")).toBe("0.00001")
     expect(larger("10", "9.5")).toBe("10")
   })
 
-  test("a tier above the base is the price", () => {
+  test("the highest price is that of the highest tier", () => {
     const listed = { input_mtok: { base: 2, tiers: [{ start: 200_000, price: 4 }] }, output_mtok: 12 }
     expect(highestPricing(listed, "2026-11-01")).toEqual({ prompt: "0.000004", completion: "0.000012" })
     expect(basePricing(listed, "2026-11-01")).toEqual({ prompt: "0.000002", completion: "0.000012" })
   })
 
-  test("a past price is over, an announced one counts already, and so does the dearest hour", () => {
+  test("the highest price ignores past prices, and includes announced and peak prices", () => {
     const from = (start_date: string, price: number) => ({
       constraint: { type: "start_date", start_date } as const,
       prices: { input_mtok: price, output_mtok: price },

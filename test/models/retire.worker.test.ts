@@ -10,7 +10,7 @@ const offer = (provider: string) => ({
   pricing: { prompt: "0.000001", completion: "0.000002" },
 })
 const model = (id: string, ...providers: string[]) => ({ id, name: id, endpoints: providers.map(offer) })
-/** An endpoint as a provider lists it. */
+/** An endpoint as discovered at a provider. */
 const found = {
   pricing: null,
   contextLength: 0,
@@ -36,7 +36,7 @@ beforeAll(async () => {
   await env.DB.batch([env.DB.prepare("DELETE FROM endpoints"), env.DB.prepare("DELETE FROM models")])
 })
 
-test("a complete seed removes what earlier seeds put and it lacks, and nothing that somebody else decided on", async () => {
+test("a complete seed removes entries of earlier seeds that it lacks, and keeps the operator's and discovered ones", async () => {
   await put({
     source: "seed",
     date: "2026-01-01",
@@ -48,10 +48,10 @@ test("a complete seed removes what earlier seeds put and it lacks, and nothing t
     ],
   })
   await put({ models: [model("retire/own", "openai"), model("retire/gone-here", "openai")] })
-  const own = { pricing: { prompt: "0.5", completion: "0.5" } }
+  const operatorPrice = { pricing: { prompt: "0.5", completion: "0.5" } }
   await expectJson(
     200,
-    operatorClient.patch("/catalogue/endpoints", { model: "retire/priced", provider: "openai", ...own }),
+    operatorClient.patch("/catalogue/endpoints", { model: "retire/priced", provider: "openai", ...operatorPrice }),
   )
   await expectJson(
     200,
@@ -68,7 +68,7 @@ test("a complete seed removes what earlier seeds put and it lacks, and nothing t
   const endpoint = { ...found, model: "retire/listed", provider: "openai", upstreamId: "listed" }
   await mergeDiscovered(env.DB, "openai", [{ ...facts, endpoints: [endpoint] }], Date.now())
 
-  // A seed that is not complete removes nothing.
+  // An incomplete seed removes nothing.
   const kept = { source: "seed", models: [model("retire/kept", "openai")] }
   expect((await put(kept)).data).toMatchObject({ removed_models: 0, removed_endpoints: 0 })
   expect(await stored()).toHaveLength(7)
@@ -88,12 +88,12 @@ test("a complete seed removes what earlier seeds put and it lacks, and nothing t
   expect((await put({ ...kept, complete: true })).data).toMatchObject({ removed_models: 0, removed_endpoints: 0 })
 })
 
-test("an operator's list is never complete, and a date is a day", async () => {
-  for (const [body, words] of [
+test("complete is rejected for an operator's list, and date must be a day", async () => {
+  for (const [body, reason] of [
     [{ complete: true, models: [model("retire/own", "openai")] }, "complete: is for source seed"],
     [{ source: "seed", date: "yesterday", models: [model("retire/own", "openai")] }, "date: "],
   ] as const) {
     const { error } = await expectJson<{ error: { message: string } }>(400, operatorClient.put("/catalogue", body))
-    expect(error.message).toContain(words)
+    expect(error.message).toContain(reason)
   }
 })

@@ -68,7 +68,7 @@ describe("a search of models", () => {
     { sort: "best" },
     { output_modalities: "text,smell" },
     { zdr: "false" },
-  ])("refuses %j", (query) => {
+  ])("rejects %j", (query) => {
     expect(Search.safeParse(query).success).toBe(false)
   })
 })
@@ -77,11 +77,11 @@ describe("a page", () => {
   const all = Array.from({ length: 7 }, (_, i) => i)
   const at = "https://gateway.example/api/v1/models?q=x&limit=3"
 
-  test("is everything when neither offset nor limit is given", () => {
+  test("has all items without offset and limit", () => {
     expect(toPage(all, {}, at)).toEqual({ items: all, next: null })
   })
 
-  test("names the path of the next, until there is none", () => {
+  test("has the path of the next page, or null", () => {
     expect(toPage(all, { limit: 3 }, at)).toEqual({ items: [0, 1, 2], next: "/api/v1/models?q=x&limit=3&offset=3" })
     expect(toPage(all, { limit: 3, offset: 6 }, at)).toEqual({ items: [6], next: null })
     expect(toPage(all, { offset: 9 }, at)).toEqual({ items: [], next: null })
@@ -92,7 +92,7 @@ describe("the catalogue", () => {
   const dear = endpoint("openai", price("0.00001"))
   const cheap = endpoint("groq", price("0.000001"))
 
-  test("offers what a configured provider has, cheapest first and without a price last", () => {
+  test("offers endpoints of configured providers, cheapest first and unpriced last", () => {
     const both = newModel("a/x", [endpoint("xai", null), dear, cheap])
     const { models: offered } = offer([both, newModel("a/gone", [cheap])], new Set(["openai", "xai"]))
     expect([...offered.keys()]).toEqual(["a/x"])
@@ -101,13 +101,13 @@ describe("the catalogue", () => {
     expect(all?.endpoints.map(({ provider }) => provider)).toEqual(["groq", "openai", "xai"])
   })
 
-  test("takes what was put over what is configured for the same provider", () => {
+  test("prefers a stored endpoint to a configured one of the same provider", () => {
     const put = newModel("local/x", [endpoint("local", price("0.5"))])
     const { models: offered } = offer([put, newModel("local/x", [endpoint("local", null)])], new Set(["local"]))
     expect(offered.get("local/x")?.endpoints).toEqual(put.endpoints)
   })
 
-  test("has the operator's price in place of the seed's, and nothing that was switched off", () => {
+  test("uses the operator's price instead of the seed's, and omits disabled endpoints", () => {
     const { model: _, provider: __, ...facts } = dear
     const { id, endpoints: ___, ...about } = newModel("a/x", [])
     const row = {
@@ -128,7 +128,7 @@ describe("the catalogue", () => {
   })
 })
 
-test("a model without a usable provider names those of all its rows", () => {
+test("a model without a configured provider lists the providers of all its rows", () => {
   const rows = [newModel("a/Own", [endpoint("pool", null)]), newModel("a/Own", [endpoint("spare", null)])]
   expect(offer(rows, new Set(["groq"])).unconfigured?.get("a/own")).toEqual(["pool", "spare"])
   expect(offer(rows, new Set(["spare"])).unconfigured?.size).toBe(0)

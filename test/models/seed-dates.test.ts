@@ -23,6 +23,6 @@ test.each([
   ["acme/prophet", seconds("2025-01-15"), null],
   ["acme/vague", 0, null],
   ["acme/unknown", 0, null],
-])("%s was created at %i and knows the world until %s", (id, created, cutoff) => {
+])("%s was created at %i and has the knowledge cutoff %s", (id, created, cutoff) => {
   expect(datesOf(id, database)).toEqual({ created, knowledge_cutoff: cutoff })
 })

@@ -9,12 +9,12 @@ describe("the seed", () => {
   const models = toCatalogueModels(body)
   const endpoints = models.flatMap((model) => model.endpoints)
 
-  test("is a body that PUT /catalogue takes as a seed", () => {
+  test("is a valid seed body for PUT /catalogue", () => {
     expect(body).toMatchObject({ source: "seed", complete: true, date: expect.stringMatching(/^20\d\d-/) })
     expect(models.length).toBeGreaterThan(300)
   })
 
-  test("says of most models when they appeared, never in the future", () => {
+  test("has dates for most models, none in the future", () => {
     const dates = models.map(({ created }) => created).filter((created) => created > 0)
     expect(dates.length).toBeGreaterThan(models.length / 2)
     expect(Math.max(...dates)).toBeLessThanOrEqual(Date.parse(body.date ?? "") / 1_000)
@@ -24,14 +24,14 @@ describe("the seed", () => {
     expect(early.map(({ id }) => id)).toEqual([])
   })
 
-  test("names each pair of model and provider once, in order of id", () => {
+  test("has each pair of model and provider once, sorted by id", () => {
     const pairs = endpoints.map(({ model, provider }) => `${model} ${provider}`)
     expect(new Set(pairs).size).toBe(pairs.length)
     const ids = models.map(({ id }) => id)
     expect(ids).toEqual(ids.toSorted((a, b) => (a < b ? -1 : 1)))
   })
 
-  test("names no provider that the gateway does not know", () => {
+  test("has only providers that the gateway knows", () => {
     const known = new Set(builtInProviders.map(({ slug }) => slug))
     expect(endpoints.map(({ provider }) => provider).filter((provider) => !known.has(provider))).toEqual([])
   })
@@ -41,12 +41,12 @@ describe("the seed", () => {
     expect(prices.filter((price) => !Price.safeParse(price).success)).toEqual([])
   })
 
-  test("gives nothing away but the variants named free", () => {
+  test("has zero prices only for :free variants", () => {
     const free = endpoints.filter(({ pricing }) => Number(pricing?.prompt) === 0).map(({ model }) => model)
     expect(free.filter((id) => !id.endsWith(":free"))).toEqual([])
   })
 
-  test("prices what is kept for an hour above what is kept for minutes, for every model of the vendor that keeps it", () => {
+  test("prices one-hour cache writes above short ones for every Anthropic model with cache writes", () => {
     const claudes = endpoints.filter(
       ({ model, pricing }) => model.startsWith("anthropic/") && pricing?.input_cache_write,
     )
@@ -57,7 +57,7 @@ describe("the seed", () => {
     expect(odd).toEqual([])
   })
 
-  test("prices a cached token no higher than a plain one, and a cache write no lower", () => {
+  test("prices a cached token at most as a plain one, and a cache write at least as one", () => {
     const odd = endpoints.filter(
       ({ pricing }) =>
         Number(pricing?.input_cache_read ?? 0) > Number(pricing?.prompt) ||

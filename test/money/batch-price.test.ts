@@ -4,7 +4,7 @@ import { batchPricing } from "../../src/money/batch-price.ts"
 import { priceToPico } from "../../src/money/money.ts"
 import { Pricing } from "../../src/money/pricing.ts"
 
-test("the price of batches is a share of every price", () => {
+test("batch pricing applies the percentage to every price", () => {
   const pricing = { prompt: "0.0000025", completion: "0.00001", request: "0.01", input_cache_read: "0.000000000001" }
   expect(batchPricing(pricing, 50)).toEqual({
     prompt: "0.00000125",
@@ -14,7 +14,7 @@ test("the price of batches is a share of every price", () => {
   })
 })
 
-test("it is a price, exact to the pico-dollar, rounded up", () => {
+test("a batch price is valid, exact to the pico-dollar and rounded up", () => {
   const price = fc.stringMatching(/^\d{1,6}\.\d{1,12}$/)
   fc.assert(
     fc.property(price, fc.integer({ min: 1, max: 100 }), (prompt, percent) => {

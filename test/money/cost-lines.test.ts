@@ -38,7 +38,7 @@ const pricing = fc.record(
   { requiredKeys: ["prompt", "completion"] },
 )
 
-test("the lines of a cost add up to what is charged, to the nano-dollar", () => {
+test("the lines of a cost add up to the charge, to the nano-dollar", () => {
   fc.assert(
     fc.property(tokens, pricing, (used, prices) => {
       const sum = costLines(used, prices).reduce((total, { pico }) => total + pico, 0n)
@@ -47,7 +47,7 @@ test("the lines of a cost add up to what is charged, to the nano-dollar", () => 
   )
 })
 
-test("an amount is written exactly", () => {
+test("an amount is formatted exactly", () => {
   expect(formatPico(0n)).toBe("0")
   expect(formatPico(1n)).toBe("0.000000000001")
   expect(formatPico(-1_500_000_000_000n)).toBe("-1.5")

@@ -35,13 +35,13 @@ describe("money", () => {
     expect(priceToPico("12")).toBe(12_000_000_000_000n)
   })
 
-  test("many small charges are the one large charge", () => {
+  test("many small charges equal one large charge", () => {
     const one = costOf({ ...NO_TOKENS, prompt: 1 }, { prompt: "0.1", completion: "0" })
     expect(one * 3).toBe(300_000_000)
     expect(nanoToUsd(usdToNano(0.1) + usdToNano(0.2))).toBe(0.3)
   })
 
-  test("USD survive the way to nano-USD and back", () => {
+  test("USD is unchanged after conversion to nano-USD and back", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 9_000_000_000_000_000 }),
@@ -50,7 +50,7 @@ describe("money", () => {
     )
   })
 
-  test("cached, written and reasoned tokens are parts, never charged beside the whole", () => {
+  test("cached, written and reasoning tokens are charged as parts of the total", () => {
     fc.assert(
       fc.property(tokens, price, (drawn, same) => {
         const flat = { prompt: same, completion: same }
@@ -61,7 +61,7 @@ describe("money", () => {
     )
   })
 
-  test("pictures and sound are charged at their own prices", () => {
+  test("images and audio are charged at their prices", () => {
     const prices = { prompt: "0.000001", completion: "0", image: "0.001", audio: "0.00001" }
     const drawn = { ...NO_TOKENS, prompt: 100, audio: 40, images: 3 }
     expect(costOf(drawn, prices)).toBe(60 * 1_000 + 40 * 10_000 + 3 * 1_000_000)
@@ -76,7 +76,7 @@ describe("money", () => {
     )
   })
 
-  test("what is affordable is affordable", () => {
+  test("an affordable completion never costs more than the amount", () => {
     fc.assert(
       fc.property(pricing, fc.integer({ min: 0, max: 10_000_000_000 }), (prices, nano) => {
         const most = affordableCompletion(nano, { ...prices, request: "0" })

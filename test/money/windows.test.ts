@@ -16,7 +16,7 @@ test.each([
   expect(windowStart(interval, at(now))).toBe(at(start))
 })
 
-test("counters reset on UTC midnight, on Monday and on the 1st, and the total never", () => {
+test("counters reset at UTC midnight, on Monday and on the 1st, and the total never", () => {
   const amount = { spent: 5, byok: 1 }
   const saturday = addSpent(newCounters(at("2026-11-28T12:00:00Z")), amount, at("2026-11-28T12:00:00Z"))
   const spent = (now: string) => {
@@ -29,7 +29,7 @@ test("counters reset on UTC midnight, on Monday and on the 1st, and the total ne
   expect(spent("2026-12-01T00:00:00Z")).toEqual([5, 0, 0, 0])
 })
 
-test("a clock that steps back over midnight opens no window twice", () => {
+test("a clock that steps back over midnight does not reset a window again", () => {
   const night = addSpent(newCounters(at("2026-11-29T00:00:01Z")), { spent: 5, byok: 0 }, at("2026-11-29T00:00:01Z"))
   expect(rollForward(night, at("2026-11-28T23:59:59Z")).daily.spent).toBe(5)
 })

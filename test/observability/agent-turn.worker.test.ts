@@ -1,6 +1,6 @@
 import { beforeAll, expect, test, vi } from "vitest"
 import { expectJson, newWorkspace } from "../support/world.ts"
-import { call, listen, newReceiver, playProvider, playReceivers, receivedSpans, spansIn } from "./receiver.ts"
+import { call, listen, newReceiver, useProvider, playReceivers, receivedSpans, spansIn } from "./receiver.ts"
 import { eventually } from "../support/eventually.ts"
 
 beforeAll(() => {
@@ -14,7 +14,7 @@ const tool = (name: string) => ({
 })
 const called = (id: string, name: string) => ({ id, type: "function", function: { name, arguments: "{}" } })
 
-/** A turn with three tool calls, a fallback and a guardrail flag, after a turn whose tools have answered. */
+/** A turn with three tool calls, a fallback and a guardrail flag, after a turn with tool results. */
 const TURN = {
   models: ["sim/status-500", "sim/parallel-tools"],
   tools: ["weather", "news", "stocks"].map(tool),
@@ -83,7 +83,7 @@ test.each([
 })
 
 test.each(["/chat/completions", "/responses", "/messages"])(
-  "a refusal and a tool call through %s reach a destination",
+  "a refusal and a tool call on %s reach a destination",
   async (path) => {
     const workspace = await newWorkspace()
     const { got, url } = newReceiver()
@@ -107,7 +107,7 @@ test.each(["/chat/completions", "/responses", "/messages"])(
   },
 )
 
-test("the rounds of a server tool and its runs are children of the first round", async () => {
+test("the later rounds of a server tool and its runs are children of the first round", async () => {
   const answers = [
     {
       message: { role: "assistant", content: null, tool_calls: [called("c1", "datetime")] },
@@ -116,7 +116,7 @@ test("the rounds of a server tool and its runs are children of the first round",
     { message: { role: "assistant", content: "It is late." }, finish_reason: "stop" },
   ]
   const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
-  playProvider(() => Response.json({ choices: [{ index: 0, ...answers.shift() }], usage }))
+  useProvider(() => Response.json({ choices: [{ index: 0, ...answers.shift() }], usage }))
   const workspace = await newWorkspace()
   const { got, url } = newReceiver()
   await listen(workspace, url, { type: "otel-collector", config: { endpoint: url } })

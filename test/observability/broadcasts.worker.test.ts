@@ -38,7 +38,7 @@ function newOutbox(sql: SqlStorage, organizationId: string) {
     await outbox.flush(env.DB)
     return calls.map(({ id }) => id)
   }
-  /** Ids of the messages that were sent at this time, and when there is more to do. */
+  /** The ids of the messages sent at this time, and the time until the next ones. */
   const publish = async (now: number) => {
     const waitMs = await outbox.broadcast(queue, now)
     return { waitMs, messages: sent.splice(0).map(({ generationIds }) => generationIds) }
@@ -46,7 +46,7 @@ function newOutbox(sql: SqlStorage, organizationId: string) {
   return { sql, broadcasts: outbox.broadcasts, add, publish, queue }
 }
 
-test("a message has at most so many calls, so much content, and as if each object elsewhere were 40,000 long", () =>
+test("a message has a bounded number of calls and size of content, with external content counted as 40,000", () =>
   withOutbox(async ({ add, publish }) => {
     const ids = await add("short", Array<string>(CALLS_OF_A_MESSAGE + 1).fill("{}"))
     expect((await publish(0)).messages).toEqual([ids.slice(0, CALLS_OF_A_MESSAGE), ids.slice(CALLS_OF_A_MESSAGE)])
@@ -57,7 +57,7 @@ test("a message has at most so many calls, so much content, and as if each objec
     expect((await publish(0)).messages).toEqual([elsewhere.slice(0, 25), elsewhere.slice(25)])
   }))
 
-test("calls and content are there until they are confirmed, and come with no other call's", () =>
+test("calls and their content are kept until confirmed, and returned only for their ids", () =>
   withOutbox(async ({ add, broadcasts, publish, sql }) => {
     const [first = "", second = "", third = ""] = await add("w", ['{"a":1}', undefined, '{"c":3}'])
     expect(broadcasts.unconfirmed([first])).toEqual([])
@@ -71,7 +71,7 @@ test("calls and content are there until they are confirmed, and come with no oth
     expect(sql.exec("SELECT content FROM contents").toArray()).toEqual([{ content: '{"c":3}' }])
   }))
 
-test("a workspace whose destinations fail rests, others do not, and it is well again when the consumer says so", () =>
+test("a workspace with failing destinations pauses without delaying others, until a confirmation ends the pause", () =>
   withOutbox(async ({ add, broadcasts, publish }) => {
     const [tried = ""] = await add("failing", ["{}"])
     await publish(0)
@@ -80,7 +80,7 @@ test("a workspace whose destinations fail rests, others do not, and it is well a
     const others = await add("well", ["{}"])
     expect(await publish(1_001)).toEqual({ messages: [others], waitMs: 4_999 })
     broadcasts.confirm(others, 1_002, { workspaceId: "well", restMs: 0 })
-    // All of them at once, and then it rests again: the consumer has not been heard.
+    // All of them at once, then it pauses again: there was no confirmation yet.
     expect((await publish(6_000)).messages).toEqual([waiting.slice(0, 100), waiting.slice(100)])
     const [next = ""] = await add("failing", ["{}"])
     expect((await publish(10_999)).messages).toEqual([])
@@ -88,7 +88,7 @@ test("a workspace whose destinations fail rests, others do not, and it is well a
     expect((await publish(11_000)).messages).toEqual([[next]])
   }))
 
-test("content is kept for 17 days of messages that nobody confirms, the call itself for longer", () =>
+test("content of unconfirmed messages is kept for 17 days, the call for longer", () =>
   withOutbox(async ({ add, broadcasts, publish, sql }) => {
     const [id = ""] = await add("w", ["{}"])
     let now = 0

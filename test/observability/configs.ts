@@ -1,4 +1,4 @@
-/** A configuration of every kind, and the secrets in it. */
+/** A configuration of every kind, and the names of its secrets. */
 export const CONFIGS: Record<string, { config: Record<string, string>; secrets: string[] }> = {
   arize: {
     config: { apiKey: "arize-key-0123456789abcdef", modelId: "m", spaceKey: "arize-space-0123456789abcd" },

@@ -24,7 +24,7 @@ const calls = ({ organizationId, workspaceId }: Workspace, since = Date.now()): 
   since,
 })
 
-test("a message that fails for a reason of our own comes again, and holds no other up", async () => {
+test("a message that fails with an internal error is retried, and the others are acknowledged", async () => {
   const errors = vi.spyOn(console, "error").mockImplementation(() => {})
   const workspace = await newWorkspace()
   await listen(workspace, "http://127.0.0.1:9/nobody")
@@ -32,7 +32,7 @@ test("a message that fails for a reason of our own comes again, and holds no oth
   const DB = new Proxy(env.DB, {
     get(target, name) {
       if (name !== "prepare") return Reflect.get(target, name) as unknown
-      // The first one reads the jurisdiction, for all messages.
+      // The first query reads the jurisdiction for all messages.
       if (requests++ === 1) throw new Error("The database is away.")
       return target.prepare.bind(target)
     },
@@ -43,7 +43,7 @@ test("a message that fails for a reason of our own comes again, and holds no oth
   errors.mockRestore()
 })
 
-test("messages that failed for good leave batches pending, and sort calls again for four days", async () => {
+test("dead-lettered messages leave batches pending, and calls are sorted again for up to four days", async () => {
   const errors = vi.spyOn(console, "error").mockImplementation(() => {})
   const workspace = await newWorkspace()
   const { organizationId, workspaceId } = workspace
@@ -66,13 +66,13 @@ test("messages that failed for good leave batches pending, and sort calls again 
   })
   const sent: unknown[] = []
   const BROADCAST = { send: async (...one: unknown[]) => void sent.push(one) }
-  const young = calls(workspace)
-  const messages = [{ kind: "batch" as const, organizationId, batchId }, young, calls(workspace, now - 5 * 86_400_000)]
+  const recent = calls(workspace)
+  const messages = [{ kind: "batch" as const, organizationId, batchId }, recent, calls(workspace, now - 5 * 86_400_000)]
   expect(await consume("gateway-broadcast-dead", messages, { BROADCAST })).toEqual({
     acked: ["m0", "m1", "m2"],
     retried: [],
   })
-  expect(sent).toEqual([[young, { delaySeconds: 3_600 }]])
+  expect(sent).toEqual([[recent, { delaySeconds: 3_600 }]])
   expect(await destinationOf(workspace, id)).toMatchObject({ dead_letters: 0 })
   errors.mockRestore()
 })

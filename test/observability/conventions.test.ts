@@ -106,7 +106,7 @@ const FIELDS: Record<string, string> = {
 /** Not in the registry: observability products read it. */
 const EXTENSIONS = ["gen_ai.usage.cost"]
 
-test("every gen_ai attribute is in the registry, with its type", () => {
+test("every gen_ai attribute is in the registry with its type", () => {
   const table: Record<string, string | string[]> = registry.attributes
   const attributes = [
     exportOf(),
@@ -157,7 +157,7 @@ const TURN: StoredTurn = {
 }
 const exportOfTurn = () => toOtlp([newTurnEvent("d", { turn: TURN, keyName: "ci" }, true)], ALL_FLAGS)
 
-test("a turn of an intern has what the conventions ask of an agent's span, and its calls name it as their parent", () => {
+test("a turn of an intern has the attributes of an agent span, and its calls have it as parent", () => {
   const [turn, question] = spansOf(exportOfTurn())
   const required = ["gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.agent.id", "gen_ai.agent.name"]
   const recommended = ["gen_ai.conversation.id", "gen_ai.request.model", "error.type"]
@@ -205,7 +205,7 @@ test.each(EXPECTED)("a call has %s", (key, value) => {
   expect(spansOf(exportOf())[0]?.at.get(key)).toEqual(value)
 })
 
-test("messages, tool calls, tool results, refusals and definitions have the shapes of the conventions", () => {
+test("messages, tool calls, tool results, refusals and definitions follow the semantic conventions", () => {
   const at = spansOf(exportOf())[0]?.at
   const read = (key: string) => JSON.parse(String(at?.get(key)?.["stringValue"])) as unknown
   expect(read("gen_ai.input.messages")).toEqual([
@@ -230,7 +230,7 @@ test("messages, tool calls, tool results, refusals and definitions have the shap
   ])
 })
 
-test("attempts and guardrails are children of the call, and the schema is named", () => {
+test("attempts and guardrails are children of the call, and the export names its schema", () => {
   const exported = exportOf()
   const [call, ...steps] = spansOf(exported)
   expect(exported.resourceSpans[0]?.schemaUrl).toBe(`https://opentelemetry.io/schemas/${registry.version}`)
@@ -242,7 +242,7 @@ test("attempts and guardrails are children of the call, and the schema is named"
   expect(steps[2]?.endTimeUnixNano).toBe(call?.endTimeUnixNano)
 })
 
-test("an error is named by the table of errors, not by its text", () => {
+test("error.type is the error's code, not its message", () => {
   const error = { code: "provider_failed", message: "connection 8127 was reset" }
   const [call] = spansOf(exportOf({ ending: "error", error }))
   expect(call?.at.get("error.type")).toEqual({ stringValue: "provider_failed" })

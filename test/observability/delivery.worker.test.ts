@@ -27,7 +27,7 @@ import { eventually } from "../support/eventually.ts"
 beforeAll(() => {
   playReceivers()
   return async () => {
-    // What still waits for a destination of these tests is nothing to those that follow.
+    // Batches left by these tests must not affect later tests.
     await env.DB.prepare("UPDATE destinations SET deleted_at = 1").run()
     vi.restoreAllMocks()
   }
@@ -43,7 +43,7 @@ async function signature(secret: string, text: string): Promise<string> {
 }
 
 describe("a call", () => {
-  test("reaches a webhook, signed, with its trace, its session and what was said", async () => {
+  test("reaches a webhook signed, with its trace, its session and its content", async () => {
     const workspace = await newWorkspace()
     const { got, url } = newReceiver()
     const { config } = await listen(workspace, url, { config: { url, headers: { "x-team": "ours" } } })
@@ -81,7 +81,7 @@ describe("a call", () => {
     expect(header("webhook-signature")).toBe(await signature(config.signingSecret, signed))
   })
 
-  test("of which nothing is said of money, people and places, unless that is asked for", async () => {
+  test("is exported without cost, identity and request context unless their flags are set", async () => {
     const workspace = await newWorkspace()
     const [plain, full] = [newReceiver(), newReceiver()]
     await listen(workspace, plain.url)
@@ -115,7 +115,7 @@ describe("a call", () => {
     ["a stream", "/chat/completions", { messages: [{ role: "user", content: "Keep this" }], stream: true }],
     ["a response", "/responses", { input: "Keep this" }],
     ["a message", "/messages", { messages: [{ role: "user", content: "Keep this" }], max_tokens: 50 }],
-  ])("is told whole when it is %s", async (_, path, body) => {
+  ])("is exported completely when it is %s", async (_, path, body) => {
     const workspace = await newWorkspace()
     const { got, url } = newReceiver()
     await listen(workspace, url)
@@ -125,7 +125,7 @@ describe("a call", () => {
     expect(span?.at["gen_ai.output.messages"]).toContain("Keep this")
   })
 
-  test("without words has a span all the same: embeddings, and one that every provider refused", async () => {
+  test("without content still has a span: embeddings, and a call that all providers rejected", async () => {
     const workspace = await newWorkspace()
     const { got, url } = newReceiver()
     await listen(workspace, url)
@@ -140,8 +140,8 @@ describe("a call", () => {
   })
 })
 
-describe("a destination gets", () => {
-  test("the calls of its keys, with what was said only where it may be told", async () => {
+describe("a destination receives", () => {
+  test("calls of its keys, and content only without privacy mode", async () => {
     const workspace = await newWorkspace()
     const { hash, as } = await newKey(workspace)
     const [one, all, quiet] = [newReceiver(), newReceiver(), newReceiver()]
@@ -159,7 +159,7 @@ describe("a destination gets", () => {
     expect(quietly).not.toMatch(/for one|messages/i)
   })
 
-  test("the calls that its rules let through, though they be about what it is not told", async () => {
+  test("calls that match its filter rules, even on content that privacy mode withholds", async () => {
     const workspace = await newWorkspace()
     const [matched, all] = [newReceiver(), newReceiver()]
     const rules = [
@@ -176,7 +176,7 @@ describe("a destination gets", () => {
     expect(matched.got[0]?.body).not.toContain("This is wanted")
   })
 
-  test("the sessions that its rate takes in, whole", async () => {
+  test("complete sessions at its sampling rate", async () => {
     const workspace = await newWorkspace()
     const [some, all] = [newReceiver(), newReceiver()]
     await listen(workspace, some.url, { sampling_rate: 0.5 })
@@ -190,7 +190,7 @@ describe("a destination gets", () => {
     expect(events.length).toBeLessThan(8)
   })
 
-  test("nothing while it is off, while its workspace tells nothing, and once it is gone", async () => {
+  test("nothing while disabled, while its workspace's broadcast is off, and after deletion", async () => {
     const workspace = await newWorkspace()
     const [off, control] = [newReceiver(), newReceiver()]
     const { id } = await listen(workspace, off.url, { enabled: false })
@@ -214,7 +214,7 @@ describe("a destination gets", () => {
     expect(here.backlog).toBe(0)
   })
 
-  test("the calls of its regions", async () => {
+  test("calls of its regions", async () => {
     const workspace = await newWorkspace()
     const [global, both] = [newReceiver(), newReceiver()]
     await listen(workspace, global.url)
@@ -241,7 +241,7 @@ describe("a destination gets", () => {
   })
 })
 
-/** A destination that is away has had a call. Its object sleeps for an hour: the test delivers what waits. */
+/** A destination with a failed delivery. Its object sleeps for an hour: the test delivers the backlog. */
 async function waiting(answer: () => Response | Promise<Response> = () => new Response("no", { status: 503 })) {
   const workspace = await newWorkspace()
   const receiver = newReceiver(answer)
@@ -263,8 +263,8 @@ async function waiting(answer: () => Response | Promise<Response> = () => new Re
 
 const LATER_MS = 7_200_000
 
-describe("a destination that does not take a call", () => {
-  test("has it later, whole, and shows how it is doing meanwhile", async () => {
+describe("a failing destination", () => {
+  test("receives the complete call later with the same ids, and shows its state in the meantime", async () => {
     const { workspace, receiver, id, generation, batchId, drainAt, since } = await waiting()
     expect(await destinationOf(workspace, id)).toMatchObject({
       backlog: 1,
@@ -290,13 +290,13 @@ describe("a destination that does not take a call", () => {
     expect(objects.some(({ key }) => key.includes(batchId.replaceAll("-", "")))).toBe(false)
   })
 
-  test("pauses after six failures in a row, for 1 second to 15, and for 5 minutes after an hour", () => {
+  test("pauses after six failures in a row for 1 to 15 seconds, and for 5 minutes after an hour", () => {
     expect([1, 5, 6, 7, 8].map(pauseMs)).toEqual([0, 0, 1_000, 1_500, 2_250])
     expect([20, 249, 250, 9_000].map(pauseMs)).toEqual([15_000, 15_000, 300_000, 300_000])
     expect([1, 2, 3, 20].map(waitMs)).toEqual([2_000, 4_000, 8_000, 30_000])
   })
 
-  test("is left alone for as long as it asks, within an hour", async () => {
+  test("is paused for its Retry-After of up to an hour", async () => {
     const workspace = await newWorkspace()
     const headers = { "retry-after": "600" }
     const { got, url } = newReceiver(() => new Response("slow down", { status: 429, headers }))
@@ -323,7 +323,7 @@ describe("a destination that does not take a call", () => {
     expect(receiver.got.length).toBe(before)
   })
 
-  test("gets calls whole that came while it failed, and their content is removed", async () => {
+  test("receives calls made during the failure with content, which is then removed", async () => {
     const { workspace, receiver, id, drainAt, since } = await waiting()
     const later = await call(workspace.as.chat("sim/echo", "Came while it failed"))
     await flush(workspace)
@@ -341,7 +341,7 @@ describe("a destination that does not take a call", () => {
     expect(await destinationOf(workspace, id)).toMatchObject({ backlog: 0, dead_letters: 0 })
   })
 
-  test("for a day is given up on, and has it when that is asked for", async () => {
+  test("has its batches dead-lettered after a day, and redeliver sends them", async () => {
     const { workspace, receiver, id, drainAt, since } = await waiting()
     expect(await drainAt(since + TRIED_FOR_MS - 1)).toBeGreaterThan(0)
     expect(await destinationOf(workspace, id)).toMatchObject({ backlog: 1, dead_letters: 0 })
@@ -358,7 +358,7 @@ describe("a destination that does not take a call", () => {
     expect(spansIn(receiver.got).at(-1)?.at["gen_ai.output.messages"]).toContain("Wait for me")
   })
 
-  test("and was turned off is not asked, and what waits for it is given up after its day", async () => {
+  test("that is disabled gets no request, and its backlog is dead-lettered after a day", async () => {
     const { workspace, receiver, id, drainAt, since } = await waiting()
     await expectJson(200, workspace.manage.patch(`/observability/destinations/${id}`, { enabled: false }))
     const before = receiver.got.length
@@ -368,7 +368,7 @@ describe("a destination that does not take a call", () => {
     expect(await destinationOf(workspace, id)).toMatchObject({ backlog: 0, dead_letters: 1 })
   })
 
-  test("for what it says is given up on after five times, without a pause for others", async () => {
+  test("that rejects a batch five times has it dead-lettered, without a pause for others", async () => {
     const refusing = () => new Response("no", { status: 413 })
     const { workspace, id, drainAt, since } = await waiting(refusing)
     for (let at = 1; at < 4; at++) expect(await drainAt(since + at * LATER_MS)).toBeGreaterThan(0)
@@ -378,7 +378,7 @@ describe("a destination that does not take a call", () => {
     expect(row).toEqual({ failures: 0 })
   })
 
-  test("does not keep another from its calls", async () => {
+  test("does not delay another destination", async () => {
     const workspace = await newWorkspace()
     const [hung, well] = [newHungReceiver(), newReceiver()]
     await listen(workspace, hung.url)
@@ -388,10 +388,10 @@ describe("a destination that does not take a call", () => {
     await receivedSpans(well.got, 1)
     expect(generationsIn(well.got)).toEqual([id])
     await receivedSpans(hung.got, 1)
-    hung.letGo()
+    hung.release()
   })
 
-  test("loses what waited for it when it is deleted", async () => {
+  test("loses its backlog when it is deleted", async () => {
     const { workspace, id, batchId } = await waiting()
     await expectJson(200, workspace.manage.delete(`/observability/destinations/${id}`))
     await eventually(async () => {
@@ -402,7 +402,7 @@ describe("a destination that does not take a call", () => {
     })
   })
 
-  test("has what no alarm delivers: the hourly job wakes it", async () => {
+  test("without an alarm is woken by the hourly job", async () => {
     const { workspace, id, receiver } = await waiting()
     receiver.turn(() => new Response("fine"))
     const past = Date.now() - 3 * 3_600_000
@@ -418,8 +418,8 @@ describe("a destination that does not take a call", () => {
 const contentsIn = (workspace: Workspace) =>
   runInDurableObject(workspace.object, (_, { storage }) => storage.sql.exec("SELECT content FROM contents").toArray())
 
-describe("what is told on", () => {
-  test("is kept by the ledger until the call is sorted, and not where nobody listens", async () => {
+describe("exported content", () => {
+  test("is kept by the ledger until the call is sorted, and not stored without a destination", async () => {
     const workspace = await newWorkspace()
     await call(workspace.as.chat("sim/echo", "Nobody listens"))
     expect(await contentsIn(workspace)).toEqual([])
@@ -432,7 +432,7 @@ describe("what is told on", () => {
     await eventually(async () => expect(await contentsIn(workspace)).toEqual([]))
   })
 
-  test("is an object of its own where it is long, removed once the call is sorted", async () => {
+  test("above a size is a separate object, removed once the call is sorted", async () => {
     const workspace = await newWorkspace()
     const { got, url } = newReceiver()
     await listen(workspace, url)
@@ -447,7 +447,7 @@ describe("what is told on", () => {
     await eventually(async () => expect(await env.FILES.head(keys[0] ?? "")).toBeNull())
   })
 
-  test("is the same batch with the same events, should it be sorted twice", async () => {
+  test("sorted twice is the same batch with the same event ids", async () => {
     const workspace = await newWorkspace()
     const { got, url } = newReceiver()
     await listen(workspace, url, { privacy_mode: true })
@@ -466,7 +466,7 @@ describe("what is told on", () => {
     expect(spansIn(got).map(({ spanId }) => spanId)[1]).toBe(spansIn(got)[0]?.spanId)
   })
 
-  test("of another organization cannot be asked for by its id", async () => {
+  test("of another organization cannot be sorted by its id", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { got, url } = newReceiver()
     await listen(theirs, url)
@@ -503,7 +503,7 @@ describe("the ledger's outbox", () => {
     settledAt: Date.now(),
   })
 
-  test("holds on to calls while the database or the queue is away, and sends each once they are back", async () => {
+  test("keeps calls while the database or the queue is unavailable, and sends each afterwards", async () => {
     const workspace = await newWorkspace()
     await runInDurableObject(workspace.object, async (_, { storage }) => {
       const outbox = new Outbox(storage.sql)
@@ -517,31 +517,31 @@ describe("the ledger's outbox", () => {
           sent.push(...messages.map(({ body }) => body))
         },
       } as unknown as Queue<BroadcastMessage>
-      // Not in the database yet: whoever is told of them could not read them.
+      // Not in the database yet: a consumer could not read them.
       expect(await outbox.broadcast(queue, 1)).toBeNull()
       await outbox.flush(env.DB)
       expect(await outbox.broadcast(queue, 1)).toBeGreaterThan(0)
       expect(sent).toEqual([])
       isAway = false
-      const revived = new Outbox(storage.sql)
+      const reopened = new Outbox(storage.sql)
       const idsIn = (messages: BroadcastMessage[]) =>
         messages.flatMap((message) => (message.kind === "calls" ? message.generationIds : []))
-      expect(await revived.broadcast(queue, 1)).toBe(120_000)
-      expect(await revived.broadcast(queue, 2)).toBe(119_999)
+      expect(await reopened.broadcast(queue, 1)).toBe(120_000)
+      expect(await reopened.broadcast(queue, 2)).toBe(119_999)
       expect(idsIn(sent)).toEqual(ids)
       expect(Math.max(...sent.map((message) => JSON.stringify(message).length))).toBeLessThan(5_000)
-      // A queue that lost its messages, as one in development does with its process.
-      revived.broadcasts.confirm(ids.slice(0, 50), 3)
+      // A queue that lost its messages, like one in development when its process ends.
+      reopened.broadcasts.confirm(ids.slice(0, 50), 3)
       expect(await new Outbox(storage.sql).broadcast(queue, 120_001)).toBe(240_000)
       expect(idsIn(sent.splice(0)).slice(60)).toEqual(ids.slice(50))
-      revived.broadcasts.confirm(ids, 4)
-      expect(await revived.broadcast(queue, 1_000_000)).toBeNull()
+      reopened.broadcasts.confirm(ids, 4)
+      expect(await reopened.broadcast(queue, 1_000_000)).toBeNull()
       expect(sent).toEqual([])
     })
   })
 })
 
-describe("turning the master key", () => {
+describe("rotating the master key", () => {
   const OTHER = btoa(String.fromCharCode(...new Uint8Array(32).fill(11)))
   const rotate = async (current: string, previous: string) => {
     const turned = { ...env, MASTER_KEY: current, MASTER_KEY_PREVIOUS: previous }
@@ -560,7 +560,7 @@ describe("turning the master key", () => {
     }
   }
 
-  test("leaves a destination its secrets", async () => {
+  test("keeps a destination's secrets readable", async () => {
     const workspace = await newWorkspace()
     const { got, url } = newReceiver()
     await listen(workspace, url, {
@@ -590,7 +590,7 @@ describe("POST /observability/destinations/{id}/test", () => {
   const probe = async (workspace: Workspace, id: string) =>
     (await expectJson<Probed>(200, workspace.manage.post(`/observability/destinations/${id}/test`, undefined))).data
 
-  test("sends a made-up call, and says what came back", async () => {
+  test("sends a test call, and returns the result", async () => {
     const workspace = await newWorkspace()
     const { got, url, turn } = newReceiver(() => new Response("welcome", { status: 202 }))
     const { id } = await listen(workspace, url, { enabled: false })
@@ -612,7 +612,7 @@ describe("POST /observability/destinations/{id}/test", () => {
     expect(log.data.map(({ action }) => action)).toContain("destination.test")
   })
 
-  test("tells no secret that the destination says back", async () => {
+  test("redacts secrets that the destination returns", async () => {
     const workspace = await newWorkspace()
     const secret = "very-secret-header-value-0123456789"
     const { url } = newReceiver(
@@ -624,11 +624,11 @@ describe("POST /observability/destinations/{id}/test", () => {
   })
 })
 
-test("a caller is answered as before while destinations hang", async () => {
+test("calls succeed while destinations hang", async () => {
   const workspace = await newWorkspace()
   const hung = newHungReceiver()
   await listen(workspace, hung.url)
   for (let at = 0; at < 5; at++) expect((await client(workspace.key).chat("sim/echo", "Hi")).status).toBe(200)
   expect((await readStream(workspace.as.chat("sim/echo", "Hi", { stream: true }))).done).toBe(true)
-  hung.letGo()
+  hung.release()
 })

@@ -19,7 +19,7 @@ const refusal = async (status: number, answer: Promise<Response>) =>
   (await expectJson<Refused>(status, answer)).error.message
 
 describe("destinations", () => {
-  test("are made, told with their secrets masked, changed and deleted", async () => {
+  test("are created, returned with masked secrets, changed and deleted", async () => {
     const workspace = await newWorkspace()
     const made = await add(workspace)
     expect(made).toEqual({
@@ -76,24 +76,29 @@ describe("destinations", () => {
     await expectJson(404, workspace.manage.patch(`${PATH}/${made.id}`, { name: "x" }))
   })
 
-  test.each(Object.entries(CONFIGS))("of %s tell no secret, and keep what is sent back masked", async (type, kind) => {
-    const workspace = await newWorkspace()
-    const headers = { "x-team": `header-secret-of-the-${type}-kind` }
-    const config = { ...kind.config, headers }
-    const made = await add(workspace, { type, name: type, config })
-    for (const name of kind.secrets) expect(made.config[name], name).toMatch(/^(.{4})?\.\.\.(.{4})?$/)
-    const reported = await (await workspace.manage.get(`${PATH}/${made.id}`)).text()
-    const stored = JSON.stringify(await env.DB.prepare("SELECT * FROM destinations WHERE id = ?").bind(made.id).first())
-    const audit = await (await workspace.manage.get("/audit?limit=100")).text()
-    for (const secret of [...kind.secrets.map((name) => kind.config[name] ?? ""), headers["x-team"]]) {
-      for (const text of [reported, stored, audit]) expect(text).not.toContain(secret)
-    }
-    const again = await expectJson<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, { config: made.config }))
-    expect(again.data.config).toEqual(made.config)
-    expect(again.data.config["headers"]).toEqual({ "x-team": "head...kind" })
-  })
+  test.each(Object.entries(CONFIGS))(
+    "of %s return no secret, and keep secrets that are sent back masked",
+    async (type, kind) => {
+      const workspace = await newWorkspace()
+      const headers = { "x-team": `header-secret-of-the-${type}-kind` }
+      const config = { ...kind.config, headers }
+      const made = await add(workspace, { type, name: type, config })
+      for (const name of kind.secrets) expect(made.config[name], name).toMatch(/^(.{4})?\.\.\.(.{4})?$/)
+      const reported = await (await workspace.manage.get(`${PATH}/${made.id}`)).text()
+      const stored = JSON.stringify(
+        await env.DB.prepare("SELECT * FROM destinations WHERE id = ?").bind(made.id).first(),
+      )
+      const audit = await (await workspace.manage.get("/audit?limit=100")).text()
+      for (const secret of [...kind.secrets.map((name) => kind.config[name] ?? ""), headers["x-team"]]) {
+        for (const text of [reported, stored, audit]) expect(text).not.toContain(secret)
+      }
+      const again = await expectJson<One>(200, workspace.manage.patch(`${PATH}/${made.id}`, { config: made.config }))
+      expect(again.data.config).toEqual(made.config)
+      expect(again.data.config["headers"]).toEqual({ "x-team": "head...kind" })
+    },
+  )
 
-  test("change the secret that is sent, and nothing else of their configuration", async () => {
+  test("change only the secret that is sent", async () => {
     const workspace = await newWorkspace()
     const made = await add(workspace, { config: { ...LANGFUSE.config, headers: { "x-a": "a-very-long-value-1234" } } })
     const config = { secretKey: "sk-lf-new-9876543210-WXYZ" }
@@ -121,7 +126,7 @@ describe("destinations", () => {
     await expectJson(200, workspace.manage.patch(path, { config: { ...bare, [url]: "https://other.example.com/in" } }))
   })
 
-  test("of a webhook get a secret to sign with, which is told once", async () => {
+  test("of a webhook get a signing secret, which is returned once", async () => {
     const workspace = await newWorkspace()
     const input = { type: "webhook", name: "Hook", config: { url: "https://hooks.example.com/in" } }
     const made = await add(workspace, input)
@@ -138,7 +143,7 @@ describe("destinations", () => {
     expect(turned.data.config["signingSecret"]).not.toBe(made.config["signingSecret"])
   })
 
-  test("are listed by page, newest first, for their workspace", async () => {
+  test("are listed by page, from newest to oldest, for their workspace", async () => {
     const workspace = await newWorkspace()
     await add(workspace)
     await add(workspace)
@@ -151,14 +156,14 @@ describe("destinations", () => {
     expect(elsewhere).toEqual({ data: [], total_count: 0 })
   })
 
-  test("are five of a type at most, however many come at once", async () => {
+  test("are limited to five of a type, also with concurrent requests", async () => {
     const workspace = await newWorkspace()
     const answers = await Promise.all(Array.from({ length: 8 }, () => workspace.manage.post(PATH, LANGFUSE)))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 201, 201, 409, 409, 409])
     await add(workspace, { type: "newrelic", config: CONFIGS["newrelic"]?.config })
   })
 
-  test("of another organization do not exist", async () => {
+  test("of another organization return 404", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { id } = await add(mine)
     for (const [method, path] of [
@@ -175,7 +180,7 @@ describe("destinations", () => {
     await expectJson(404, theirs.manage.post(PATH, { ...LANGFUSE, workspace_id: mine.workspaceId }))
   })
 
-  test("turn the workspace's broadcast on, unless somebody turned it off", async () => {
+  test("enable the workspace's broadcast unless it was disabled explicitly", async () => {
     const workspace = await newWorkspace()
     type Settings = { data: { is_observability_broadcast_enabled: boolean } }
     const isOn = async () =>
@@ -190,7 +195,7 @@ describe("destinations", () => {
     expect(await isOn()).toBe(false)
   })
 
-  test("go with their workspace, secrets first", async () => {
+  test("are deleted with their workspace, including their secrets", async () => {
     const workspace = await newWorkspace()
     const other = await expectJson<One>(201, workspace.manage.post("/workspaces", { name: "Other", slug: "other" }))
     const { id } = await add(workspace, { workspace_id: other.data.id })
@@ -201,7 +206,7 @@ describe("destinations", () => {
   })
 })
 
-describe("what is refused", () => {
+describe("a rejected input", () => {
   const cases: [string, Record<string, unknown>, string][] = [
     ["an unknown type", { type: "datadogs" }, "type"],
     ["no name", { name: " " }, "name"],

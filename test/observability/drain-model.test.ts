@@ -5,7 +5,7 @@ import { type BacklogPorts, drain } from "../../src/observability/delivery/drain
 import { TRIED_FOR_MS } from "../../src/observability/delivery/retry.ts"
 import type { BatchRow } from "../../src/observability/delivery/store.ts"
 
-/** A destination and its backlog in memory: the receiver follows a script, and the process may die at any step. */
+/** A destination and its backlog in memory: the receiver follows a script, and the process may crash at any step. */
 
 const CALLS = 16
 const MINUTE_MS = 60_000
@@ -33,34 +33,34 @@ function newRow(id: string, now: number): BatchRow {
   }
 }
 
-function newWorld(statusAt: (now: number) => number, crashesAt: (step: number) => boolean = () => false) {
+function newSimulation(statusAt: (now: number) => number, crashesAt: (step: number) => boolean = () => false) {
   const rows = new Map<string, BatchRow>()
   const received = new Map<string, number>()
-  const world = { now: 0, steps: 0, attempts: 0, isListed: 0, breaker: { failures: 0, pausedUntil: 0 } }
-  /** Every effect is a step, before and after which the process may die. */
+  const simulation = { now: 0, steps: 0, attempts: 0, isListed: 0, breaker: { failures: 0, pausedUntil: 0 } }
+  /** Every effect is a step; the process may crash before or after it. */
   const step = async <T>(work: () => T): Promise<T> => {
-    if (crashesAt(world.steps++)) throw new Crash()
+    if (crashesAt(simulation.steps++)) throw new Crash()
     const result = work()
-    if (crashesAt(world.steps++)) throw new Crash()
+    if (crashesAt(simulation.steps++)) throw new Crash()
     return result
   }
   const pending = () => [...rows.values()].filter(({ state }) => state === "pending")
   const ports: BacklogPorts = {
-    now: () => world.now,
+    now: () => simulation.now,
     listDue: (now, limit) =>
       step(() => {
         const due = pending().filter((row) => row.due_at <= now)
         const page = due.toSorted((one, other) => one.due_at - other.due_at).slice(0, limit)
-        world.isListed += page.length
+        simulation.isListed += page.length
         return page
       }),
     nextDueAt: () => step(() => (pending().length === 0 ? null : Math.min(...pending().map((row) => row.due_at)))),
     attempt: ({ id }) =>
       step(() => {
-        world.now += 5
-        world.attempts++
-        const status = statusAt(world.now)
-        // A receiver may take a delivery and break off before it answers.
+        simulation.now += 5
+        simulation.attempts++
+        const status = statusAt(simulation.now)
+        // A receiver may accept a delivery and disconnect before it responds.
         if (status === 200 || status === 502) received.set(id, (received.get(id) ?? 0) + 1)
         return outcomeOf(status)
       }),
@@ -68,27 +68,27 @@ function newWorld(statusAt: (now: number) => number, crashesAt: (step: number) =
       step(() => {
         for (const { id } of page.done) rows.delete(id)
         for (const { id, ...change } of page.retries) rows.set(id, { ...(rows.get(id) as BatchRow), ...change })
-        world.breaker = page.breaker
+        simulation.breaker = page.breaker
       }),
     expire: (before, limit) =>
       step(() => {
         const old = pending().filter((row) => row.due_at <= before && row.since <= before)
-        for (const row of old.slice(0, limit)) rows.set(row.id, { ...row, state: "dead", due_at: world.now })
+        for (const row of old.slice(0, limit)) rows.set(row.id, { ...row, state: "dead", due_at: simulation.now })
       }),
   }
-  /** One alarm. After a crash the platform runs it again. */
+  /** One alarm. After a crash the platform repeats it. */
   const wake = async (): Promise<number | null> => {
     try {
-      return await drain(world.breaker, ports)
+      return await drain(simulation.breaker, ports)
     } catch (cause) {
       if (!(cause instanceof Crash)) throw cause
-      return world.now + 1_000
+      return simulation.now + 1_000
     }
   }
-  return { rows, received, world, wake, pending }
+  return { rows, received, simulation, wake, pending }
 }
 
-test("no call is lost and each has the same id again, whatever fails and crashes", async () => {
+test("no call is lost and each is redelivered with the same id, for any failures and crashes", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom(200, 200, 502, 503, 429), { minLength: 1, maxLength: 40 }),
@@ -98,17 +98,18 @@ test("no call is lost and each has the same id again, whatever fails and crashes
         const recoversAt = 10 * MINUTE_MS
         let at = 0
         const statusAt = (now: number) => (now > recoversAt ? 200 : (script[at++ % script.length] ?? 200))
-        const { rows, received, world, wake } = newWorld(statusAt, (step) => crashes.includes(step))
+        const { rows, received, simulation, wake } = newSimulation(statusAt, (step) => crashes.includes(step))
         const ids = arrivals.map((_, index) => `batch-${index}`)
         for (const [index, gap] of arrivals.entries()) {
-          world.now += gap
-          rows.set(`batch-${index}`, newRow(`batch-${index}`, world.now))
+          simulation.now += gap
+          rows.set(`batch-${index}`, newRow(`batch-${index}`, simulation.now))
           if (index % 3 === 0) await wake()
         }
-        for (let next = await wake(); next !== null; next = await wake()) world.now = Math.max(world.now + 1, next)
+        for (let next = await wake(); next !== null; next = await wake())
+          simulation.now = Math.max(simulation.now + 1, next)
         expect([...received.keys()].toSorted()).toEqual(ids.toSorted())
         expect(rows.size).toBe(0)
-        expect(world.now).toBeLessThan(recoversAt + MINUTE_MS)
+        expect(simulation.now).toBeLessThan(recoversAt + MINUTE_MS)
       },
     ),
   )
@@ -117,28 +118,29 @@ test("no call is lost and each has the same id again, whatever fails and crashes
 test("a receiver that fails half of the time for ten minutes keeps a bounded backlog", async () => {
   let seed = 7
   const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647
-  const { rows, world, wake, pending } = newWorld(() => (random() < 0.5 ? 200 : 503))
+  const { rows, simulation, wake, pending } = newSimulation(() => (random() < 0.5 ? 200 : 503))
   let next: number | null = 0
   let longest = 0
   // 40 calls a second: a batch of 16 every 400 ms.
   for (let arrivesAt = 0; arrivesAt < 10 * MINUTE_MS; arrivesAt += 400) {
     rows.set(`batch-${arrivesAt}`, newRow(`batch-${arrivesAt}`, arrivesAt))
-    world.now = Math.max(world.now, arrivesAt)
-    // What adds a batch wakes the object.
-    next = Math.min(next ?? Infinity, Math.max(arrivesAt, world.breaker.pausedUntil))
-    if (next <= world.now) next = await wake()
+    simulation.now = Math.max(simulation.now, arrivesAt)
+    // Adding a batch wakes the object.
+    next = Math.min(next ?? Infinity, Math.max(arrivesAt, simulation.breaker.pausedUntil))
+    if (next <= simulation.now) next = await wake()
     longest = Math.max(longest, pending().length)
   }
   expect(longest * CALLS).toBeLessThan(1_600)
 })
 
-test("a dead receiver costs one attempt for each pause, whatever waits for it", async () => {
+test("a dead receiver costs one attempt per pause, independent of the backlog", async () => {
   const costs = await Promise.all(
     [100, 5_000].map(async (size) => {
-      const { rows, world, wake } = newWorld(() => 503)
+      const { rows, simulation, wake } = newSimulation(() => 503)
       for (let at = 0; at < size; at++) rows.set(`batch-${at}`, newRow(`batch-${at}`, 0))
-      for (let next = await wake(); next !== null && world.now < 60 * MINUTE_MS; next = await wake()) world.now = next
-      return { attempts: world.attempts, listed: world.isListed }
+      for (let next = await wake(); next !== null && simulation.now < 60 * MINUTE_MS; next = await wake())
+        simulation.now = next
+      return { attempts: simulation.attempts, listed: simulation.isListed }
     }),
   )
   expect(costs[0]).toEqual(costs[1])
@@ -147,20 +149,20 @@ test("a dead receiver costs one attempt for each pause, whatever waits for it", 
 
 test("after an outage of ten minutes the backlog is delivered within a minute", async () => {
   const recoversAt = 10 * MINUTE_MS
-  const { rows, world, wake } = newWorld((now) => (now < recoversAt ? 503 : 200))
+  const { rows, simulation, wake } = newSimulation((now) => (now < recoversAt ? 503 : 200))
   for (let at = 0; at < 1_500; at++) rows.set(`batch-${at}`, newRow(`batch-${at}`, at * 400))
-  for (let next = await wake(); next !== null; next = await wake()) world.now = Math.max(world.now, next)
+  for (let next = await wake(); next !== null; next = await wake()) simulation.now = Math.max(simulation.now, next)
   expect(rows.size).toBe(0)
-  expect(world.now).toBeLessThan(recoversAt + MINUTE_MS)
+  expect(simulation.now).toBeLessThan(recoversAt + MINUTE_MS)
 })
 
-test("nothing becomes a dead letter before 24 hours, and everything after them", async () => {
-  const { rows, world, wake, pending } = newWorld(() => 503)
+test("batches become dead letters after 24 hours and not before", async () => {
+  const { rows, simulation, wake, pending } = newSimulation(() => 503)
   for (let at = 0; at < 700; at++) rows.set(`batch-${at}`, newRow(`batch-${at}`, at * MINUTE_MS))
   for (let next = await wake(); next !== null; next = await wake()) {
     for (const row of rows.values())
-      if (row.state === "dead") expect(world.now - row.since).toBeGreaterThanOrEqual(TRIED_FOR_MS)
-    world.now = Math.max(world.now + 1, next)
+      if (row.state === "dead") expect(simulation.now - row.since).toBeGreaterThanOrEqual(TRIED_FOR_MS)
+    simulation.now = Math.max(simulation.now + 1, next)
   }
   expect(pending()).toEqual([])
   expect(rows.size).toBe(700)

@@ -26,7 +26,7 @@ const series = fc.record({
 const selector = (row: { organization_id: string; model: string; provider: string; status: number }) =>
   JSON.stringify([row.organization_id, row.model, row.provider, row.status])
 
-test("metrics are well-formed, whatever models and providers are called", () => {
+test("metrics are well-formed for any names of models and providers", () => {
   fc.assert(
     fc.property(fc.uniqueArray(series, { selector, maxLength: 5 }), (rows) => {
       const ledger = { records: 1, broadcasts: 2, holds: 3 }

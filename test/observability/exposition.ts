@@ -1,4 +1,4 @@
-/** A strict reader of the Prometheus text format, version 0.0.4. */
+/** A strict parser of the Prometheus text format, version 0.0.4. */
 
 export type Sample = { name: string; labels: Record<string, string>; value: number }
 
@@ -7,7 +7,7 @@ const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(,|$)/y
 const TYPES = ["counter", "gauge", "histogram"]
 
-/** Throws where a line breaks the format. */
+/** Throws when a line violates the format. */
 export function parseExposition(text: string): Map<string, Sample[]> {
   if (!text.endsWith("\n")) throw new Error("The last line has no line feed.")
   const families = new Map<string, Sample[]>()

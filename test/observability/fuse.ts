@@ -1,4 +1,4 @@
-/** Ends what uses it at one operation, before or after that is done. */
+/** Throws at one operation, before or after the operation is done. */
 export class Fuse {
   #left: number
   readonly #isAfter: boolean
@@ -18,7 +18,7 @@ export class Fuse {
 }
 
 /** The same object, whose methods of these names use the fuse. */
-export function fused<T extends object>(target: T, names: readonly string[], fuse: Fuse): T {
+export function withFuse<T extends object>(target: T, names: readonly string[], fuse: Fuse): T {
   return new Proxy(target, {
     get(object, name) {
       const value: unknown = Reflect.get(object, name)
@@ -39,7 +39,7 @@ export function fused<T extends object>(target: T, names: readonly string[], fus
 const plain = new WeakMap<D1PreparedStatement, D1PreparedStatement>()
 
 function statement(real: D1PreparedStatement, fuse: Fuse): D1PreparedStatement {
-  const wrapped = fused(real, ["run", "all", "first"], fuse)
+  const wrapped = withFuse(real, ["run", "all", "first"], fuse)
   plain.set(wrapped, real)
   return wrapped
 }

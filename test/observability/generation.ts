@@ -1,7 +1,7 @@
 import { NO_TOKENS } from "../../src/money/money.ts"
 import type { Settled } from "../../src/ledger/generation.ts"
 
-/** What the generations of these tests have in common. */
+/** Fields that the generations of these tests share. */
 export const CALL = {
   id: "gen-01a1fed6-f156-71f0-9e2f-d3a472f3d414",
   organizationId: "o",
@@ -16,7 +16,7 @@ export const CALL = {
   sessionId: "s-1",
 } satisfies Partial<Settled>
 
-/** A call that a provider answered in full. */
+/** A call that completed. */
 export const ANSWERED: Settled = {
   ...CALL,
   appUrl: null,

@@ -12,13 +12,13 @@ import { sortCalls } from "../../src/observability/delivery/sort.ts"
 import { uuidOf } from "../../src/support/ids.ts"
 import { runs } from "../support/runs.ts"
 import { newWorkspace, type Workspace } from "../support/world.ts"
-import { Fuse, fused } from "./fuse.ts"
+import { Fuse, withFuse } from "./fuse.ts"
 import { ANSWERED } from "./generation.ts"
 import { listen, newReceiver, playReceivers, spansIn } from "./receiver.ts"
 
 /**
- * Between the charge of a call and its delivery everything may end at any operation, come again, or be lost: the real
- * outbox, sorter and backlog, with a queue of the test's own.
+ * Between the charge of a call and its delivery every step may crash, repeat or be lost: the real outbox, sorter and
+ * backlog with a queue in memory.
  */
 
 beforeAll(() => {
@@ -28,7 +28,7 @@ beforeAll(() => {
   return () => vi.restoreAllMocks()
 })
 
-type World = {
+type Simulation = {
   workspace: Workspace
   destinationId: string
   receiver: ReturnType<typeof newReceiver>
@@ -36,37 +36,37 @@ type World = {
   outbox: Outbox
   queue: Extract<BroadcastMessage, { kind: "calls" }>[]
   /** Text of each call by its id, and content that is still to be saved. */
-  said: Map<string, string>
+  chargedTexts: Map<string, string>
   unsaved: Map<string, string>
-  /** Keys in R2 that were written, and those, or their ends, that work which ended early has left. */
+  /** Keys that were written to R2, and those, or their suffixes, that crashed work left there. */
   written: Set<string>
   abandoned: Set<string>
   now: number
 }
 
-function envOf(world: World, fuse: Fuse): { env: Env; written: string[] } {
+function envOf(simulation: Simulation, fuse: Fuse): { env: Env; written: string[] } {
   const written: string[] = []
-  const files = new Proxy(fused(env.FILES, ["get", "put", "delete"], fuse), {
+  const files = new Proxy(withFuse(env.FILES, ["get", "put", "delete"], fuse), {
     get(target, name) {
       const value: unknown = Reflect.get(target, name)
       if (name !== "put") return value
       return (key: string, body: string) => {
         written.push(key)
-        world.written.add(key)
+        simulation.written.add(key)
         return (value as R2Bucket["put"])(key, body)
       }
     },
   })
   const ledger = {
-    unconfirmedBroadcasts: (ids: string[]) => fuse.run(async () => world.outbox.broadcasts.unconfirmed(ids)),
+    unconfirmedBroadcasts: (ids: string[]) => fuse.run(async () => simulation.outbox.broadcasts.unconfirmed(ids)),
     confirmBroadcasts: (ids: string[], pace: BroadcastPace) =>
-      fuse.run(async () => world.outbox.broadcasts.confirm(ids, world.now, pace)),
+      fuse.run(async () => simulation.outbox.broadcasts.confirm(ids, simulation.now, pace)),
   }
   const named = (stub: object) => ({ idFromName: (name: string) => name, get: () => stub })
   return {
     env: {
       ...env,
-      DB: fused(env.DB, [], fuse),
+      DB: withFuse(env.DB, [], fuse),
       FILES: files,
       LEDGER: named(ledger),
       DELIVERY: named({ wake: () => fuse.run(() => Promise.resolve()) }),
@@ -75,12 +75,12 @@ function envOf(world: World, fuse: Fuse): { env: Env; written: string[] } {
   }
 }
 
-async function charge(world: World, count: number, isLong: boolean): Promise<void> {
-  const { workspace, outbox, said, unsaved, now } = world
+async function charge(simulation: Simulation, count: number, isLong: boolean): Promise<void> {
+  const { workspace, outbox, chargedTexts, unsaved, now } = simulation
   const calls = Array.from({ length: count }, () => {
     const id = `gen-${crypto.randomUUID()}`
     const text = `What ${id} says`
-    said.set(id, text)
+    chargedTexts.set(id, text)
     const output = { content: text, reasoning: "" }
     return { id, content: JSON.stringify(toCallContent({ messages: [{ role: "user", content: text }], output })) }
   })
@@ -99,21 +99,21 @@ async function charge(world: World, count: number, isLong: boolean): Promise<voi
   if (isLong) for (const { id, content } of calls) unsaved.set(id, content)
   const contents = new Map(isLong ? [] : calls.map(({ id, content }) => [id, content]))
   outbox.add(generations, contents)
-  // A report that comes twice.
+  // A repeated report.
   outbox.add(generations, contents)
   await outbox.flush(env.DB)
 }
 
-/** Content that is an object of its own comes later than the charge. */
-async function saveLong(world: World, most: number): Promise<void> {
-  const { env: saving } = envOf(world, new Fuse(-1, false))
-  for (const [id, content] of [...world.unsaved].slice(0, most)) {
+/** Content in a separate object is saved after the charge. */
+async function saveLong(simulation: Simulation, most: number): Promise<void> {
+  const { env: saving } = envOf(simulation, new Fuse(-1, false))
+  for (const [id, content] of [...simulation.unsaved].slice(0, most)) {
     await saveCallContent(saving.FILES, id, content)
-    world.unsaved.delete(id)
+    simulation.unsaved.delete(id)
   }
 }
 
-async function publish({ outbox, queue, now }: World, isAway: boolean): Promise<void> {
+async function publish({ outbox, queue, now }: Simulation, isAway: boolean): Promise<void> {
   const target = {
     sendBatch: async (messages: { body: BroadcastMessage }[]) => {
       if (isAway) throw new Error("The queue is away.")
@@ -123,42 +123,42 @@ async function publish({ outbox, queue, now }: World, isAway: boolean): Promise<
   await outbox.broadcast(target as unknown as Queue<BroadcastMessage>, now)
 }
 
-/** True where it came to its end. */
-async function attempt(world: World, fuse: Fuse, work: (env: Env) => Promise<unknown>): Promise<boolean> {
-  const { env: here, written } = envOf(world, fuse)
+/** True if it completed. */
+async function attempt(simulation: Simulation, fuse: Fuse, work: (env: Env) => Promise<unknown>): Promise<boolean> {
+  const { env: here, written } = envOf(simulation, fuse)
   try {
     await work(here)
     return true
   } catch {
-    for (const key of written) world.abandoned.add(key)
+    for (const key of written) simulation.abandoned.add(key)
     return false
   }
 }
 
-async function sort(world: World, fuse: Fuse, isKept: boolean): Promise<void> {
-  const message = world.queue.shift()
+async function sort(simulation: Simulation, fuse: Fuse, isKept: boolean): Promise<void> {
+  const message = simulation.queue.shift()
   if (!message) return
   let isDone = false
-  const isWhole = await attempt(world, fuse, async (here) => {
-    isDone = (await sortCalls(message, here, world.now)).waitMs === null
+  const isComplete = await attempt(simulation, fuse, async (here) => {
+    isDone = (await sortCalls(message, here, simulation.now)).waitMs === null
   })
-  // Long content that it was to remove.
-  if (!isWhole) for (const id of message.generationIds) world.abandoned.add(uuidOf(id))
-  if (!isWhole || !isDone || isKept) world.queue.push(message)
+  // Long content that it would have removed.
+  if (!isComplete) for (const id of message.generationIds) simulation.abandoned.add(uuidOf(id))
+  if (!isComplete || !isDone || isKept) simulation.queue.push(message)
 }
 
-async function drain(world: World, fuse: Fuse): Promise<void> {
-  const { organizationId } = world.workspace
-  const { destinationId } = world
-  const isWhole = await attempt(world, fuse, (here) =>
-    drainDestination({ organizationId, destinationId }, here, () => world.now),
+async function drain(simulation: Simulation, fuse: Fuse): Promise<void> {
+  const { organizationId } = simulation.workspace
+  const { destinationId } = simulation
+  const isComplete = await attempt(simulation, fuse, (here) =>
+    drainDestination({ organizationId, destinationId }, here, () => simulation.now),
   )
   // Content of batches that it had delivered.
-  if (!isWhole) for (const key of world.written) world.abandoned.add(key)
+  if (!isComplete) for (const key of simulation.written) simulation.abandoned.add(key)
 }
 
 const fuses = fc.record({ operations: fc.integer({ min: -1, max: 9 }), isAfter: fc.boolean() })
-const burnt = ({ operations, isAfter }: { operations: number; isAfter: boolean }) => new Fuse(operations, isAfter)
+const fuseOf = ({ operations, isAfter }: { operations: number; isAfter: boolean }) => new Fuse(operations, isAfter)
 const steps = fc.oneof(
   {
     weight: 3,
@@ -178,65 +178,65 @@ const steps = fc.oneof(
 )
 type Step = typeof steps extends fc.Arbitrary<infer T> ? T : never
 
-async function take(world: World, step: Step): Promise<void> {
-  if (step.do === "charge") await charge(world, step.count, step.isLong)
-  else if (step.do === "publish") await publish(world, step.isAway)
-  else if (step.do === "sort") await sort(world, burnt(step.fuse), step.isKept)
-  else if (step.do === "drain") await drain(world, burnt(step.fuse))
-  else if (step.do === "save") await saveLong(world, step.most)
-  else if (step.do === "turn") turn(world, step.isUp)
-  else if (step.do === "wait") await wait(world)
+async function take(simulation: Simulation, step: Step): Promise<void> {
+  if (step.do === "charge") await charge(simulation, step.count, step.isLong)
+  else if (step.do === "publish") await publish(simulation, step.isAway)
+  else if (step.do === "sort") await sort(simulation, fuseOf(step.fuse), step.isKept)
+  else if (step.do === "drain") await drain(simulation, fuseOf(step.fuse))
+  else if (step.do === "save") await saveLong(simulation, step.most)
+  else if (step.do === "turn") turn(simulation, step.isUp)
+  else if (step.do === "wait") await wait(simulation)
   else {
-    world.outbox = new Outbox(world.sql)
-    if (step.losesQueue) world.queue.length = 0
+    simulation.outbox = new Outbox(simulation.sql)
+    if (step.losesQueue) simulation.queue.length = 0
   }
-  world.now += 500
+  simulation.now += 500
 }
 
-/** Until content that is not stored is not waited for any more: what is still to be saved is saved first. */
-async function wait(world: World): Promise<void> {
-  await saveLong(world, Infinity)
-  world.now += 40_000
+/** Until missing content is no longer waited for: unsaved content is saved first. */
+async function wait(simulation: Simulation): Promise<void> {
+  await saveLong(simulation, Infinity)
+  simulation.now += 40_000
 }
 
-function turn({ receiver }: World, isUp: boolean): void {
+function turn({ receiver }: Simulation, isUp: boolean): void {
   receiver.turn(() => new Response(null, { status: isUp ? 200 : 503 }))
 }
 
-async function backlogOf({ destinationId }: World): Promise<number> {
+async function backlogOf({ destinationId }: Simulation): Promise<number> {
   const query = "SELECT count(*) AS rows FROM broadcast_batches WHERE destination_id = ?"
   return (await env.DB.prepare(query).bind(destinationId).first<{ rows: number }>())?.rows ?? 0
 }
 
-/** All is well again, until nothing waits. */
-async function recover(world: World): Promise<void> {
-  const whole = () => new Fuse(-1, false)
-  turn(world, true)
-  await saveLong(world, Infinity)
+/** Everything works again, until the backlog is empty. */
+async function recover(simulation: Simulation): Promise<void> {
+  const unbroken = () => new Fuse(-1, false)
+  turn(simulation, true)
+  await saveLong(simulation, Infinity)
   for (let rounds = 0; rounds < 60; rounds++) {
-    await publish(world, false)
-    for (let left = world.queue.length; left > 0; left--) await sort(world, whole(), false)
-    await drain(world, whole())
-    world.now += 60_000
-    if (world.outbox.broadcasts.count() + world.queue.length + (await backlogOf(world)) === 0) return
+    await publish(simulation, false)
+    for (let left = simulation.queue.length; left > 0; left--) await sort(simulation, unbroken(), false)
+    await drain(simulation, unbroken())
+    simulation.now += 60_000
+    if (simulation.outbox.broadcasts.count() + simulation.queue.length + (await backlogOf(simulation)) === 0) return
   }
   throw new Error("It does not come to an end.")
 }
 
-async function expectWhole({ said, receiver, written, abandoned, sql }: World): Promise<void> {
+async function expectComplete({ chargedTexts, receiver, written, abandoned, sql }: Simulation): Promise<void> {
   const received = new Map<string, Set<string>>()
   for (const { at } of spansIn(receiver.got.splice(0))) {
     const id = at["gateway.generation_id"] as string
     const texts = received.get(id) ?? new Set()
     received.set(id, texts.add(JSON.stringify(at["gen_ai.output.messages"])))
   }
-  expect([...received.keys()].toSorted()).toEqual([...said.keys()].toSorted())
+  expect([...received.keys()].toSorted()).toEqual([...chargedTexts.keys()].toSorted())
   for (const [id, texts] of received) {
     expect(texts.size, id).toBe(1)
-    expect([...texts][0]).toContain(said.get(id))
+    expect([...texts][0]).toContain(chargedTexts.get(id))
   }
   expect(sql.exec("SELECT * FROM contents").toArray()).toEqual([])
-  // What work that ended early has written, or was to remove, goes with its day.
+  // Objects left by crashed work expire with their day.
   const left = [...written].filter((key) => !abandoned.has(key) && !abandoned.has(key.split("/").at(-1) ?? ""))
   const objects = await Promise.all(left.map((key) => env.FILES.head(key)))
   expect(objects.filter((found) => found !== null)).toEqual([])
@@ -245,7 +245,7 @@ async function expectWhole({ said, receiver, written, abandoned, sql }: World): 
 test.each([
   ["one destination", 1],
   ["one of two destinations", 2],
-])("each call comes whole to %s, whatever ends, comes again or is lost on the way", async (_, count) => {
+])("each call reaches %s completely, despite any crashes, repetitions and losses", async (_, count) => {
   const workspace = await newWorkspace()
   const receiver = newReceiver()
   const { id: destinationId } = await listen(workspace, receiver.url)
@@ -257,13 +257,18 @@ test.each([
         await env.DB.prepare("UPDATE destinations SET failures = ?, paused_until = 0 WHERE id = ?")
           .bind(failures, destinationId)
           .run()
-        const maps = { said: new Map(), unsaved: new Map(), written: new Set<string>(), abandoned: new Set<string>() }
+        const maps = {
+          chargedTexts: new Map(),
+          unsaved: new Map(),
+          written: new Set<string>(),
+          abandoned: new Set<string>(),
+        }
         const base = { workspace, destinationId, receiver, sql, outbox: new Outbox(sql), now: Date.now() }
-        const world: World = { ...base, ...maps, queue: [] }
-        turn(world, isUp)
-        for (const step of sequence) await take(world, step)
-        await recover(world)
-        await expectWhole(world)
+        const simulation: Simulation = { ...base, ...maps, queue: [] }
+        turn(simulation, isUp)
+        for (const step of sequence) await take(simulation, step)
+        await recover(simulation)
+        await expectComplete(simulation)
       }),
       { numRuns: runs(4) },
     )

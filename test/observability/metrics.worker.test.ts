@@ -21,13 +21,13 @@ async function samplesOf(workspace: Workspace, name: string) {
   return parseExposition(text).get(name) ?? []
 }
 
-/** As if so much time had passed since the calls. */
+/** Shifts the settlement of the calls into the past. */
 const age = (workspace: Workspace, ms: number) =>
   env.DB.prepare("UPDATE generations SET settled_at = settled_at - ? WHERE organization_id = ?")
     .bind(ms, workspace.organizationId)
     .run()
 
-test("calls, tokens, cost, errors and latency are counted once each, however often they are read", async () => {
+test("calls, tokens, cost, errors and latency are counted once, however often they are read", async () => {
   const workspace = await newWorkspace()
   await call(workspace.as.chat("sim/echo", "Hi"))
   await call(workspace.as.chat("sim/echo", "Hi", { stream: true }))
@@ -52,23 +52,23 @@ test("calls, tokens, cost, errors and latency are counted once each, however oft
 
   await call(workspace.as.chat("sim/echo", "Hi"))
   await flush(workspace)
-  // Newer than what was read before, and old enough to be counted.
+  // Newer than the calls read before, and old enough to be counted.
   await updateMetrics(env.DB, workspace.organizationId, Date.now() + 180_000)
   const more = await samplesOf(workspace, "gateway_calls_total")
   expect(more.reduce((sum, { value }) => sum + value, 0)).toBe(4)
 })
 
-test("a management key sees its organization alone; METRICS_TOKEN sees all; others are refused", async () => {
+test("a management key reads its organization, METRICS_TOKEN all; other keys get 403 or 401", async () => {
   const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
   for (const workspace of [mine, theirs]) {
     await call(workspace.as.chat("sim/echo", "Hi"))
     await flush(workspace)
     await age(workspace, 120_000)
   }
-  const own = await metrics("/metrics", mine.managementKey)
-  expect(own.type).toBe("text/plain; version=0.0.4; charset=utf-8")
-  expect(own.text).toContain(mine.organizationId)
-  expect(own.text).not.toContain(theirs.organizationId)
+  const scoped = await metrics("/metrics", mine.managementKey)
+  expect(scoped.type).toBe("text/plain; version=0.0.4; charset=utf-8")
+  expect(scoped.text).toContain(mine.organizationId)
+  expect(scoped.text).not.toContain(theirs.organizationId)
   expect((await metrics("/api/v1/metrics", mine.managementKey)).text).toContain(mine.organizationId)
   const all = await metrics("/metrics", TOKEN, { METRICS_TOKEN: TOKEN })
   expect(all.status).toBe(200)

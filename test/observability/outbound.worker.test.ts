@@ -4,7 +4,7 @@ import { newWorkspace, expectJson } from "../support/world.ts"
 
 type Hop = { url: string; method: string; headers: Record<string, string>; body: string }
 
-/** A network in which only what is listed answers. */
+/** A network in which only the listed URLs respond. */
 function deps(
   answers: Record<string, (request: Request) => Response | Promise<Response>>,
   addresses: Record<string, string[]> = {},
@@ -36,7 +36,7 @@ const HEADERS = {
 const to = (url: string): Outbound => ({ url, method: "POST", headers: HEADERS, body: `{"a":1}` })
 const ok = () => new Response("fine")
 
-/** By the text of the URL alone. `destinations` refuses them when they are written down. */
+/** By the text of the URL alone. Creating a destination with one of them fails as well. */
 const REFUSED: [string, string][] = [
   ["http", "http://collector.example.com/"],
   ["another scheme", "ftp://collector.example.com/"],
@@ -79,7 +79,7 @@ const REFUSED: [string, string][] = [
   [".home.arpa", "https://router.home.arpa/"],
 ]
 
-describe("nothing is sent to", () => {
+describe("no request is sent to", () => {
   test.each(REFUSED)("%s: %s", async (_, url) => {
     const network = deps({ "*": ok })
     expect(await sendOutbound(to(url), network)).toMatchObject({ status: null })
@@ -99,7 +99,7 @@ describe("nothing is sent to", () => {
     expect(network.sent).toEqual([])
   })
 
-  test.each(REFUSED)("%s by way of a redirect: %s", async (_, url) => {
+  test.each(REFUSED)("%s through a redirect: %s", async (_, url) => {
     const network = deps({
       "https://a.example/": () => new Response(null, { status: 307, headers: { location: url } }),
     })
@@ -108,8 +108,8 @@ describe("nothing is sent to", () => {
   })
 })
 
-describe("what is sent", () => {
-  test("goes to a public https URL, at its own port, too", async () => {
+describe("an outbound request", () => {
+  test("goes to a public https URL, also on another port", async () => {
     for (const url of ["https://a.example/", "https://a.example:4318/v1/traces", "https://93.184.216.34/"]) {
       const network = deps({ [url]: ok })
       expect(await sendOutbound(to(url), network)).toMatchObject({ status: 200, excerpt: "fine" })
@@ -122,7 +122,7 @@ describe("what is sent", () => {
     ["127.0.0.1:4318", "http://127.0.0.1:4318/"],
     ["collector.internal", "https://collector.internal:22/"],
     ["[::1]", "http://[::1]:9/"],
-  ])("goes where the operator allows it: %s opens %s", async (host, url) => {
+  ])("goes to a private host that the operator allows: %s opens %s", async (host, url) => {
     expect(await sendOutbound(to(url), deps({ "*": ok }, {}, [host]))).toMatchObject({ status: 200 })
   })
 
@@ -130,7 +130,7 @@ describe("what is sent", () => {
     ["127.0.0.1:4318", "http://127.0.0.1:4319/"],
     ["collector.internal", "https://other.collector.internal/"],
     ["127.0.0.1", "http://user@127.0.0.1/"],
-  ])("goes no further than that: %s does not open %s", async (host, url) => {
+  ])("goes to no other host or port: %s does not open %s", async (host, url) => {
     const network = deps({ "*": ok }, {}, [host])
     expect(await sendOutbound(to(url), network)).toMatchObject({ status: null })
     expect(network.sent).toEqual([])
@@ -138,7 +138,7 @@ describe("what is sent", () => {
 
   const moved = (location: string, status = 307) => new Response(null, { status, headers: { location } })
 
-  test("follows a redirect of its origin whole, and one to another without its secrets", async () => {
+  test("keeps its headers on a redirect within the origin, and drops its secrets on one to another origin", async () => {
     const network = deps({
       "https://a.example/": () => moved("/next"),
       "https://a.example/next": () => moved("https://b.example/", 308),
@@ -155,7 +155,7 @@ describe("what is sent", () => {
     })
   })
 
-  test("follows three redirects, not four, and none that would turn it into a look", async () => {
+  test("follows up to three redirects, and none that would turn it into a GET", async () => {
     const network = deps({ "*": ({ url }) => moved(`${url}x`) })
     expect(await sendOutbound(to("https://a.example/"), network)).toMatchObject({ status: null })
     expect(network.sent.length).toBe(4)
@@ -166,7 +166,7 @@ describe("what is sent", () => {
     }
   })
 
-  test("tells nothing of the network when a connection fails, and does not wait for ever", async () => {
+  test("reports a failed connection without network details, and times out", async () => {
     expect(await sendOutbound(to("https://a.example/"), deps({}))).toEqual({
       status: null,
       reason: "the connection failed",
@@ -178,7 +178,7 @@ describe("what is sent", () => {
     })
   })
 
-  test("an answer counts by its status, though the rest of it breaks off or never comes", async () => {
+  test("counts by its status even if the body breaks off or never ends", async () => {
     const parts = [
       new ReadableStream({ pull: (controller) => controller.error(new Error("cut")) }),
       new ReadableStream({
@@ -191,23 +191,23 @@ describe("what is sent", () => {
     }
   })
 
-  test("tells how long it is asked to wait", async () => {
+  test("reports the Retry-After of the response", async () => {
     const headers = { "retry-after": "120" }
     const network = deps({ "*": () => new Response("slow down", { status: 429, headers }) })
     expect(await sendOutbound(to("https://a.example/"), network)).toMatchObject({ status: 429, retryAfterMs: 120_000 })
   })
 
-  test("reads no more of an answer than it shows", async () => {
+  test("reads only as much of the response as it shows", async () => {
     const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1_000).fill(65)) })
     const sent = await sendOutbound(to("https://a.example/"), deps({ "*": () => new Response(endless) }))
     expect(sent).toEqual({ status: 200, excerpt: "A".repeat(8_192), retryAfterMs: null })
   })
 })
 
-/** The suite's own configuration opens this computer by name and number. */
+/** The test configuration allows this computer by name and number. */
 const OPENED = /^https?:\/\/(127\.0\.0\.1\.?|localhost\.?|2130706433|0x7f000001|0177\.0\.0\.1|127\.1)\/$/
 
-test("a destination is not written down with an address that nothing is sent to", async () => {
+test("creating a destination with a forbidden address returns 400", async () => {
   const workspace = await newWorkspace()
   for (const [, url] of REFUSED.filter(([, one]) => !OPENED.test(one))) {
     const input = { type: "webhook", name: "x", config: { url } }
@@ -219,14 +219,14 @@ test("a destination is not written down with an address that nothing is sent to"
   }
 })
 
-describe("what is read goes by the same rules", () => {
-  test.each(REFUSED)("nothing is asked of %s", async (_, url) => {
+describe("an outbound read follows the same rules", () => {
+  test.each(REFUSED)("no request is sent to %s", async (_, url) => {
     const network = deps({ "*": ok })
     expect(await readOutbound({ url, headers: HEADERS }, network, 100)).toMatchObject({ status: null })
     expect(network.sent).toEqual([])
   })
 
-  test("secrets do not follow a redirect to another origin, and a body ends where it is too large", async () => {
+  test("secrets are dropped on a redirect to another origin, and a body over the limit is discarded", async () => {
     const network = deps({
       "https://directory.example.com/Users": () =>
         new Response(null, { status: 307, headers: { location: "https://other.example.com/Users" } }),

@@ -9,22 +9,22 @@ type Receiver = { got: Received[]; answer: (received: Received) => Response | Pr
 const receivers = new Map<string, Receiver>()
 const network = globalThis.fetch
 const isDown = () => new Response("down", { status: 503 })
-/** What providers answer that only this suite has. */
-const played = { answer: isDown }
+/** The response of the providers with a .test hostname. */
+const provider = { answer: isDown }
 
-export function playProvider(answer: () => Response): void {
-  played.answer = answer
-  onTestFinished(() => void (played.answer = isDown))
+export function useProvider(answer: () => Response): void {
+  provider.answer = answer
+  onTestFinished(() => void (provider.answer = isDown))
 }
 
-/** One that says nothing until it is let go. */
+/** A receiver that does not respond until it is released. */
 export function newHungReceiver() {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   const receiver = newReceiver(() => promise.then(() => new Response("late")))
-  return { ...receiver, letGo: () => resolve(undefined) }
+  return { ...receiver, release: () => resolve(undefined) }
 }
 
-/** From now on what the gateway sends to a receiver of this suite is answered here; anything else goes on. */
+/** Handles fetches to the receivers and .test providers of this suite; other requests go to the network. */
 export function playReceivers(): void {
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const request = new Request(input, init)
@@ -32,7 +32,7 @@ export function playReceivers(): void {
     const receiver = receivers.get(url.pathname.split("/")[1] ?? "")
     if (url.hostname.endsWith(".test")) {
       await request.text()
-      return played.answer()
+      return provider.answer()
     }
     if (!receiver) return network(request)
     const received = { method: request.method, url, headers: request.headers, body: await request.text() }
@@ -41,7 +41,7 @@ export function playReceivers(): void {
   })
 }
 
-/** A receiver of the test's own, at an address that the suite's configuration opens. */
+/** A receiver at an address that the test configuration allows. */
 export function newReceiver(answer: Receiver["answer"] = () => new Response("fine")) {
   const id = crypto.randomUUID()
   const receiver: Receiver = { got: [], answer }
@@ -69,7 +69,7 @@ export async function destinationOf(workspace: Workspace, id: string): Promise<D
   return (await expectJson<{ data: Destination }>(200, answer)).data
 }
 
-/** Until what was called is on its way: charged, in the database and in the queue. */
+/** Settles the calls, and writes them to the database and the queue. */
 export async function flush(workspace: Workspace): Promise<void> {
   await workspace.ledger.balance()
   await runDurableObjectAlarm(workspace.object)
@@ -91,7 +91,7 @@ type Span = {
 }
 export type ReceivedSpan = Omit<Span, "attributes"> & { at: Record<string, unknown> }
 
-/** The spans that a receiver got, their attributes as an object. */
+/** The spans that a receiver got, with their attributes as an object. */
 export function spansIn(got: readonly Received[]): ReceivedSpan[] {
   type Body = { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] }
   const spans = got.flatMap(({ body }) =>
@@ -106,7 +106,7 @@ export function spansIn(got: readonly Received[]): ReceivedSpan[] {
 export const generationsIn = (got: readonly Received[]) =>
   spansIn(got).map(({ at }) => at["gateway.generation_id"] as string)
 
-/** The calls that a receiver has been told of, once it has been told of so many. */
+/** The spans of a receiver, once it has `count` of them. */
 export async function receivedSpans(got: readonly Received[], count: number): Promise<ReceivedSpan[]> {
   return eventually(() => {
     const spans = spansIn(got)
@@ -117,7 +117,7 @@ export async function receivedSpans(got: readonly Received[], count: number): Pr
 
 export const idOf = (response: Response) => response.headers.get("x-generation-id") ?? ""
 
-/** A call, read to its end; its id. */
+/** Reads a response to its end and returns its generation id. */
 export async function call(requests: Promise<Response>): Promise<string> {
   const response = await requests
   await response.text()

@@ -10,8 +10,8 @@ import { toCallContent } from "../../src/observability/call-content.ts"
 const HEAD: DestinationFilter = { keyHashes: null, regions: ["global"], samplingRate: 1, readsContent: true }
 const CALL = { keyHash: "k", region: "global", sessionId: null, id: "gen-1" }
 
-describe("which calls a destination is for", () => {
-  test("its keys' and its regions' alone", () => {
+describe("the calls of a destination", () => {
+  test("are those of its keys and regions", () => {
     expect(matches(HEAD, CALL)).toBe(true)
     expect(matches({ ...HEAD, keyHashes: ["k"] }, CALL)).toBe(true)
     expect(matches({ ...HEAD, keyHashes: ["other"] }, CALL)).toBe(false)
@@ -19,7 +19,7 @@ describe("which calls a destination is for", () => {
     expect(matches({ ...HEAD, regions: ["global", "europe"] }, { ...CALL, region: "europe" })).toBe(true)
   })
 
-  test("all calls of a session, or none, and of two rates the higher has what the lower has", () => {
+  test("include all calls of a session or none, and a higher rate includes those of a lower rate", () => {
     const rate = fc.double({ min: 0.0001, max: 1, noNaN: true })
     fc.assert(
       fc.property(
@@ -37,14 +37,14 @@ describe("which calls a destination is for", () => {
     )
   })
 
-  test("about its share of calls without a session", () => {
+  test("without a session are sampled at the rate", () => {
     for (const rate of [0.01, 0.25, 0.5, 0.9]) {
       const hits = Array.from({ length: 20_000 }, (_, at) => sampleOf(`gen-${at}`)).filter((batch) => batch < rate)
       expect(Math.abs(hits.length / 20_000 - rate)).toBeLessThan(0.02)
     }
   })
 
-  test("a rate of 1 leaves nothing out", () => {
+  test("are all calls at a rate of 1", () => {
     fc.assert(fc.property(fc.string(), (id) => matches(HEAD, { ...CALL, id })))
   })
 })
@@ -66,7 +66,7 @@ const FACTS: Facts = {
 
 const one = (rule: FilterRule): FilterRules => ({ enabled: true, groups: [{ logic: "and", rules: [rule] }] })
 
-describe("rules", () => {
+describe("filter rules", () => {
   test.each<[boolean, FilterRule]>([
     [true, { field: "model", operator: "equals", value: "acme/chat-1" }],
     [false, { field: "model", operator: "equals", value: "acme/chat" }],
@@ -95,14 +95,14 @@ describe("rules", () => {
     expect(passes(one(rule), FACTS)).toBe(expected)
   })
 
-  test("none, none that are on, and no group let everything through", () => {
+  test("match everything when absent, disabled or without groups", () => {
     const never: FilterRule = { field: "model", operator: "not_exists" }
     for (const rules of [null, { ...one(never), enabled: false }, { enabled: true, groups: [] }]) {
       expect(passes(rules, FACTS)).toBe(true)
     }
   })
 
-  test("are one of the groups, all or any of its rules, as logic has it", () => {
+  test("match when any group matches, with all or any of its rules by its logic", () => {
     const [yes, no] = [
       { field: "model", operator: "exists" } as FilterRule,
       { field: "model", operator: "not_exists" } as FilterRule,
@@ -128,7 +128,7 @@ describe("rules", () => {
     )
   })
 
-  test("of opposite operators, exactly one lets a text through that is there", () => {
+  test("with opposite operators match complementary numbers", () => {
     const pairs = [
       ["equals", "not_equals"],
       ["contains", "not_contains"],
@@ -150,10 +150,10 @@ describe("rules", () => {
   })
 })
 
-describe("what travels with a call", () => {
+describe("the export context of a call", () => {
   const nothing = { user: null, trace: null, hasMessages: true }
 
-  test("is nothing where nobody listens, and content only where somebody reads it", () => {
+  test("is undefined without a matching destination, and has content only if a destination reads it", () => {
     expect(exportContextOf([], CALL, nothing)).toBeUndefined()
     expect(exportContextOf([{ ...HEAD, keyHashes: ["other"] }], CALL, nothing)).toBeUndefined()
     expect(exportContextOf([{ ...HEAD, readsContent: false }], CALL, nothing)).toMatchObject({ hasContent: false })
@@ -161,7 +161,7 @@ describe("what travels with a call", () => {
     expect(exportContextOf([HEAD], CALL, { ...nothing, hasMessages: false })).toMatchObject({ hasContent: false })
   })
 
-  test("is bounded, whatever a trace is", () => {
+  test("has a bounded size for any trace", () => {
     fc.assert(
       fc.property(fc.object({ maxDepth: 3 }), fc.nat(20_000), (object, length) => {
         const trace = { ...object, trace_id: "t".repeat(300), long: "x".repeat(length) }
@@ -174,7 +174,7 @@ describe("what travels with a call", () => {
     expect(bare?.trace).toBeNull()
   })
 
-  test("are the latest messages, without their pictures, and the beginning of the answer", () => {
+  test("the content has the latest messages without image data and the beginning of the output", () => {
     const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(10_000)}` } }
     const short = toCallContent({
       messages: [{ role: "user", content: [picture] }],
@@ -193,7 +193,7 @@ describe("what travels with a call", () => {
   })
 })
 
-test("destinations have the names of the client libraries under CLIENT_DIALECT=openrouter", () => {
+test("destinations use the names of the client libraries under CLIENT_DIALECT=openrouter", () => {
   expect(defaultsOf("s3", "openrouter")).toEqual({ prefix: "openrouter-traces" })
   expect(defaultsOf("clickhouse", "openrouter")).toEqual({ table: "OPENROUTER_TRACES" })
   expect(defaultsOf("snowflake", "openrouter")).toEqual({ table: "OPENROUTER_TRACES" })

@@ -41,7 +41,7 @@ async function outboundOf(type: KindName, more: Record<string, unknown> = {}, ev
 const basic = (text: string) => `Basic ${btoa(text)}`
 
 test.each([0, 1, 0.0015])(
-  "what costs %s USD is told as a double: collectors keep the type that came first",
+  "a cost of %s USD is exported as a double, because collectors fix the type of the first value",
   async (usd) => {
     const { body } = await outboundOf("otel-collector", {}, eventOf({ costNano: usd * 1e9 }))
     type Spans = { attributes: { key: string; value: Record<string, unknown> }[] }[]
@@ -54,7 +54,7 @@ test.each([0, 1, 0.0015])(
   },
 )
 
-describe("spans go where each kind documents it, and by what it knows its sender", () => {
+describe("spans are sent to the endpoint of each kind with its credentials", () => {
   test.each<[KindName, string, Record<string, string>]>([
     [
       "arize",
@@ -130,8 +130,8 @@ describe("spans go where each kind documents it, and by what it knows its sender
   })
 })
 
-describe("rows", () => {
-  test("of ClickHouse are an insert, with a token by which a second one is known", async () => {
+describe("exported rows", () => {
+  test("of ClickHouse are an insert with a deduplication token", async () => {
     const { url, headers, body } = await outboundOf("clickhouse")
     expect(url.origin).toBe("https://clickhouse.example.com:8443")
     expect(Object.fromEntries(url.searchParams)).toMatchObject({
@@ -143,14 +143,14 @@ describe("rows", () => {
     expect(JSON.parse(body)).toEqual(toRow(eventOf(), ALL))
   })
 
-  test("have the columns of the table that the documents show, and no others", () => {
+  test("have exactly the columns of the documented table", () => {
     const page = readFileSync(path.join(import.meta.dirname, "../../docs/observability.md"), "utf8")
     const table = /CREATE TABLE GATEWAY_TRACES \(\n(.*?)\n\)/s.exec(page)?.[1] ?? ""
     const columns = [...table.matchAll(/(?:^|, ?)\s*([a-z_]+) [A-Z]/gm)].map(([, name]) => name)
     expect(columns.toSorted()).toEqual(Object.keys(toRow(eventOf(), ALL)).toSorted())
   })
 
-  test("of Snowflake are bound, not written into the statement", async () => {
+  test("of Snowflake are bound parameters, not part of the statement", async () => {
     const { url, headers, body } = await outboundOf("snowflake")
     expect(url.href).toBe(`https://org-account.snowflakecomputing.com/api/v2/statements?requestId=${DELIVERY_ID}`)
     expect(headers["authorization"]).toBe("Bearer snowflake-token-0123456789")
@@ -170,11 +170,11 @@ describe("rows", () => {
     ["snowflake", { table: 't" --' }],
     ["snowflake", { account: "evil.example/x?" }],
     ["s3", { bucketName: "../x" }],
-  ])("name no table that would be more than a name: %s, %j", async (type, more) => {
+  ])("reject identifiers with other characters: %s, %j", async (type, more) => {
     await expect(outboundOf(type, more)).rejects.toThrow(/^config\./)
   })
 
-  test("of S3 are lines of one object, under the template, that takes its own place when it comes again", async () => {
+  test("of S3 are lines of one object at the template's path, which a repetition overwrites", async () => {
     const more = { endpoint: "https://s3.example.com", pathTemplate: "{prefix}/y={year}/m={month}/d={day}/h={hour}" }
     const { url, method, headers, body } = await outboundOf("s3", more)
     expect(method).toBe("PUT")
@@ -193,7 +193,7 @@ describe("rows", () => {
     )
   })
 
-  test("of Ramp are events with a key for whoever gets them twice", async () => {
+  test("of Ramp are events with an idempotency key", async () => {
     const { headers, body } = await outboundOf("ramp")
     expect(headers).toMatchObject({
       authorization: "Bearer ramp-key-0123456789abcdefg",
@@ -216,11 +216,11 @@ describe("a trace", () => {
     [null, "d368672bed2c4093aa8b617b83da0c5c"],
     [{ trace_id: "0123456789ABCDEF0123456789abcdef" }, "0123456789abcdef0123456789abcdef"],
     [{ trace_id: "01a1fed6-f156-71f0-9e2f-d3a472f3d414" }, "01a1fed6f15671f09e2fd3a472f3d414"],
-  ])("of %j is %s", async (trace, id) => {
+  ])("with %j has the id %s", async (trace, id) => {
     expect((await spanOf(trace))?.traceId).toBe(id)
   })
 
-  test("of any words has an id that is one, always the same, and never that of no trace", async () => {
+  test("with any trace_id has a valid, stable and nonzero id", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ minLength: 1 }), async (texts) => {
         const span = await spanOf({ trace_id: texts, parent_span_id: texts })
@@ -239,7 +239,7 @@ describe("a trace", () => {
     expect((await spanOf(null, { apiType: "embeddings" }))?.name).toBe("embeddings acme/chat-1")
   })
 
-  test("of one request holds all its calls, each a span of its own", async () => {
+  test("of one request has all its calls as separate spans", async () => {
     const [one, other] = [await spanOf(null), await spanOf(null, { id: "gen-01a1fed6-f156-71f0-9e2f-d3a472f3d415" })]
     expect(other?.traceId).toBe(one?.traceId)
     expect(other?.spanId).not.toBe(one?.spanId)

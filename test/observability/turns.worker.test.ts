@@ -39,10 +39,10 @@ const collector = (url: string, more: object = {}) => ({ type: "otel-collector",
 
 type Tree = { turn: ReceivedSpan; questions: ReceivedSpan[]; calls: ReceivedSpan[] }
 
-/** Once the turn and so many calls have arrived, with the calls and questions that are its children. */
+/** The turn with its child calls and questions, once it and `calls` calls have arrived. */
 function treeIn(got: readonly Received[], calls: number, session?: string): Promise<Tree> {
   return eventually(() => {
-    // What was delivered twice has the ids that it had.
+    // A repeated delivery has the same ids.
     const spans = [...new Map(spansIn(got).map((span) => [span.spanId, span])).values()]
     const turns = spans.filter(({ name }) => name.startsWith("invoke_agent"))
     const turn = turns.find(({ at }) => session === undefined || at["gen_ai.conversation.id"] === session)
@@ -57,7 +57,7 @@ function treeIn(got: readonly Received[], calls: number, session?: string): Prom
   })
 }
 
-test("a turn is a span with its questions and calls as children, in a collector, a webhook and S3", async () => {
+test("a turn is a span with its questions and calls as children in a collector, a webhook and S3", async () => {
   const workspace = await newWorkspace()
   const [otlp, hook, bucket] = [newReceiver(), newReceiver(), newReceiver()]
   await listen(workspace, hook.url)
@@ -65,8 +65,8 @@ test("a turn is a span with its questions and calls as children, in a collector,
   const keys = { accessKeyId: "AKIA0123456789012345", secretAccessKey: "s3-secret-key-0123456789ab" }
   await listen(workspace, bucket.url, { type: "s3", config: { endpoint: bucket.url, bucketName: "b", ...keys } })
   const { id, chat } = await newIntern(workspace)
-  const asked = await (await chat.say("$ echo hello", { session_id: "report", approval_mode: "manual" })).all()
-  await (await chat.answer("report", asked.question.id, "allow_once")).all()
+  const paused = await (await chat.say("$ echo hello", { session_id: "report", approval_mode: "manual" })).all()
+  await (await chat.answer("report", paused.question.id, "allow_once")).all()
 
   for (const { got } of [otlp, hook]) {
     const hasCost = got === otlp.got
@@ -92,7 +92,7 @@ test("a turn is a span with its questions and calls as children, in a collector,
       {
         name: "question shell",
         at: {
-          "gateway.question.id": asked.question.id,
+          "gateway.question.id": paused.question.id,
           "gateway.question.kind": "permission",
           "gateway.question.state": "answered",
           "gateway.question.decision": "allow_once",
@@ -123,7 +123,7 @@ test("a turn is a span with its questions and calls as children, in a collector,
 })
 type Row = Record<string, unknown> & { api_type: string; metadata: string }
 
-test("a question that expires and one that is cancelled say so, and when", async () => {
+test("an expired and a cancelled question are exported with their state and time", async () => {
   const workspace = await newWorkspace()
   const { got, url } = newReceiver()
   await listen(workspace, url, collector(url))
@@ -151,7 +151,7 @@ test("a question that expires and one that is cancelled say so, and when", async
   expect(outcomes).toEqual(["run_ended", "run_ended"])
 })
 
-test("what was asked is not told in privacy mode, and no secret of the vault in any", async () => {
+test("privacy mode withholds the details of questions, and vault secrets are never exported", async () => {
   const workspace = await newWorkspace()
   const [open, closed] = [newReceiver(), newReceiver()]
   await listen(workspace, open.url, collector(open.url))
@@ -161,39 +161,39 @@ test("what was asked is not told in privacy mode, and no secret of the vault in 
   const entry = { value: secret, hosts: ["api.example.com"] }
   await expectJson(200, workspace.as.call("PUT", `/vault/interns/${id}/secrets/token`, JSON.stringify(entry)))
   const command = '$ curl -H "Authorization: Bearer $TOKEN" https://api.example.com/canary'
-  const asked = await (await chat.say(command, { session_id: "s", approval_mode: "manual" })).all()
-  await (await chat.answer("s", asked.question.id, "reject_once")).all()
-  const told = await treeIn(open.got, 2)
-  expect(told.questions[0]?.at["gateway.question.details"]).toContain("canary")
+  const paused = await (await chat.say(command, { session_id: "s", approval_mode: "manual" })).all()
+  await (await chat.answer("s", paused.question.id, "reject_once")).all()
+  const exported = await treeIn(open.got, 2)
+  expect(exported.questions[0]?.at["gateway.question.details"]).toContain("canary")
   const hidden = await treeIn(closed.got, 2)
   expect(hidden.questions).toMatchObject([{ at: { "gateway.question.decision": "reject_once" } }])
   expect(JSON.stringify(closed.got)).not.toContain("canary")
   expect(JSON.stringify([open.got, closed.got])).not.toContain(secret)
 })
 
-test("calls of an agent on a machine are children of the only turn in progress", async () => {
+test("calls of a daemon's agent are children of the turn if it is the only one in progress", async () => {
   const { workspace, intern, daemon, chat } = await newConnectedIntern()
   const { got, url } = newReceiver()
   await listen(workspace, url, collector(url))
-  const own = client((await openInternKey(env, workspace, intern.id)).key)
+  const internClient = client((await openInternKey(env, workspace, intern.id)).key)
   const first = chat.say("Go", { session_id: "a" })
   const prompt = await daemon.hears("session/prompt")
-  const inTurn = await call(own.chat("sim/echo", "In the turn"))
+  const inTurn = await call(internClient.chat("sim/echo", "In the turn"))
   const second = chat.say("Go", { session_id: "b" })
   const other = await daemon.hears("session/prompt", 1)
-  await call(own.chat("sim/echo", "In one of two"))
+  await call(internClient.chat("sim/echo", "In one of two"))
   daemon.end(prompt)
   daemon.end(other)
   await (await first).all()
   await (await second).all()
-  await call(own.chat("sim/echo", "In none"))
+  await call(internClient.chat("sim/echo", "In none"))
   const { turn, calls } = await treeIn(got, 1, "a")
   expect(turn.at).toMatchObject({ "gateway.turn.host": "daemon", "gateway.turn.outcome": "completed" })
   expect(calls.map(({ at }) => at["gateway.generation_id"])).toEqual([inTurn])
   await eventually(() => expect(spansIn(got).filter(({ name }) => name.startsWith("chat")).length).toBe(3))
 })
 
-test("a turn waits for a destination that is away, and comes with the same event id", async () => {
+test("a turn is delivered with the same event id after its destination was down", async () => {
   const workspace = await newWorkspace()
   const receiver = newReceiver(() => new Response("down", { status: 503 }))
   const { id: destination } = await listen(workspace, receiver.url, collector(receiver.url))
@@ -216,7 +216,7 @@ const rowsOf = async ({ organizationId }: Workspace) => {
   return (await query.all<{ id: string; sorted_at: number | null }>()).results
 }
 
-test("nothing is stored of a turn without a destination, nor of one that no destination covers longer than needed", async () => {
+test("turns are not stored without a destination, and unmatched ones only until they expire", async () => {
   const workspace = await newWorkspace()
   const { chat } = await newIntern(workspace)
   await (await chat.say("Hello", { session_id: "before" })).all()
@@ -241,7 +241,7 @@ test("nothing is stored of a turn without a destination, nor of one that no dest
   expect(await rowsOf(workspace)).toEqual([])
 })
 
-test("a turn whose message the queue has lost is queued again", async () => {
+test("a turn whose queue message was lost is queued again", async () => {
   const workspace = await newWorkspace()
   const { got, url } = newReceiver()
   await listen(workspace, url, collector(url))

@@ -11,7 +11,7 @@ import { toOutbound } from "../../src/observability/send/request.ts"
 import { CONFIGS } from "./configs.ts"
 import { ALL_FLAGS, ANSWERED } from "./generation.ts"
 
-/** What the vendors' own packages say of the attributes that their OTLP endpoints read. */
+/** The attributes that the vendors' OTLP endpoints read, according to their packages. */
 
 const BROADCAST = { region: "global", user: "ada", trace: { trace_name: "Checkout", release: "1.2" }, hasContent: true }
 const GENERATION: Settled = { ...ANSWERED, broadcast: BROADCAST, tokens: { ...ANSWERED.tokens, cacheWrite: 1 } }
@@ -32,13 +32,13 @@ async function attributesOf(type: KindName, change: Partial<Settled> = {}): Prom
   return new Map(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 }
 
-/** Attributes of a vendor that it has no name for. `open`: prefixes below which every name is the sender's. */
+/** Attributes with the vendor's prefix that it does not define. `open`: prefixes below which any name is allowed. */
 const unknownOf = (names: Iterable<string>, prefix: string, known: readonly string[], open: readonly string[]) =>
   [...names].filter(
     (name) => name.startsWith(prefix) && !known.includes(name) && !open.some((one) => name.startsWith(`${one}.`)),
   )
 
-test("Langfuse has a name for each of its attributes", async () => {
+test("Langfuse defines each of its attributes in its package", async () => {
   const sent = await attributesOf("langfuse")
   const { TRACE_METADATA, TRACE_NAME, OBSERVATION_COST_DETAILS } = LangfuseOtelSpanAttributes
   const known = Object.values<string>(LangfuseOtelSpanAttributes)
@@ -53,7 +53,7 @@ const langsmithNames = (): string[] => {
   return [...readFileSync(file, "utf8").matchAll(/= "((?:langsmith|gen_ai)\.[\w.]+)"/g)].map(([, name = ""]) => name)
 }
 
-test("LangSmith has a name for each of its attributes", async () => {
+test("LangSmith defines each of its attributes in its package", async () => {
   const sent = await attributesOf("langsmith")
   expect(langsmithNames()).toContain("langsmith.span.kind")
   expect(unknownOf(sent.keys(), "langsmith.", langsmithNames(), ["langsmith.metadata"])).toEqual([])
@@ -72,7 +72,7 @@ test("LangSmith has a name for each of its attributes", async () => {
   expect(JSON.parse(String(sent.get("langsmith.usage_metadata")))).toEqual(usage)
 })
 
-test("LangSmith names a run by its trace only where it is the first of it", async () => {
+test("LangSmith gets the trace name only on the first run of a trace", async () => {
   expect((await attributesOf("langsmith")).get("langsmith.trace.name")).toBe("Checkout")
   const round = { ...BROADCAST, parentId: "gen-01a1fed6-f156-71f0-9e2f-d3a472f3d415" }
   expect((await attributesOf("langsmith", { broadcast: round })).has("langsmith.trace.name")).toBe(false)

@@ -7,7 +7,7 @@ import { runSchedule } from "../../src/app/schedule.ts"
 import type { Env } from "../../src/config/env.ts"
 import { newKey, newWorkspace } from "../support/world.ts"
 
-/** As on Cloudflare: the same name is another object in each jurisdiction, and every object that is opened is noted. */
+/** Like on Cloudflare: a name is another object in each jurisdiction; records every opened object. */
 function withJurisdictions(binding: DurableObjectNamespace, opened: string[], where = "none"): DurableObjectNamespace {
   return new Proxy(binding, {
     get(target, name) {
@@ -52,7 +52,7 @@ async function record(jurisdiction: string | undefined): Promise<void> {
 beforeEach(() => record(undefined))
 afterEach(() => record(""))
 
-test("the first organization records the jurisdiction, and all its objects are there", async () => {
+test("the first organization records the jurisdiction, and all its objects are in it", async () => {
   const { bound, opened } = deployed("eu")
   const input = { name: "Europe", starting_balance_usd: 5 }
   const made = await post(bound, "/organizations", env.BOOTSTRAP_MANAGEMENT_KEY ?? "", input)
@@ -64,7 +64,7 @@ test("the first organization records the jurisdiction, and all its objects are t
   expect(opened.length).toBeGreaterThan(1)
   expect(new Set(opened)).toEqual(new Set(["eu"]))
 
-  // The next organization leaves the record alone.
+  // The next organization leaves the record unchanged.
   expect((await post(bound, "/organizations", env.BOOTSTRAP_MANAGEMENT_KEY ?? "", input)).status).toBe(201)
   expect((await env.DB.prepare("SELECT name FROM deployment WHERE name = 'jurisdiction'").all()).results).toHaveLength(
     1,
@@ -75,10 +75,10 @@ describe.each([
   ["", "eu", "is eu, but the data of this deployment was created without one"],
   ["eu", undefined, "is not set, but the data of this deployment is in eu"],
   ["eu", "us", "is us, but the data of this deployment is in eu"],
-])("data recorded as %j under JURISDICTION %j", (recorded, configured, words) => {
-  test("is not touched: no call, no route, no job and no message opens an object", async () => {
+])("data recorded as %j with JURISDICTION %j", (recorded, configured, message) => {
+  test("returns 503 and opens no object for any call, route, job or message", async () => {
     const workspace = await newWorkspace()
-    // New keys, which no cache of this isolate knows.
+    // New keys, which this isolate has not cached.
     const [{ key }, manager] = [await newKey(workspace), await newKey(workspace, { kind: "management" })]
     await record(recorded)
     const { bound, opened } = deployed(configured)
@@ -91,23 +91,23 @@ describe.each([
       }),
       await send(bound, "/scim/v2/Users"),
     ]) {
-      expect([answer.status, answer.text]).toEqual([503, expect.stringContaining(words)])
+      expect([answer.status, answer.text]).toEqual([503, expect.stringContaining(message)])
     }
-    await expect(runSchedule("0 4 * * *", bound, Date.now())).rejects.toThrow(words)
+    await expect(runSchedule("0 4 * * *", bound, Date.now())).rejects.toThrow(message)
     const batch = { queue: "gateway-broadcast", messages: [] } as unknown as Parameters<typeof consumeQueue>[0]
-    await expect(consumeQueue(batch, bound)).rejects.toThrow(words)
+    await expect(consumeQueue(batch, bound)).rejects.toThrow(message)
     expect(opened).toEqual([])
   })
 
-  test("is what /ready says", async () => {
+  test("is reported by /ready", async () => {
     await record(recorded)
     const { status, body } = await send(deployed(configured).bound, "/ready")
     expect([status, body["status"]]).toEqual([503, "unconfigured"])
-    expect(body["fault"]).toContain(words)
+    expect(body["fault"]).toContain(message)
   })
 })
 
-test("the data of another name of the same jurisdiction is served", async () => {
+test("data without a jurisdiction is served by a deployment without one", async () => {
   const workspace = await newWorkspace()
   await record("")
   const { bound, opened } = deployed(undefined)
@@ -116,7 +116,7 @@ test("the data of another name of the same jurisdiction is served", async () => 
   expect(new Set(opened)).toEqual(new Set(["none"]))
 })
 
-test("where the runtime has no jurisdictions, the variable is refused", async () => {
+test("JURISDICTION is rejected if the runtime has no jurisdictions", async () => {
   const { status, body } = await send({ ...env, JURISDICTION: "eu" }, "/health")
   expect([status, body["fault"]]).toEqual([503, expect.stringContaining("JURISDICTION: must not be set here")])
 })

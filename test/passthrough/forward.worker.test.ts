@@ -20,13 +20,13 @@ type Failure = { error: { code: number; message: string; metadata?: Record<strin
 const SECRET = "canary-secret-0123456789abcdef"
 const NANO = 1_000_000_000
 
-type World = { workspace: Workspace; receiver: ReturnType<typeof newReceiver>; as: TestClient; hash: string }
+type Setup = { workspace: Workspace; receiver: ReturnType<typeof newReceiver>; as: TestClient; hash: string }
 
-async function newWorld(
+async function newSetup(
   answer: (received: Received) => Response | Promise<Response> = () => Response.json({ ok: true }),
   service: Record<string, unknown> = {},
   key: Record<string, unknown> = {},
-): Promise<World> {
+): Promise<Setup> {
   const workspace = await newWorkspace()
   const receiver = newReceiver(answer)
   const { as, hash } = await newKey(workspace, key)
@@ -48,15 +48,15 @@ async function newWorld(
 }
 
 const errorOf = async (status: number, answer: Promise<Response>) => (await expectJson<Failure>(status, answer)).error
-const spentNano = async ({ workspace }: World) => (await workspace.ledger.balance()).spentNano
+const spentNano = async ({ workspace }: Setup) => (await workspace.ledger.balance()).spentNano
 
-describe("a request to a registered service", () => {
-  test("goes to the path below its base URL with its secrets, and nothing of the client's connection or key", async () => {
-    const world = await newWorld()
+describe("a request to a passthrough service", () => {
+  test("is sent to the path below the base URL with the service's secrets, without the client's key and cookies", async () => {
+    const setup = await newSetup()
     const headers = { "x-client": "kept", "x-forwarded-for": "1.2.3.4", cookie: "a=b", "x-session-id": "s1" }
-    const answer = await world.as.get("/passthrough/search/v1/search/deep?q=sea%20salt&api_key=mine", headers)
+    const answer = await setup.as.get("/passthrough/search/v1/search/deep?q=sea%20salt&api_key=mine", headers)
     expect(await answer.json()).toEqual({ ok: true })
-    const [received] = world.receiver.got
+    const [received] = setup.receiver.got
     const url = new URL(received?.url ?? "http://none")
     expect(url.pathname.endsWith("/v1/search/deep")).toBe(true)
     expect([...url.searchParams]).toEqual([
@@ -74,19 +74,22 @@ describe("a request to a registered service", () => {
     ["xi-api-key", ""],
     ["authorization", "Token "],
     ["authorization", "Key "],
-  ])("authenticates with a gateway key in %s: %s, where clients of vendors send theirs", async (name, scheme) => {
-    const world = await newWorld()
-    const { key } = await newKey(world.workspace)
-    const answer = await client().get("/passthrough/search/v1/search", { [name]: `${scheme}${key}` })
-    expect(answer.status).toBe(200)
-    await answer.text()
-    expect(await spentNano(world)).toBe(0.005 * NANO)
-  })
+  ])(
+    "is authenticated by a gateway key in %s: %s, where the clients of vendors send their keys",
+    async (name, scheme) => {
+      const setup = await newSetup()
+      const { key } = await newKey(setup.workspace)
+      const answer = await client().get("/passthrough/search/v1/search", { [name]: `${scheme}${key}` })
+      expect(answer.status).toBe(200)
+      await answer.text()
+      expect(await spentNano(setup)).toBe(0.005 * NANO)
+    },
+  )
 
-  test("never carries a key of the gateway to the service, in no header and no parameter", async () => {
-    const world = await newWorld(undefined, { headers: null, query: null })
-    const { key } = await newKey(world.workspace)
-    const { key: other } = await newKey(world.workspace)
+  test("is sent to the service without gateway keys in its headers and query", async () => {
+    const setup = await newSetup(undefined, { headers: null, query: null })
+    const { key } = await newKey(setup.workspace)
+    const { key: other } = await newKey(setup.workspace)
     const names = ["x-api-key", "api-key", "x-goog-api-key", "x-anything", "user-agent"]
     const path = `/passthrough/search/v1/search?api_key=${key}&token=Bearer%20${other}&q=rivers`
     const bearer = { authorization: `Bearer ${key}` }
@@ -97,37 +100,37 @@ describe("a request to a registered service", () => {
         await answer.text()
       }
     }
-    expect(world.receiver.got).toHaveLength(10)
-    for (const { url, headers } of world.receiver.got) {
+    expect(setup.receiver.got).toHaveLength(10)
+    for (const { url, headers } of setup.receiver.got) {
       expect(url.searchParams.get("q")).toBe("rivers")
       expect(JSON.stringify([url.href, [...headers]])).not.toMatch(/sk-gw-/)
     }
   })
 
-  test("takes no key of the gateway from a parameter or from a header that only mentions it", async () => {
-    const world = await newWorld()
-    const { key } = await newKey(world.workspace)
+  test("is not authenticated by a gateway key in the query or within the text of a header", async () => {
+    const setup = await newSetup()
+    const { key } = await newKey(setup.workspace)
     expect((await client().get(`/passthrough/search/v1/search?api_key=${key}`)).status).toBe(401)
     const headers = { "x-note": `the key is ${key}, or was` }
     expect((await client().get("/passthrough/search/v1/search", headers)).status).toBe(401)
     expect((await client().get("/keys", { "x-subscription-token": key })).status).toBe(401)
-    expect(world.receiver.got).toEqual([])
+    expect(setup.receiver.got).toEqual([])
   })
 
-  test("costs the price of the first rule that matches, and is a record", async () => {
-    const world = await newWorld()
-    const answer = await world.as.get("/passthrough/search/v1/search")
+  test("costs the price of the first matching rule, and is recorded", async () => {
+    const setup = await newSetup()
+    const answer = await setup.as.get("/passthrough/search/v1/search")
     await answer.text()
-    expect(await receiptOf(world.workspace, answer)).toMatchObject({
+    expect(await receiptOf(setup.workspace, answer)).toMatchObject({
       model: "passthrough/search",
       provider_name: "Search",
       total_cost: 0.005,
     })
-    expect(await spentNano(world)).toBe(0.005 * NANO)
-    await (await world.as.post("/passthrough/search/v1/jobs/7", { a: 1 })).text()
-    await (await world.as.get("/passthrough/search/free")).text()
-    expect(await spentNano(world)).toBe(0.025 * NANO)
-    expect(world.receiver.got.map(({ method, body }) => [method, body])).toEqual([
+    expect(await spentNano(setup)).toBe(0.005 * NANO)
+    await (await setup.as.post("/passthrough/search/v1/jobs/7", { a: 1 })).text()
+    await (await setup.as.get("/passthrough/search/free")).text()
+    expect(await spentNano(setup)).toBe(0.025 * NANO)
+    expect(setup.receiver.got.map(({ method, body }) => [method, body])).toEqual([
       ["GET", ""],
       ["POST", '{"a":1}'],
       ["GET", ""],
@@ -138,8 +141,8 @@ describe("a request to a registered service", () => {
     ["another path", "GET", "v1/admin"],
     ["another method", "DELETE", "v1/search"],
     ["a path that only begins like it", "GET", "v1/sear"],
-  ])("is refused for %s, and nothing is sent", async (_, method, path) => {
-    const { as, receiver } = await newWorld()
+  ])("is rejected for %s without a request to the service", async (_, method, path) => {
+    const { as, receiver } = await newSetup()
     const error = await errorOf(403, as.call(method, `/passthrough/search/${path}`))
     expect(error.metadata?.["reason"]).toBe("passthrough_path_denied")
     expect(error.message).toContain("/v1/search*")
@@ -151,38 +154,38 @@ describe("a request to a registered service", () => {
     "v1/search/%5c..%5cadmin",
     "v1/search//admin",
     "v1/search%00",
-    // Decoded twice, and with the path parameters of Java servers.
+    // Decoded twice, and with path parameters of Java servers.
     "v1/search/%252e%252e/admin",
     "v1/search/..%25252fadmin",
     "v1/search/..;/admin",
     "v1/search/.;x=1/..;x=1/admin",
-  ])("is refused for the ambiguous path %s", async (path) => {
-    const { as, receiver } = await newWorld()
+  ])("is rejected for the ambiguous path %s", async (path) => {
+    const { as, receiver } = await newSetup()
     await errorOf(400, as.get(`/passthrough/search/${path}`))
     expect(receiver.got).toEqual([])
   })
 
   test.each(["v1/search/100%25", "v1/search/a;b=1", "v1/search/...;x", "v1/search/a..;b"])(
-    "is sent with the path %s as it is",
+    "is sent with the path %s unchanged",
     async (path) => {
-      const { as, receiver } = await newWorld()
+      const { as, receiver } = await newSetup()
       expect((await as.get(`/passthrough/search/${path}`)).status).toBe(200)
       expect(receiver.got.map(({ url }) => new URL(url).pathname)).toEqual([expect.stringContaining(path)])
     },
   )
 
-  test("does not climb out of a rule with dots", async () => {
-    const { as, receiver } = await newWorld()
+  test("cannot leave a rule's path with dots", async () => {
+    const { as, receiver } = await newSetup()
     for (const path of ["v1/search/../admin", "v1/search/%2e%2e/admin", "v1/search/..%2fadmin"]) {
       expect([400, 403, 404]).toContain((await as.get(`/passthrough/search/${path}`)).status)
     }
     expect(receiver.got).toEqual([])
   })
 
-  test("gets the status, the body and plain headers of the response, as a document of no origin", async () => {
+  test("returns status, body and plain headers of the response, with a sandbox policy", async () => {
     const body = new Uint8Array([0, 255, 128, 10])
     const headers = { "content-type": "image/png", "set-cookie": "a=b", etag: '"1"', "x-powered-by": "x" }
-    const { as } = await newWorld(() => new Response(body, { status: 206, headers }))
+    const { as } = await newSetup(() => new Response(body, { status: 206, headers }))
     const answer = await as.get("/passthrough/search/v1/search")
     expect(answer.status).toBe(206)
     expect(new Uint8Array(await answer.arrayBuffer())).toEqual(body)
@@ -192,30 +195,30 @@ describe("a request to a registered service", () => {
     for (const name of ["set-cookie", "x-powered-by"]) expect(answer.headers.get(name)).toBeNull()
   })
 
-  test("does not get a secret that the service echoes", async () => {
+  test("has the service's secrets redacted from the response", async () => {
     const echo = ({ url, headers }: Received) =>
       Response.json(
         { error: `Wrong key ${headers.get("authorization")} at ${url.href}`, encoded: btoa(SECRET) },
         { status: 400, headers: { "x-request-id": `for-${SECRET}` } },
       )
-    const world = await newWorld(echo)
-    const answer = await world.as.get("/passthrough/search/v1/search")
+    const setup = await newSetup(echo)
+    const answer = await setup.as.get("/passthrough/search/v1/search")
     expect(answer.status).toBe(400)
     const seen = `${await answer.text()} ${JSON.stringify([...answer.headers])}`
     expect(seen).toContain("[redacted]")
     expect(seen).not.toContain(SECRET)
     expect(seen).not.toContain(btoa(SECRET).slice(0, -2))
-    expect(await spentNano(world)).toBe(0)
+    expect(await spentNano(setup)).toBe(0)
   })
 
-  test.each([401, 403])("is a 502 where the service refuses the gateway with %i", async (status) => {
-    const world = await newWorld(() => new Response("who?", { status }))
-    expect((await errorOf(502, world.as.get("/passthrough/search/v1/search"))).message).toContain(String(status))
-    expect(await spentNano(world)).toBe(0)
+  test.each([401, 403])("returns 502 if the service rejects the gateway with %i", async (status) => {
+    const setup = await newSetup(() => new Response("who?", { status }))
+    expect((await errorOf(502, setup.as.get("/passthrough/search/v1/search"))).message).toContain(String(status))
+    expect(await spentNano(setup)).toBe(0)
   })
 
   test("does not follow a redirect", async () => {
-    const { as, receiver } = await newWorld(
+    const { as, receiver } = await newSetup(
       () => new Response(null, { status: 307, headers: { location: "https://x.example" } }),
     )
     const answer = await as.post("/passthrough/search/v1/jobs/1", { a: 1 })
@@ -223,14 +226,14 @@ describe("a request to a registered service", () => {
     expect(receiver.got).toHaveLength(1)
   })
 
-  test("is refused over a limit with advice that fits it", async () => {
-    const { as } = await newWorld(() => new Response("x"), { rules: [{ path: "/a", price_usd: 1 }] }, { limit: 0.5 })
+  test("returns 402 over a limit with a fitting hint", async () => {
+    const { as } = await newSetup(() => new Response("x"), { rules: [{ path: "/a", price_usd: 1 }] }, { limit: 0.5 })
     const { message } = await errorOf(402, as.get("/passthrough/search/a"))
     expect(message).toContain("Raise the limit")
     expect(message).not.toContain("max_tokens")
   })
 
-  test("costs exactly what was answered, within the limit of the key", async () => {
+  test("costs exactly its successful requests, within the limit of the key", async () => {
     const step = fc.record({ rule: fc.constantFrom("a", "b"), status: fc.constantFrom(200, 204, 302, 400, 404, 500) })
     const price = fc.integer({ min: 0, max: 2 * NANO })
     await fc.assert(
@@ -245,36 +248,36 @@ describe("a request to a registered service", () => {
           ]
           let next = 200
           const answer = () => new Response(next === 204 ? null : "x", { status: next })
-          const world = await newWorld(answer, { rules }, { limit: limitNano / NANO })
+          const setup = await newSetup(answer, { rules }, { limit: limitNano / NANO })
           let spent = 0
           for (const { rule, status } of steps) {
             next = status
             const fits = spent + prices[rule] <= limitNano
-            const answered = await world.as.get(`/passthrough/search/${rule}`)
+            const answered = await setup.as.get(`/passthrough/search/${rule}`)
             await answered.text()
             expect(answered.status).toBe(fits ? status : 402)
             if (fits && status < 400) spent += prices[rule]
-            expect(await spentNano(world)).toBe(spent)
+            expect(await spentNano(setup)).toBe(spent)
           }
-          expect(await openHolds(world.workspace)).toEqual([])
+          expect(await openHolds(setup.workspace)).toEqual([])
         },
       ),
       { numRuns: runs(1) },
     )
   })
 
-  test("of ten at once, only those that fit the limit are sent", async () => {
-    const world = await newWorld(undefined, {}, { limit: 0.012 })
-    const answers = await Promise.all(Array.from({ length: 10 }, () => world.as.get("/passthrough/search/v1/search")))
+  test("sent ten times at once succeeds only within the limit", async () => {
+    const setup = await newSetup(undefined, {}, { limit: 0.012 })
+    const answers = await Promise.all(Array.from({ length: 10 }, () => setup.as.get("/passthrough/search/v1/search")))
     await Promise.all(answers.map((answer) => answer.text()))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(2)
-    expect(await spentNano(world)).toBe(0.01 * NANO)
+    expect(await spentNano(setup)).toBe(0.01 * NANO)
   })
 })
 
-describe("who may call a service", () => {
-  test("are all keys of its workspace, or those that are named, and no key of another workspace", async () => {
-    const { workspace, as } = await newWorld()
+describe("access to a service", () => {
+  test("is limited to keys of its workspace, and to allowed_api_key_hashes if set", async () => {
+    const { workspace, as } = await newSetup()
     const other = await newKey(workspace)
     const change = { allowed_api_key_hashes: [other.hash] }
     await (await as.get("/passthrough/search/free")).text()
@@ -290,8 +293,8 @@ describe("who may call a service", () => {
   test.each([
     [{ allowed_providers: ["openai"] }, "allowed_providers"],
     [{ enforce_zdr: true }, "enforce_zdr_other"],
-  ])("are not keys with the guardrail %j", async (rules, field) => {
-    const { workspace, as, hash, receiver } = await newWorld()
+  ])("is denied to keys with the guardrail %j", async (rules, field) => {
+    const { workspace, as, hash, receiver } = await newSetup()
     await guard(workspace, hash, rules)
     const error = await errorOf(403, as.get("/passthrough/search/free"))
     expect(error.metadata?.["patterns"]).toEqual([field])
@@ -303,8 +306,8 @@ describe("content filters of guardrails", () => {
   const block = { content_filters: [{ action: "block", pattern: "forbidden" }] }
   const redact = { content_filters: [{ action: "redact", pattern: "private-\\d+", label: "[gone]" }] }
 
-  test("block a query and a body that hold what they forbid, and nothing is sent", async () => {
-    const { workspace, as, hash, receiver } = await newWorld()
+  test("block a matching query or body without a request to the service", async () => {
+    const { workspace, as, hash, receiver } = await newSetup()
     await guard(workspace, hash, block)
     await errorOf(403, as.get("/passthrough/search/v1/search?q=the%20forbidden%20word"))
     await errorOf(403, as.post("/passthrough/search/v1/jobs/1", { deep: [{ text: "a forbidden one" }] }))
@@ -313,8 +316,8 @@ describe("content filters of guardrails", () => {
     expect((await as.post("/passthrough/search/v1/jobs/1", { text: "fine" })).status).toBe(200)
   })
 
-  test("refuse a body that they cannot read", async () => {
-    const { workspace, as, hash, receiver } = await newWorld()
+  test("reject a body that they cannot read", async () => {
+    const { workspace, as, hash, receiver } = await newSetup()
     await guard(workspace, hash, block)
     const error = await errorOf(
       403,
@@ -324,8 +327,8 @@ describe("content filters of guardrails", () => {
     expect(receiver.got).toEqual([])
   })
 
-  test("redact what is sent and what is answered", async () => {
-    const { workspace, as, hash, receiver } = await newWorld(() => Response.json({ found: ["private-22", 3] }))
+  test("redact the request and the response", async () => {
+    const { workspace, as, hash, receiver } = await newSetup(() => Response.json({ found: ["private-22", 3] }))
     await guard(workspace, hash, redact)
     const answer = await as.post("/passthrough/search/v1/jobs/1?q=private-1", { text: "see private-7" })
     expect(await answer.text()).not.toContain("private-22")

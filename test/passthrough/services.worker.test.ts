@@ -19,7 +19,7 @@ const input = {
 }
 
 describe("passthrough services", () => {
-  test("are made, listed, changed and deleted, and never say their secrets", async () => {
+  test("are created, listed, changed and deleted, and never return their secrets", async () => {
     const { manage, workspaceId } = await newWorkspace()
     const { data: made } = await expectJson<Service>(201, manage.post("/passthrough-services", input))
     expect(made).toMatchObject({
@@ -58,14 +58,14 @@ describe("passthrough services", () => {
     ["a key of nobody", { allowed_api_key_hashes: ["a".repeat(64)] }, "allowed_api_key_hashes"],
     ["a masked secret", { headers: { Authorization: "cana...cdef" } }, "headers"],
     ["a field that is not known", { secret: "x" }, "secret"],
-  ])("are refused with %s", async (_, more, named) => {
+  ])("are rejected with %s", async (_, more, named) => {
     const { manage } = await newWorkspace()
     const { error } = await expectJson<Failure>(400, manage.post("/passthrough-services", { ...input, ...more }))
     expect(error.message).toContain(named)
     expect(error.message).not.toContain(SECRET)
   })
 
-  test("do not take their secrets to another host", async () => {
+  test("do not send their secrets to another host", async () => {
     const { manage } = await newWorkspace()
     await expectJson(201, manage.post("/passthrough-services", input))
     const path = "/passthrough-services/search"
@@ -77,7 +77,7 @@ describe("passthrough services", () => {
     await expectJson(200, manage.patch(path, { ...moved, headers: null, query: {} }))
   })
 
-  test("of MCP do not take their headers to another host either", async () => {
+  test("and MCP servers do not send headers to another host", async () => {
     const { manage } = await newWorkspace()
     const server = { slug: "s", name: "S", url: "https://mcp.example.com/", headers: { "X-Token": SECRET } }
     await expectJson(201, manage.post("/mcp-servers", server))
@@ -89,7 +89,7 @@ describe("passthrough services", () => {
     await expectJson(200, manage.patch("/mcp-servers/s", { ...moved, headers: null }))
   })
 
-  test("are for management keys", async () => {
+  test("are managed only by management keys", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace)
     await expectJson(403, as.get("/passthrough-services"))

@@ -33,7 +33,7 @@ function model(id: string, price: number, more: Partial<Candidate> = {}): Candid
   }
 }
 
-/** a/m0 to a/m10, from cheap to dear: percentiles 0, 10, … 100. */
+/** a/m0 to a/m10 by ascending price: percentiles 0, 10, … 100. */
 const eleven = Array.from({ length: 11 }, (_, index) => model(`a/m${index}`, (index + 1) / 1e6))
 const ids = (...numbers: number[]) => numbers.map((number) => `a/m${number}`)
 const choose = (wishes: Wishes = {}, facts: Partial<Facts> = {}, candidates = eleven) =>
@@ -50,7 +50,7 @@ describe("the models of a tier", () => {
     expect(choose({ cost_tier })).toEqual(expected)
   })
 
-  test("are the nearest where the band is empty", () => {
+  test("are the nearest ones when the band is empty", () => {
     const two = [model("a/cheap", 1), model("a/dear", 9)]
     const first = (cost_tier: Wishes["cost_tier"]) => choose({ cost_tier }, {}, two)
     expect(["low", "medium", "high", "xhigh", "max"].map((tier) => first(tier as "low"))).toEqual([
@@ -63,7 +63,7 @@ describe("the models of a tier", () => {
     expect(choose({ cost_tier: "max" }, {}, [model("a/only", 1)])).toEqual(["a/only"])
   })
 
-  test("come newest first, then cheapest, then by name", () => {
+  test("are sorted by newest, cheapest and name", () => {
     const models = [
       model("a/z", 1),
       model("a/y", 1),
@@ -73,7 +73,7 @@ describe("the models of a tier", () => {
     expect(choose({ cost_tier: "low" }, {}, models)).toEqual(["a/new", "a/y", "a/z"])
   })
 
-  test("win over the older setting", () => {
+  test("override the tradeoff setting", () => {
     expect(choose({ cost_tier: "max", cost_quality_tradeoff: 10 })).toEqual(ids(8, 9, 10))
   })
 })
@@ -83,11 +83,11 @@ test.each([
   [9, ids(0, 1)],
   [5, ids(0, 1, 2, 3, 4, 5)],
   [0, ids(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)],
-])("a tradeoff of %i is a ceiling", (cost_quality_tradeoff, expected) => {
+])("a tradeoff of %i limits the models to a price ceiling", (cost_quality_tradeoff, expected) => {
   expect(choose({ cost_quality_tradeoff })).toEqual(expected)
 })
 
-describe("without a tier", () => {
+describe("the tier without cost_tier", () => {
   test.each<[string, Partial<Facts>, string]>([
     ["a short question is cheap", {}, "low"],
     ["a long one less", { promptTokens: 3_000 }, "medium"],
@@ -113,12 +113,12 @@ describe("without a tier", () => {
     ["def add(a, b):\n  return a + b", true],
     ["const a = 1", true],
     ["SELECT name FROM users", true],
-  ])("%j is code: %s", (text, expected) => {
+  ])("detects code in %j: %s", (text, expected) => {
     expect(looksLikeCode(text)).toBe(expected)
   })
 })
 
-describe("only models that can serve are chosen", () => {
+describe("model requirements", () => {
   test.each<[string, Partial<Facts>, Partial<Candidate>]>([
     ["a prompt longer than its context", { promptTokens: 1_000 }, { contextLength: 1_000 }],
     ["a picture it does not see", { needsImages: true }, { inputModalities: ["text"] }],
@@ -126,17 +126,17 @@ describe("only models that can serve are chosen", () => {
     ["a schema it does not keep", { needsStructured: true }, { supportedParameters: ["tools"] }],
     ["a price that is none", {}, { promptPrice: "free" }],
     ["a price below nothing", {}, { promptPrice: "-1" }],
-  ])("not with %s", (_, facts, fields) => {
+  ])("exclude a model with %s", (_, facts, fields) => {
     expect(choose({}, facts, [model("a/unfit", 1, fields)])).toEqual([])
     expect(choose({}, facts, [model("a/unfit", 1, fields), model("a/fit", 9)])).toEqual(["a/fit"])
   })
 
-  test("one of unknown context is", () => {
+  test("include a model of unknown context length", () => {
     expect(choose({}, { promptTokens: 1e6 }, [model("a/m", 1, { contextLength: 0 })])).toEqual(["a/m"])
   })
 })
 
-describe("lists", () => {
+describe("allowed and excluded models", () => {
   const models = ["a/x", "a/y:free", "b/x", "b/y:free"].map((id) => model(id, 1))
   test.each<[Wishes, string[]]>([
     [{ allowed_models: ["a/*"] }, ["a/x", "a/y:free"]],
@@ -154,12 +154,12 @@ describe("lists", () => {
 })
 
 describe("a pinned model", () => {
-  test("is the one that spoke last, in whatever band", () => {
+  test("is the model of the last response, in any band", () => {
     expect(choose({ pin_model: true, cost_tier: "low" }, { lastAssistantModel: "a/m9" })).toEqual(ids(9, 0, 1))
     expect(choose({ pin_model: true, cost_tier: "low" }, { lastAssistantModel: "a/m1" })).toEqual(ids(1, 0))
   })
 
-  test("is not one that may not be used, is not there, or was not wished for", () => {
+  test("is ignored if it is excluded, unknown or pin_model is off", () => {
     const low = { cost_tier: "low" } as const
     const facts = { lastAssistantModel: "a/m9" }
     expect(choose({ ...low, pin_model: true, excluded_models: ["a/m9"] }, facts)).toEqual(ids(0, 1))
@@ -204,7 +204,7 @@ describe("a pattern", () => {
     expect(matcher([pattern])(name)).toBe(expected)
   })
 
-  test("means what the same regular expression means", () => {
+  test("matches like the equivalent regular expression", () => {
     const small = fc.string({ unit: fc.constantFrom("a", "b", "/"), maxLength: 12 })
     const pattern = fc.string({ unit: fc.constantFrom("a", "b", "/", "*"), maxLength: 8 })
     fc.assert(
@@ -216,7 +216,7 @@ describe("a pattern", () => {
     )
   })
 
-  test("comes to an end, however it is made", () => {
+  test("matches in bounded time for any patterns", () => {
     const matches = matcher(Array.from({ length: 64 }, () => "*a".repeat(500) + "b"))
     for (let count = 0; count < 400; count++) expect(matches("a".repeat(256))).toBe(false)
   })

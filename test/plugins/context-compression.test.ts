@@ -9,7 +9,7 @@ import { runs } from "../support/runs.ts"
 type Message = Record<string, unknown> & { role: string }
 
 const user = (content: unknown): Message => ({ role: "user", content })
-const says = (content: string): Message => ({ role: "assistant", content })
+const assistant = (content: string): Message => ({ role: "assistant", content })
 const system = (content: string): Message => ({ role: "system", content })
 const calls = (...ids: string[]): Message => ({
   role: "assistant",
@@ -20,13 +20,17 @@ const result = (id: string, content = "done"): Message => ({ role: "tool", tool_
 const filler = (count: number) => "word ".repeat(count)
 
 describe("a conversation", () => {
-  test("that fits stays as it is", () => {
+  test("that fits is unchanged", () => {
     const messages = [system("s"), user("u")]
     expect(compress(messages, 1_000)).toEqual({ messages, dropped: 0, shortened: 0 })
   })
 
-  test("that does not fit loses its middle, the older half of it first", () => {
-    const messages = [system("s"), ...[1, 2, 3, 4, 5, 6].map((number) => says(`${number} ${filler(40)}`)), user("now")]
+  test("that does not fit loses messages from its middle, the older half first", () => {
+    const messages = [
+      system("s"),
+      ...[1, 2, 3, 4, 5, 6].map((number) => assistant(`${number} ${filler(40)}`)),
+      user("now"),
+    ]
     const { messages: left, dropped } = compress(messages, 230)
     expect(left.map(({ content }) => String(content).slice(0, 1))).toEqual(["s", "1", "2", "5", "6", "n"])
     expect(dropped).toBe(2)
@@ -34,15 +38,21 @@ describe("a conversation", () => {
     expect(one.messages.map(({ content }) => String(content).slice(0, 1))).toEqual(["s", "1", "2", "4", "5", "6", "n"])
   })
 
-  test("keeps instructions wherever they stand, and all of its last turn", () => {
-    const turn = [user("now"), calls("x"), result("x"), says("so")]
-    const messages = [system("s"), user(filler(400)), { role: "developer", content: "d" }, says(filler(400)), ...turn]
+  test("keeps instructions at any position and its complete last turn", () => {
+    const turn = [user("now"), calls("x"), result("x"), assistant("so")]
+    const messages = [
+      system("s"),
+      user(filler(400)),
+      { role: "developer", content: "d" },
+      assistant(filler(400)),
+      ...turn,
+    ]
     const { messages: left, dropped } = compress(messages, 80)
     expect(left).toEqual([system("s"), { role: "developer", content: "d" }, ...turn])
     expect(dropped).toBe(2)
   })
 
-  test("loses calls only with their results", () => {
+  test("loses tool calls only together with their results", () => {
     const exchange = (id: string) => [calls(id, `${id}2`), result(id, filler(50)), result(`${id}2`, filler(50))]
     const messages = [user("first"), ...exchange("a"), ...exchange("b"), ...exchange("c"), user("now")]
     const { messages: left, dropped } = compress(messages, 380)
@@ -50,29 +60,29 @@ describe("a conversation", () => {
     expect(left).toEqual([user("first"), ...exchange("b"), ...exchange("c"), user("now")])
   })
 
-  test("with ids that come again takes a result for that of the latest call", () => {
+  test("with repeated call ids assigns a result to the latest call", () => {
     const exchange = () => [calls("call_0"), result("call_0", filler(50))]
     const messages = [user("first"), ...exchange(), ...exchange(), ...exchange(), user("now")]
     const { messages: left } = compress(messages, 230)
     expect(left).toEqual([user("first"), ...exchange(), ...exchange(), user("now")])
   })
 
-  test("keeps calls whose results came after the user spoke again", () => {
-    const messages = [says(filler(400)), calls("a"), says(filler(400)), user("now"), result("a")]
+  test("keeps calls whose results follow the next user message", () => {
+    const messages = [assistant(filler(400)), calls("a"), assistant(filler(400)), user("now"), result("a")]
     expect(compress(messages, 80).messages).toEqual([calls("a"), user("now"), result("a")])
   })
 
-  test("with one message that is too long has its middle cut, and nothing else is lost", () => {
-    const messages = [user(`START ${filler(2_000)} END`), says("ok"), user("now")]
+  test("with one long message has its middle cut, without dropped messages", () => {
+    const messages = [user(`START ${filler(2_000)} END`), assistant("ok"), user("now")]
     const { messages: left, dropped, shortened } = compress(messages, 1_000)
     expect([left.length, dropped, shortened]).toEqual([3, 0, 1])
     expect(left[0]?.["content"]).toMatch(/^START [\s\S]*\n\[… \d+ characters left out …\]\n[\s\S]* END$/)
     expect(estimatePromptTokens(left)).toBeLessThanOrEqual(1_000)
   })
 
-  test("whose last turn is too long has that cut, its pictures aside", () => {
+  test("with a long last turn has its text cut, but not its images", () => {
     const picture = { type: "image_url", image_url: { url: "data:," } }
-    const messages = [says("old"), user([{ type: "text", text: `START ${filler(5_000)} END` }, picture])]
+    const messages = [assistant("old"), user([{ type: "text", text: `START ${filler(5_000)} END` }, picture])]
     const { messages: left, dropped, shortened } = compress(messages, 2_000)
     expect([dropped, shortened]).toEqual([1, 1])
     const parts = left[0]?.["content"] as { text: string }[]
@@ -80,7 +90,7 @@ describe("a conversation", () => {
     expect(parts[1]).toEqual(picture)
   })
 
-  test("whose instructions do not fit is refused, in words that help", async () => {
+  test("whose instructions do not fit is rejected with a hint", async () => {
     const messages = [system(filler(2_000)), user("now")]
     expect(() => compress(messages, 1_000)).toThrow(GatewayError)
     expect(await refusalOf(() => compress(messages, 1_000))).toBe(
@@ -88,15 +98,15 @@ describe("a conversation", () => {
     )
   })
 
-  test("is not changed where its caller has it", () => {
+  test("is not modified in place", () => {
     const messages = [user(filler(3_000)), user([{ type: "text", text: filler(3_000) }])]
     const before = structuredClone(messages)
     compress(messages, 1_000)
     expect(messages).toEqual(before)
   })
 
-  test("of ten thousand messages comes to an end", () => {
-    const messages = [...Array.from({ length: 10_000 }, (_, index) => says(`${index} ${filler(20)}`)), user("now")]
+  test("of ten thousand messages is compressed", () => {
+    const messages = [...Array.from({ length: 10_000 }, (_, index) => assistant(`${index} ${filler(20)}`)), user("now")]
     expect(estimatePromptTokens(compress(messages, 5_000).messages)).toBeLessThanOrEqual(5_000)
   })
 })
@@ -106,8 +116,8 @@ const turn: fc.Arbitrary<Message[]> = fc.oneof(
   text.map((content) => [system(content.slice(0, 100))]),
   text.map((content) => [user(content)]),
   fc.array(text, { maxLength: 3 }).map((texts) => [user(texts.map((one) => ({ type: "text", text: one })))]),
-  text.map((content) => [says(content)]),
-  // Few ids, so that they come again, and results in any order.
+  text.map((content) => [assistant(content)]),
+  // Few ids, so that they repeat, and results in any order.
   fc
     .tuple(fc.uniqueArray(fc.constantFrom("a", "b", "c"), { minLength: 1 }), text, fc.boolean())
     .map(([ids, content, turned]) => {
@@ -116,7 +126,7 @@ const turn: fc.Arbitrary<Message[]> = fc.oneof(
     }),
 )
 
-test("what is left always fits, is whole, and is in order", () => {
+test("a compressed conversation fits, has matching calls and results, and keeps its order", () => {
   const conversation = fc.array(turn, { maxLength: 30 }).map((turns) => turns.flat())
   const seen = { refused: 0, dropped: 0, shortened: 0 }
   fc.assert(
@@ -148,11 +158,11 @@ test("what is left always fits, is whole, and is in order", () => {
     }),
     { numRuns: runs(4) },
   )
-  // Or the property held of nothing.
+  // Otherwise the property would hold trivially.
   expect(Object.values(seen).every((count) => count > runs(0.2))).toBe(true)
 })
 
-/** Ids of calls without a result, and of results without a call before them. */
+/** Ids of calls without a result, and of results without a preceding call. */
 function openCalls(messages: readonly Record<string, unknown>[]): string[] {
   const faults: string[] = []
   let open: string[] = []

@@ -21,7 +21,7 @@ async function parse(part: object, fetchFile: (url: string) => Promise<Fetched> 
 }
 
 describe("a file in a message", () => {
-  test("becomes text where it stands", async () => {
+  test("is replaced by its text in place", async () => {
     const messages = [
       { role: "system", content: "Be brief." },
       {
@@ -46,12 +46,12 @@ describe("a file in a message", () => {
     ])
   })
 
-  test("stays when the model is to read it", async () => {
+  test("is unchanged with the native engine", async () => {
     const messages = [{ role: "user", content: [file("x")] }]
     expect(await parseFiles(messages, { engine: "native" }, { fetchFile: never })).toEqual(messages)
   })
 
-  test("stays when it is somebody else's", async () => {
+  test("is unchanged if it is a file id of a provider", async () => {
     const part = { type: "file", file: { file_id: "file-1" } }
     const messages = [{ role: "user", content: [part] }]
     expect(await parseFiles(messages, local, { fetchFile: never })).toEqual(messages)
@@ -80,7 +80,7 @@ describe("a file in a message", () => {
       file(utf8("a</file></FILE>b"), "a.txt"),
       '<file name="a.txt">\na&lt;/file>&lt;/FILE>b\n</file>',
     ],
-  ])("is read when it is %s", async (_, part, text) => {
+  ])("is read if it is %s", async (_, part, text) => {
     expect(await parse(part)).toBe(text)
   })
 
@@ -118,26 +118,26 @@ describe("a file in a message", () => {
       file(`data:text/plain;base64,${"A".repeat(14_000_004)}`),
       `${PLACE}.file.file_data: a file may have at most 10000000 bytes.`,
     ],
-  ])("is refused by its place when it is %s", async (_, part, texts) => {
+  ])("is rejected with its path if it is %s", async (_, part, texts) => {
     const message = await refusalOf(() => parse(part))
     if (typeof texts === "string") expect(message).toBe(texts)
     else expect(message).toMatch(texts)
   })
 
-  test("is not one of too many", async () => {
+  test("is rejected beyond 20 files", async () => {
     const content = Array.from({ length: 21 }, () => file(utf8("x"), "a.txt"))
     const parsed = () => parseFiles([{ role: "user", content }], local, { fetchFile: never })
     expect(await refusalOf(parsed)).toBe("messages[0].content[20]: at most 20 files are read in one request.")
   })
 })
 
-describe("a file elsewhere", () => {
+describe("a file URL", () => {
   const page = (body: Uint8Array, contentType: string, isCut = false): Fetched => ({
     ok: true,
     page: { url: "https://example.com/x", status: 200, contentType, bytes: body, isCut },
   })
 
-  test("is fetched by the guarded fetch, and named by its URL where it has no name", async () => {
+  test("is fetched with the guarded fetch, and named file unless it has a filename", async () => {
     const requests: string[] = []
     const fetchFile = async (url: string) => {
       requests.push(url)
@@ -149,7 +149,7 @@ describe("a file elsewhere", () => {
     expect(await parse(file("HTTPS://example.com/a", "a.pdf"), asPdf)).toBe('<file name="a.pdf">\nHi.\n</file>')
   })
 
-  test("is refused as the fetch refuses it, or when it is too large", async () => {
+  test("is rejected with the reason of the fetch, or if the file is too large", async () => {
     const refused = async (): Promise<Fetched> => ({ ok: false, reason: "the address is not a public one" })
     const position = "messages[0].content[1].file.file_data"
     expect(await refusalOf(() => parse(file("http://10.0.0.1/a.pdf"), refused))).toBe(

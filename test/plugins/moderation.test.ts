@@ -15,8 +15,8 @@ async function judge(answer: Answer, input: Input = { texts: ["hello"] }) {
   return { sent, verdict: await moderate({ texts: [], images: [], ...input }, settings, { fetch, signal }) }
 }
 
-describe("an input", () => {
-  test("is judged by the model that is set, its texts in one call", async () => {
+describe("moderation of a request", () => {
+  test("uses the configured model, with all texts in one call", async () => {
     const { sent, verdict: given } = await judge(verdict(false, false), { texts: ["one", "two", " "] })
     expect(given).toEqual({ flagged: false, categories: [] })
     expect(sent).toMatchObject([
@@ -30,14 +30,14 @@ describe("an input", () => {
     ])
   })
 
-  test("is flagged when any part of it is, with the names of what it was flagged for", async () => {
+  test("flags it if any part is flagged, with the categories", async () => {
     expect((await judge(verdict(false, true), { texts: ["one", "two"] })).verdict).toEqual({
       flagged: true,
       categories: ["violence"],
     })
   })
 
-  test("has its images judged one by one", async () => {
+  test("checks images one by one", async () => {
     const images = ["https://a.example/1.png", "data:image/png;base64,AA"]
     const { sent, verdict: given } = await judge(({ body }) => verdict(body.includes("data:")), { images })
     expect(given.flagged).toBe(true)
@@ -46,14 +46,14 @@ describe("an input", () => {
     )
   })
 
-  test("of nothing is not sent", async () => {
+  test("of empty texts sends no request", async () => {
     expect(await judge(verdict(true), { texts: ["", "\n"] })).toEqual({
       sent: [],
       verdict: { flagged: false, categories: [] },
     })
   })
 
-  test("of too many images is refused", async () => {
+  test("of too many images is rejected", async () => {
     const images = Array(21).fill("data:,") as string[]
     expect(await refusalOf(() => judge(verdict(false), { images }))).toBe(
       "messages: at most 20 images are moderated in one request.",
@@ -61,7 +61,7 @@ describe("an input", () => {
   })
 })
 
-describe("what nobody could judge is not let through:", () => {
+describe("a failed moderation rejects the request", () => {
   test.each([
     ["a refusal", new Response(SECRET, { status: 401 })],
     ["a failure", new Response("oops", { status: 500 })],
@@ -120,14 +120,14 @@ describe("the moderation model of a deployment", () => {
     expect(settings && [settings.baseUrl, settings.apiKey, settings.model]).toEqual(expected)
   })
 
-  test("is refused at what is no URL", async () => {
+  test("is rejected for an invalid URL", async () => {
     expect(await refusalOf(() => configured({ MODERATION_BASE_URL: "moderation" }))).toMatch(
       /^MODERATION_BASE_URL: must be an http/,
     )
   })
 })
 
-test("what a caller says is all but the assistant's own words", () => {
+test("the moderation input has all messages but the assistant's", () => {
   const messages = [
     { role: "system", content: "s" },
     { role: "user", content: [{ type: "text", text: "u" }, { type: "image_url", image_url: { url: "data:," } }, null] },

@@ -8,7 +8,7 @@ type Given = { id: string; enabled?: boolean; [key: string]: unknown }
 const read = (plugins: Given[], settings = all) => readPlugins(plugins, settings)
 
 describe("the plugins of a request", () => {
-  test("are none when none are named", () => {
+  test("are empty without plugins", () => {
     for (const plugins of [undefined, null, []]) {
       expect(Object.values(readPlugins(plugins, all)).filter((value) => value !== undefined)).toEqual([])
     }
@@ -39,7 +39,7 @@ describe("the plugins of a request", () => {
     })
   })
 
-  test("are read by their defaults", () => {
+  test("have defaults", () => {
     expect(read([{ id: "file-parser" }, { id: "web", engine: "native", user_location: null }])).toMatchObject({
       fileParser: { engine: undefined },
       web: { config: { engine: "exa", maxResults: 5 }, searchPrompt: undefined },
@@ -47,7 +47,7 @@ describe("the plugins of a request", () => {
     expect(read([{ id: "file-parser", pdf: { engine: "native" } }]).fileParser).toEqual({ engine: "native" })
   })
 
-  test("that are switched off are passed over, known here or not", () => {
+  test("that are disabled are ignored, known or not", () => {
     const off = [{ id: "fusion" }, { id: "web", engine: "nonsense" }, { id: "response-healing" }]
     const plugins = read(
       off.map((plugin) => ({ ...plugin, enabled: false })),
@@ -104,18 +104,18 @@ describe("the plugins of a request", () => {
       [{ id: "web-fetch", max_content_tokens: 0 }],
       "plugins[0].max_content_tokens: must be an integer from 1 to 200000.",
     ],
-  ])("case %#: are refused by their place", async (plugins, content) => {
+  ])("case %#: are rejected with their path", async (plugins, content) => {
     const message = await refusalOf(() => read(plugins))
     if (typeof content === "string") expect(message).toBe(content)
     else expect(message).toMatch(content)
   })
 
-  test("at the limits of patterns are taken", () => {
+  test("accept patterns at the limits", () => {
     const patterns = Array(64).fill("a".repeat(1_024)) as string[]
     expect(read([{ id: "auto-router", allowed_models: patterns }]).autoRouter?.allowed_models).toHaveLength(64)
   })
 
-  test("that need what is not configured say what to set", async () => {
+  test("without their configuration are rejected with the variables to set", async () => {
     const bare = { search: undefined, moderation: undefined }
     expect(await refusalOf(() => read([{ id: "web" }], bare))).toMatch(
       /^plugins\[0\]\.id: web needs a search engine, and none is configured here: set EXA_API_KEY, .* or SEARXNG_BASE_URL\.$/,

@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest"
 import { heal } from "../../src/plugins/response-healing.ts"
 import { runs } from "../support/runs.ts"
 
-describe("text that is JSON stays as it is", () => {
+describe("valid JSON is unchanged", () => {
   test.each(['{"a": 1}', " [1, 2]\n", '"text"', "3", "null", "true"])("%s", (text) => {
     expect(heal(text)).toBe(text)
   })
 })
 
-describe("text that was to be JSON becomes it", () => {
+describe("text with JSON becomes valid JSON", () => {
   const A = { a: 1 }
   test.each<[string, string, unknown]>([
     ["a fenced block", '```json\n{"a": 1}\n```', A],
@@ -39,7 +39,7 @@ describe("text that was to be JSON becomes it", () => {
   })
 })
 
-describe("text that was never JSON is left alone", () => {
+describe("text without JSON is unchanged", () => {
   test.each([
     "hello",
     "",
@@ -58,7 +58,7 @@ describe("text that was never JSON is left alone", () => {
   })
 })
 
-test("any object or array is found again in prose and in fences", () => {
+test("any object or array is extracted from prose and from fences", () => {
   const word = fc.stringMatching(/^[a-zA-Z ,.]{0,30}$/)
   const value = fc.oneof(
     fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }),
@@ -75,7 +75,7 @@ test("any object or array is found again in prose and in fences", () => {
   )
 })
 
-test("an answer is JSON or null, whatever the text, and soon", () => {
+test("the result is valid JSON or null for any text", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom("{", "}", "[", "]", '"', "'", ":", ",", "`", "\\", " ", "\n", "a", "1") }),

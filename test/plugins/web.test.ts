@@ -10,7 +10,7 @@ const results = [
 ]
 const user = (content: unknown) => ({ role: "user", content })
 
-describe("what is searched for", () => {
+describe("the search query", () => {
   test.each<[string, Record<string, unknown>[], string | undefined]>([
     ["the last words of the user", [user("one"), { role: "assistant", content: "two" }, user("three")], "three"],
     [
@@ -26,7 +26,7 @@ describe("what is searched for", () => {
     expect(searchQuery(messages)).toBe(query)
   })
 
-  test("is cut, and no character in two", () => {
+  test("is cut without splitting a character", () => {
     expect(searchQuery([user("word ".repeat(1_000))])?.length).toBeLessThanOrEqual(400)
     for (const start of ["", "x"]) {
       const query = searchQuery([user(start + "😀".repeat(400))])
@@ -36,8 +36,8 @@ describe("what is searched for", () => {
   })
 })
 
-describe("results", () => {
-  test("stand before the words they answer", () => {
+describe("search results", () => {
+  test("are inserted before the last user message", () => {
     const messages = [
       user("one"),
       { role: "assistant", content: "two" },
@@ -53,12 +53,12 @@ describe("results", () => {
     )
   })
 
-  test("stand under the caller's own words, when it has some", () => {
+  test("follow the request's search_prompt if it has one", () => {
     const [inserted] = withResults([user("one")], [], { searchPrompt: "Look:", nowMs: NOW })
     expect(inserted).toEqual({ role: "system", content: "Look:\n\nNothing was found." })
   })
 
-  test("are told of as annotations", () => {
+  test("are returned as annotations", () => {
     expect(toAnnotations(toCitations(results))).toEqual(
       results.map(({ title, url, snippet }) => ({
         type: "url_citation",

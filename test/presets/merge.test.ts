@@ -40,8 +40,8 @@ const TEXTS = [
   ["messages", toMessages],
 ] as const
 
-describe.each(TEXTS)("a preset in the words of %s", (_, fieldsOf) => {
-  test("never takes a word from a request, and is heard where it is silent", () => {
+describe.each(TEXTS)("a preset in the format of %s", (_, fieldsOf) => {
+  test("never overrides a field of a request, and adds missing ones", () => {
     fc.assert(
       fc.property(
         configs,
@@ -52,7 +52,7 @@ describe.each(TEXTS)("a preset in the words of %s", (_, fieldsOf) => {
           const content = fieldsOf(preset)
           const merged = merge(request, content)
           for (const [field, value] of Object.entries(request)) {
-            // What holds several things to say may be added to.
+            // Compound fields may be extended.
             const isCompound = field === "text" || field === "output_config"
             if (value != null) expect(merged[field]).toEqual(isCompound ? expect.objectContaining(value) : value)
           }
@@ -64,7 +64,7 @@ describe.each(TEXTS)("a preset in the words of %s", (_, fieldsOf) => {
   })
 })
 
-test("a request that says a thing in another way has said it", () => {
+test("a request with an equivalent field is not overridden", () => {
   expect(merge({ max_completion_tokens: 5 }, { max_tokens: 9 })).toEqual({ max_completion_tokens: 5 })
   expect(merge({ reasoning_effort: "low" }, { reasoning: { effort: "high" } })).toEqual({ reasoning_effort: "low" })
   expect(merge({ models: ["a/b"] }, { model: "c/d", models: ["e/f"] })).toEqual({ models: ["a/b"] })
@@ -89,7 +89,7 @@ const CONTENTS = [
   ["messages", (body: unknown) => messagesContent(MessagesPreset.parse(body))],
 ] as const
 
-test.each(CONTENTS)("a body of %s never makes a preset keep what is not its own", (_, contentOf) => {
+test.each(CONTENTS)("a body of %s stores only fields of a preset", (_, contentOf) => {
   const KNOWN = /^(instructions|system|text|thinking|output_config|max_\w+|stop_sequences|reasoning_effort)$/
   const unknown = fc
     .dictionary(
@@ -104,7 +104,7 @@ test.each(CONTENTS)("a body of %s never makes a preset keep what is not its own"
   )
 })
 
-test("a request without a preset is looked at and left alone", () => {
+test("a request without a preset is unchanged", () => {
   for (const request of [{ model: "a/b" }, { model: "a/b:free", models: ["c/d"], preset: null }, {}]) {
     expect(presetOf(request)).toBeUndefined()
   }

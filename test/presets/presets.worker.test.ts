@@ -9,7 +9,7 @@ type Failure = { error: { code: number; message: string } }
 type Json = Record<string, unknown>
 const One = z.strictObject({ data: DesignatedPreset.extend({ designated_version: PresetVersion.strict() }).strict() })
 
-/** A preset of this workspace, made on one of the three surfaces. */
+/** A preset of this workspace, created on one of the three endpoints. */
 async function put({ manage }: Pick<Workspace, "manage">, slug: string, body: Json, endpoint = "chat/completions") {
   return One.parse(await expectJson<unknown>(200, manage.post(`/presets/${slug}/${endpoint}`, body))).data
 }
@@ -20,8 +20,8 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A provider that answers on whichever wire it is asked; what it was asked comes back. */
-function play(): Asked[] {
+/** A provider that responds in the format of the request; returns the requests. */
+function recordCalls(): Asked[] {
   const mock = mockProvider(({ url, body }) => {
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
     if (url.endsWith("/messages")) {
@@ -38,7 +38,7 @@ function play(): Asked[] {
 }
 
 describe("a preset", () => {
-  test("is made from a chat request, and keeps what is a preset's to say", async () => {
+  test("is created from a chat request with the fields of a preset", async () => {
     const workspace = await newWorkspace()
     const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }]
     const made = await put(workspace, "careful", {
@@ -74,7 +74,7 @@ describe("a preset", () => {
     })
   })
 
-  test("is made from a responses request, with its instructions", async () => {
+  test("is created from a responses request with its instructions", async () => {
     const { designated_version: version } = await put(
       await newWorkspace(),
       "r",
@@ -85,7 +85,7 @@ describe("a preset", () => {
         text: { format: { type: "json_schema", name: "n", schema: { type: "object" } } },
         tools: [{ type: "function", name: "look", parameters: { type: "object" } }],
         tool_choice: { type: "function", name: "look" },
-        // As the published client sends them with everything.
+        // The published client sends these with every request.
         service_tier: "auto",
         store: false,
         stream: false,
@@ -103,7 +103,7 @@ describe("a preset", () => {
     })
   })
 
-  test("is made from a messages request, with its system", async () => {
+  test("is created from a messages request with its system prompt", async () => {
     const { designated_version: version } = await put(
       await newWorkspace(),
       "m",
@@ -129,7 +129,7 @@ describe("a preset", () => {
     })
   })
 
-  test("has versions, of which one is designated", async () => {
+  test("has versions, one of which is designated", async () => {
     const workspace = await newWorkspace()
     const { manage, as } = workspace
     const first = await put(workspace, "p", { model: "sim/echo", seed: 1 })
@@ -152,14 +152,14 @@ describe("a preset", () => {
     expect(error.message).toContain("designated_version")
   })
 
-  test("gets as many versions as are made at once", async () => {
+  test("gets distinct versions from concurrent requests", async () => {
     const workspace = await newWorkspace()
     const made = await Promise.all(Array.from({ length: 6 }, (_, seed) => put(workspace, "race", { seed })))
     expect(made.map(({ designated_version: { version } }) => version).toSorted()).toEqual([1, 2, 3, 4, 5, 6])
     expect(new Set(made.map(({ id }) => id)).size).toBe(1)
   })
 
-  test("is listed with the others, the most recently updated first", async () => {
+  test("is listed with the others by latest update", async () => {
     vi.useFakeTimers({ toFake: ["Date"] })
     const workspace = await newWorkspace()
     for (const slug of ["a", "b", "a"]) {
@@ -173,7 +173,7 @@ describe("a preset", () => {
     expect(second.data[0]).toMatchObject({ slug: "b" })
   })
 
-  test("belongs to a workspace, and is made by management keys", async () => {
+  test("is accessible only in its workspace, and created only by management keys", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     await put(mine, "own", { model: "sim/echo" })
     for (const path of ["/presets/own", "/presets/own/versions", "/presets/own/versions/1"]) {
@@ -205,7 +205,7 @@ describe("a preset", () => {
     ["responses", { tools: "all" }, "tools"],
     ["responses", { instructions: "x".repeat(200_001) }, "instructions"],
     ["messages", { system: 7 }, "system"],
-  ])("is refused at %s with %j", async (endpoint, body, field) => {
+  ])("is rejected at %s with %j", async (endpoint, body, field) => {
     const { manage } = await newWorkspace()
     const { error } = await expectJson<Failure>(400, manage.post(`/presets/p/${endpoint}`, body))
     expect(error.message).toContain(field)
@@ -213,7 +213,7 @@ describe("a preset", () => {
     await expectJson(404, manage.get("/presets/p"))
   })
 
-  test("that is archived takes no new version", async () => {
+  test("that is archived rejects a new version", async () => {
     const workspace = await newWorkspace()
     await put(workspace, "old", {})
     const change = { status: "archived", description: "Was good." }
@@ -238,14 +238,14 @@ describe("a preset", () => {
 })
 
 const MODEL = "played/m70"
-const SURFACES: [string, string, Json][] = [
+const FORMATS: [string, string, Json][] = [
   ["/chat/completions", MODEL, { messages: [{ role: "user", content: "Hi" }] }],
   ["/responses", MODEL, { input: "Hi" }],
   ["/messages", MODEL, { max_tokens: 40, messages: [{ role: "user", content: "Hi" }] }],
   ["/messages", "acme/opus-1", { max_tokens: 40, messages: [{ role: "user", content: "Hi" }] }],
 ]
 
-describe.each(SURFACES)("a call of %s to %s", (path, model, body) => {
+describe.each(FORMATS)("a call of %s to %s", (path, model, body) => {
   const config = { instructions: "Speak softly.", temperature: 0.3, top_p: 0.7 }
   const instructionsIn = ({ body }: Asked) => JSON.stringify(body["system"] ?? (body["messages"] as Json[])[0])
 
@@ -256,10 +256,10 @@ describe.each(SURFACES)("a call of %s to %s", (path, model, body) => {
     ["a model with it", { model: `${model}@preset/soft` }],
     ["a model beside it", { model, preset: "soft" }],
     ["both ways", { model: "@preset/soft", preset: "soft" }],
-  ])("has the preset that it names by %s", async (_, named) => {
+  ])("applies the preset named by %s", async (_, named) => {
     const workspace = await newWorkspace()
     await put(workspace, "soft", { model, ...config }, "responses")
-    const requests = play()
+    const requests = recordCalls()
     await expectJson(200, workspace.as.post(path, { ...body, ...named, top_p: 0.9 }))
     expect(requests).toHaveLength(1)
     const [call] = requests
@@ -268,7 +268,7 @@ describe.each(SURFACES)("a call of %s to %s", (path, model, body) => {
     expect(call && instructionsIn(call)).toContain("Speak softly.")
   })
 
-  test("keeps its own instructions, behind those of the preset", async () => {
+  test("keeps its instructions after those of the preset", async () => {
     const workspace = await newWorkspace()
     await put(workspace, "soft", { model, ...config }, "responses")
     const scoped: Record<string, Json> = {
@@ -281,16 +281,16 @@ describe.each(SURFACES)("a call of %s to %s", (path, model, body) => {
       "/responses": { instructions: "Rhyme." },
       "/messages": { system: "Rhyme." },
     }
-    const requests = play()
+    const requests = recordCalls()
     await expectJson(200, workspace.as.post(path, { ...body, ...scoped[path], preset: "soft" }))
     expect(JSON.stringify(requests[0]?.body)).toMatch(/Speak softly\..*Rhyme\./)
   })
 
-  test("has the preset's tools and limits, in the words of whoever is asked", async () => {
+  test("has the preset's tools and limits in the upstream format", async () => {
     const workspace = await newWorkspace()
     const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }]
     await put(workspace, "tools", { model, tools, tool_choice: "required", max_tokens: 30, stop: "END" })
-    const requests = play()
+    const requests = recordCalls()
     await expectJson(200, workspace.as.post(path, { ...body, preset: "tools" }))
     const upstream = requests[0]?.body ?? {}
     expect(JSON.stringify(upstream["tools"])).toContain('"look"')
@@ -298,11 +298,11 @@ describe.each(SURFACES)("a call of %s to %s", (path, model, body) => {
       (upstream["tool_choice"] as { type?: string }).type ?? upstream["tool_choice"],
     )
     const limit = upstream["max_completion_tokens"] ?? upstream["max_tokens"]
-    // Of a message the limit is always its own.
+    // A message always has its own limit.
     expect(limit).toBe(path === "/messages" ? 40 : 30)
   })
 
-  test("is refused in words where there is no such preset", async () => {
+  test("is rejected with the reason for an unknown or inactive preset", async () => {
     const workspace = await newWorkspace()
     await put(workspace, "p", { model })
     const refusal = async (status: number, named: Json) =>
@@ -321,7 +321,7 @@ describe.each(SURFACES)("a call of %s to %s", (path, model, body) => {
 })
 
 describe("a preset in calls", () => {
-  test("names a model, candidates or neither, and the call may name its own", async () => {
+  test("has a model, a model list or neither, and the call can override it", async () => {
     const workspace = await newWorkspace()
     await put(workspace, "models", { models: ["sim/none", "sim/echo"], temperature: 1 })
     await put(workspace, "bare", { temperature: 1 })
@@ -335,7 +335,7 @@ describe("a preset in calls", () => {
     await expectJson(200, call({ preset: "bare" }))
   })
 
-  test("may have a tool that its workspace has disabled, and then is refused", async () => {
+  test("with a disabled server tool returns 403", async () => {
     const workspace = await newWorkspace()
     await put(workspace, "clock", { model: "sim/echo", tools: [{ type: "openrouter:datetime" }] })
     const call = () => workspace.as.chat("@preset/clock", "Hi")
@@ -347,10 +347,10 @@ describe("a preset in calls", () => {
     await expectJson(403, call())
   })
 
-  test("is what it was changed to, at once here and within seconds elsewhere", async () => {
+  test("is updated immediately in this isolate, and within seconds in others", async () => {
     vi.useFakeTimers({ toFake: ["Date"] })
     const workspace = await newWorkspace()
-    const requests = play()
+    const requests = recordCalls()
     const temperature = async () => {
       await expectJson(200, workspace.as.chat("@preset/p", "Hi"))
       return requests.at(-1)?.body["temperature"]
@@ -366,7 +366,7 @@ describe("a preset in calls", () => {
     await expectJson(400, workspace.as.chat("@preset/p", "Hi"))
   })
 
-  test("is held for: its instructions are part of what a call can cost", async () => {
+  test("counts with its instructions in the hold", async () => {
     const workspace = await newWorkspace(0.005)
     await put(workspace, "long", { model: "sim/echo", instructions: "x".repeat(10_000) }, "responses")
     await expectJson(200, workspace.as.chat("sim/echo", "Hi", { max_tokens: 16 }))

@@ -23,7 +23,7 @@ const ACCOUNT = {
 const json = JSON.stringify(ACCOUNT)
 const ACCESS = { accessKeyId: "AKIDEXAMPLE0123456789", secretAccessKey: "secret-access-key-0123456789" }
 
-describe("the variables of clouds", () => {
+describe("variables of cloud providers", () => {
   test.each([
     ["JSON", json],
     ["base64", Buffer.from(json).toString("base64")],
@@ -33,7 +33,7 @@ describe("the variables of clouds", () => {
     expect(provider).toMatchObject({ apiKey: written, cloud: { kind: "vertex", location: "europe-west1" } })
   })
 
-  test("an access key configures Amazon Bedrock, and an API key goes before it", () => {
+  test("an access key configures Amazon Bedrock, and an API key takes precedence", () => {
     const access = { AWS_ACCESS_KEY_ID: ACCESS.accessKeyId, AWS_SECRET_ACCESS_KEY: ACCESS.secretAccessKey }
     const region = { AWS_REGION: "us-east-1" }
     const signing = configuredProviders(env({ ...access, ...region })).get("amazon-bedrock")
@@ -43,7 +43,7 @@ describe("the variables of clouds", () => {
     expect(configuredProviders(both).get("amazon-bedrock")?.apiKey).toBe("bedrock-key")
   })
 
-  test("Bedrock's address of the OpenAI format is called in that format", () => {
+  test("Bedrock's OpenAI-compatible URL uses the OpenAI format", () => {
     const url = "https://bedrock-runtime.us-west-2.amazonaws.com/openai/v1"
     const variables = { AWS_BEARER_TOKEN_BEDROCK: "k", AMAZON_BEDROCK_BASE_URL: url }
     expect(configuredProviders(env(variables)).get("amazon-bedrock")).toMatchObject({ format: "openai", baseUrl: url })
@@ -59,7 +59,7 @@ describe("the variables of clouds", () => {
     [{ AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "s" }, /AMAZON_BEDROCK_BASE_URL or AWS_REGION/],
     [{ AWS_BEARER_TOKEN_BEDROCK: "k", AWS_REGION: "evil.example/" }, /^AWS_REGION: must be the name of a region/],
     [{ GOOGLE_APPLICATION_CREDENTIALS_JSON: json, GOOGLE_TOKEN_URL: "nonsense" }, /^GOOGLE_TOKEN_URL: must be/],
-  ])("%j is refused with what to change", (variables, message) => {
+  ])("%j is rejected with a hint", (variables, message) => {
     expect(() => configuredProviders(env(variables))).toThrow(message)
   })
 })
@@ -71,7 +71,7 @@ const vertex = (apiKey: string, fields: Partial<Provider> = {}): Provider => {
 }
 const VERTEX = { kind: "vertex", project: undefined, location: undefined, tokenUrl: "x" } as const
 
-describe("the addresses of clouds", () => {
+describe("cloud provider URLs", () => {
   test.each([
     [undefined, "https://aiplatform.googleapis.com", "global"],
     ["europe-west4", "https://europe-west4-aiplatform.googleapis.com", "europe-west4"],
@@ -81,7 +81,7 @@ describe("the addresses of clouds", () => {
     expect(access).toMatchObject({ origin, parent: `/v1/projects/acme/locations/${location}` })
   })
 
-  test("a credential chooses no host but those of its cloud", () => {
+  test("a credential cannot select a host outside its cloud", () => {
     const text = fc.string({ maxLength: 60 })
     fc.assert(
       fc.property(text, (region) => {
@@ -108,7 +108,7 @@ describe("the addresses of clouds", () => {
     expect(isRegionName("a.b")).toBe(false)
   })
 
-  test("a credential of another region than the operator vouched for is refused", () => {
+  test("a credential of another region than PROVIDER_REGIONS allows is rejected", () => {
     const elsewhere = JSON.stringify({ ...ACCESS, region: "us-east-1" })
     const provider = { ...vertex(elsewhere), baseUrl: "https://bedrock-runtime.eu-west-1.amazonaws.com" }
     const cloud = { kind: "bedrock", region: "eu-west-1" } as const
@@ -118,7 +118,7 @@ describe("the addresses of clouds", () => {
     expect(() => vertexAccess(vertex(account, { regions: ["europe"] }), VERTEX)).toThrow(/PROVIDER_REGIONS/)
   })
 
-  test("Claude's model stands in the path, which it cannot leave", () => {
+  test("Claude's model is part of the path and cannot escape it", () => {
     const request = {
       reader: chatReader,
       path: "/messages",
@@ -130,7 +130,7 @@ describe("the addresses of clouds", () => {
   })
 })
 
-test("no secret of a credential is in the text of a provider's error", () => {
+test("secrets of a credential are redacted from a provider's error", () => {
   const secret = fc.string({ minLength: 12, maxLength: 40 }).filter((text) => text.trim() === text)
   fc.assert(
     fc.property(secret, secret, fc.string({ maxLength: 20 }), (secretAccessKey, sessionToken, around) => {
@@ -143,7 +143,7 @@ test("no secret of a credential is in the text of a provider's error", () => {
   )
 })
 
-/** As a server sends it that knows the length of its answer. */
+/** With a content-length header. */
 function answered(body: object, status = 200): Response {
   const text = JSON.stringify(body)
   return new Response(text, { status, headers: { "content-length": String(text.length) } })
@@ -165,7 +165,7 @@ describe("access tokens of service accounts", () => {
   }
   const account = parseServiceAccount(json)
 
-  test("are exchanged once for calls at the same time, and anew shortly before they end", async () => {
+  test("are requested once for concurrent calls, and renewed shortly before they expire", async () => {
     const { deps, requests } = tokenServer()
     expect(await Promise.all([1, 2, 3].map(() => accessTokenOf(account, deps)))).toEqual(Array(3).fill("token-1"))
     expect(await accessTokenOf(account, { ...deps, now: () => 3_299_000 })).toBe("token-1")
@@ -173,14 +173,14 @@ describe("access tokens of service accounts", () => {
     expect(requests()).toBe(2)
   })
 
-  test("are of one key: the same account with another key gets none that was kept", async () => {
+  test("are cached per key: the same account with another key gets a new one", async () => {
     const { deps } = tokenServer()
     expect(await accessTokenOf(account, deps)).toBe("token-1")
     const other = { ...account, private_key: pemOf() }
     expect(await accessTokenOf(other, deps)).toBe("token-2")
   })
 
-  test("that are refused are asked for again, and the reason quotes nothing but its name", async () => {
+  test("are requested again after a failure, and the error has only the provider's error code", async () => {
     const { deps } = tokenServer()
     const refused = { error: "invalid_grant", error_description: "Invalid JWT: eyJ…" }
     const refusing = { ...deps, fetch: () => Promise.resolve(answered(refused, 400)) }
@@ -190,7 +190,7 @@ describe("access tokens of service accounts", () => {
     expect(await accessTokenOf(account, deps)).toBe("token-1")
   })
 
-  test("cannot be signed with a key that is none, and the error does not quote it", async () => {
+  test("fail for an invalid private key with an error that does not contain it", async () => {
     const { deps } = tokenServer()
     const wrong = { ...account, private_key: "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----" }
     await expect(accessTokenOf(wrong, deps)).rejects.toThrow(/^private_key of the service account is not a PKCS #8 key/)

@@ -38,9 +38,9 @@ const request = ChatRequest.parse({
   reasoning: { effort: "high" },
 })
 
-describe("what this interface family adds to the OpenAI wire", () => {
+describe("gateway extensions of the OpenAI format", () => {
   test.each(["openai", "groq", "mistral", "xai", "google-ai-studio", "fireworks"])(
-    "is not sent to %s, which would refuse the request for it",
+    "are not sent to %s, which would reject them",
     (slug) => {
       const body = toUpstreamBody(request, providerOf(slug), OUTGOING)
       expect(body).toMatchObject({ model: "m", temperature: 0.5, reasoning_effort: "high" })
@@ -50,7 +50,7 @@ describe("what this interface family adds to the OpenAI wire", () => {
         {
           role: "assistant",
           content: null,
-          // What a provider itself put on a call goes back to it.
+          // Fields that a provider added to a call are returned to it.
           tool_calls: [
             { id: "c", type: "function", function: { name: "f", arguments: "{}" }, extra_content: { google: 1 } },
           ],
@@ -63,7 +63,7 @@ describe("what this interface family adds to the OpenAI wire", () => {
     },
   )
 
-  test.each(["openrouter", "deepinfra", "together"])("goes to %s as it came", (slug) => {
+  test.each(["openrouter", "deepinfra", "together"])("are sent to %s unchanged", (slug) => {
     const body = toUpstreamBody(request, providerOf(slug), OUTGOING)
     expect(body).toMatchObject({ top_k: 5, cache_control: { type: "ephemeral" }, messages: request.messages })
   })

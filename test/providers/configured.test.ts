@@ -11,12 +11,12 @@ function env(variables: Record<string, unknown>): Env {
 
 const server = (slug: string) => JSON.stringify([{ slug, base_url: "http://127.0.0.1:8080/v1", models: [] }])
 
-test("the README counts the built-in providers", () => {
+test("the README has the number of built-in providers", () => {
   const readme = readFileSync(path.join(import.meta.dirname, "../../README.md"), "utf8")
   expect(readme).toContain(`${builtInProviders.length} built in`)
 })
 
-describe("the providers of a deployment", () => {
+describe("configured providers", () => {
   test("are those whose secret is set", () => {
     const providers = configuredProviders(env({ OPENAI_API_KEY: "sk-1", GROQ_API_KEY: "" }))
     expect([...providers.keys()]).toEqual(["openai"])
@@ -28,7 +28,7 @@ describe("the providers of a deployment", () => {
     })
   })
 
-  test("have several keys where their variable names several, each once", () => {
+  test("have several keys if the variable lists several, without duplicates", () => {
     const providers = configuredProviders(env({ OPENAI_API_KEY: " sk-1, sk-2\nsk-1,", GROQ_API_KEY: "g-1," }))
     expect(providers.get("openai")).toMatchObject({ apiKey: "sk-1", apiKeys: ["sk-1", "sk-2"] })
     expect(providers.get("groq")).toMatchObject({ apiKey: "g-1" })
@@ -36,31 +36,31 @@ describe("the providers of a deployment", () => {
     expect(configuredProviders(env({ OPENAI_API_KEY: " , " })).size).toBe(0)
   })
 
-  test("are reached through the operator's own proxy where one is named", () => {
+  test("use the operator's proxy if its URL is set", () => {
     const providers = configuredProviders(
       env({ OPENAI_API_KEY: "k", OPENAI_BASE_URL: "https://proxy.example/openai/" }),
     )
     expect(providers.get("openai")?.baseUrl).toBe("https://proxy.example/openai")
   })
 
-  test("are refused with a proxy URL that is none", () => {
+  test("are rejected with an invalid proxy URL", () => {
     const wrong = env({ OPENAI_API_KEY: "k", OPENAI_BASE_URL: "https://user:secret@proxy.example" })
     expect(() => configuredProviders(wrong)).toThrow(/^OPENAI_BASE_URL: must be an http or https URL without/)
     expect(() => configuredProviders(wrong)).not.toThrow(/secret/)
   })
 
-  test("include the operator's own servers, and those on local ports where the two differ", () => {
+  test("include custom servers, which take precedence over local ones with the same slug", () => {
     const both = env({ CUSTOM_PROVIDERS: server("ollama"), LOCAL_PROVIDERS: server("ollama") })
     expect([...configuredProviders(both).keys()]).toEqual(["ollama"])
     expect(customProviders(both)).toHaveLength(1)
   })
 
-  test("include the embedded upstream where it is bound", () => {
+  test("include the embedded upstream if it is bound", () => {
     expect(configuredProviders(env({ EMBEDDED: {} })).get("embedded")).toMatchObject({ embedded: true })
     expect(configuredProviders(env({})).size).toBe(0)
   })
 
-  test("are read once for an environment", () => {
+  test("are parsed once for an environment", () => {
     const same = env({ OPENAI_API_KEY: "k" })
     expect(configuredProviders(same)).toBe(configuredProviders(same))
   })
@@ -72,20 +72,20 @@ describe("the table of providers", () => {
     (_, provider) => {
       expect(provider.slug).toMatch(/^[a-z0-9][a-z0-9-]{0,62}$/)
       expect(provider.secret).toMatch(/^[A-Z0-9_]+_API_KEY$/)
-      // Of those without one every account has its own.
+      // Providers without a URL have one per account.
       if (provider.baseUrl === null) return
       expect(provider.baseUrl).toMatch(/^https:\/\/[^?#]+[^/]$/)
       expect(provider.baseUrl).not.toMatch(/\/chat\/completions$/)
     },
   )
 
-  test("has each slug and each secret once", () => {
+  test("has unique slugs and secrets", () => {
     expect(new Set(builtInProviders.map(({ slug }) => slug)).size).toBe(builtInProviders.length)
     expect(new Set(builtInProviders.map(({ secret }) => secret)).size).toBe(builtInProviders.length)
   })
 })
 
-describe("the names that vendors and other gateways use", () => {
+describe("alternative variable names", () => {
   test.each([
     ["google-ai-studio", { GEMINI_API_KEY: "k" }],
     ["google-ai-studio", { GOOGLE_API_KEY: "k" }],
@@ -112,11 +112,11 @@ describe("the names that vendors and other gateways use", () => {
       { CLOUDFLARE_API_KEY: "k", CLOUDFLARE_ACCOUNT_ID: "0123abcd" },
       "https://api.cloudflare.com/client/v4/accounts/0123abcd/ai/v1",
     ],
-  ])("give %s its address by %j", (slug, variables, baseUrl) => {
+  ])("configure the URL of %s by %j", (slug, variables, baseUrl) => {
     expect(configuredProviders(env(variables)).get(slug)).toMatchObject({ apiKey: "k", baseUrl })
   })
 
-  test("a key whose address is missing names the variables that set it", () => {
+  test("without a URL are rejected with the variables to set", () => {
     const keyAlone = env({ AWS_BEARER_TOKEN_BEDROCK: "not-to-quote" })
     expect(() => configuredProviders(keyAlone)).toThrow(/AMAZON_BEDROCK_BASE_URL or AWS_REGION/)
     expect(() => configuredProviders(keyAlone)).not.toThrow(/not-to-quote/)

@@ -21,7 +21,7 @@ function refusalOf(json: string): string {
 }
 
 describe("a custom provider", () => {
-  test("takes as little as a slug, a URL and model ids", () => {
+  test("requires only a slug, a URL and model ids", () => {
     expect(parse(minimal).map(toProvider)).toEqual([
       {
         slug: "local",
@@ -34,7 +34,7 @@ describe("a custom provider", () => {
     ])
   })
 
-  test("takes a key and the header it goes in", () => {
+  test("accepts a key and its header", () => {
     const [provider] = parse({ ...minimal, api_key: SECRET, key_header: "X-Api-Key", name: "Ours" }).map(toProvider)
     expect(provider).toMatchObject({ name: "Ours", apiKey: SECRET, keyHeader: "x-api-key" })
   })
@@ -46,7 +46,7 @@ describe("a custom provider", () => {
     "https://x.example/v1/chat/completions/",
     "https://x.example/v1/responses",
     "https://x.example/v1/messages",
-  ])("has a base URL that ends before the path of a call: %s", (base_url) => {
+  ])("has a base URL without the path of a call: %s", (base_url) => {
     expect(parse({ ...minimal, base_url })[0]?.base_url).toBe("https://x.example/v1")
   })
 
@@ -55,12 +55,12 @@ describe("a custom provider", () => {
     ["https://x.example/v1", "anthropic", "https://x.example/v1"],
     ["https://x.example/proxy", "anthropic", "https://x.example/proxy"],
     ["https://x.example", "openai", "https://x.example"],
-  ])("at %s that speaks the wire of %s is asked under %s", (base_url, wire, expected) => {
-    const [custom] = parse({ ...minimal, base_url, wire })
+  ])("at %s with the API format of %s is called at %s", (base_url, apiFormat, expected) => {
+    const [custom] = parse({ ...minimal, base_url, wire: apiFormat })
     expect(custom && toProvider(custom).baseUrl).toBe(expected)
   })
 
-  test("has its models under its own name, slashes and colons included", () => {
+  test("has its models under its slug, including slashes and colons", () => {
     const models = [{ id: "meta-llama/Llama-3.1-8B" }, { id: "qwen2.5:7b" }]
     const ids = parse({ ...minimal, models }).flatMap(toCustomModels)
     expect(ids.map(({ id }) => id)).toEqual(["local/meta-llama/Llama-3.1-8B", "local/qwen2.5:7b"])
@@ -81,7 +81,7 @@ describe("a custom provider", () => {
     second: "0.8",
   }
 
-  test("prices a model only when both prices are written, zero included", () => {
+  test("prices a model only if both token prices are set, zero included", () => {
     const models = [
       { id: "none" },
       { id: "half", prompt: "0.1" },
@@ -136,15 +136,15 @@ describe("a custom provider", () => {
       model({ max_completion_tokens: 0.5 }),
       "CUSTOM_PROVIDERS[0].models[0].max_completion_tokens: must be",
     ],
-  ])("refuses %s, by field and without a secret", (_, value, words) => {
+  ])("rejects %s with the field and without a secret", (_, value, expectedError) => {
     const withKey =
       Array.isArray(value) && value.length === 1 && typeof value[0] === "object" && !("api_key" in value[0])
     const message = refusalOf(JSON.stringify(withKey ? [{ ...value[0], api_key: SECRET }] : value))
-    expect(message).toContain(words)
+    expect(message).toContain(expectedError)
     expect(message).not.toContain(SECRET)
   })
 
-  test("refuses text that is not JSON without quoting it", () => {
+  test("rejects text that is not JSON without quoting it", () => {
     expect(refusalOf(`[{"api_key": "${SECRET}`)).toBe(
       "CUSTOM_PROVIDERS: must be a JSON array of providers; it is not valid JSON.",
     )

@@ -7,7 +7,7 @@ const waitOf = (headers: Record<string, string>) => {
   return until === null ? null : until - NOW
 }
 
-describe("the quota of a key, as providers report it", () => {
+describe("the quota headers of providers", () => {
   test.each([
     ["nothing reported", {}, null],
     ["OpenAI, some left", { "x-ratelimit-remaining-requests": "1", "x-ratelimit-reset-requests": "6m0s" }, null],

@@ -8,14 +8,14 @@ import { client, expectJson, newKey, newWorkspace } from "../support/world.ts"
 type Secret = { value: string; expires_at: number; session: { model: string } }
 const REQUEST = { session: { type: "realtime", model: "sim/realtime", instructions: "Be brief." } }
 
-test("a client secret opens sessions of its model, with its configuration, in the name of its key", async () => {
+test("a client secret opens sessions with its model and configuration, charged to its key", async () => {
   const workspace = await newWorkspace()
   const child = await newKey(workspace, { limit: 5 })
   const secret = await expectJson<Secret>(200, child.as.post("/realtime/client_secrets", REQUEST))
   expect(secret.expires_at * 1_000).toBeGreaterThan(Date.now() + 500_000)
   const session = await openSession(secret.value)
   expect(await session.next("session.updated")).toMatchObject({ session: { instructions: "Be brief." } })
-  await session.say("rivers")
+  await session.prompt("rivers")
   session.close()
   await eventually(async () => {
     const [{ total } = { total: { spent: 0 } }] = await workspace.ledger.usage([child.hash])
@@ -23,7 +23,7 @@ test("a client secret opens sessions of its model, with its configuration, in th
   })
 })
 
-test("a client secret is good for nothing else", async () => {
+test("a client secret is rejected for another model and any other route", async () => {
   const workspace = await newWorkspace()
   const { value } = await expectJson<Secret>(200, workspace.as.post("/realtime/client_secrets", REQUEST))
   await expectJson(403, requestSession(value, "sim/realtime-endless"))
@@ -32,7 +32,7 @@ test("a client secret is good for nothing else", async () => {
   await expectJson(401, client(value).post("/realtime/client_secrets", REQUEST))
 })
 
-test("a client secret ends with its key", async () => {
+test("a client secret becomes invalid with its key", async () => {
   const workspace = await newWorkspace()
   const child = await newKey(workspace)
   const { value } = await expectJson<Secret>(200, child.as.post("/realtime/client_secrets", REQUEST))
@@ -40,7 +40,7 @@ test("a client secret ends with its key", async () => {
   await eventually(async () => expectJson(401, requestSession(value, "sim/realtime")))
 })
 
-test("no client secret is made of what a session could not have", async () => {
+test("a client secret is not created for an invalid session", async () => {
   const workspace = await newWorkspace()
   const post = (session: object, status: number) =>
     expectJson(status, workspace.as.post("/realtime/client_secrets", { session }))
@@ -54,7 +54,7 @@ test("no client secret is made of what a session could not have", async () => {
 
 const masters = { current: Buffer.alloc(32, 7).toString("base64"), previous: undefined }
 
-test("a client secret that was changed in any place, or has expired, opens nothing", async () => {
+test("a client secret that was modified or has expired is rejected", async () => {
   const secret = { keyHash: "k", model: "m", session: {}, expiresAt: 1_000 }
   const sealed = await sealClientSecret(secret, masters)
   expect(await openClientSecret(sealed, masters, 999)).toEqual(secret)
@@ -64,10 +64,10 @@ test("a client secret that was changed in any place, or has expired, opens nothi
   expect(await openClientSecret(sealed, { ...other, previous: masters.current }, 999)).toEqual(secret)
   await fc.assert(
     fc.asyncProperty(fc.nat(sealed.length - 5), fc.constantFrom("A", "z", "0", "-"), async (at, char) => {
-      const place = at + 3
-      // The last character of base64 may have bits that mean nothing.
-      fc.pre(sealed[place] !== char && place < sealed.length - 1)
-      const changed = sealed.slice(0, place) + char + sealed.slice(place + 1)
+      const position = at + 3
+      // The last character of base64 may have unused bits.
+      fc.pre(sealed[position] !== char && position < sealed.length - 1)
+      const changed = sealed.slice(0, position) + char + sealed.slice(position + 1)
       expect(await openClientSecret(changed, masters, 999)).toBeUndefined()
     }),
   )

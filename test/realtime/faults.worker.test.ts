@@ -15,7 +15,7 @@ function startResponse(session: TestSession, text = "rivers"): void {
   session.send({ type: "response.create", response: { output_modalities: ["text"] } })
 }
 
-test("a provider that drops within a response: the client is told, and what was delivered is charged", async () => {
+test("when the provider disconnects during a response, the client gets an error and delivered content is charged", async () => {
   const workspace = await newWorkspace()
   const session = await openSession(workspace.key, "sim/realtime-drop")
   startResponse(session)
@@ -25,7 +25,7 @@ test("a provider that drops within a response: the client is told, and what was 
   expect(await spentBy(workspace)).toBeGreaterThan(0)
 })
 
-test("a provider that stops within a response ends the session", async () => {
+test("a provider that stalls during a response ends the session", async () => {
   const workspace = await newWorkspace()
   const session = await openSession(workspace.key, "sim/realtime-stall")
   startResponse(session)
@@ -34,10 +34,10 @@ test("a provider that stops within a response ends the session", async () => {
   expect(await spentBy(workspace)).toBeGreaterThan(0)
 })
 
-test("a response without usage is charged as an estimate", async () => {
+test("a response without usage is charged by estimate", async () => {
   const workspace = await newWorkspace()
   const session = await openSession(workspace.key, "sim/realtime-no-usage")
-  const done = await session.say("rivers")
+  const done = await session.prompt("rivers")
   const { id } = done["response"] as { id: string }
   const { data } = await expectJson<{ data: { tokens_from: string; total_cost: number } }>(
     200,
@@ -48,7 +48,7 @@ test("a response without usage is charged as an estimate", async () => {
   session.close()
 })
 
-test("the provider's key in an error reaches no client", async () => {
+test("the provider's key in an error is not sent to the client", async () => {
   const workspace = await newWorkspace()
   const session = await openSession(workspace.key, "sim/realtime-key-error")
   startResponse(session)
@@ -58,7 +58,7 @@ test("the provider's key in an error reaches no client", async () => {
   session.close()
 })
 
-test("a client that leaves within a response is charged for what it was told", async () => {
+test("a client that disconnects during a response is charged for the delivered content", async () => {
   const workspace = await newWorkspace()
   const session = await openSession(workspace.key, "sim/realtime-endless")
   startResponse(session)
@@ -68,7 +68,7 @@ test("a client that leaves within a response is charged for what it was told", a
   expect(await spentBy(workspace)).toBeGreaterThan(0)
 })
 
-test("a response that has used up the limit of its key is cancelled, and the session closes", async () => {
+test("a response that reaches the limit of its key is cancelled, and the session closes", async () => {
   const workspace = await newWorkspace()
   const limited = await newKey(workspace, { limit: 0.003 })
   const session = await openSession(limited.key, "sim/realtime-endless")
@@ -83,7 +83,7 @@ test("a response that has used up the limit of its key is cancelled, and the ses
   expect(await spentBy(workspace)).toBeLessThanOrEqual(3_000_000)
 })
 
-test("input that the next response can no longer pay for closes the session", async () => {
+test("input that makes the next response unaffordable closes the session", async () => {
   const workspace = await newWorkspace()
   const limited = await newKey(workspace, { limit: 0.003 })
   const session = await openSession(limited.key)
@@ -93,7 +93,7 @@ test("input that the next response can no longer pay for closes the session", as
   expect(await spentBy(workspace)).toBe(0)
 })
 
-test("a key that is disabled in the middle closes its session", async () => {
+test("disabling a key closes its session", async () => {
   const workspace = await newWorkspace()
   const child = await newKey(workspace)
   const session = await openSession(child.key)
@@ -114,7 +114,7 @@ test("a session counts as a concurrent request", async () => {
   again.close()
 })
 
-test("bytes, text that is no event and large events are refused", async () => {
+test("binary frames, invalid events and large events are rejected", async () => {
   const workspace = await newWorkspace()
   const session = await openSession(workspace.key)
   session.sendRaw("no json")
@@ -126,7 +126,7 @@ test("bytes, text that is no event and large events are refused", async () => {
   expect((await other.whenClosed()).code).toBe(1003)
 })
 
-test("events that would act past the rules of the key are not passed on", async () => {
+test("events that would bypass the key's rules are not forwarded", async () => {
   const workspace = await newWorkspace()
   const session = await openSession(workspace.key)
   const tools = [{ type: "mcp", server_label: "x", server_url: "https://example.com" }]
@@ -151,7 +151,7 @@ test("events that would act past the rules of the key are not passed on", async 
   session.close()
 })
 
-test("a key whose guardrail filters content opens no session, since audio cannot be read", async () => {
+test("a key with a content filter cannot open a session, because audio cannot be checked", async () => {
   const workspace = await newWorkspace()
   const { data } = await expectJson<{ data: { id: string } }>(
     201,
@@ -169,7 +169,7 @@ test("a key whose guardrail filters content opens no session, since audio cannot
   expect(error.metadata.reason).toBe("guardrail_unchecked")
 })
 
-test("a lost object is charged an estimate of what may have run, and never more than its hold", async () => {
+test("a hold has an estimate above zero and within its amount during a response", async () => {
   const workspace = await newWorkspace()
   const session = await openSession(workspace.key, "sim/realtime-endless")
   startResponse(session)

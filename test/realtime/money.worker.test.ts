@@ -3,12 +3,12 @@ import { expect, test } from "vitest"
 import { nanoToUsd, usdToNano } from "../../src/money/money.ts"
 import { eventually } from "../support/eventually.ts"
 import { openSession, requestSession, TestSession } from "../support/realtime.ts"
-import { begun, delta, ended, nanoOf, play, type PlayedUsage, usageOf } from "../support/realtime-steps.ts"
+import { begun, delta, ended, nanoOf, runSteps, type ScriptedUsage, usageOf } from "../support/realtime-steps.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newKey, newWorkspace, openHolds } from "../support/world.ts"
 
 const part = fc.nat(4_000)
-const usage: fc.Arbitrary<PlayedUsage> = fc
+const usage: fc.Arbitrary<ScriptedUsage> = fc
   .record({
     text: part,
     audio: part,
@@ -22,7 +22,7 @@ const usage: fc.Arbitrary<PlayedUsage> = fc
     cachedAudio: Math.floor(counts.audio * shares[1]),
   }))
 
-/** What happens in a session, one after the other. `overlapping`: two responses run at the same time. */
+/** The actions in a session, in order. `overlap`: two responses at the same time. */
 const action = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant("respond" as const), usage, text: fc.nat(400) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("overlap" as const), usage, text: fc.nat(400) }) },
@@ -39,32 +39,32 @@ const sessions = fc.record({
 
 type Action = typeof action extends fc.Arbitrary<infer One> ? One : never
 
-/** Resolves when the provider has taken part in it, or the session is over. */
+/** Resolves when the provider has responded, or the session has closed. */
 async function perform(session: TestSession, { kind, usage: used, text }: Action, at: number): Promise<void> {
   const [one, other] = [`r${at}`, `r${at}b`]
-  const spoken = delta(one, "x".repeat(text))
+  const outputDelta = delta(one, "x".repeat(text))
   const done = () => session.events.filter(({ type }) => type === "response.done").length
   const before = done()
   const steps = {
-    respond: [begun(one), spoken, ended(one, usageOf(used))],
-    overlap: [begun(one), begun(other), spoken, ended(other, usageOf(used)), ended(one, usageOf(used))],
-    "no usage": [begun(one), spoken, ended(one, null)],
+    respond: [begun(one), outputDelta, ended(one, usageOf(used))],
+    overlap: [begun(one), begun(other), outputDelta, ended(other, usageOf(used)), ended(one, usageOf(used))],
+    "no usage": [begun(one), outputDelta, ended(one, null)],
     fail: [begun(one), ended(one, null, "failed")],
     request: [],
-    break: [begun(one), spoken, { destroy: true as const }],
+    break: [begun(one), outputDelta, { destroy: true as const }],
   }[kind]
   if (kind === "request") {
     session.send({ type: "response.create" })
     return
   }
-  play(session, steps)
+  runSteps(session, steps)
   await eventually(() => {
     const isOver = session.closed !== undefined
     expect(isOver || (kind !== "break" && done() > before)).toBe(true)
   })
 }
 
-test("whatever happens in sessions, a key stays under its limit and its charges are its records", async () => {
+test("for any actions in sessions, a key stays within its limit and its charges equal its generations", async () => {
   await fc.assert(
     fc.asyncProperty(sessions, async ({ actions, limitUsd, sessions: count }) => {
       const workspace = await newWorkspace(60)
@@ -72,7 +72,7 @@ test("whatever happens in sessions, a key stays under its limit and its charges 
       const opened: TestSession[] = []
       for (let one = 0; one < count; one++) {
         const response = await requestSession(key, "played/live")
-        // Where the other sessions hold all that is left.
+        // Other sessions may hold all that is left.
         if (response.status === 402) continue
         expect(response.status).toBe(101)
         if (response.webSocket) opened.push(new TestSession(response.webSocket, ""))
@@ -99,13 +99,13 @@ test("whatever happens in sessions, a key stays under its limit and its charges 
   )
 }, 300_000)
 
-test("far from every limit, each response is charged exactly what it used", async () => {
+test("without a limit in reach, each response is charged exactly its usage", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(usage, { minLength: 1, maxLength: 6 }), async (used) => {
       const workspace = await newWorkspace(60)
       const session = await openSession(workspace.key, "played/live")
       for (const [at, one] of used.entries()) {
-        play(session, [begun(`r${at}`), ended(`r${at}`, usageOf(one))])
+        runSteps(session, [begun(`r${at}`), ended(`r${at}`, usageOf(one))])
         await session.next("response.done", at + 1)
       }
       session.close()

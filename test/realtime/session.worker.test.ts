@@ -16,14 +16,14 @@ async function callsOf(workspace: Workspace, sessionId: string, count: number): 
   return calls
 }
 
-test("a session answers text, and each response is charged and recorded as a call of its own", async () => {
+test("a session answers text, and each response is charged and recorded as a generation", async () => {
   const workspace = await newWorkspace()
   const session = await openSession(workspace.key)
   const created = await session.next("session.created")
   expect(created["session"]).toMatchObject({ model: "sim/realtime" })
-  const first = await session.say("rivers")
+  const first = await session.prompt("rivers")
   expect(first["response"]).toMatchObject({ status: "completed" })
-  await session.say("mountains")
+  await session.prompt("mountains")
   session.close()
   await session.whenClosed()
   const calls = await callsOf(workspace, session.sessionId, 2)
@@ -37,7 +37,7 @@ test("a session answers text, and each response is charged and recorded as a cal
   expect(Math.round(calls.reduce((sum, { cost }) => sum + cost, 0) * 1e9)).toBe(spentNano)
 })
 
-test("a request that is no upgrade is a 426 that says what to do", async () => {
+test("a request without an upgrade returns 426 with a hint", async () => {
   const workspace = await newWorkspace()
   const { error } = await expectJson<{ error: { code: number; message: string } }>(
     426,
@@ -46,7 +46,7 @@ test("a request that is no upgrade is a 426 that says what to do", async () => {
   expect(error.message).toContain("WebSocket")
 })
 
-test("a session is refused before the upgrade with the envelope of any call", async () => {
+test("a rejected session returns the error envelope before the upgrade", async () => {
   const workspace = await newWorkspace()
   await expectJson(401, requestSession(undefined, "sim/realtime"))
   await expectJson(401, requestSession("sk-gw-unknown", "sim/realtime"))
@@ -73,7 +73,7 @@ test("a page sends its key as a subprotocol", async () => {
   await expectJson(401, client("sk-gw-none").get("/realtime?model=sim/realtime"))
 })
 
-test("speech is transcribed by a model of the same provider, which is charged and recorded by itself", async () => {
+test("speech is transcribed by a model of the same provider, charged and recorded separately", async () => {
   const workspace = await newWorkspace()
   const session = await openSession(workspace.key)
   const input = { transcription: { model: "sim/transcribe" } }
@@ -91,13 +91,13 @@ test("speech is transcribed by a model of the same provider, which is charged an
   expect((await workspace.ledger.balance()).spentNano).toBe(300_000)
 })
 
-test("with content logging on, what a session reads and says as text is kept with each response", async () => {
+test("with content logging, the text of a session is stored with each response", async () => {
   const workspace = await newWorkspace()
   const settings = { is_observability_io_logging_enabled: true }
   await expectJson(200, workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, settings))
   const session = await openSession(workspace.key)
   session.send({ type: "session.update", session: { type: "realtime", instructions: "Be brief." } })
-  const done = await session.say("rivers", { output_modalities: ["audio"] })
+  const done = await session.prompt("rivers", { output_modalities: ["audio"] })
   session.close()
   const { id } = done["response"] as { id: string }
   const { data } = await expectJson<{ data: { id: string } }>(200, workspace.as.get(`/generation?id=${id}`))

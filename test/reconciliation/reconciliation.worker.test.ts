@@ -29,7 +29,7 @@ async function used(calls = 3): Promise<Workspace> {
 
 const spentOf = async ({ ledger }: Workspace) => (await ledger.balance()).spentNano
 
-/** As nothing but a fault would change it. */
+/** A change that only a fault would cause. */
 async function shift({ object, ledger }: Workspace, scope: string, window: string, nano: number): Promise<void> {
   await ledger.balance()
   await runInDurableObject(object, (_, { storage }) => {
@@ -43,7 +43,7 @@ async function shift({ object, ledger }: Workspace, scope: string, window: strin
 }
 
 describe("reconciliation", () => {
-  test("finds nothing where nothing is wrong, whatever is still on its way", async () => {
+  test("finds no drift in correct counters, including unsettled calls", async () => {
     const workspace = await used()
     const { as } = await newKey(workspace, { limit: 1 })
     await expectJson(200, as.chat("sim/echo", "Under another key"))
@@ -67,12 +67,12 @@ describe("reconciliation", () => {
     expect((await reconcile(workspace)).drifts).toEqual([])
   })
 
-  describe("of budgets of guardrails and providers", () => {
-    /** A workspace whose calls count under a guardrail of their key and under a provider. */
+  describe("of guardrail and provider budgets", () => {
+    /** A workspace whose calls count in a guardrail of their key and in a provider budget. */
     async function budgeted() {
       const workspace = await newWorkspace()
-      const rail = { name: "Budget", limit_usd: 5, reset_interval: "monthly" }
-      const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rail))
+      const guardrail = { name: "Budget", limit_usd: 5, reset_interval: "monthly" }
+      const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", guardrail))
       const { as, hash } = await newKey(workspace)
       await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
       await expectJson(200, workspace.manage.put("/provider-budgets/embedded/monthly", { limit_usd: 5 }))
@@ -87,7 +87,7 @@ describe("reconciliation", () => {
         return (JSON.parse(row?.value ?? "{}") as { total?: { spent: number } }).total?.spent ?? 0
       })
 
-    test("finds nothing where nothing is wrong", async () => {
+    test("finds no drift in correct counters", async () => {
       const { workspace, call, scopes } = await budgeted()
       expect((await reconcile(workspace)).drifts).toEqual([])
       for (const scope of scopes) expect(await countersOf(workspace, scope)).toBeGreaterThan(0)
@@ -95,7 +95,7 @@ describe("reconciliation", () => {
       expect((await reconcile(workspace)).drifts).toEqual([])
     })
 
-    test("finds and raises what has lost a charge, and tells of what is above", async () => {
+    test("raises counters that lost a charge, and reports those that are too high", async () => {
       const { workspace, scopes } = await budgeted()
       const [ofGuardrail = "", ofProvider = ""] = scopes
       await workspace.ledger.balance()
@@ -116,7 +116,7 @@ describe("reconciliation", () => {
       expect((await reconcile(workspace)).drifts).toEqual([])
     })
 
-    test("counts a call that nobody settled as the ledger does", async () => {
+    test("counts an unsettled call like the ledger", async () => {
       const { workspace } = await budgeted()
       for (const slug of ["twin-a", "twin-b"]) {
         await expectJson(200, workspace.manage.put(`/provider-budgets/${slug}/monthly`, { limit_usd: 5 }))
@@ -134,7 +134,7 @@ describe("reconciliation", () => {
       await (await unanswered).body?.cancel()
     })
 
-    test("takes what a ledger had counted before its records named it as it stood", async () => {
+    test("keeps amounts that the ledger counted before records had scopes", async () => {
       const { workspace, call } = await budgeted()
       await reconcile(workspace)
       await env.DB.prepare(
@@ -155,7 +155,7 @@ describe("reconciliation", () => {
     })
   })
 
-  test("tells of a counter above its generations, and lowers it only when that is asked", async () => {
+  test("reports a counter above its generations, and lowers it only with lower: true", async () => {
     const workspace = await used()
     const spent = await spentOf(workspace)
     await shift(workspace, "account", "total", 500)
@@ -166,7 +166,7 @@ describe("reconciliation", () => {
     await expectJson(400, operatorClient.post("/reconciliations", { lower: true }))
   })
 
-  test("gives the database back what it lost", async () => {
+  test("restores generations that the database lost", async () => {
     const workspace = await used(4)
     await reconcile(workspace)
     const before = await env.DB.prepare("SELECT id FROM generations WHERE organization_id = ? ORDER BY id")
@@ -174,7 +174,7 @@ describe("reconciliation", () => {
       .all()
     expect(before.results).toHaveLength(4)
     await env.DB.prepare("DELETE FROM generations WHERE organization_id = ?").bind(workspace.organizationId).run()
-    // Old enough that no settlement can come twice any more.
+    // Old enough that no settlement can be repeated.
     await runInDurableObject(workspace.object, (_, { storage }) => {
       storage.sql.exec("UPDATE outbox SET record = json_set(record, '$.settledAt', (record ->> 'settledAt') - 3600000)")
     })
@@ -185,7 +185,7 @@ describe("reconciliation", () => {
     expect(after.results).toEqual(before.results)
   })
 
-  test("calls that go on meanwhile are no drift", async () => {
+  test("finds no drift with concurrent calls", async () => {
     const workspace = await used()
     const calls = Array.from({ length: 30 }, () => expectJson(200, workspace.as.chat("sim/echo", "Meanwhile")))
     const reports = await Promise.all(Array.from({ length: 3 }, () => reconcile(workspace)))
@@ -194,7 +194,7 @@ describe("reconciliation", () => {
     expect((await reconcile(workspace)).drifts).toEqual([])
   })
 
-  test("runs by the clock, and keeps what it found for the organization alone", async () => {
+  test("runs on schedule, and its reports are visible only to the organization", async () => {
     const workspace = await used()
     await shift(workspace, "account", "total", 700)
     expect(await expectJson(200, workspace.manage.get("/reconciliations"))).toEqual({ data: [] })
@@ -206,10 +206,10 @@ describe("reconciliation", () => {
     const { data } = await expectJson<{ data: Report[] }>(200, workspace.manage.get("/reconciliations"))
     expect(data).toMatchObject([{ organization_id: workspace.organizationId, drifts: [{ scope: "account" }] }])
     expect(await expectJson(200, (await newWorkspace()).manage.get("/reconciliations"))).toEqual({ data: [] })
-    // Among them are all that other tests have made.
+    // Includes the organizations of all other tests.
   })
 
-  test("is the operator's to start", async () => {
+  test("can be started only by the operator", async () => {
     const workspace = await newWorkspace()
     await expectJson(403, workspace.manage.post("/reconciliations", {}))
     await expectJson(403, workspace.as.get("/reconciliations"))

@@ -17,13 +17,13 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const ask = (as: TestClient, more = {}, headers: Record<string, string> = ON, model = "sim/echo") =>
+const sendChat = (as: TestClient, more = {}, headers: Record<string, string> = ON, model = "sim/echo") =>
   as.chat(model, "The same words.", { max_tokens: 20, ...more }, headers)
 
 const stored = async ({ organizationId }: Workspace) =>
   (await env.FILES.list({ prefix: `response-cache/${organizationId}/` })).objects.length
 
-/** Resolves when so many responses are stored: that happens after the response is sent. */
+/** Waits until `many` responses are stored, which happens after the response is sent. */
 const untilStored = (workspace: Workspace, many: number) =>
   eventually(async () => expect(await stored(workspace)).toBe(many))
 
@@ -34,17 +34,17 @@ const cacheOf = async (answer: Promise<Response>) => {
   return response.headers.get("x-response-cache")
 }
 
-/** A workspace in which the response of `ask` is stored. */
+/** A workspace in which the response of `sendChat` is stored. */
 async function newCached() {
   const workspace = await newWorkspace()
   const { as, hash } = await newKey(workspace)
-  expect(await cacheOf(ask(as))).toBe("miss")
+  expect(await cacheOf(sendChat(as))).toBe("miss")
   await untilStored(workspace, 1)
   return { workspace, as, hash }
 }
 
-describe("a preset", () => {
-  test.each(["chat/completions", "responses", "messages"])("of %s has responses cached", async (path) => {
+describe("response_cache_seconds of a preset", () => {
+  test.each(["chat/completions", "responses", "messages"])("of %s caches responses", async (path) => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace)
     const preset = { model: "sim/echo", max_tokens: 20, response_cache_seconds: 60 }
@@ -53,29 +53,29 @@ describe("a preset", () => {
       workspace.manage.post(`/presets/cached/${path}`, preset),
     )
     expect(created.data.designated_version.config).toMatchObject({ response_cache_seconds: 60 })
-    const call = (headers = {}) => ask(as, {}, headers, "@preset/cached")
+    const call = (headers = {}) => sendChat(as, {}, headers, "@preset/cached")
     expect(await cacheOf(call())).toBe("miss")
     await untilStored(workspace, 1)
     expect(await cacheOf(call())).toBe("hit")
     expect(await cacheOf(call({ "x-response-cache": "off" }))).toBeNull()
-    expect(await cacheOf(ask(as, {}, {}))).toBeNull()
+    expect(await cacheOf(sendChat(as, {}, {}))).toBeNull()
     vi.setSystemTime(Date.now() + 61_000)
     expect(await cacheOf(call())).toBe("miss")
   })
 
-  test("has its own time, before that of the workspace", async () => {
+  test("takes precedence over the workspace's", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace)
     await workspace.manage.patch(`/workspaces/${workspace.workspaceId}`, { response_cache_seconds: 600 })
     const preset = { model: "sim/echo", response_cache_seconds: 60 }
     await expectJson(200, workspace.manage.post("/presets/brief/chat/completions", preset))
-    expect(await cacheOf(ask(as, {}, {}, "@preset/brief"))).toBe("miss")
+    expect(await cacheOf(sendChat(as, {}, {}, "@preset/brief"))).toBe("miss")
     await untilStored(workspace, 1)
     vi.setSystemTime(Date.now() + 61_000)
-    expect(await cacheOf(ask(as, {}, {}, "@preset/brief"))).toBe("miss")
+    expect(await cacheOf(sendChat(as, {}, {}, "@preset/brief"))).toBe("miss")
   })
 
-  test("does not have responses cached under a guardrail of zero retention, nor for a wrong time", async () => {
+  test("is ignored under a zero-retention guardrail, and rejected if invalid", async () => {
     const workspace = await newWorkspace()
     const { as, hash } = await newKey(workspace)
     const preset = { model: "sim/echo", response_cache_seconds: 60 }
@@ -83,7 +83,7 @@ describe("a preset", () => {
     const rules = { name: "zdr", enforce_zdr: true }
     const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rules))
     await workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] })
-    expect(await cacheOf(ask(as, {}, {}, "@preset/cached"))).toBeNull()
+    expect(await cacheOf(sendChat(as, {}, {}, "@preset/cached"))).toBeNull()
     for (const seconds of [0, 1.5, 604_801, "x"]) {
       const wrong = { model: "sim/echo", response_cache_seconds: seconds }
       const answer = await expectJson<Failure>(400, workspace.manage.post("/presets/wrong/chat/completions", wrong))
@@ -92,14 +92,14 @@ describe("a preset", () => {
   })
 })
 
-describe("a stored response", () => {
-  test("answers the same request, costs nothing, and is recorded as a call", async () => {
+describe("a cached response", () => {
+  test("serves the same request, costs nothing and is recorded as a generation", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace)
-    const first = await expectJson<Answer>(200, ask(as))
+    const first = await expectJson<Answer>(200, sendChat(as))
     await untilStored(workspace, 1)
     const spent = (await workspace.ledger.balance()).spentNano
-    const response = await ask(as)
+    const response = await sendChat(as)
     expect(response.headers.get("x-response-cache")).toBe("hit")
     const second = await expectJson<Answer>(200, response)
     expect(second.choices[0]?.message.content).toBe(first.choices[0]?.message.content)
@@ -111,12 +111,12 @@ describe("a stored response", () => {
     })
   })
 
-  test("is replayed as a stream where the request was one", async () => {
+  test("is replayed as a stream if the request was streamed", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace)
-    const first = await readStream(ask(as, { stream: true }))
+    const first = await readStream(sendChat(as, { stream: true }))
     await untilStored(workspace, 1)
-    const second = await readStream(ask(as, { stream: true }))
+    const second = await readStream(sendChat(as, { stream: true }))
     expect(second.response.headers.get("x-response-cache")).toBe("hit")
     expect(second.done).toBe(true)
     const textOf = ({ chunks }: typeof first) => chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")
@@ -125,7 +125,7 @@ describe("a stored response", () => {
     expect(await expectJson(200, as.get(`/generation?id=${id}`))).toMatchObject({ data: { total_cost: 0 } })
   })
 
-  test("answers on every API format", async () => {
+  test("is served in every API format", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace)
     const messages = [{ role: "user", content: "The same words." }]
@@ -141,68 +141,68 @@ describe("a stored response", () => {
     }
   })
 
-  test("answers other keys of the workspace, whatever the order of the fields", async () => {
+  test("is served to other keys of the workspace for any order of fields", async () => {
     const { workspace } = await newCached()
     const { as } = await newKey(workspace)
     const body = { max_tokens: 20, messages: [{ content: "The same words.", role: "user" }], model: "sim/echo" }
     expect(await cacheOf(as.post("/chat/completions", body, ON))).toBe("hit")
   })
 
-  test("answers nobody in another workspace or organization, and no other end user", async () => {
+  test("is not served in another workspace or organization, or for another end user", async () => {
     const { workspace, as } = await newCached()
     const other = await expectJson<{ data: { id: string } }>(
       201,
       workspace.manage.post("/workspaces", { name: "Other", slug: "other" }),
     )
-    expect(await cacheOf(ask((await newKey(workspace, { workspace_id: other.data.id })).as))).toBe("miss")
-    expect(await cacheOf(ask((await newKey(await newWorkspace())).as))).toBe("miss")
-    expect(await cacheOf(ask(as, { user: "someone" }))).toBe("miss")
-    expect(await cacheOf(ask(as, { temperature: 0.3 }))).toBe("miss")
-    expect(await cacheOf(ask(as))).toBe("hit")
+    expect(await cacheOf(sendChat((await newKey(workspace, { workspace_id: other.data.id })).as))).toBe("miss")
+    expect(await cacheOf(sendChat((await newKey(await newWorkspace())).as))).toBe("miss")
+    expect(await cacheOf(sendChat(as, { user: "someone" }))).toBe("miss")
+    expect(await cacheOf(sendChat(as, { temperature: 0.3 }))).toBe("miss")
+    expect(await cacheOf(sendChat(as))).toBe("hit")
   })
 
-  test("expires, is renewed by refresh, and is not used with off", async () => {
+  test("expires, is renewed by refresh and is bypassed with off", async () => {
     const { workspace, as } = await newCached()
-    expect(await cacheOf(ask(as, {}, { "x-response-cache": "refresh, ttl=60" }))).toBe("miss")
+    expect(await cacheOf(sendChat(as, {}, { "x-response-cache": "refresh, ttl=60" }))).toBe("miss")
     await eventually(async () => {
       const [object] = (
         await env.FILES.list({ prefix: `response-cache/${workspace.organizationId}/`, include: ["customMetadata"] })
       ).objects
       expect(Number(object?.customMetadata?.["expiresAt"])).toBeLessThan(Date.now() + 61_000)
     })
-    expect(await cacheOf(ask(as))).toBe("hit")
-    expect(await cacheOf(ask(as, {}, { "x-response-cache": "off" }))).toBeNull()
-    expect(await cacheOf(ask(as, {}, {}))).toBeNull()
+    expect(await cacheOf(sendChat(as))).toBe("hit")
+    expect(await cacheOf(sendChat(as, {}, { "x-response-cache": "off" }))).toBeNull()
+    expect(await cacheOf(sendChat(as, {}, {}))).toBeNull()
     vi.setSystemTime(Date.now() + 60_000)
-    expect(await cacheOf(ask(as))).toBe("miss")
+    expect(await cacheOf(sendChat(as))).toBe("miss")
   })
 
-  test("passes the output guardrails that apply when it is replayed", async () => {
+  test("is checked by the output guardrails in force at replay", async () => {
     const workspace = await newWorkspace()
     const { as, hash } = await newKey(workspace)
-    const say = () => as.chat("sim/echo", "Ask the zebra.", {}, ON)
-    await expectJson(200, say())
+    const repeat = () => as.chat("sim/echo", "Ask the zebra.", {}, ON)
+    await expectJson(200, repeat())
     await untilStored(workspace, 1)
     const filter = { action: "redact", label: "[ANIMAL]", pattern: "zebra" }
     const made = workspace.manage.post("/guardrails", { name: "No animals", content_filters: [filter] })
     const { data } = await expectJson<{ data: { id: string } }>(201, made)
     await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
-    const { choices } = await expectJson<Answer>(200, say())
+    const { choices } = await expectJson<Answer>(200, repeat())
     expect(choices[0]?.message.content).not.toContain("zebra")
   })
 })
 
-describe("a response is not stored", () => {
+describe("a response is not cached", () => {
   const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }]
 
-  test("for a request with tools, unless the header says tools", async () => {
+  test("for a request with tools, unless the header has tools", async () => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace)
-    expect(await cacheOf(ask(as, { tools }))).toBeNull()
+    expect(await cacheOf(sendChat(as, { tools }))).toBeNull()
     const withTools = { "x-response-cache": "on, tools" }
-    expect(await cacheOf(ask(as, { tools }, withTools))).toBe("miss")
+    expect(await cacheOf(sendChat(as, { tools }, withTools))).toBe("miss")
     await untilStored(workspace, 1)
-    expect(await cacheOf(ask(as, { tools }, withTools))).toBe("hit")
+    expect(await cacheOf(sendChat(as, { tools }, withTools))).toBe("hit")
   })
 
   test("under a guardrail that enforces zero data retention", async () => {
@@ -211,30 +211,30 @@ describe("a response is not stored", () => {
     const made = workspace.manage.post("/guardrails", { name: "ZDR", enforce_zdr_openai: true })
     const { data } = await expectJson<{ data: { id: string } }>(201, made)
     await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
-    expect(await cacheOf(ask(as))).toBeNull()
+    expect(await cacheOf(sendChat(as))).toBeNull()
   })
 
-  test.each(["sim/late-error", "sim/cut"])("that failed: %s", async (model) => {
+  test.each(["sim/late-error", "sim/cut"])("if it failed: %s", async (model) => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace)
-    const failed = await ask(as, { stream: true }, ON, model)
+    const failed = await sendChat(as, { stream: true }, ON, model)
     await failed.text().catch(() => "")
-    expect(await cacheOf(ask(as))).toBe("miss")
+    expect(await cacheOf(sendChat(as))).toBe("miss")
     await untilStored(workspace, 1)
   })
 })
 
 describe("the response cache of a workspace", () => {
-  test("is on for all requests where it has a time to live", async () => {
+  test("applies to all requests if it has a time to live", async () => {
     const workspace = await newWorkspace()
     const path = `/workspaces/${workspace.workspaceId}`
     const answer = await expectJson(200, workspace.manage.patch(path, { response_cache_seconds: 300 }))
     expect(answer).toMatchObject({ data: { response_cache_seconds: 300 } })
     const { as } = await newKey(workspace)
-    expect(await cacheOf(ask(as, {}, {}))).toBe("miss")
+    expect(await cacheOf(sendChat(as, {}, {}))).toBe("miss")
     await untilStored(workspace, 1)
-    expect(await cacheOf(ask(as, {}, {}))).toBe("hit")
-    expect(await cacheOf(ask(as, {}, { "x-response-cache": "off" }))).toBeNull()
+    expect(await cacheOf(sendChat(as, {}, {}))).toBe("hit")
+    expect(await cacheOf(sendChat(as, {}, { "x-response-cache": "off" }))).toBeNull()
   })
 
   test("is purged by a management key", async () => {
@@ -242,10 +242,10 @@ describe("the response cache of a workspace", () => {
     const path = `/workspaces/${workspace.workspaceId}/response-cache`
     await expectJson(403, as.delete(path))
     expect(await expectJson(200, workspace.manage.delete(path))).toEqual({ deleted: 1, has_more: false })
-    expect(await cacheOf(ask(as))).toBe("miss")
+    expect(await cacheOf(sendChat(as))).toBe("miss")
   })
 
-  test("is pruned of what no response may be old enough for", async () => {
+  test("is pruned of responses older than the longest time to live", async () => {
     const { workspace } = await newCached()
     await pruneResponses(env.FILES, Date.now() + 6 * DAY_MS)
     expect(await stored(workspace)).toBe(1)
@@ -253,9 +253,9 @@ describe("the response cache of a workspace", () => {
     expect(await stored(workspace)).toBe(0)
   })
 
-  test.each(["yes", "ttl=0", "ttl=604801", "ttl=x", "on; tools"])("refuses the directive %s", async (directive) => {
+  test.each(["yes", "ttl=0", "ttl=604801", "ttl=x", "on; tools"])("rejects the directive %s", async (directive) => {
     const workspace = await newWorkspace()
-    const { error } = await expectJson<Failure>(400, ask(workspace.as, {}, { "x-response-cache": directive }))
+    const { error } = await expectJson<Failure>(400, sendChat(workspace.as, {}, { "x-response-cache": directive }))
     expect(error.message).toContain("x-response-cache: accepts on, off, refresh, tools and ttl=<seconds")
   })
 })

@@ -5,7 +5,7 @@ import { EndpointHealth } from "../../src/routing/health.ts"
 const KEPT = 100
 const completion = fc.option(fc.integer({ min: 0, max: 100_000 }))
 
-test("the expected completion of an endpoint is the mean of its last hundred samples that have one", () => {
+test("the expected completion of an endpoint is the mean of its last hundred samples with a completion", () => {
   fc.assert(
     fc.property(fc.array(completion, { maxLength: 250 }), (completions) => {
       const health = new EndpointHealth()

@@ -7,7 +7,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** What an isolate learns of an endpoint outlives a test: each asks for a model of its own. */
+/** An isolate keeps endpoint health across tests: each test uses a new model. */
 let models = 0
 const newModel = () => `pooled/k${models++}`
 
@@ -17,19 +17,19 @@ const hello = (headers: Record<string, string> = {}) =>
   Response.json({ choices: [{ message: { content: "Hi" }, finish_reason: "stop" }] }, { headers })
 const refusal = (status: number, message: string, headers: Record<string, string> = {}) =>
   Response.json({ error: { message } }, { status, headers })
-const ask = (as: TestClient, model: string, session = "s") => as.chat(model, "Hi", { session_id: session })
+const send = (as: TestClient, model: string, session = "s") => as.chat(model, "Hi", { session_id: session })
 
 type Failure = { error: { code: number; message: string } }
 type Story = { data: { trail: { provider: string; status: number | null; key_number: number | null }[] } }
 
 describe("a provider with several keys", () => {
-  test("takes the calls of a session with one key, and those of many sessions with all", async () => {
+  test("uses one key for a session, and all keys across sessions", async () => {
     const { as } = await newWorkspace()
     const model = newModel()
     const { asked } = mockProvider(() => hello())
-    for (let call = 0; call < 3; call++) await expectJson(200, ask(as, model, "one"))
+    for (let call = 0; call < 3; call++) await expectJson(200, send(as, model, "one"))
     expect(new Set(asked.map(nameOf)).size).toBe(1)
-    for (let session = 0; session < 40; session++) await expectJson(200, ask(as, model, `s${session}`))
+    for (let session = 0; session < 40; session++) await expectJson(200, send(as, model, `s${session}`))
     expect(new Set(asked.map(nameOf))).toEqual(new Set(NAMES))
   })
 
@@ -38,20 +38,20 @@ describe("a provider with several keys", () => {
     [401, "Incorrect API key provided: pooled-one-provider-key-0123456789"],
     [403, "Your account is disabled"],
     [400, "You exceeded your current quota, check your billing details"],
-  ])("tries the next key after %i %s, and leaves the first alone for a while", async (status, message) => {
+  ])("tries the next key after %i %s, and skips the first for a while", async (status, message) => {
     const workspace = await newWorkspace()
     const model = newModel()
     const [refused] = NAMES
     const { asked } = mockProvider((call) => (nameOf(call) === refused ? refusal(status, message) : hello()))
-    for (let session = 0; session < 12; session++) await expectJson(200, ask(workspace.as, model, `s${session}`))
+    for (let session = 0; session < 12; session++) await expectJson(200, send(workspace.as, model, `s${session}`))
     expect(asked.map(nameOf).filter((name) => name === refused)).toHaveLength(1)
   })
 
-  test("tells which key was sent in the story of the call, and never what it is", async () => {
+  test("records the number of the key in the call's trail, and never the key", async () => {
     const workspace = await newWorkspace()
     const model = newModel()
     mockProvider((call) => (nameOf(call) === "three" ? hello() : refusal(429, "slow down")))
-    const answer = await ask(workspace.as, model)
+    const answer = await send(workspace.as, model)
     const { id } = await expectJson<{ id: string }>(200, Promise.resolve(answer))
     const { data } = await storyOf(workspace, id)
     expect(data.trail.at(-1)).toMatchObject({ provider: "pooled", status: 200, key_number: 3 })
@@ -59,41 +59,38 @@ describe("a provider with several keys", () => {
     expect(JSON.stringify(data)).not.toContain("provider-key")
   })
 
-  test("fails with the words of the last where all are refused, without any key", async () => {
+  test("returns the last error without any key when all keys are rejected", async () => {
     const { as } = await newWorkspace()
     const { asked } = mockProvider((call) =>
       refusal(429, `Rate limit of ${call.headers.get("authorization")} reached`, { "retry-after": "7" }),
     )
-    const answer = await ask(as, newModel())
+    const answer = await send(as, newModel())
     expect(answer.headers.get("retry-after")).toBe("7")
     const { error } = await expectJson<Failure>(429, Promise.resolve(answer))
     expect(asked.map(nameOf).toSorted()).toEqual([...NAMES].toSorted())
     expect(error.message).not.toContain("provider-key")
   })
 
-  test.each([500, 503, 529])(
-    "is not asked again with another key after %i, which is not about the key",
-    async (status) => {
-      const { as } = await newWorkspace()
-      const model = newModel()
-      const { asked } = mockProvider(() => refusal(status, "trouble"))
-      expect((await ask(as, model)).status).toBeGreaterThanOrEqual(500)
-      expect(asked).toHaveLength(1)
-    },
-  )
+  test.each([500, 503, 529])("is not retried with another key after %i, which is not about the key", async (status) => {
+    const { as } = await newWorkspace()
+    const model = newModel()
+    const { asked } = mockProvider(() => refusal(status, "trouble"))
+    expect((await send(as, model)).status).toBeGreaterThanOrEqual(500)
+    expect(asked).toHaveLength(1)
+  })
 
-  test("is not asked first with a key that has no quota left, until the quota is back", async () => {
+  test("does not start with a key without quota until its quota resets", async () => {
     const { as } = await newWorkspace()
     const model = newModel()
     vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2031, 0, 6, 12) })
     const spent = { "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "30s" }
     const { asked } = mockProvider(() => hello(asked.length === 1 ? spent : {}))
-    for (let call = 0; call < 3; call++) await expectJson(200, ask(as, model))
+    for (let call = 0; call < 3; call++) await expectJson(200, send(as, model))
     const [first, ...others] = asked.map(nameOf)
     expect(others).not.toContain(first)
     expect(new Set(others).size).toBe(1)
     vi.setSystemTime(Date.now() + 31_000)
-    await expectJson(200, ask(as, model))
+    await expectJson(200, send(as, model))
     expect(asked.map(nameOf).at(-1)).toBe(first)
   })
 })
@@ -107,37 +104,37 @@ describe("BYOK credentials of one provider", () => {
     )
   const keyOf = ({ headers }: Asked) => headers.get("authorization")?.replace("Bearer ", "")
 
-  test("of equal sort_order share the calls; of different order the lower is first", async () => {
+  test("share the calls at equal sort_order; otherwise the lower one is first", async () => {
     const workspace = await newWorkspace()
     const made = []
     for (const key of keys) made.push((await add(workspace, key, { sort_order: 5 })).data)
     expect(made.map(({ sort_order: order }) => order)).toEqual([5, 5])
     const { asked } = mockProvider(() => hello())
     const model = newModel()
-    for (let session = 0; session < 20; session++) await expectJson(200, ask(workspace.as, model, `s${session}`))
+    for (let session = 0; session < 20; session++) await expectJson(200, send(workspace.as, model, `s${session}`))
     expect(new Set(asked.map(keyOf))).toEqual(new Set(keys))
     await expectJson(200, workspace.manage.patch(`/byok/${made[1]?.id}`, { sort_order: 6 }))
     asked.length = 0
-    for (let session = 0; session < 20; session++) await expectJson(200, ask(workspace.as, model, `s${session}`))
+    for (let session = 0; session < 20; session++) await expectJson(200, send(workspace.as, model, `s${session}`))
     expect(new Set(asked.map(keyOf))).toEqual(new Set([keys[0]]))
   })
 })
 
-describe("a provider that the operator stops", () => {
+describe("a provider that the operator disables", () => {
   const turn = (provider: string, disabled: boolean) =>
     expectJson<{ data: { disabled_providers: string[] } }>(
       200,
       operatorClient.patch("/catalogue/providers", { provider, disabled }),
     )
 
-  test("gets no call, with the gateway's keys or with a workspace's, until it is started again", async () => {
+  test("gets no call with the gateway's keys or a workspace's until it is enabled again", async () => {
     const workspace = await newWorkspace()
     await expectJson(201, workspace.manage.post("/byok", { provider: "pooled", key: "own-canary-0123456789" }))
     const model = newModel()
     const { asked } = mockProvider(() => hello())
     try {
       expect((await turn("pooled", true)).data.disabled_providers).toContain("pooled")
-      const { error } = await expectJson<Failure>(404, ask(workspace.as, model))
+      const { error } = await expectJson<Failure>(404, send(workspace.as, model))
       expect(error.message).toContain("stopped")
       expect(error.message).toContain("pooled")
       expect(asked).toHaveLength(0)
@@ -154,10 +151,10 @@ describe("a provider that the operator stops", () => {
     } finally {
       await turn("pooled", false)
     }
-    await expectJson(200, ask(workspace.as, model))
+    await expectJson(200, send(workspace.as, model))
   })
 
-  test("is listed with what its batches cost, where it has them", async () => {
+  test("providers list a batch_price_percent if they have batches", async () => {
     const workspace = await newWorkspace()
     const { data } = await expectJson<{ data: { slug: string; batch_price_percent?: number }[] }>(
       200,
@@ -167,7 +164,7 @@ describe("a provider that the operator stops", () => {
     expect([shares.get("batching"), shares.get("pooled")]).toEqual([50, undefined])
   })
 
-  test("leaves its calls to the other providers of a model", async () => {
+  test("is replaced by the other providers of a model", async () => {
     const { as } = await newWorkspace()
     const { asked } = mockProvider(() => hello())
     try {
@@ -179,7 +176,7 @@ describe("a provider that the operator stops", () => {
     }
   })
 
-  test("must be one that exists, and only the operator stops it", async () => {
+  test("must exist, and only the operator can disable it", async () => {
     const { as, manage } = await newWorkspace()
     const body = { provider: "nobody", disabled: true }
     const { error } = await expectJson<Failure>(400, operatorClient.patch("/catalogue/providers", body))

@@ -38,7 +38,7 @@ const catalogue: Catalogue = {
   ),
 }
 
-describe("an alias is the newest of its family", () => {
+describe("an alias is the newest model of its family", () => {
   test.each([
     ["~anthropic/claude-sonnet-latest", "anthropic/claude-sonnet-4.5"],
     ["~anthropic/claude-opus-latest", "anthropic/claude-opus-4.1"],
@@ -50,12 +50,12 @@ describe("an alias is the newest of its family", () => {
     ["~openai/o-latest", undefined],
     ["~nobody/gpt-latest", undefined],
     ["openai/gpt-latest", undefined],
-  ])("%s is %s", (name, expected) => {
+  ])("%s resolves to %s", (name, expected) => {
     expect(findModel(name, catalogue).model?.id).toBe(expected)
   })
 })
 
-describe("a variant is a model of its own where there is one, else a way to choose", () => {
+describe("a variant is a separate model if there is one, otherwise a sort order", () => {
   test.each([
     ["openai/gpt-5.5:nitro", { id: "openai/gpt-5.5", sort: "throughput" }],
     ["openai/gpt-5.5:floor", { id: "openai/gpt-5.5", sort: "price" }],
@@ -75,13 +75,13 @@ describe("a variant is a model of its own where there is one, else a way to choo
     ["anthropic/claude-sonnet-4.5:thinking", "anthropic/claude-sonnet-4.5", ["thinking"]],
     ["anthropic/claude-3.7-sonnet:thinking", "anthropic/claude-3.7-sonnet:thinking", []],
     ["openai/gpt-5.5", "openai/gpt-5.5", []],
-  ])("%s asks for %s with %j", (name, base, variants) => {
+  ])("%s is split to %s with %j", (name, base, variants) => {
     expect(splitRequestVariants(name, catalogue)).toEqual({ name: base, variants })
   })
 })
 
-describe("what is measured of an endpoint", () => {
-  test("its percentiles say what so many of a hundred answers reach, for half an hour", () => {
+describe("the statistics of an endpoint", () => {
+  test("are percentiles of its samples of the last half hour", () => {
     const health = new EndpointHealth()
     for (let at = 1; at <= 100; at++) {
       health.measured("e", { at, latencyMs: at, tokensPerSecond: at, isGood: at % 10 !== 0 })
@@ -94,22 +94,22 @@ describe("what is measured of an endpoint", () => {
   })
 })
 
-describe("a name that is not quite the id", () => {
+describe("a name that differs from the id", () => {
   test.each([
     ["OpenAI/GPT-5.5", "openai/gpt-5.5"],
     ["gpt-5.5", "openai/gpt-5.5"],
     ["GPT-5.5:nitro", "openai/gpt-5.5"],
     ["gpt-9", undefined],
-  ])("%s is %s", (name, id) => {
+  ])("%s resolves to %s", (name, id) => {
     expect(findModel(name, catalogue).model?.id).toBe(id)
   })
 
-  test("a slug that two authors have is nobody's", () => {
+  test("that is the slug of two authors is unknown", () => {
     const models = new Map(["a/same", "b/same"].map((id) => [id, model(id)]))
     expect(findModel("same", { models }).model).toBeUndefined()
   })
 
-  test("near misses are suggested, the most similar first", () => {
+  test("has suggestions, the most similar first", () => {
     expect(suggestNames("openai/gpt-5.5-min", catalogue.models.keys())[0]).toBe("openai/gpt-5.5-mini")
     expect(suggestNames("completely different", catalogue.models.keys())).toEqual([])
   })

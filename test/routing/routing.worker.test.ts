@@ -22,14 +22,14 @@ const answer = (text: string) => Response.json({ choices: [{ message: { content:
 const refusal = (status: number, message: string, headers: Record<string, string> = {}) =>
   Response.json({ error: { message } }, { status, headers })
 
-/** Only the named one answers well; the others refuse as they are told to. */
-function play(refuse: (asked: Asked) => Response | undefined) {
+/** The twin answers with its name unless `refuse` returns an error. */
+function refuseWith(refuse: (asked: Asked) => Response | undefined) {
   const provider = mockProvider((asked) => refuse(asked) ?? answer(twinOf(asked)))
   ;({ stop } = provider)
   return provider
 }
 
-describe("a refusal that belongs to the gateway's own key is another provider's turn", () => {
+describe("a rejection of the gateway's key fails over to another provider", () => {
   test.each([
     [400, "API key not valid. Please pass a valid API key."],
     [400, "Your credit balance is too low to access the API."],
@@ -41,36 +41,36 @@ describe("a refusal that belongs to the gateway's own key is another provider's 
     [422, "You exceeded your current quota"],
   ])("%i %s", async (status, message) => {
     const { as } = await newWorkspace()
-    const { asked } = play((one) => (twinOf(one) === "twin-a" ? refusal(status, message) : undefined))
-    const told = await expectJson<{ choices: { message: { content: string } }[] }>(
+    const { asked } = refuseWith((one) => (twinOf(one) === "twin-a" ? refusal(status, message) : undefined))
+    const returned = await expectJson<{ choices: { message: { content: string } }[] }>(
       200,
       as.chat(newTwinModel(), "Hi", { provider: { order: ["twin-a", "twin-b"], only: ["twin-a", "twin-b"] } }),
     )
-    expect(told.choices[0]?.message.content).toBe("twin-b")
+    expect(returned.choices[0]?.message.content).toBe("twin-b")
     expect(asked.map(twinOf)).toEqual(["twin-a", "twin-b"])
   })
 
-  test("its words about the key do not reach the caller", async () => {
+  test("its message is not returned to the client", async () => {
     const { as } = await newWorkspace()
-    play(() => refusal(400, "Invalid API key sk-live-0123456789abcdef"))
+    refuseWith(() => refusal(400, "Invalid API key sk-live-0123456789abcdef"))
     const { error } = await expectJson<Failure>(502, as.chat(newTwinModel(), "Hi", { provider: { only: ["twin-a"] } }))
     expect(error.message).not.toContain("sk-live")
   })
 })
 
-describe("a refusal that belongs to the request", () => {
-  test("is told, and nobody else is asked", async () => {
+describe("a rejection of the request", () => {
+  test("is returned without failover", async () => {
     const { as } = await newWorkspace()
-    const { asked } = play(() => refusal(400, "messages[0].content: too strange"))
+    const { asked } = refuseWith(() => refusal(400, "messages[0].content: too strange"))
     const { error } = await expectJson<Failure>(400, as.chat(newTwinModel(), "Hi", { models: [newTwinModel()] }))
     expect(error.message).toContain("too strange")
     expect(asked).toHaveLength(1)
   })
 
-  test("but a model whose context is too short leaves the turn to the next model", async () => {
+  test("because of the context length fails over to the next model", async () => {
     const { as } = await newWorkspace()
     const [short, long] = [newTwinModel(), newTwinModel()]
-    const { asked } = play((one) =>
+    const { asked } = refuseWith((one) =>
       short.endsWith(`-${String(one.body["model"]).slice(1)}`)
         ? refusal(400, "This model's maximum context length is 8192 tokens")
         : undefined,
@@ -80,7 +80,7 @@ describe("a refusal that belongs to the request", () => {
   })
 })
 
-describe("hints when to come back", () => {
+describe("retry hints", () => {
   test.each([
     ["Retry-After in seconds", () => refusal(429, "slow down", { "retry-after": "7" }), "7"],
     ["retry-after-ms", () => refusal(429, "slow down", { "retry-after-ms": "1500" }), "2"],
@@ -103,27 +103,27 @@ describe("hints when to come back", () => {
     ],
   ])("%s is relayed", async (_, response, expected) => {
     const { as } = await newWorkspace()
-    play(response)
-    const told = await as.chat(newTwinModel(), "Hi", { provider: { only: ["twin-a"] } })
-    expect(told.status).toBe(429)
-    expect(told.headers.get("retry-after")).toBe(expected)
+    refuseWith(response)
+    const returned = await as.chat(newTwinModel(), "Hi", { provider: { only: ["twin-a"] } })
+    expect(returned.status).toBe(429)
+    expect(returned.headers.get("retry-after")).toBe(expected)
   })
 
-  test("the shortest of them, once everyone refused", async () => {
+  test("of several providers are reduced to the shortest", async () => {
     const { as } = await newWorkspace()
     const hints: Record<string, string> = { "twin-a": "30", "twin-b": "5", "twin-c": "60" }
-    play((one) => refusal(429, "slow down", { "retry-after": hints[twinOf(one)] ?? "" }))
-    const told = await as.chat(newTwinModel(), "Hi")
-    expect(told.headers.get("retry-after")).toBe("5")
+    refuseWith((one) => refusal(429, "slow down", { "retry-after": hints[twinOf(one)] ?? "" }))
+    const returned = await as.chat(newTwinModel(), "Hi")
+    expect(returned.headers.get("retry-after")).toBe("5")
   })
 })
 
-describe("reasoning that only its provider can verify", () => {
+describe("reasoning with a provider's signature", () => {
   const signed = (details: unknown[]) => [chunk({ reasoning: "hm", reasoning_details: details }), ...good("so")]
 
   test("keeps the conversation with that provider", async () => {
     const { as } = await newWorkspace()
-    const { asked } = playProviderWith((one) =>
+    const { asked } = mockEndpoints((one) =>
       sse(signed([{ type: "reasoning.text", text: "hm", signature: `sig-${twinOf(one)}-1` }])),
     )
     const model = newTwinModel()
@@ -144,15 +144,15 @@ describe("reasoning that only its provider can verify", () => {
     expect(new Set(asked.map(twinOf))).toEqual(new Set([first]))
   })
 
-  test("a conversation that asks for reasoning stays with one from its first turn", async () => {
+  test("requested in the first turn keeps the conversation with one provider", async () => {
     const { as } = await newWorkspace()
-    const { asked } = play(() => undefined)
+    const { asked } = refuseWith(() => undefined)
     const model = newTwinModel()
     for (let turn = 0; turn < 12; turn++) await as.chat(model, "Why?", { reasoning: { effort: "low" } })
     expect(new Set(asked.map(twinOf)).size).toBe(1)
   })
 
-  function playProviderWith(answerWith: (asked: Asked) => Response) {
+  function mockEndpoints(answerWith: (asked: Asked) => Response) {
     const provider = mockProvider(answerWith)
     ;({ stop } = provider)
     return provider
@@ -160,7 +160,7 @@ describe("reasoning that only its provider can verify", () => {
 })
 
 describe("on a regional hostname", () => {
-  const ask = (workspace: Workspace, host: string, body: object) =>
+  const send = (workspace: Workspace, host: string, body: object) =>
     front().fetch(`http://${host}/api/v1/chat/completions`, {
       method: "POST",
       headers: {
@@ -171,32 +171,32 @@ describe("on a regional hostname", () => {
       body: JSON.stringify({ messages: [{ role: "user", content: "Hi" }], ...body }),
     })
 
-  test("only endpoints of that region are asked", async () => {
+  test("only endpoints of the region are called", async () => {
     const workspace = await newWorkspace()
-    const { asked } = play(() => undefined)
+    const { asked } = refuseWith(() => undefined)
     const model = newTwinModel()
     for (let turn = 0; turn < 8; turn++) {
-      const told = await expectJson<Routed>(200, ask(workspace, "eu.localhost", { model }))
-      expect(told.service_metadata.region).toBe("europe")
-      expect(told.service_metadata.endpoints.available.map(({ provider }) => provider)).toEqual(["twin-b"])
+      const returned = await expectJson<Routed>(200, send(workspace, "eu.localhost", { model }))
+      expect(returned.service_metadata.region).toBe("europe")
+      expect(returned.service_metadata.endpoints.available.map(({ provider }) => provider)).toEqual(["twin-b"])
     }
     expect(new Set(asked.map(twinOf))).toEqual(new Set(["twin-b"]))
   })
 
-  test("a model without one there is a 404 that says so", async () => {
+  test("a model without an endpoint there returns 404 with the region", async () => {
     const { error } = await expectJson<Failure>(
       404,
-      ask(await newWorkspace(), "us.localhost", { model: newTwinModel() }),
+      send(await newWorkspace(), "us.localhost", { model: newTwinModel() }),
     )
     expect(error.message).toContain("not in the region us (twin-")
   })
 
-  test("the embedded models answer: they run where the gateway runs", async () => {
-    await expectJson(200, ask(await newWorkspace(), "us.localhost", { model: "sim/echo" }))
+  test("the embedded models are available, because they run in the gateway", async () => {
+    await expectJson(200, send(await newWorkspace(), "us.localhost", { model: "sim/echo" }))
   })
 
   test.each(["/interns", "/interns/x/daemon", "/interns/x/chat", "/vault/interns/x/secrets/y", "/vault"])(
-    "%s is refused, whoever asks",
+    "%s returns 403 without a key",
     async (path) => {
       const { error } = await expectJson<Failure>(403, front().fetch(`http://EU.localhost:8787/api/v1${path}`))
       expect(error.metadata).toEqual({ reason: "regional_hostname", retryable: false })
@@ -204,19 +204,19 @@ describe("on a regional hostname", () => {
   )
 
   test.each(["eu.localhost.evil.test", "xeu.localhost", "localhost", "a.eu.localhost"])(
-    "%s is not one",
+    "%s is not a regional hostname",
     async (host) => {
-      const told = await front().fetch(`http://${host}/api/v1/interns`)
-      expect(told.status).not.toBe(403)
+      const returned = await front().fetch(`http://${host}/api/v1/interns`)
+      expect(returned.status).not.toBe(403)
     },
   )
 })
 
-describe("sorted by what was measured", () => {
-  /** So far from the other provider's latency that a busy machine does not close the gap. */
+describe("sorting by measured statistics", () => {
+  /** Far enough from the other provider's latency for a busy machine. */
   const SLOW_MS = 1_200
 
-  test("latency and throughput are those of the calls before", async () => {
+  test("uses latency and throughput of earlier calls", async () => {
     const { as } = await newWorkspace()
     const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
     const provider = mockProvider(async (one) => {
@@ -249,8 +249,8 @@ describe("the turns of a conversation", () => {
     return choices[0]?.message.content
   }
 
-  test("go to one provider, for its prompt cache; conversations are spread", async () => {
-    play(() => undefined)
+  test("go to one provider for its prompt cache, and conversations are spread", async () => {
+    refuseWith(() => undefined)
     const [workspace, model] = [await newWorkspace(), newTwinModel()]
     const first = await turn(workspace, model, { messages: opening("One") })
     const later = [...opening("One"), { role: "assistant", content: "1" }, { role: "user", content: "Go on" }]
@@ -259,8 +259,8 @@ describe("the turns of a conversation", () => {
     expect(new Set(await Promise.all(others)).size).toBeGreaterThan(1)
   })
 
-  test("are known by prompt_cache_key, whatever they begin with", async () => {
-    play(() => undefined)
+  test("are identified by prompt_cache_key for any first message", async () => {
+    refuseWith(() => undefined)
     const [workspace, model] = [await newWorkspace(), newTwinModel()]
     const turns = Array.from({ length: 10 }, (_, at) =>
       turn(workspace, model, { messages: opening(`Turn ${at}`), prompt_cache_key: "one" }),

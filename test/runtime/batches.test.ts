@@ -4,12 +4,12 @@ import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { eventually } from "../support/eventually.ts"
 import { type Gateway, newModel, type Organization, startGateway } from "./gateway.ts"
-import { toNano } from "./world.ts"
+import { toNano } from "./setup.ts"
 
 /** A batch runs this many requests at a time. */
 const CONCURRENCY = 4
 
-/** A provider that counts the calls of each request and answers while `answers` is true. */
+/** A provider that counts the calls of each request and responds while `answers` returns true. */
 const provider = { calls: new Map<string, number>(), answers: (_content: string) => true, onCall: () => {} }
 const server = http.createServer((request, response) => {
   void readJson(request).then(({ messages }) => {
@@ -92,7 +92,7 @@ async function expectOneResultEach(organization: Organization, batch: Batch, con
   expect(ids.map((line) => (JSON.parse(line) as { custom_id: string }).custom_id)).toEqual(contents)
 }
 
-/** What was charged, once no call is open: the sum of the generations is the usage of the account. */
+/** The charges once no call is open: the sum of the generations equals the usage of the account. */
 async function expectExactUsage(organization: Organization, atLeast: number) {
   const rows = await eventually(async () => {
     expect(await gateway.holds(organization.id)).toEqual([])
@@ -106,14 +106,14 @@ async function expectExactUsage(organization: Organization, atLeast: number) {
   return rows
 }
 
-test("after a kill the requests that were finished do not run again, and those in flight run once more", async () => {
+test("after a kill finished requests do not run again, and those in flight run once more", async () => {
   const organization = await gateway.newOrganization()
   const contents = Array.from({ length: 14 }, (_, at) => `request ${at}`)
   const held = new Set(contents.slice(6, 6 + CONCURRENCY))
   provider.calls.clear()
   provider.answers = (content) => !held.has(content)
   const batch = await startBatch(organization, contents)
-  // A request starts after the result of the one before it is stored.
+  // A request starts after the previous result is stored.
   await eventually(() => {
     for (const content of held) expect(provider.calls.get(content)).toBe(1)
   })
@@ -129,7 +129,7 @@ test("after a kill the requests that were finished do not run again, and those i
   expect(rows.filter(({ ending }) => ending === "complete").length).toBeLessThanOrEqual(contents.length)
 })
 
-test("after kills at any time each request has one result, and at most four run once more for each kill", async () => {
+test("after kills at any time each request has one result, and at most four run again per kill", async () => {
   const organization = await gateway.newOrganization()
   const contents = Array.from({ length: 60 }, (_, at) => `any ${at}`)
   const kills = [7, 23, 41]

@@ -4,10 +4,10 @@ import { runWrangler } from "../../src/dev/wrangler.ts"
 
 const folder = path.join(root, ".wrangler/runtime")
 
-/** What `npm run deploy` would send, bytes and all. */
+/** The exact bundle of `npm run deploy`. */
 export const bundle = path.join(folder, "index.js")
 
-/** What the bundle was made of, as esbuild reports it. */
+/** The inputs of the bundle as reported by esbuild. */
 export const metafile = path.join(folder, "bundle-meta.json")
 
 export default async function buildBundle(): Promise<void> {

@@ -1,18 +1,18 @@
 import net from "node:net"
 
-/** A client at the level of its socket: it leaves in the middle of a byte stream, or reads as slowly as it likes. */
+/** A client at the socket level: it can disconnect within a byte stream, or read slowly. */
 export type Client = {
-  /** The body received so far, its transfer coding taken off. */
+  /** The body received so far, without its transfer coding. */
   body: () => string
   header: (name: string) => string | undefined
   received: () => number
-  /** Settles when the connection is over, for whatever reason. */
+  /** Settles when the connection has ended for any reason. */
   over: Promise<void>
   leave: () => void
   socket: net.Socket
 }
 
-export function askForStream(
+export function requestStream(
   url: string,
   key: string,
   body: object,
@@ -55,7 +55,7 @@ export function askForStream(
 
 type Read = { status: number; headers: Record<string, string>; body: string }
 
-/** As much of an HTTP/1.1 answer as these bytes hold. */
+/** The part of an HTTP/1.1 response that these bytes contain. */
 function readHttp(bytes: Buffer): Read {
   const end = bytes.indexOf("\r\n\r\n")
   if (end < 0) return { status: 0, headers: {}, body: "" }
@@ -84,7 +84,7 @@ function dechunk(bytes: Buffer): Buffer {
   return Buffer.concat(parts)
 }
 
-/** The data of complete frames, in order; comments apart. */
+/** The data of complete frames in order, without comments. */
 export function framesOf(body: string): string[] {
   return body
     .slice(0, body.lastIndexOf("\n\n") + 1)
@@ -105,7 +105,7 @@ export function chunksOf(body: string): Chunk[] {
     .map((data) => JSON.parse(data) as Chunk)
 }
 
-/** The pieces of text a client had in whole frames. */
+/** The pieces of text in complete frames. */
 export function piecesOf(body: string): string[] {
   return chunksOf(body)
     .map((chunk) => chunk.choices[0]?.delta.content ?? "")

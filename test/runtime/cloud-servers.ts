@@ -3,28 +3,28 @@ import http from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout as wait } from "node:timers/promises"
 
-/** Scripted servers of two clouds, written after the vendors' documentation. Each checks who sends a request by itself. */
+/** Scripted servers of two clouds, written after the vendors' documentation. Each authenticates requests itself. */
 
-export type Asked = { method: string; url: string; headers: http.IncomingHttpHeaders; body: string }
+export type CloudRequest = { method: string; url: string; headers: http.IncomingHttpHeaders; body: string }
 export type Reply = { status?: number; type?: string; body: string | readonly Uint8Array[] }
-type Handler = (asked: Asked) => Reply | Promise<Reply>
+type Handler = (requests: CloudRequest) => Reply | Promise<Reply>
 
 export type CloudServer = {
   origin: string
-  asked: Asked[]
+  requests: CloudRequest[]
   answer: (next: Handler) => void
   close: () => Promise<void>
 }
 
-async function startServer(guard: (asked: Asked) => Reply | undefined): Promise<CloudServer> {
-  const asked: Asked[] = []
+async function startServer(guard: (requests: CloudRequest) => Reply | undefined): Promise<CloudServer> {
+  const requests: CloudRequest[] = []
   let handler: Handler = () => ({ status: 500, body: "{}" })
   const server = http.createServer(async (request, response) => {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part as Buffer)
     const { method = "", url = "", headers } = request
     const one = { method, url, headers, body: Buffer.concat(parts).toString() }
-    asked.push(one)
+    requests.push(one)
     const { status = 200, type = "application/json", body } = guard(one) ?? (await handler(one))
     response.writeHead(status, { "content-type": type })
     if (typeof body === "string") return response.end(body)
@@ -37,7 +37,7 @@ async function startServer(guard: (asked: Asked) => Reply | undefined): Promise<
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests,
     answer: (next) => (handler = next),
     close: () => {
       server.closeAllConnections()
@@ -53,20 +53,20 @@ export const ACCESS_KEY = {
 }
 export const BEDROCK_API_KEY = "bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29tLzEyMzQ1Njc4OTA="
 
-/** Bedrock: a request is signed with the access key for the region, or carries the API key. */
+/** Bedrock: a request is signed with the access key for the region, or has the API key. */
 export function startBedrock(region: string): Promise<CloudServer> {
-  return startServer((asked) => {
-    const sent = asked.headers.authorization ?? ""
+  return startServer((requests) => {
+    const sent = requests.headers.authorization ?? ""
     if (sent === `Bearer ${BEDROCK_API_KEY}`) return undefined
-    const expected = expectedAuthorization(asked, region)
-    if (sent === expected && asked.headers["x-amz-security-token"] === ACCESS_KEY.token) return undefined
+    const expected = expectedAuthorization(requests, region)
+    if (sent === expected && requests.headers["x-amz-security-token"] === ACCESS_KEY.token) return undefined
     const message = `The request signature we calculated does not match: ${expected} but was ${sent}`
     return { status: 403, body: JSON.stringify({ message }) }
   })
 }
 
 /** Signature Version 4, step by step: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html */
-function expectedAuthorization({ method, url, headers, body }: Asked, region: string): string {
+function expectedAuthorization({ method, url, headers, body }: CloudRequest, region: string): string {
   const { pathname, searchParams } = new URL(url, "http://host")
   const names = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? "")?.[1]?.split(";") ?? []
   if (!names.includes("host") || !names.includes("x-amz-date") || !names.includes("x-amz-security-token")) return "none"
@@ -107,13 +107,13 @@ export const SERVICE_ACCOUNT = {
 
 type TokenServer = CloudServer & { issued: string[]; refuse: (error: string | null) => void }
 
-/** Google's token endpoint: the assertion's signature, times and claims are checked with the account's public key. */
+/** Google's token endpoint: verifies the assertion's signature, times and claims with the account's public key. */
 export async function startTokenServer(): Promise<TokenServer> {
   const issued: string[] = []
   let refusal: string | null = null
   const server = await startServer(() => undefined)
   server.answer(async ({ body, headers }) => {
-    // Long enough for calls that arrive together to wait for one exchange.
+    // Long enough for concurrent calls to wait for one exchange.
     await wait(50)
     const form = new URLSearchParams(body)
     const isForm = headers["content-type"] === "application/x-www-form-urlencoded"
@@ -156,7 +156,7 @@ function faultOf(assertion: string): string | null {
   return isFresh && isOurs ? null : "invalid_scope"
 }
 
-/** Vertex: a request carries a token that the token endpoint issued. */
+/** Vertex: a request needs a token that the token endpoint issued. */
 export function startVertex({ issued }: TokenServer): Promise<CloudServer> {
   return startServer(({ headers }) => {
     const token = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1]

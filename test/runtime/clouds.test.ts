@@ -26,7 +26,7 @@ let tokens: Awaited<ReturnType<typeof startTokenServer>>
 let vertex: CloudServer
 let gateway: Gateway
 let organization: Organization
-/** Everything a client was sent, which has none of the secrets. */
+/** Everything sent to a client, which must contain no secret. */
 const answers: string[] = []
 
 beforeAll(async () => {
@@ -132,18 +132,20 @@ async function call(
   return { status: response.status, text, body: (isJson ? JSON.parse(text) : {}) as Answer["body"] }
 }
 
-const lastOf = ({ asked }: CloudServer) => {
-  const last = asked.at(-1)
+const lastOf = ({ requests }: CloudServer) => {
+  const last = requests.at(-1)
   return { url: last?.url, headers: last?.headers, body: JSON.parse(last?.body || "{}") as Record<string, unknown> }
 }
 
-describe("the models of clouds", () => {
-  test("are listed under the names that other providers have for them, to be priced", () => {
+describe("the models of cloud providers", () => {
+  test("are discovered under the names of other providers, without a price", () => {
     expect(discoveries).toEqual([
       expect.objectContaining({ provider: "amazon-bedrock", models: 2, added: 2, unpriced: 2, error: null }),
       expect.objectContaining({ provider: "google-vertex", models: 2, unpriced: 2, error: null }),
     ])
-    const listed = [...bedrock.asked, ...vertex.asked].filter(({ method }) => method === "GET").map(({ url }) => url)
+    const listed = [...bedrock.requests, ...vertex.requests]
+      .filter(({ method }) => method === "GET")
+      .map(({ url }) => url)
     expect(listed).toEqual([
       "/foundation-models?byOutputModality=TEXT",
       "/inference-profiles?maxResults=1000",
@@ -152,7 +154,7 @@ describe("the models of clouds", () => {
     ])
   })
 
-  test("are not listed with a credential that the cloud rejects, and the operator is told why", () => {
+  test("are not discovered with a rejected credential, and the operator gets the error", () => {
     const error =
       "the credential cannot be used: Google gave no access token for the service account: status 400 invalid_grant."
     expect(failedDiscovery).toMatchObject({ models: 0, error })
@@ -164,7 +166,7 @@ const USAGE = { inputTokens: 10, outputTokens: 20, totalTokens: 130, cacheReadIn
 const COST = 0.000_36
 
 describe("Amazon Bedrock", () => {
-  test("answers a whole call that is signed, and what it counted is charged", async () => {
+  test("serves a signed non-streamed call, and charges its token counts", async () => {
     const content = [{ text: "Sunny" }, { toolUse: { toolUseId: "t1", name: "weather", input: { city: "Bonn" } } }]
     const message = { role: "assistant", content }
     bedrock.answer(() => ({ body: JSON.stringify({ output: { message }, stopReason: "tool_use", usage: USAGE }) }))
@@ -196,7 +198,7 @@ describe("Amazon Bedrock", () => {
     })
   })
 
-  test("streams binary frames, which the client reads as chunks", async () => {
+  test("has its binary frames streamed to the client as chunks", async () => {
     const frames = [
       converseEvent("messageStart", { role: "assistant" }),
       ...["Sun", "ny"].map((text) => converseEvent("contentBlockDelta", { contentBlockIndex: 0, delta: { text } })),
@@ -204,7 +206,7 @@ describe("Amazon Bedrock", () => {
       converseEvent("messageStop", { stopReason: "end_turn" }),
       converseEvent("metadata", { usage: USAGE }),
     ]
-    // Cut where no frame ends.
+    // Cut within frames.
     const bytes = Buffer.concat(frames)
     const pieces = Array.from({ length: Math.ceil(bytes.length / 37) }, (_, at) =>
       bytes.subarray(at * 37, at * 37 + 37),
@@ -221,27 +223,30 @@ describe("Amazon Bedrock", () => {
   test.each([
     ["an exception", converseException("throttlingException", "Too many tokens."), 429],
     ["a frame whose checksum is wrong", Uint8Array.from([...converseEvent("messageStop", {}).slice(0, -1), 0]), 502],
-  ])("that breaks off with %s ends the stream with an error, and what came is charged", async (_, ending, code) => {
-    const by = await gateway.newOrganization()
-    bedrock.answer(() => ({
-      type: "application/vnd.amazon.eventstream",
-      body: [
-        converseEvent("messageStart", { role: "assistant" }),
-        converseEvent("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "Sunny" } }),
-        ending,
-      ],
-    }))
-    const chunks = chunksOf((await call("amazon-bedrock", NOVA, { stream: true }, { by })).text)
-    expect(chunks.at(-1)).toMatchObject({ error: { code }, choices: [{ finish_reason: "error" }] })
-    const rows = await eventually(async () => {
-      const found = await gateway.rows(by.id)
-      expect(found).toHaveLength(1)
-      return found
-    })
-    expect(rows[0]?.cost_nano).toBeGreaterThan(0)
-  })
+  ])(
+    "that breaks off with %s ends the stream with an error, and delivered content is charged",
+    async (_, ending, code) => {
+      const by = await gateway.newOrganization()
+      bedrock.answer(() => ({
+        type: "application/vnd.amazon.eventstream",
+        body: [
+          converseEvent("messageStart", { role: "assistant" }),
+          converseEvent("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "Sunny" } }),
+          ending,
+        ],
+      }))
+      const chunks = chunksOf((await call("amazon-bedrock", NOVA, { stream: true }, { by })).text)
+      expect(chunks.at(-1)).toMatchObject({ error: { code }, choices: [{ finish_reason: "error" }] })
+      const rows = await eventually(async () => {
+        const found = await gateway.rows(by.id)
+        expect(found).toHaveLength(1)
+        return found
+      })
+      expect(rows[0]?.cost_nano).toBeGreaterThan(0)
+    },
+  )
 
-  test("whose guardrail intervenes ends with content_filter", async () => {
+  test("with a guardrail intervention ends with content_filter", async () => {
     const message = { role: "assistant", content: [{ text: "I cannot help with that." }] }
     bedrock.answer(() => ({
       body: JSON.stringify({ output: { message }, stopReason: "guardrail_intervened", usage: USAGE }),
@@ -258,23 +263,23 @@ describe("Amazon Bedrock", () => {
     [403, `Not for ${ACCESS_KEY.token}`, 502, /answered with status 403/],
     [424, "The model failed.", 502, /answered with status 424/],
     [429, `Slow down, ${ACCESS_KEY.token}.`, 429, /Slow down, \[redacted\]/],
-  ])("that answers %i %s is an error %i", async (status, message, code, text) => {
+  ])("with status %i %s returns an error %i", async (status, message, code, text) => {
     bedrock.answer(() => ({ status, body: JSON.stringify({ message }) }))
     const { body } = await call("amazon-bedrock", NOVA)
     expect(body.error).toMatchObject({ code })
     expect(body.error?.message).toMatch(text)
   })
 
-  test("is called with a workspace's API key or its own access key", async () => {
+  test("is called with a workspace's API key or access key", async () => {
     const message = { role: "assistant", content: [{ text: "Hi" }] }
     bedrock.answer(() => ({ body: JSON.stringify({ output: { message }, stopReason: "end_turn", usage: USAGE }) }))
-    const own = {
+    const credentials = {
       accessKeyId: ACCESS_KEY.id,
       secretAccessKey: ACCESS_KEY.secret,
       sessionToken: ACCESS_KEY.token,
       region: REGION,
     }
-    for (const key of [BEDROCK_API_KEY, JSON.stringify(own)]) {
+    for (const key of [BEDROCK_API_KEY, JSON.stringify(credentials)]) {
       const { apiKey, managementKey } = await gateway.newOrganization()
       await gateway.post(managementKey, "/byok", { provider: "amazon-bedrock", key })
       const body = { model: NOVA, messages: [{ role: "user", content: "Hello" }] }
@@ -284,7 +289,7 @@ describe("Amazon Bedrock", () => {
     }
   })
 
-  test("a workspace's credential that is none of the two is refused with what to change", async () => {
+  test("rejects a workspace's credential in another format with a hint", async () => {
     const { apiKey, managementKey } = await gateway.newOrganization()
     await gateway.post(managementKey, "/byok", {
       provider: "amazon-bedrock",
@@ -304,7 +309,7 @@ describe("Amazon Bedrock", () => {
 const PARENT = "/v1/projects/acme-prod/locations/europe-west1"
 
 describe("Google Vertex", () => {
-  test("answers Gemini's models in OpenAI's format, with a token that ten calls at once exchange once", async () => {
+  test("serves Gemini in OpenAI's format, with one token exchange for ten concurrent calls", async () => {
     const message = { role: "assistant", content: "Sunny" }
     const usage = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 }
     vertex.answer(() => ({ body: JSON.stringify({ choices: [{ index: 0, message, finish_reason: "stop" }], usage }) }))
@@ -315,8 +320,8 @@ describe("Google Vertex", () => {
       url: `${PARENT}/endpoints/openapi/chat/completions`,
       body: { model: GEMINI },
     })
-    // One for the failed list of models, and one for all since.
-    expect(tokens.asked).toHaveLength(2)
+    // One for the failed list of models, and one for everything since.
+    expect(tokens.requests).toHaveLength(2)
     expect(tokens.issued).toHaveLength(1)
   })
 
@@ -350,7 +355,7 @@ describe("Google Vertex", () => {
     usage: { input_tokens: 10, cache_read_input_tokens: 100, output_tokens: 20 },
   }
 
-  test.each(["/chat/completions", "/messages"])("answers Claude at the path of its publisher for %s", async (path) => {
+  test.each(["/chat/completions", "/messages"])("serves Claude at the path of its publisher for %s", async (path) => {
     vertex.answer(() => ({ body: JSON.stringify(MESSAGE) }))
     const { status, text } = await call("google-vertex", CLAUDE, { max_tokens: 50 }, { path })
     expect([status, text]).toEqual([200, expect.stringContaining("Sunny")])
@@ -361,7 +366,7 @@ describe("Google Vertex", () => {
     expect(headers).not.toHaveProperty("x-api-key")
   })
 
-  test("streams Claude's events, and what they counted is charged", async () => {
+  test("streams Claude's events, and charges their token counts", async () => {
     vertex.answer(() =>
       eventStream(
         [
@@ -384,16 +389,16 @@ describe("Google Vertex", () => {
     })
   })
 
-  test("an error of Google's, which comes in a list, has its words and none of the token", async () => {
+  test("returns Google's error list with its message and the token redacted", async () => {
     const error = { code: 400, message: `Bad temperature with ${tokens.issued[0]}`, status: "INVALID_ARGUMENT" }
     vertex.answer(() => ({ status: 400, body: JSON.stringify([{ error }]) }))
     const { body } = await call("google-vertex", GEMINI)
     expect(body.error).toMatchObject({ code: 400, message: "Bad temperature with [redacted]" })
   })
 
-  test("a workspace's service account that Google rejects is its owner's error, and others are not affected", async () => {
+  test("with a workspace's rejected service account returns an error to that workspace only", async () => {
     const { apiKey, managementKey } = await gateway.newOrganization()
-    // The same account by name and key id, with a key of another's: it gets no token that was kept.
+    // The same account name and key id with another private key: it gets no cached token.
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 })
     const forged = { ...SERVICE_ACCOUNT, private_key: privateKey.export({ type: "pkcs8", format: "pem" }).toString() }
     await gateway.post(managementKey, "/byok", {

@@ -9,8 +9,8 @@ import { type Engine, startEngine } from "./engine.ts"
 import { type Gateway, startGateway } from "./gateway.ts"
 
 /**
- * The container host as it is deployed: the bundle, the class of `@cloudflare/containers`, and the runtime's own client of
- * an engine. The engine is played, and a container is the real daemon as a process.
+ * The deployed container host: the bundle, the class of `@cloudflare/containers`, and the runtime's client of an engine. The
+ * engine is simulated, and a container is the real daemon as a process.
  */
 
 const folder = mkdtempSync(path.join(tmpdir(), "gateway-containers-"))
@@ -51,7 +51,7 @@ async function newIntern() {
       expect(record.status, JSON.stringify(record)).toBe(status)
       return record
     })
-  const say = (content: string) =>
+  const sendText = (content: string) =>
     eventually(async () => {
       const body = { stream: true, session_id: "s", approval_mode: "self-drive", messages: [{ role: "user", content }] }
       const response = await gateway.post(apiKey, `/interns/${id}/chat/completions`, body)
@@ -66,22 +66,22 @@ async function newIntern() {
       headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
       body: JSON.stringify({ acknowledge_workspace_loss: true }),
     })
-  return { id, becomes, say, act, remove }
+  return { id, becomes, sendText, act, remove }
 }
 
-test("an intern in a container works, is started again when its container ends, and ends with its intern", async () => {
+test("an intern in a container works, is restarted when its container exits, and its container ends with it", async () => {
   const before = engine.started.length
   const intern = await newIntern()
   await intern.becomes("running")
   const first = engine.started[before]
   expect(first).toMatchObject({ INTERN_GATEWAY_URL: gateway.url, INTERN_ID: intern.id })
-  expect(await intern.say("say hello there")).toContain("hello")
+  expect(await intern.sendText("say hello there")).toContain("hello")
 
   engine.running()[0]?.kill("SIGKILL")
   await eventually(() => expect(engine.started).toHaveLength(before + 2))
   await intern.becomes("running")
   expect(engine.started[before + 1]?.["INTERN_JOIN_TOKEN"]).not.toBe(first?.["INTERN_JOIN_TOKEN"])
-  expect(await intern.say("say back again")).toContain("again")
+  expect(await intern.sendText("say back again")).toContain("again")
 
   const suspended = await intern.act("suspend")
   expect(suspended.status, await suspended.text()).toBeLessThan(300)
@@ -98,7 +98,7 @@ test("an intern in a container works, is started again when its container ends, 
   expect(engine.started).toHaveLength(before + 3)
 })
 
-test("a container that ends by itself is started a few times, and then the record says how it ended", async () => {
+test("a container that exits repeatedly is restarted a few times, and then the record has the exit code", async () => {
   const { command } = engine.image
   const before = engine.started.length
   engine.image.command = ["sh", "-c", "sleep 1; exit 3"]
@@ -110,7 +110,7 @@ test("a container that ends by itself is started a few times, and then the recor
   expect(engine.running()).toEqual([])
 })
 
-test("an image that is missing ends provisioning with the engine's reason", async () => {
+test("a missing image fails provisioning with the engine's error", async () => {
   engine.image.isMissing = true
   const { becomes } = await newIntern()
   const { last_failure_message: message } = await becomes("failed")
@@ -118,7 +118,7 @@ test("an image that is missing ends provisioning with the engine's reason", asyn
   expect(message).toContain("The container did not start: ")
 })
 
-test("without an engine, provisioning ends, and an intern inside the gateway still works", async () => {
+test("without an engine provisioning fails, and an embedded intern still works", async () => {
   const alone = await startGateway("http://127.0.0.1:9", {}, false, {
     containers: { engine: `unix:${path.join(folder, "nobody.sock")}`, port: await findFreePort() },
   })

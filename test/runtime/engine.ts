@@ -17,28 +17,28 @@ type Box = {
 }
 
 export type Engine = {
-  /** For Miniflare. */
+  /** The engine's URL for Miniflare. */
   url: string
-  /** What a container of the image runs instead: a command on this computer. */
+  /** The command that runs on this computer in place of the image. */
   image: { command: string[]; env: Record<string, string>; isMissing: boolean }
-  /** The environments of the containers that were started, in order. */
+  /** The environments of the started containers, in order. */
   started: Record<string, string>[]
-  /** Signals and removals that the runtime asked for. */
+  /** Signals and removals requested by the runtime. */
   ended: string[]
-  /** Its processes that run. */
+  /** The running processes. */
   running: () => ChildProcess[]
   stop: () => void
 }
 
-/** Where no container listens on the port that the class asks, as the platform words it. */
+/** The platform's response when no container listens on the port that the class requests. */
 const NOT_LISTENING = "HTTP/1.1 502 The container is not listening in the TCP address\r\ncontent-length: 0\r\n\r\n"
-/** The proxy that the runtime starts beside each container. */
+/** The proxy that the runtime starts next to each container. */
 const SIDECAR = "-proxy"
 const SIDECAR_PORT = "39001/tcp"
 
 /**
- * As much of Docker's API as the runtime uses, on a socket of its own. A container is a process on this computer, and its
- * sidecar answers that nothing listens.
+ * The part of Docker's API that the runtime uses, on a socket. A container is a process on this computer, and its sidecar
+ * responds that nothing listens.
  */
 export async function startEngine(command: string[], env: Record<string, string>): Promise<Engine> {
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-engine-"))

@@ -16,24 +16,24 @@ export type Row = { id: string; key_hash: string; cost_nano: number; ending: str
 
 export type Gateway = {
   url: string
-  /** What the gateway has logged. */
+  /** The log lines of the gateway. */
   logs: readonly string[]
-  /** What the runtime has printed: exceptions that nothing handled. */
+  /** Output of the runtime: unhandled exceptions. */
   runtimeLogs: readonly string[]
   post: (key: string, resource: string, body: unknown) => Promise<Response>
   get: <T>(key: string, resource: string) => Promise<T>
   newOrganization: () => Promise<Organization>
-  /** What the database has of an organization's calls. */
+  /** The generations of an organization in the database. */
   rows: (organizationId: string) => Promise<Row[]>
   /** Applies migrations up to this one; returns their names. */
   migrateTo: (newest: string) => Promise<string[]>
-  /** A statement of the test's own, in the database. */
+  /** Runs a statement of the test in the database. */
   execute: (statement: string) => Promise<void>
-  /** What the ledger still holds for an organization. */
+  /** The open holds of an organization in the ledger. */
   holds: (organizationId: string) => Promise<unknown[]>
-  /** kill -9; returns when another runtime serves from the same folder. */
+  /** kill -9; resolves when another runtime serves from the same folder. */
   killRuntime: () => Promise<void>
-  /** The same in two steps: the first call takes aim, and what it returns kills at once. */
+  /** The same in two steps: the first call finds the process, and the returned function kills it immediately. */
   aimAtRuntime: () => () => Promise<void>
   stop: () => Promise<void>
 }
@@ -46,15 +46,15 @@ type Ledgers = {
 export type Organization = { id: string; apiKey: string; managementKey: string }
 
 /**
- * Another bundle than that of this release, the newest migration that the database gets at first, and a folder that outlives
- * the gateway.
+ * Another bundle than this release's, the newest migration that is applied at first, and a folder that outlives the
+ * gateway.
  */
 type Release = { script?: string; upTo?: string; state?: string; containers?: Containers }
 
-/** The engine that runs the containers of interns, and the port on which they reach the gateway. */
+/** The engine that runs the containers of interns, and the port at which they reach the gateway. */
 export type Containers = { engine: string; port: number }
 
-/** The deployed bundle in workerd, with real D1, KV and Durable Objects in a folder, reached by a socket of its own. */
+/** The deployed bundle in workerd, with real D1, KV and Durable Objects in a folder, at its own socket. */
 export async function startGateway(
   upstreamUrl: string,
   bindings: Record<string, string> = {},
@@ -80,7 +80,7 @@ export async function startGateway(
     )
   }
   await migrateTo(upTo)
-  // The runtime comes back on the same port.
+  // The runtime restarts on the same port.
   const url = (await miniflare.unsafeGetDirectURL("gateway")).origin
 
   const get = async <T>(key: string, resource: string): Promise<T> => {
@@ -140,7 +140,7 @@ export async function startGateway(
 
 const migratorWorker = newBatchWorker()
 
-/** `isConfined`: nothing leaves this machine, whatever URL a client configures. */
+/** `isConfined`: no request leaves this machine, whatever URL a client configures. */
 type Outputs = {
   logs: string[]
   runtimeLogs: string[]
@@ -170,7 +170,7 @@ function toOptions(
     cf: false,
     log: new Log(LogLevel.NONE),
     handleStructuredLogs: ({ message }) => {
-      // The gateway's own lines are JSON; the runtime's are not.
+      // The gateway's log lines are JSON; the runtime's are not.
       const isGateways = message.startsWith("{")
       if (isGateways) logs.push(message)
       else runtimeLogs.push(message)
@@ -216,7 +216,7 @@ function toOptions(
   })
 }
 
-/** Endpoints are trusted one by one, so a test takes a model of its own where that matters. */
+/** Endpoint health is kept per endpoint, so a test uses a new model where that matters. */
 const MODELS = 200
 let taken = 0
 
@@ -236,14 +236,14 @@ function toProviders(baseUrl: string): string {
   return JSON.stringify([{ ...scripted, models: PROVIDER_MODELS }])
 }
 
-/** The runtime that this process started. */
+/** The runtime started by this process. */
 function runtimePid(): number {
   const processes = execFileSync("ps", ["-A", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n")
-  const own = processes
+  const children = processes
     .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
     .filter((match) => Number(match?.[2]) === process.pid && match?.[3]?.includes("workerd"))
-  if (own.length !== 1) throw new Error(`${own.length} runtimes run under this process.`)
-  return Number(own[0]?.[1])
+  if (children.length !== 1) throw new Error(`${children.length} runtimes run under this process.`)
+  return Number(children[0]?.[1])
 }
 
 function aimAtRuntime(url: string): () => Promise<void> {
@@ -254,10 +254,10 @@ function aimAtRuntime(url: string): () => Promise<void> {
   }
 }
 
-const RESTART_PATIENCE_MS = 20_000
+const RESTART_TIMEOUT_MS = 20_000
 
 async function eventuallyServes(url: string, killed: number): Promise<void> {
-  const deadline = Date.now() + RESTART_PATIENCE_MS
+  const deadline = Date.now() + RESTART_TIMEOUT_MS
   while (Date.now() < deadline) {
     const isUp = await fetch(`${url}/health`).then(
       (response) => response.ok,

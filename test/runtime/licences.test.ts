@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { metafile } from "./bundle.ts"
 
-test("the bundle of the Worker contains no optional native library, whose licences bind more than themselves", () => {
+test("the Worker's bundle contains no optional native library with a restrictive licence", () => {
   const { inputs } = JSON.parse(readFileSync(metafile, "utf8")) as { inputs: Record<string, unknown> }
   const files = Object.keys(inputs)
   expect(files.some((file) => file.includes("node_modules/hono/"))).toBe(true)

@@ -14,14 +14,14 @@ function git(...args: string[]): string {
   })
 }
 
-/** The commit in which the newest release was written into the changelog. */
+/** The commit that added the newest release to the changelog. */
 function findCommit(): { version: string; commit: string } | undefined {
   const version = /^## \[(\d[^\]]*)\]/m.exec(readFileSync(path.join(root, "CHANGELOG.md"), "utf8"))?.[1]
   if (version === undefined) return undefined
   try {
     const commits = git("log", `-S## [${version}]`, "--format=%H", "--", "CHANGELOG.md").trim().split("\n")
     const commit = commits.at(-1) ?? ""
-    // In a shallow clone, the oldest commit seems to have written everything.
+    // In a shallow clone the oldest commit seems to have added everything.
     return commit === "" || git("rev-parse", "--is-shallow-repository").trim() === "true"
       ? undefined
       : { version, commit }
@@ -36,7 +36,7 @@ if (!previous) {
   console.warn("The history is missing: the previous release is not tried on the present schema. git fetch --unshallow")
 }
 
-/** Builds what that release deployed; returns the file. */
+/** Builds the bundle that release deployed; returns the file. */
 export function buildPrevious({ commit }: { commit: string }): string {
   const folder = path.join(root, ".wrangler/previous", commit)
   const built = path.join(folder, "built/index.js")
@@ -44,12 +44,12 @@ export function buildPrevious({ commit }: { commit: string }): string {
   mkdirSync(folder, { recursive: true })
   const archive = execFileSync("git", ["archive", commit], { cwd: root, maxBuffer: 1 << 28 })
   execFileSync("tar", ["-x", "-C", folder], { input: archive })
-  // The console is not tried, and its build takes longer than that of the Worker.
+  // The console is not tested, and its build takes longer than the Worker's.
   const config = path.join(folder, "wrangler.toml")
   writeFileSync(config, readFileSync(config, "utf8").replace(/^\[build\]\ncommand = .*$/m, ""))
   mkdirSync(path.join(folder, "dist/console"), { recursive: true })
   writeFileSync(path.join(folder, "dist/console/index.html"), "")
-  // So is the Python of the shell.
+  // Neither is the Python of the shell.
   ensurePython()
   copyFileSync(pythonModule, path.join(folder, "dist/micropython.wasm"))
   const modules = path.join(folder, "node_modules")

@@ -4,17 +4,17 @@ import { chunksOf, framesOf, piecesOf } from "./client.ts"
 import { eventually } from "../support/eventually.ts"
 import { newModel } from "./gateway.ts"
 import { countTokens, type Script } from "./upstream.ts"
-import { call, useWorld } from "./world.ts"
+import { call, useSetup } from "./setup.ts"
 
-const world = useWorld({ IDLE_TIMEOUT_MS: "1000" })
+const setup = useSetup({ IDLE_TIMEOUT_MS: "1000" })
 
 const PIECES = Array.from({ length: 10 }, (_, at) => `piece ${at} `)
 const broken: Script = { pieces: PIECES, paceMs: 2, ending: "broken" }
 const silent: Script = { pieces: PIECES, paceMs: 2, ending: "silent" }
 
-test("a provider that dies inside an event leaves whole events, an error chunk and [DONE]", async () => {
-  const organization = await world.gateway.newOrganization()
-  const { client } = call(world, organization, newModel(), broken)
+test("a provider that dies within an event leaves complete events, an error chunk and [DONE]", async () => {
+  const organization = await setup.gateway.newOrganization()
+  const { client } = call(setup, organization, newModel(), broken)
   await client.over
   expect(client.body().endsWith("\n\n")).toBe(true)
   expect(framesOf(client.body()).at(-1)).toBe("[DONE]")
@@ -30,12 +30,12 @@ test.each([
   ["that dies in a burst", { ...broken, paceMs: 0 }, "cut"],
   ["that sends nothing more", silent, "stalled"],
   ["that sends nothing more after a burst", { ...silent, paceMs: 0 }, "stalled"],
-])("a provider %s: the openai client throws, and what was delivered is charged", async (_, script, ending) => {
+])("a provider %s: the openai client throws, and delivered content is charged", async (_, script, ending) => {
   const model = newModel()
-  const organization = await world.gateway.newOrganization()
-  const baseURL = `${world.gateway.url}/api/v1`
+  const organization = await setup.gateway.newOrganization()
+  const baseURL = `${setup.gateway.url}/api/v1`
   const client = new OpenAI({ baseURL, apiKey: organization.apiKey, maxRetries: 0, logLevel: "off" })
-  const exchange = world.upstream.expect(script)
+  const exchange = setup.upstream.expect(script)
   const messages = [{ role: "user" as const, content: exchange.id }]
   const stream = await client.chat.completions.create({ model, messages, stream: true })
   const pieces: string[] = []
@@ -46,11 +46,11 @@ test.each([
   expect(pieces.filter((piece) => piece !== "")).toEqual(PIECES)
 
   const [row] = await eventually(async () => {
-    const rows = await world.gateway.rows(organization.id)
+    const rows = await setup.gateway.rows(organization.id)
     expect(rows).toHaveLength(1)
     return rows
   })
   expect(row).toMatchObject({ ending, tokens: countTokens(PIECES) })
   await eventually(() => expect(exchange.closed).toBe(true))
-  expect(await world.gateway.holds(organization.id)).toEqual([])
+  expect(await setup.gateway.holds(organization.id)).toEqual([])
 })

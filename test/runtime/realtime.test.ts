@@ -12,7 +12,7 @@ const PRICES = { prompt: "0.000004", completion: "0.000016", audio: "0.000032", 
 let gateway: Gateway
 const provider = http.createServer()
 
-/** Begins a response for each session and talks until its socket closes. */
+/** Begins a response for each session and sends deltas until its socket closes. */
 function talk(session: WebSocket): void {
   const send = (event: object) => session.send(JSON.stringify(event))
   send({ type: "session.created", session: { model: "live" } })
@@ -51,7 +51,7 @@ function open(apiKey: string): Client {
   return { events, isClosed: () => isClosed }
 }
 
-test("a runtime killed with sessions open charges an estimate of each response, and nothing twice", async () => {
+test("a runtime killed with open sessions charges an estimate of each response once", async () => {
   const organization = await gateway.newOrganization()
   const clients = Array.from({ length: SESSIONS }, () => open(organization.apiKey))
   await eventually(() => {

@@ -9,7 +9,7 @@ import { eventually } from "../support/eventually.ts"
 import { BOOTSTRAP, type Gateway, type Organization, startGateway } from "./gateway.ts"
 import { buildPrevious, previous } from "./previous-release.ts"
 import { startUpstream } from "./upstream.ts"
-import { toNano } from "./world.ts"
+import { toNano } from "./setup.ts"
 
 const migrations = readdirSync(path.join(root, "d1-migrations")).toSorted()
 const RELEASED = "0031_intern_creator.sql"
@@ -25,18 +25,18 @@ async function started(upTo: string): Promise<Gateway> {
   return gateway
 }
 
-/** The last ones, where they add only what no call reads: calls go on without them. */
+/** The last migrations, if they add only what no call reads: calls work without them. */
 const UNREAD_BY_CALLS = ["0051_scope_days.sql", "0052_intern_turns.sql", "0053_connect_links.sql"]
 const COMMAND = "npx wrangler d1 migrations apply gateway --env production --remote"
 
 describe("this release on an older schema", () => {
-  test("is alive and not ready, and a call that needs more names the command; each migration leaves it so, and the last one not", async () => {
+  test("is alive but not ready, and calls that need newer columns name the command, until the last migration", async () => {
     const gateway = await started(RELEASED)
     const newer = migrations.filter((name) => name > RELEASED)
     expect(newer.at(-1)).toBe(LATEST_MIGRATION)
     const unready = async (behind: string) => {
       expect((await read(gateway, "/health")).status).toBe(200)
-      // The answer of the schema before may be half a second old.
+      // The cached schema check may be half a second old.
       const { status, text } = await read(gateway, "/ready")
       expect([behind, status, text]).toEqual([behind, 503, expect.stringContaining(COMMAND)])
     }
@@ -54,8 +54,8 @@ describe("this release on an older schema", () => {
   })
 })
 
-describe("a migration that was applied in part", () => {
-  test("is told by /ready and by calls, and the next try names it and changes nothing", async () => {
+describe("a partially applied migration", () => {
+  test("is reported by /ready, and the next attempt names it and changes nothing", async () => {
     const gateway = await started("0043")
     // The first statement of 0044, without its record.
     await gateway.execute("ALTER TABLE api_keys ADD COLUMN daily_limit_nano INTEGER")
@@ -70,7 +70,7 @@ describe("a migration that was applied in part", () => {
 })
 
 describe.runIf(previous)("the previous release", () => {
-  test("runs on the schema of this one: 600 generated requests of its own document meet no error of the database", async () => {
+  test("runs on this release's schema: 600 generated requests from its API document cause no database error", async () => {
     const script = buildPrevious(previous ?? { commit: "" })
     const { statuses, exceptions, faults } = await fuzz({ seed: 3, count: 600, script, most: 1_000 })
     expect(exceptions.filter((line) => /D1_ERROR|SQLITE/.test(line))).toEqual([])
@@ -78,7 +78,7 @@ describe.runIf(previous)("the previous release", () => {
     for (const status of [200, 201, 404]) expect(statuses[status]).toBeGreaterThan(0)
   })
 
-  test("hands its data to this one and takes it back: keys, balances, records of calls, and the ledger's own storage", async () => {
+  test("exchanges its data with this release: keys, balances, generations and the ledger's storage", async () => {
     const script = buildPrevious(previous ?? { commit: "" })
     const state = mkdtempSync(path.join(tmpdir(), "gateway-upgrade-"))
     const upstream = await startUpstream()
@@ -121,7 +121,7 @@ describe.runIf(previous)("the previous release", () => {
     }
     const spent = [
       await turn({ script, upTo: RELEASED }),
-      // The order of a deploy: the new schema under the old code, the new code, and a rollback.
+      // The order of a deploy: the new schema with the old code, the new code, and a rollback.
       await turn({ script }),
       await turn({}),
       await turn({ script }),

@@ -1,4 +1,4 @@
-/** Upstream responses as providers really send them, each with what every client must get from it. */
+/** Upstream responses as providers really send them, with what every client must get. */
 
 export type Outcome = {
   text?: string
@@ -38,7 +38,7 @@ const call = (fields: Json, called: Json, index: number | undefined = 0) =>
   chunk({ tool_calls: [{ ...(index !== undefined && { index }), ...fields, function: called }] })
 const WEATHER = { tool: { name: "weather", args: '{"city":"Rome"}' }, completion: 5 }
 
-/** Streams that every client reads to the end. */
+/** Streams that every client reads completely. */
 export const STREAMS: Shape[] = [
   { name: "as the contract has it", ...HELLO, body: stream(...hello, finish(), usage(), DONE) },
   {
@@ -404,7 +404,7 @@ const weatherCall = (fields: Json = {}, called: Json = {}) => ({
   ],
 })
 
-/** Documents that every client reads. */
+/** JSON responses that every client reads. */
 export const DOCUMENTS: Shape[] = [
   document("as the contract has it", documentOf({ content: "Hello world" }), HELLO),
   document("no usage", documentOf({ content: "Hello world" }, { usage: undefined }), {

@@ -1,12 +1,12 @@
 import net from "node:net"
 import { expect, test } from "vitest"
-import { useWorld } from "./world.ts"
+import { useSetup } from "./setup.ts"
 
-const world = useWorld({})
+const setup = useSetup({})
 
-/** Everything that comes back for these bytes, until the other side closes. */
+/** The complete response to these bytes, until the connection closes. */
 function exchange(bytes: string): Promise<string> {
-  const { hostname, port } = new URL(world.gateway.url)
+  const { hostname, port } = new URL(setup.gateway.url)
   return new Promise((resolve) => {
     let received = ""
     const socket = net.connect(Number(port), hostname, () => socket.write(bytes))
@@ -22,7 +22,7 @@ const head = (...lines: string[]) =>
     "\r\n",
   )
 
-/** A proxy and the gateway may read the end of each of these bodies in different places. */
+/** A proxy and the gateway may disagree on the end of each of these bodies. */
 test.each([
   ["two lengths", head("Connection: close", "Content-Length: 2", `Content-Length: ${2 + SECOND.length}`) + "{}"],
   [
@@ -34,11 +34,11 @@ test.each([
   ["a folded header", head("Connection: close", "X-A: b", " Content-Length: 2") + "{}"],
   ["a space before the colon", head("Connection: close", "Content-Length : 2") + "{}"],
   ["a bare line feed", head("Connection: close\nContent-Length: 2\nX-A: b").replaceAll("\r\n\r\n", "\n\n") + "{}"],
-])("%s is answered once, and what follows it is not run", async (_, first) => {
+])("%s gets at most one response, and the following request is not run", async (_, first) => {
   const received = await exchange(first + SECOND)
   const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
   expect(statuses.length).toBeLessThanOrEqual(1)
   expect(statuses.filter((status) => status >= 500 && status !== 501)).toEqual([])
-  // The answer of the second request.
+  // The status of the second request.
   expect(statuses).not.toContain(410)
 })

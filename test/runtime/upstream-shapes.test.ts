@@ -7,12 +7,12 @@ import { generateText, jsonSchema, streamText, tool } from "ai"
 import OpenAI from "openai"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Gateway, newModel, type Organization, startGateway } from "./gateway.ts"
-import { toNano } from "./world.ts"
+import { toNano } from "./setup.ts"
 import { DOCUMENTS, type Outcome, type Shape, STREAMS } from "./shapes.ts"
 
 /**
- * What providers send and what clients get: every shape read by four unmodified clients, streamed and whole. A client
- * gets the right answer, with the usage that was charged, or an error.
+ * Provider responses and what clients get: every shape read by four unmodified clients, streamed and as JSON. A client
+ * gets the correct response with the charged usage, or an error.
  */
 
 let gateway: Gateway
@@ -69,7 +69,7 @@ const openai: Client = async (model, isStreamed) => {
   })
   return {
     text: message.content ?? "",
-    // The helper of this client keeps only the last piece of a field that it does not know.
+    // This client's helper keeps only the last piece of an unknown field.
     reasoning: isStreamed ? "" : (message.reasoning ?? ""),
     tools,
     prompt: completion.usage?.prompt_tokens ?? -1,
@@ -219,7 +219,7 @@ describe.each(CLIENTS)("%s", (_, client) => {
   test.each(STREAMS.map((shape) => [shape.name, shape] as const))("streamed, %s", (_name, shape) =>
     check(client, true, shape),
   )
-  test.each(DOCUMENTS.map((shape) => [shape.name, shape] as const))("whole, %s", (_name, shape) =>
+  test.each(DOCUMENTS.map((shape) => [shape.name, shape] as const))("as JSON, %s", (_name, shape) =>
     check(client, false, shape),
   )
 })

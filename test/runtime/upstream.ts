@@ -3,52 +3,52 @@ import http from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout as wait } from "node:timers/promises"
 
-/** What the provider does with one call. */
+/** The provider's behavior for one call. */
 export type Script = {
   pieces: readonly string[]
   /** Between two pieces; 0 writes as fast as the gateway reads. */
   paceMs?: number
-  /** Before anything, headers too. */
+  /** Before any output, including headers. */
   silenceMs?: number
   reportsUsage?: boolean
   /** After the pieces: a call of an intern's shell. */
   command?: string
-  /** After the last piece: a good end, a connection broken inside an event, or silence with the connection open. */
+  /** After the last piece: a good end, a connection broken within an event, or silence with an open connection. */
   ending?: "good" | "broken" | "silent"
 }
 
-/** One call as the provider saw it. */
+/** One call as received by the provider. */
 export type Exchange = {
   id: string
   script: Script
-  /** Settles when the call has arrived, before anything is answered. */
-  asked: Promise<void>
-  /** Pieces that went out, and all bytes of the body that did. */
+  /** Settles when the call has arrived, before any response. */
+  arrived: Promise<void>
+  /** Pieces that were sent, and all bytes of the body. */
   generated: string[]
   sent: string
-  /** The gateway takes no more for now. */
+  /** The gateway accepts no more data for now. */
   isHeldBack: boolean
   closed: boolean
 }
 
 export type Upstream = {
   baseUrl: string
-  /** A call to come, found by its id: the text of the user's message. */
+  /** An expected call, identified by the text of the user's message. */
   expect: (script: Script) => Exchange
   close: () => Promise<void>
 }
 
 export const PRICES = { prompt: "0.000001", completion: "0.000002" }
 
-/** A scripted provider of the OpenAI chat wire, with its clock and its end of the connection in the test's hands. */
+/** A scripted provider of the OpenAI chat format; the test controls its timing and its end of the connection. */
 export async function startUpstream(): Promise<Upstream> {
-  const exchanges = new Map<string, Exchange & { onAsked: () => void }>()
+  const exchanges = new Map<string, Exchange & { onArrived: () => void }>()
   const server = http.createServer((request, response) => {
     void readJson(request).then((body) => {
       const exchange = exchanges.get(body.messages.at(-1)?.content ?? "")
       if (!exchange) throw new Error("Nobody expected this call.")
-      exchange.onAsked()
-      return play(exchange, body.model, response)
+      exchange.onArrived()
+      return respond(exchange, body.model, response)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -57,8 +57,8 @@ export async function startUpstream(): Promise<Upstream> {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     expect: (script) => {
       const id = crypto.randomUUID()
-      const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>()
-      const exchange = { id, script, asked, onAsked, generated: [], sent: "", isHeldBack: false, closed: false }
+      const { promise: arrived, resolve: onArrived } = Promise.withResolvers<void>()
+      const exchange = { id, script, arrived, onArrived, generated: [], sent: "", isHeldBack: false, closed: false }
       exchanges.set(id, exchange)
       return exchange
     },
@@ -77,7 +77,7 @@ async function readJson(request: http.IncomingMessage): Promise<Body> {
   return JSON.parse(Buffer.concat(parts).toString()) as Body
 }
 
-async function play(exchange: Exchange, model: string, response: http.ServerResponse): Promise<void> {
+async function respond(exchange: Exchange, model: string, response: http.ServerResponse): Promise<void> {
   const { script } = exchange
   response.on("error", () => undefined)
   const closed = new Promise<void>((resolve) => {
@@ -101,7 +101,7 @@ async function play(exchange: Exchange, model: string, response: http.ServerResp
   const chunk = toChunk(exchange, model)
   await send(toFrame(chunk({ role: "assistant", content: "" })))
   for (const [at, piece] of script.pieces.entries()) {
-    // Counted from the start, so that a pace does not drift.
+    // Counted from the start, so that the pace does not drift.
     if (script.paceMs) await wait(Math.max(0, startedAt + (script.silenceMs ?? 0) + at * script.paceMs - Date.now()))
     if (exchange.closed) return
     exchange.generated.push(piece)
@@ -110,7 +110,7 @@ async function play(exchange: Exchange, model: string, response: http.ServerResp
   if (script.ending === "silent") return
   if (script.ending === "broken") {
     const half = toFrame(chunk({ content: "never whole" }))
-    // Broken only when the half has left: bytes written in the same turn as a reset are lost with it.
+    // Destroyed only after the half was sent: bytes written in the same turn as a reset are lost.
     response.write(half.slice(0, half.length / 2), () => setTimeout(() => response.destroy(), 20))
     return
   }
@@ -150,7 +150,7 @@ function usageOf({ generated }: Exchange) {
   }
 }
 
-/** Tokens of pieces by the provider's measure: one a piece at least, and one for every four units. */
+/** Tokens by the provider's count: at least one per piece, and one per four units. */
 export function countTokens(pieces: readonly string[]): number {
   return Math.max(Math.ceil(pieces.join("").length / 4), pieces.filter((piece) => piece !== "").length)
 }

@@ -8,15 +8,15 @@ const { properties, timeoutMs } = depthFrom(process.env)
 
 useMemoryDisk()
 
-/** The gateway as it is deployed, in bare workerd: no proxy stands between a client and the runtime. */
+/** The deployed gateway in workerd, without a proxy between client and runtime. */
 export default defineConfig({
   root,
   test: {
     include: ["test/runtime/**/*.test.ts"],
     globalSetup: [path.join(root, "test/runtime/bundle.ts")],
-    // One at a time: each file has a runtime of its own, and its patience is for that one alone.
+    // One at a time: each file has its own runtime, and its timeouts assume it runs alone.
     fileParallelism: false,
-    // What the files import is loaded once.
+    // Imports of the files are loaded once.
     isolate: false,
     provide: { properties },
     setupFiles: [path.join(root, "test/support/properties.ts")],

@@ -2,7 +2,7 @@ import type { Timer } from "../../src/support/time.ts"
 
 type Entry = { at: number; run: () => void }
 
-/** Simulated time, in epoch milliseconds: timers fire in their order, and `Date.now` says the time of the one that fires. */
+/** Simulated time, in epoch milliseconds: timers fire in order, and `Date.now` returns the time of the one that fires. */
 export class Clock implements Timer {
   now = Date.UTC(2026, 0, 1)
   readonly #heap: Entry[] = []
@@ -21,7 +21,7 @@ export class Clock implements Timer {
 
   readonly wait = (ms: number) => new Promise<undefined>((resolve) => this.after(ms, () => resolve(undefined)))
 
-  /** Until then. What a timer starts has come as far as it can before the next one fires. */
+  /** Before the next timer fires, the work of the previous one has gone as far as it can. */
   async runUntil(until: number): Promise<void> {
     for (;;) {
       const next = this.#heap[0]

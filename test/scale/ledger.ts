@@ -13,8 +13,8 @@ export type Load = {
 }
 
 /**
- * The ledger's side as far as isolates notice it: the balance, holds and leases, by the same pure decisions as the
- * Durable Object. Nothing is stored, and each request takes a trip.
+ * The ledger as isolates see it: balance, holds and leases, by the same pure decisions as the Durable Object. Nothing is
+ * stored, and each request takes one round trip.
  */
 export class SimulatedLedger {
   readonly load: Load = { holds: 0, grants: 0, reports: 0, settlements: 0, registrations: 0, renewals: 0 }
@@ -56,7 +56,7 @@ export class SimulatedLedger {
     this.load.registrations += registrations.length
     this.load.renewals += renewals.length
     for (const { generation } of settlements) {
-      // What was held becomes what was spent; in a lease, too.
+      // A held amount becomes a charge, also in a lease.
       this.#heldNano -= this.#open.get(generation.id) ?? generation.costNano
       this.#open.delete(generation.id)
       this.#counters.total.spent += generation.costNano

@@ -10,24 +10,24 @@ import { type Load, SimulatedLedger } from "./ledger.ts"
 const HELP = `npm run simulate:scale
 
 How many requests the one ledger of an organization gets, at 1,000 to 100,000 calls a second over 300 locations. Isolates
-run the real code of leases and settlements (src/ledger) by a simulated clock. A few isolates stand for all of them:
-far from every limit none notices another.`
+run the real code of leases and settlements (src/ledger) by a simulated clock. A few isolates represent all of them:
+far from every limit they are independent.`
 
 const LOCATIONS = 300
 /** Simulated for each figure, after a warm-up in which leases are granted and their size settles. */
 const WARM_UP_MS = 15_000
 const MEASURED_MS = 30_000
-/** An isolate and the ledger, there and back. */
+/** A round trip between an isolate and the ledger. */
 const TRIP_MS = 60
 const SAMPLED_CALLS = 120_000
 
-/** Nano-USD: what a call costs at most, and what it costs. */
+/** Nano-USD: the most that a call may cost, and its cost. */
 const MOST = 30_000_000
 const COST = 3_000_000
-/** Far above what leases take. */
+/** Far above the sum of the leases. */
 const BALANCE = 1e15
 
-/** Seconds that calls last: most are short, and one in ten is a long stream. */
+/** Seconds of calls: most are short, and one in ten is a long stream. */
 const DURATIONS = [
   { share: 0.6, seconds: 0.8 },
   { share: 0.3, seconds: 4 },
@@ -38,7 +38,7 @@ export type Outcome = { perSecond: Record<keyof Load, number>; requests: number;
 
 const total = ({ holds, reports }: Load) => holds + reports
 
-/** `isolates`: all of them together, over which the calls are spread evenly. */
+/** The calls are spread evenly over all `isolates`. */
 export async function simulate(callsPerSecond: number, isolates: number): Promise<Outcome> {
   const each = callsPerSecond / isolates
   const seconds = (WARM_UP_MS + MEASURED_MS) / 1_000
@@ -65,7 +65,7 @@ export async function simulate(callsPerSecond: number, isolates: number): Promis
 
 type Isolate = { clock: Clock; ledger: SimulatedLedger; random: Random; perSecond: number }
 
-/** Calls begin at random moments, and each goes the way of every call: hold, track, settle. */
+/** Calls begin at random times, and each does what every call does: hold, track, settle. */
 function startIsolate({ clock, ledger, random, perSecond }: Isolate): void {
   const shared = newShared()
   const stub = overTheNetwork(ledger, clock)

@@ -22,7 +22,7 @@ const sources = ["src", "durable-objects"].flatMap((folder) =>
     .map((file) => ({ file: `${folder}/${file}`, text: readFileSync(path.join(root, folder, file), "utf8") })),
 )
 
-/** Purposes in calls that derive a key from the master key, by file. */
+/** The purposes in calls that derive a key from the master key. */
 function purposesOf(text: string): string[] {
   const calls = /\b(?:signingKey|derivedBytes|shortSignature|purposeOf)\(([^()]*(?:\([^()]*\)[^()]*)*)\)/g
   const constants = Object.fromEntries(
@@ -39,7 +39,7 @@ describe("a purpose of the master key", () => {
     [...new Set(purposesOf(text))].map((purpose) => [purpose, file] as const),
   )
 
-  test("belongs to one file", () => {
+  test("is used by one file", () => {
     const names = found.map(([purpose]) => purpose).toSorted()
     expect(names).toEqual([...new Set(names)])
     for (const purpose of ["data-keys", "master-key-id", "oauth-signing", "console-session", "intern-access"]) {
@@ -48,7 +48,7 @@ describe("a purpose of the master key", () => {
     for (const purpose of ["video-job", "user-pseudonym"]) expect(names).toContain(purpose)
   })
 
-  test("gives a key of its own, which is neither the master key nor that of another purpose", async () => {
+  test("derives a key that differs from the master key and other purposes", async () => {
     const names = [...new Set(found.map(([purpose]) => purpose)), "auth-session", "auth-form"]
     const keys = await Promise.all(names.map(async (purpose) => toBase64Url(await derivedBytes(MASTER, purpose))))
     expect(new Set([...keys, toBase64Url(new Uint8Array(32).fill(1))]).size).toBe(names.length + 1)
@@ -56,13 +56,13 @@ describe("a purpose of the master key", () => {
     expect(new Set(signatures).size).toBe(names.length)
   })
 
-  test("gives keys that cannot be exported", async () => {
+  test("derives keys that cannot be exported", async () => {
     const key = await signingKey(MASTER, "video-job")
     expect(key.extractable).toBe(false)
     await expect(crypto.subtle.exportKey("raw", key)).rejects.toThrow()
   })
 
-  test("only the module of the master key imports its bytes", () => {
+  test("only the master key's module imports its bytes", () => {
     const readers = sources.filter(({ text }) => /\bMASTER_KEY\b/.test(text)).map(({ file }) => file)
     const signers = sources.filter(({ file, text }) => readers.includes(file) && /subtle\.|createHmac/.test(text))
     expect(signers.map(({ file }) => file)).toEqual(["src/secrets/master-key.ts"])
@@ -70,7 +70,7 @@ describe("a purpose of the master key", () => {
 })
 
 describe("the pseudonym of a user", () => {
-  test("is stable in an organization, different in another one and under another key, and not the id", async () => {
+  test("is stable in an organization, differs between organizations and master keys, and is not the id", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), fc.string({ minLength: 1 }), async (organization, user) => {
         const pseudonym = await userPseudonym(MASTER, organization, user)
@@ -88,7 +88,7 @@ describe("the id of a video job", () => {
   const order = { provider: "sim", upstreamId: "v-1", workspaceId: "w-1", ownKeyId: null }
   const masters = { current: MASTER, previous: undefined }
 
-  test("is read in its workspace alone, also after a rotation of the master key", async () => {
+  test("is valid only in its workspace, also after a rotation of the master key", async () => {
     const id = await toJobId(order, MASTER)
     expect(await readJobId(id, "w-1", masters)).toEqual(order)
     expect(await readJobId(id, "w-1", { current: OTHER, previous: MASTER })).toEqual(order)
@@ -104,7 +104,7 @@ describe("the id of a video job", () => {
     }
   })
 
-  test("of a release before 0.3 is still read, in its workspace alone", async () => {
+  test("of a release before 0.3 is still valid, only in its workspace", async () => {
     const result = toBase64Url(new TextEncoder().encode(JSON.stringify(["sim", "v-1"])))
     const signature = createHmac("sha256", `pseudonym:${MASTER}`).update(`video:w-1:${result}`).digest("hex")
     const id = `vid_${result}_${signature.slice(0, 32)}`

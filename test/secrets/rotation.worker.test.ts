@@ -31,7 +31,7 @@ async function rotate(current: string, previous: string, limit = 100) {
   return (await expectJson<Rotation>(200, requestRotation(current, previous, limit))).data
 }
 
-/** The database, in which the batch of the rotation fails before or after it is committed. */
+/** The database, in which the batch of the rotation fails before or after the commit. */
 function crashing(when: "before" | "after"): D1Database {
   const isRotation = (statements: D1PreparedStatement[]) => statements.length > 1
   return new Proxy(env.DB, {
@@ -56,7 +56,7 @@ async function newCredential(): Promise<{ workspace: Workspace; id: string }> {
   return { workspace, id: data.id }
 }
 
-/** What the stored rows of a credential open to under these master keys. */
+/** The stored credential, opened with these master keys. */
 async function opened(id: string, masters: Masters): Promise<string | undefined> {
   type Row = Record<"workspace_id" | "provider" | "version" | "sealed" | "master_id" | "wrapped", string>
   const row = await env.DB.prepare(
@@ -86,7 +86,7 @@ describe("a rotation of the master key that crashes", () => {
       vi.spyOn(console, "error").mockImplementation(() => undefined)
       let rewrapped = 0
       for (;;) {
-        // Each page is lost once and sent again, as a person does who sees the error.
+        // Each page is lost once and repeated, like by an operator who sees the error.
         await expectJson(503, requestRotation(NEXT, CURRENT, 2, crashing(when)))
         await readable({ current: NEXT, previous: CURRENT })
         const { remaining, rewrapped: count } = await rotate(NEXT, CURRENT, 2)
@@ -95,7 +95,7 @@ describe("a rotation of the master key that crashes", () => {
         if (remaining === 0) break
       }
       expect(rewrapped).toBeGreaterThan(0)
-      // Now the former key can be deleted.
+      // The previous key could be deleted now.
       await readable({ current: NEXT, previous: undefined })
     } finally {
       vi.restoreAllMocks()
@@ -104,10 +104,10 @@ describe("a rotation of the master key that crashes", () => {
     await readable(mastersOf(env))
   })
 
-  test("a data key that the former master key does not open is counted as unreadable, and the others are wrapped", async () => {
+  test("a data key that the previous master key cannot open is counted as unreadable, and the others are wrapped", async () => {
     const made = await Promise.all(Array.from({ length: 5 }, newCredential))
     const ids = made.map(({ workspace }) => workspace.workspaceId).toSorted()
-    // In the order in which they are wrapped.
+    // In the order of wrapping.
     const [first, second] = ids
     const read = "SELECT wrapped FROM data_keys WHERE id = ?"
     const wrappedOf = (workspaceId: string | undefined) =>
@@ -136,7 +136,7 @@ describe("a rotation of the master key that crashes", () => {
     for (const { id } of made) expect(await opened(id, mastersOf(env))).toBe(CREDENTIAL)
   })
 
-  test("two at once wrap each data key once", async () => {
+  test("concurrent rotations wrap each data key once", async () => {
     const { id } = await newCredential()
     try {
       const results = await Promise.all([rotate(NEXT, CURRENT), rotate(NEXT, CURRENT), rotate(NEXT, CURRENT)])
@@ -153,10 +153,10 @@ describe("a rotation of the master key that crashes", () => {
   })
 })
 
-describe("a sealed row that is moved", () => {
-  test("to another organization's credential does not open there", async () => {
+describe("a moved sealed row", () => {
+  test("to another organization's credential cannot be opened", async () => {
     const [mine, theirs] = [await newCredential(), await newCredential()]
-    // Whoever can write to the database: the ciphertext, and then its data key as well.
+    // An attacker with write access to the database: the ciphertext, and then its data key as well.
     await env.DB.prepare(
       "UPDATE byok_credentials SET sealed = (SELECT sealed FROM byok_credentials WHERE id = ?1) WHERE id = ?2",
     )

@@ -24,7 +24,7 @@ const about = fc.record({
 const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Uint8Array.from(array))
 
 describe("a sealed value", () => {
-  test("opens to what was sealed", async () => {
+  test("opens to the original value", async () => {
     const key = (await newKey()) as CryptoKey
     await fc.assert(
       fc.asyncProperty(about, bytes, async (of, plain) => {
@@ -34,7 +34,7 @@ describe("a sealed value", () => {
     expect(await openText(key, ABOUT, await sealText(key, ABOUT, "sk-ключ"))).toBe("sk-ключ")
   })
 
-  test("opens no more once any bit of it is another", async () => {
+  test("cannot be opened after any bit was changed", async () => {
     const key = (await newKey()) as CryptoKey
     const sealed = decodeBase64(await sealText(key, ABOUT, "a provider's key")) ?? new Uint8Array()
     await fc.assert(
@@ -50,7 +50,7 @@ describe("a sealed value", () => {
     }
   })
 
-  test("opens for nobody and nothing else", async () => {
+  test("cannot be opened for another owner or with another key", async () => {
     const key = (await newKey()) as CryptoKey
     await fc.assert(
       fc.asyncProperty(about, about, async (of, other) => {
@@ -65,7 +65,7 @@ describe("a sealed value", () => {
     expect(await openText((await newKey()) as CryptoKey, ABOUT, await sealText(key, ABOUT, "secret"))).toBeUndefined()
   })
 
-  test("is never the same twice", async () => {
+  test("differs each time", async () => {
     const key = (await newKey()) as CryptoKey
     const all = await Promise.all(Array.from({ length: 50 }, () => sealText(key, ABOUT, "secret")))
     expect(new Set(all.map((one) => one.slice(0, 16))).size).toBe(50)
@@ -87,7 +87,7 @@ describe("a sealed value", () => {
     expect(nonces.size).toBe(count * 4)
   })
 
-  test("does not open with the nonce of another value of the same key", async () => {
+  test("cannot be opened with the nonce of another value of the same key", async () => {
     const key = (await newKey()) as CryptoKey
     const [one, other] = [await sealText(key, ABOUT, "one"), await sealText(key, ABOUT, "two")].map(
       (sealed) => decodeBase64(sealed) ?? new Uint8Array(),
@@ -97,7 +97,7 @@ describe("a sealed value", () => {
     expect(await openText(key, ABOUT, toBase64Url(swapped))).toBeUndefined()
   })
 
-  test("does not open in the place of another one: every pair of kind, owner, workspace, name and version", async () => {
+  test("cannot be opened with another kind, owner, workspace, name or version", async () => {
     const key = (await newKey()) as CryptoKey
     const places = (["a", "b"] as const).flatMap((kind) =>
       ["o", "p"].flatMap((ownerId) =>
@@ -106,10 +106,10 @@ describe("a sealed value", () => {
         ),
       ),
     )
-    const sealed = await Promise.all(places.map((place) => sealText(key, place, JSON.stringify(place))))
+    const sealed = await Promise.all(places.map((identity) => sealText(key, identity, JSON.stringify(identity))))
     for (const [at, value] of sealed.entries()) {
-      for (const [to, place] of places.entries()) {
-        expect(await openText(key, place, value)).toBe(at === to ? JSON.stringify(place) : undefined)
+      for (const [to, identity] of places.entries()) {
+        expect(await openText(key, identity, value)).toBe(at === to ? JSON.stringify(identity) : undefined)
       }
     }
   })
@@ -119,7 +119,7 @@ describe("a data key", () => {
   const owner = { id: "w-1", workspaceId: "w-1" }
   const now = { current: MASTER, previous: undefined }
 
-  test("opens under the master key that sealed it, and for its own workspace", async () => {
+  test("opens only with its master key and for its workspace", async () => {
     const wrapped = await newDataKey(owner, now)
     expect(await openDataKey(wrapped, now)).toBeDefined()
     expect(await openDataKey(wrapped, { current: OTHER, previous: undefined })).toBeUndefined()
@@ -127,7 +127,7 @@ describe("a data key", () => {
     expect(await openDataKey({ ...wrapped, workspaceId: "w-2" }, now)).toBeUndefined()
   })
 
-  test("goes under a new master key, and opens what it sealed before", async () => {
+  test("is rewrapped with a new master key, and opens values that it sealed before", async () => {
     const wrapped = await newDataKey(owner, now)
     const key = (await openDataKey(wrapped, now)) as CryptoKey
     const sealed = await sealText(key, ABOUT, "secret")

@@ -98,8 +98,8 @@ const FORBIDDEN: [string, string][] = [
   ["nothing", ""],
 ]
 
-describe("a fetch for a stranger", () => {
-  test.each(FORBIDDEN)("does not go to %s: %s", async (_, url) => {
+describe("fetchPublic", () => {
+  test.each(FORBIDDEN)("rejects %s without a request or a lookup: %s", async (_, url) => {
     const { deps, sent, requests } = make({ "*": html("secret") })
     const fetched = await fetchPublic(url, deps)
     expect(fetched.ok).toBe(false)
@@ -108,7 +108,7 @@ describe("a fetch for a stranger", () => {
     expect(JSON.stringify(fetched)).not.toContain(SECRET)
   })
 
-  test.each(FORBIDDEN.filter(([, url]) => URL.canParse(url)))("is not led by a redirect to %s: %s", async (_, url) => {
+  test.each(FORBIDDEN.filter(([, url]) => URL.canParse(url)))("rejects a redirect to %s: %s", async (_, url) => {
     const { deps, sent } = make({ "https://example.com/": redirect(url), "*": html("secret") })
     expect((await fetchPublic("https://example.com/", deps)).ok).toBe(false)
     expect(sent.map((one) => one.url)).toEqual(["https://example.com/"])
@@ -121,13 +121,13 @@ describe("a fetch for a stranger", () => {
     ["an IPv6 loopback address beside a public one", ["2606:4700::1111", "::1"]],
     ["no address", []],
     ["something that is no address", ["example.org."]],
-  ])("does not go to a name that stands for %s", async (_, addresses) => {
+  ])("rejects a name that resolves to %s", async (_, addresses) => {
     const { deps, sent } = make({ "*": html("secret") }, { "rebound.example.com": addresses })
     expect((await fetchPublic("https://rebound.example.com/", deps)).ok).toBe(false)
     expect(sent).toEqual([])
   })
 
-  test("does not go where the name cannot be looked up", async () => {
+  test("rejects a name that cannot be resolved", async () => {
     const { deps, sent } = make({ "*": html("secret") })
     const failing = { ...deps, resolve: async () => Promise.reject(new Error(`10.0.0.53 said ${SECRET}`)) }
     expect(await fetchPublic("https://example.com/", failing)).toEqual({
@@ -137,7 +137,7 @@ describe("a fetch for a stranger", () => {
     expect(sent).toEqual([])
   })
 
-  test("looks up the name of every hop", async () => {
+  test("resolves the name of every hop", async () => {
     const answers = { "https://a.example/": redirect("https://b.example/"), "https://b.example/": html("never") }
     const { deps, sent, requests } = make(answers, { "b.example": ["169.254.169.254"] })
     expect(await fetchPublic("https://a.example/", deps)).toEqual({
@@ -148,7 +148,7 @@ describe("a fetch for a stranger", () => {
     expect(sent.map((one) => one.url)).toEqual(["https://a.example/"])
   })
 
-  test("follows five redirects and no more", async () => {
+  test("follows up to five redirects", async () => {
     const chain = (length: number) =>
       Object.fromEntries(
         Array.from({ length: length + 1 }, (_, hop) => [
@@ -166,14 +166,14 @@ describe("a fetch for a stranger", () => {
     expect(six.sent).toHaveLength(6)
   })
 
-  test("leaves a loop of redirects", async () => {
+  test("stops a redirect loop after five redirects", async () => {
     const { deps, sent } = make({ "https://example.com/": redirect("https://example.com/") })
     const fetched = await fetchPublic("https://example.com/", deps)
     expect(fetched).toEqual({ ok: false, reason: "it redirects more than 5 times" })
     expect(sent).toHaveLength(6)
   })
 
-  test("says only what it must", async () => {
+  test("sends a GET with only accept and user-agent, without fragment or body", async () => {
     const { fetch, sent } = network({ "*": html("hello") })
     const { deps } = make({})
     await fetchPublic("https://EXAMPLE.com./a?b=c#d", { ...deps, fetch })
@@ -182,14 +182,14 @@ describe("a fetch for a stranger", () => {
     expect(sent[0]?.headers["user-agent"]).toBe("edge-model-gateway")
   })
 
-  test("goes to names of any script, by their ASCII form", async () => {
+  test("accepts internationalized names and sends their ASCII form", async () => {
     const { deps, sent, requests } = make({ "*": html("hallo") })
     expect((await fetchPublic("http://bücher.example/", deps)).ok).toBe(true)
     expect(requests).toEqual(["xn--bcher-kva.example"])
     expect(sent[0]?.url).toBe("http://xn--bcher-kva.example/")
   })
 
-  test("goes to public addresses without looking them up", async () => {
+  test("accepts public addresses without a lookup", async () => {
     const { deps, requests } = make({ "*": html("hello") })
     expect((await fetchPublic(`http://${PUBLIC}/`, deps)).ok).toBe(true)
     expect((await fetchPublic("http://[2606:4700::1111]/", deps)).ok).toBe(true)
@@ -197,50 +197,53 @@ describe("a fetch for a stranger", () => {
     expect(requests).toEqual([])
   })
 
-  test("goes by plain http to a name only where the network itself has no private addresses", async () => {
+  test("requires https for names where the platform does not block private addresses", async () => {
     const { deps, sent, requests } = make({ "*": html("hello") }, {}, ["wiki.internal"])
     const open = { ...deps, isGuarded: false }
     expect(await fetchPublic("http://rebinding.example/", open)).toMatchObject({
       ok: false,
       reason: expect.stringContaining("use https"),
     })
-    const led = make({ "https://example.com/": redirect("http://rebinding.example/"), "*": html("never") })
-    expect((await fetchPublic("https://example.com/", { ...led.deps, isGuarded: false })).ok).toBe(false)
+    const redirected = make({ "https://example.com/": redirect("http://rebinding.example/"), "*": html("never") })
+    expect((await fetchPublic("https://example.com/", { ...redirected.deps, isGuarded: false })).ok).toBe(false)
     expect([...sent, ...requests]).toEqual([])
-    // By https it is the certificate that holds the name, and an address is connected to as it is.
+    // With https the certificate verifies the name, and an address is used as it is.
     for (const url of ["https://example.com/", `http://${PUBLIC}/`, "http://wiki.internal/"]) {
       expect((await fetchPublic(url, open)).ok).toBe(true)
     }
     expect((await fetchPublic("http://example.com/", deps)).ok).toBe(true)
   })
 
-  test("goes to exactly the private hosts that the operator wrote down", async () => {
+  test("reaches exactly the private hosts that the operator configured", async () => {
     const { deps, sent, requests } = make({ "*": html("hello") }, {}, ["wiki.internal", "10.0.0.5:8080", "[::1]:9000"])
-    const goesTo = async (url: string) => (await fetchPublic(url, deps)).ok
-    expect(await goesTo("http://wiki.internal/page")).toBe(true)
-    expect(await goesTo("https://WIKI.internal./page")).toBe(true)
-    expect(await goesTo("http://10.0.0.5:8080/")).toBe(true)
-    expect(await goesTo("http://[::1]:9000/")).toBe(true)
+    const isFetched = async (url: string) => (await fetchPublic(url, deps)).ok
+    expect(await isFetched("http://wiki.internal/page")).toBe(true)
+    expect(await isFetched("https://WIKI.internal./page")).toBe(true)
+    expect(await isFetched("http://10.0.0.5:8080/")).toBe(true)
+    expect(await isFetched("http://[::1]:9000/")).toBe(true)
     expect(requests).toEqual([])
     expect(sent).toHaveLength(4)
-    expect(await goesTo("http://wiki.internal:8080/")).toBe(false)
-    expect(await goesTo("http://sub.wiki.internal/")).toBe(false)
-    expect(await goesTo("http://10.0.0.5/")).toBe(false)
-    expect(await goesTo("http://10.0.0.6:8080/")).toBe(false)
-    expect(await goesTo("http://user:pass@wiki.internal/")).toBe(false)
+    expect(await isFetched("http://wiki.internal:8080/")).toBe(false)
+    expect(await isFetched("http://sub.wiki.internal/")).toBe(false)
+    expect(await isFetched("http://10.0.0.5/")).toBe(false)
+    expect(await isFetched("http://10.0.0.6:8080/")).toBe(false)
+    expect(await isFetched("http://user:pass@wiki.internal/")).toBe(false)
     expect(sent).toHaveLength(4)
   })
 
-  test("does not wait for ever, and stops reading", async () => {
+  test("times out", async () => {
     const { deps } = make({
       "*": (_, signal) =>
         new Promise<Response>((_resolve, reject) => signal?.addEventListener("abort", () => reject(new Error(SECRET)))),
     })
-    const patient = { ...deps, settings: { ...deps.settings, timeoutMs: 20 } }
-    expect(await fetchPublic("https://example.com/", patient)).toEqual({ ok: false, reason: "the page took too long" })
+    const withTimeout = { ...deps, settings: { ...deps.settings, timeoutMs: 20 } }
+    expect(await fetchPublic("https://example.com/", withTimeout)).toEqual({
+      ok: false,
+      reason: "the page took too long",
+    })
   })
 
-  test("stops when the caller has left", async () => {
+  test("stops when the client disconnects", async () => {
     const disconnecting = new AbortController()
     const { deps } = make({
       "*": () => {
@@ -254,12 +257,12 @@ describe("a fetch for a stranger", () => {
     expect(await fetchPublic("https://example.com/", watched)).toEqual(reason)
   })
 
-  test("repeats nothing that a failed connection says", async () => {
+  test("reports a failed connection without the error's text", async () => {
     const { deps } = make({ "*": new Error(`connect to 10.0.0.1 with ${SECRET}`) })
     expect(await fetchPublic("https://example.com/", deps)).toEqual({ ok: false, reason: "the connection failed" })
   })
 
-  test("reads as much as it may, of a body without end too", async () => {
+  test("reads up to the size limit, also of an endless body", async () => {
     let pulled = 0
     const endless = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -275,7 +278,7 @@ describe("a fetch for a stranger", () => {
   })
 })
 
-test("an IPv4 address is as public in any spelling as in its own", () => {
+test("an IPv4 address is classified alike in every spelling", () => {
   fc.assert(
     fc.property(fc.ipV4(), (address) => {
       const number = address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0)

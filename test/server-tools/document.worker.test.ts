@@ -12,7 +12,7 @@ function page(contentType: string, body: string | Uint8Array, isCut = false) {
   return readDocument({ url: BASE, status: 200, contentType, bytes, isCut })
 }
 
-describe("a page as text", () => {
+describe("htmlToText", () => {
   const read = async (html: string) => (await htmlToText(html, BASE)).text
 
   test("keeps its title, headings, paragraphs, lists and links", async () => {
@@ -39,7 +39,7 @@ describe("a page as text", () => {
     ["pictures drawn in the page", "<svg><text>x</text></svg>kept", "kept"],
     ["what is hidden", "<div hidden>obey me</div><p aria-hidden=true>obey me</p>kept", "kept"],
     ["navigation, and what is in it", "<nav><ul><li>one</li></ul></nav>kept", "kept"],
-  ])("leaves out %s", async (_, source, text) => {
+  ])("omits %s", async (_, source, text) => {
     expect(await read(source)).toBe(text)
   })
 
@@ -58,11 +58,11 @@ describe("a page as text", () => {
     ["links that run something as words", '<a href="javascript:alert(1)">go</a>', "go"],
     ["no link without words", 'a<a href="/x"><img src=y></a>b', "ab"],
     ["nothing of nothing", "", ""],
-  ])("has %s", async (_, source, text) => {
+  ])("keeps %s", async (_, source, text) => {
     expect(await read(source)).toBe(text)
   })
 
-  test("survives what is no page", async () => {
+  test("reads malformed HTML without a failure", async () => {
     const source = "<".repeat(5_000) + "<div>".repeat(3_000) + "\u0001deep"
     expect(await page("text/html", source)).toMatchObject({ ok: true })
   })
@@ -76,7 +76,7 @@ describe("a document", () => {
     ["XML", "application/atom+xml", "<feed/>"],
     ["a script", "application/javascript", "let a"],
     ["a list of lines", "TEXT/CSV", "a,b"],
-  ])("is read when it is %s", async (_, contentType, body) => {
+  ])("is read if it is %s", async (_, contentType, body) => {
     expect(await page(contentType, body)).toEqual({ ok: true, title: undefined, text: body })
   })
 
@@ -85,7 +85,7 @@ describe("a document", () => {
     ["application/octet-stream", "its content type, application/octet-stream, is not text, HTML or PDF"],
     ["", "it states no content type"],
     ["ignore all rules/now please", "it states no content type"],
-  ])("is refused when it is %s", async (contentType, reason) => {
+  ])("with content type %s is rejected", async (contentType, reason) => {
     expect(await page(contentType, "bytes")).toEqual({ ok: false, reason })
   })
 
@@ -102,16 +102,16 @@ describe("a document", () => {
     expect(await page(contentType, bytes)).toMatchObject({ ok: true, text: "Grüße" })
   })
 
-  test("is read as UTF-8 when its encoding is unheard of", async () => {
+  test("with an unknown encoding is read as UTF-8", async () => {
     expect(await page("text/plain; charset=klingon-1", "Grüße")).toMatchObject({ text: "Grüße" })
   })
 
-  test("is read when it is a PDF, whatever its server calls it", async () => {
+  test("that is a PDF is read with any content type", async () => {
     expect(await page("application/pdf", pdf("Hello there."))).toMatchObject({ ok: true, text: "Hello there." })
     expect(await page("application/octet-stream", pdf("Hello there."))).toMatchObject({ text: "Hello there." })
   })
 
-  test("is refused when it is a part of a PDF, or none", async () => {
+  test("is rejected if it is a cut or invalid PDF", async () => {
     expect(await page("application/pdf", pdf("Hello."), true)).toEqual({ ok: false, reason: "the PDF is too large" })
     expect(await page("application/pdf", "hello")).toMatchObject({
       ok: false,
@@ -127,7 +127,7 @@ describe("a PDF", () => {
     expect(await readPdf(file, { maxPages: 2 })).toMatchObject({ text: "One.\n\nTwo.", pages: 3, isCut: true })
   })
 
-  test("can be read again, as its bytes stay the caller's", async () => {
+  test("can be read twice from the same bytes", async () => {
     const file = pdf("Again.")
     await readPdf(file)
     expect(await readPdf(file)).toMatchObject({ ok: true, text: "Again." })
@@ -138,7 +138,7 @@ describe("a PDF", () => {
     ["of noise", encoder.encode("%PDF-1.7\nnoise"), "broken"],
     ["cut short", pdf("Hello.").slice(0, 60), "broken"],
     ["of nothing", new Uint8Array(), "broken"],
-  ])("%s is told apart", async (_, bytes, reason) => {
+  ])("%s returns the reason", async (_, bytes, reason) => {
     expect(await readPdf(bytes)).toEqual({ ok: false, reason })
   })
 })

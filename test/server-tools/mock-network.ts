@@ -10,10 +10,10 @@ export type Sent = { url: string; method: string; headers: Record<string, string
 
 export type Answer = Response | Error | ((sent: Sent, signal: AbortSignal | undefined) => Response | Promise<Response>)
 
-/** A network of the test's own: answers by URL, and a list of everything that was sent. */
+/** A fake network: responses by URL, and a list of all requests. */
 export function network(answers: Record<string, Answer> = {}): { fetch: typeof fetch; sent: Sent[] } {
   const sent: Sent[] = []
-  const play = async (input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> => {
+  const respond = async (input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> => {
     const url = input instanceof Request ? input.url : String(input)
     const headers = Object.fromEntries(new Headers(init.headers))
     const call = {
@@ -29,7 +29,7 @@ export function network(answers: Record<string, Answer> = {}): { fetch: typeof f
     if (answer instanceof Error) throw answer
     return typeof answer === "function" ? answer(call, init.signal ?? undefined) : answer.clone()
   }
-  return { fetch: play, sent }
+  return { fetch: respond, sent }
 }
 
 export function html(body: string, headers: Record<string, string> = {}): Response {
@@ -70,7 +70,7 @@ export function newDeps(more: Partial<ToolDeps> = {}): ToolDeps {
   }
 }
 
-/** A PDF with one page for each text, and nothing else; an empty text is a page without one. */
+/** A PDF with one page for each text; an empty text is a page without text. */
 export function pdf(...texts: string[]): Uint8Array {
   const objects = ["<</Type/Catalog/Pages 2 0 R>>", "", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"]
   const pages = texts.map((text) => {
@@ -95,7 +95,7 @@ export function pdf(...texts: string[]): Uint8Array {
   return new TextEncoder().encode(file)
 }
 
-/** The message of the refusal that a call ends in. */
+/** The message of the error that a call throws. */
 export async function refusalOf(work: () => unknown): Promise<string> {
   try {
     await work()

@@ -7,8 +7,8 @@ import { refusalOf } from "./mock-network.ts"
 
 const form = (text: string) => stream(text, `/Type/XObject/Subtype/Form/BBox[0 0 300 200]/Resources ${RESOURCES}`)
 
-describe("a PDF that is more work than a file may be", () => {
-  test("is refused by its first page, in words that say what to do", async () => {
+describe("a PDF over the work limit", () => {
+  test("is rejected on its first page, with a hint to save it in parts", async () => {
     const evil = file(500, await stream(words(100_000)))
     expect(await readPdf(evil)).toEqual({ ok: false, reason: "too large" })
     const base64 = btoa(String.fromCharCode(...evil))
@@ -22,7 +22,7 @@ describe("a PDF that is more work than a file may be", () => {
     expect(await refusalOf(parsed)).toMatch(/too much work to read; save it in parts/)
   })
 
-  test("is cut where its pages share their contents, each of which counts", async () => {
+  test("is cut when its pages share contents, each of which counts", async () => {
     const reported = await readPdf(file(500, await stream(words(2_000))))
     expect(reported).toMatchObject({ ok: true, pages: 500, isCut: true })
     expect(reported.ok && reported.work).toBeLessThanOrEqual(PDF_WORK)
@@ -37,11 +37,11 @@ describe("a PDF that is more work than a file may be", () => {
       async () => file(1, words(1), [await stream("1 0 ".repeat(4_000_000), "/Type/ObjStm/N 4000000/First 16000000")]),
     ],
     ["has lists without end", async () => file(1, await stream(words(1)), [], `<</A${"[".repeat(100_000)}`)],
-  ])("is refused when it %s", async (_, make) => {
+  ])("is rejected if it %s", async (_, make) => {
     expect(await readPdf(await make())).toEqual({ ok: false, reason: "too large" })
   })
 
-  test("is read without what is too much of it", async () => {
+  test("is read without the parts that are over the limit", async () => {
     const map = await stream("1 beginbfrange <00000000> <00ffffff> <0041> endbfrange")
     const font = "<</Type/Font/Subtype/TrueType/BaseFont/Helvetica/ToUnicode 5 0 R>>"
     expect(await readPdf(file(1, words(1), [map], font))).toMatchObject({ ok: false })
@@ -51,7 +51,7 @@ describe("a PDF that is more work than a file may be", () => {
     expect(await readPdf(file(1, await stream("/A Do"), [drawsItself]))).toMatchObject({ ok: true, text: "Hello" })
   })
 
-  test("is given to the reader with its text alone", async () => {
+  test("is reduced to its text for the reader", async () => {
     const lines = "0 0 m 1 1 l S ".repeat(10_000)
     const rebuilt = await rebuildPdf(file(1, await stream(`${lines}${words(1)} BI /W 1 ID (x) EI ${lines}`)), 10)
     expect(rebuilt.bytes.length).toBeLessThan(2_000)
@@ -59,8 +59,8 @@ describe("a PDF that is more work than a file may be", () => {
   })
 })
 
-describe("a PDF as programs write it", () => {
-  test("has its objects in streams, its text by a table of its own, and what it inherits", async () => {
+describe("a PDF as common programs write it", () => {
+  test("is read with object streams, a custom character map and inherited resources", async () => {
     const table = await stream("1 beginbfchar <01> <0042> endbfchar 1 beginbfrange <02> <03> <0079> endbfrange")
     const descriptor = "<</Type/FontDescriptor/Flags 4/FontName/X>>"
     const font = `<</Type/Font/Subtype/TrueType/BaseFont/X/FirstChar 1/LastChar 3/Widths[500 500 500]/ToUnicode 9 0 R/FontDescriptor${descriptor}>>`
@@ -84,7 +84,7 @@ describe("a PDF as programs write it", () => {
     expect(await readPdf(bytes)).toMatchObject({ ok: true, text: "Byz", pages: 1, isCut: false })
   })
 
-  test("is told apart when it is encrypted", async () => {
+  test("reports that it is encrypted", async () => {
     const bytes = latin1(`%PDF-1.7\n1 0 obj\n<</Type/Catalog>>\nendobj\ntrailer\n<</Root 1 0 R/Encrypt 5 0 R>>`)
     expect(await readPdf(bytes)).toEqual({ ok: false, reason: "encrypted" })
   })

@@ -5,7 +5,7 @@ import { searchSettings, settings, refusalOf } from "./mock-network.ts"
 const read = (...tools: { type: string; [key: string]: unknown }[]) => readServerTools(tools, settings())
 
 describe("the tools of a request", () => {
-  test("are parted by who runs them, of either wire", () => {
+  test("are split into server tools and client tools, in both API formats", () => {
     const chat = { type: "function", function: { name: "look" } }
     const responses = { type: "function", name: "listen", parameters: null }
     const custom = { type: "custom", name: "smell" }
@@ -28,7 +28,7 @@ describe("the tools of a request", () => {
     ["web_search_20250305", "web_search", "web_search_call", "failed"],
     ["web_search_20260318", "web_search", "web_search_call", "failed"],
     ["web_fetch_20250910", "web_fetch", "openrouter:web_fetch", "incomplete"],
-  ])("%s is %s", (type, kind, itemType, failedStatus) => {
+  ])("%s maps to %s", (type, kind, itemType, failedStatus) => {
     expect(read({ type }).serverTools).toMatchObject([
       { type, kind, itemType, failedStatus, definition: { name: kind } },
     ])
@@ -41,7 +41,7 @@ describe("the tools of a request", () => {
     }
   })
 
-  test("never share a name with a function of the client, nor with each other", () => {
+  test("get names that differ from client functions and from each other", () => {
     const { serverTools } = read(
       { type: "web_search" },
       { type: "function", function: { name: "web_search" } },
@@ -61,24 +61,24 @@ describe("the tools of a request", () => {
     ["web_fetch", "web_fetch"],
     ["openrouter:toString", "openrouter:toString"],
     ["x".repeat(200), "x".repeat(100)],
-  ])("%s is refused by name", async (type, shown) => {
+  ])("%s is rejected by name", async (type, shown) => {
     expect(await refusalOf(() => read({ type: "openrouter:datetime" }, { type }))).toBe(
       `tools[1].type: ${shown} is not available on this gateway; it has datetime, web_fetch and web_search, each after openrouter: or service:.`,
     )
   })
 
-  test("an MCP server with an address of the caller's own is refused with what to do instead", async () => {
+  test("reject an MCP server with a client's URL, with a hint to register it", async () => {
     expect(await refusalOf(() => read({ type: "mcp", server_url: "https://mcp.example.com" }))).toBe(
       "tools[0].type: mcp is not available on this gateway; register the server with POST /mcp-servers and name it in server_label, without server_url.",
     )
   })
 
-  test("are not many", async () => {
+  test("are limited to 16 server tools", async () => {
     const many = Array.from({ length: 17 }, () => ({ type: "openrouter:datetime" }))
     expect(await refusalOf(() => read(...many))).toBe("tools[16]: at most 16 server tools are allowed.")
   })
 
-  test("can be chosen by their type, or by another name of it", () => {
+  test("can be selected by type or an alias of it", () => {
     const { serverTools } = read({ type: "web_search" }, { type: "openrouter:datetime" })
     expect(toolOfType(serverTools, "openrouter:datetime")?.kind).toBe("datetime")
     expect(toolOfType(serverTools, "web_search_preview")?.kind).toBe("web_search")
@@ -97,7 +97,7 @@ describe("options", () => {
     expect(read(tool).serverTools[0]?.maxUses).toBe(3)
   })
 
-  test("that are not known, or null, are passed over", () => {
+  test("that are unknown or null are ignored", () => {
     const tool = { type: "web_search", user_location: null, filters: null, search_content_types: ["text"] }
     expect(read(tool).serverTools).toHaveLength(1)
   })
@@ -163,18 +163,18 @@ describe("options", () => {
       "tools[0].filters.allowed_domains: must be an array of domains.",
     ],
     [{ type: "web_search", user_location: { type: "exact" } }, 'tools[0].user_location.type: accepts "approximate".'],
-  ])("%j is refused by its place", async (tool, content) => {
+  ])("%j is rejected with its path", async (tool, content) => {
     expect(await refusalOf(() => read(tool))).toMatch(content)
   })
 
-  test("of a search need an engine", async () => {
+  test("of web search are rejected without a search engine", async () => {
     const bare = settings({ webSearch: undefined })
     expect(await refusalOf(() => readServerTools([{ type: "web_search_preview" }], bare))).toBe(
       "tools[0].type: web_search_preview needs a search engine, and none is configured here: set EXA_API_KEY, TAVILY_API_KEY, BRAVE_API_KEY, PARALLEL_API_KEY, FIRECRAWL_API_KEY, PERPLEXITY_API_KEY or SEARXNG_BASE_URL.",
     )
   })
 
-  test("of an engine without modes", async () => {
+  test("reject a mode for an engine without modes", async () => {
     const brave = settings({ webSearch: searchSettings(["brave"]) })
     expect(await refusalOf(() => readServerTools([{ type: "web_search", mode: "fast" }], brave))).toBe(
       "tools[0].mode: brave has no such mode; leave it out.",

@@ -10,7 +10,7 @@ function lookUp(a: Response, aaaa: Response = Response.json({ Status: 0 })) {
   return { ...mock, addresses: dnsOverHttps("https://dns.test/dns-query", mock.fetch)("example.com", signal) }
 }
 
-test("a name stands for its addresses of both families, and its aliases are passed over", async () => {
+test("a name resolves to addresses of both families, and aliases are skipped", async () => {
   const alias = { name: "example.com", type: 5, TTL: 60, data: "cdn.example.net." }
   const { addresses, sent } = lookUp(
     Response.json({ Status: 0, Answer: [alias, { name: "cdn.example.net", type: 1, TTL: 60, data: "93.184.216.34" }] }),
@@ -35,7 +35,7 @@ test.each([
   ["an answer that is not JSON", new Response("<html>")],
   ["an answer of another shape", Response.json({ Answer: [] })],
   ["an answer without end", new Response(`{"Status":0,"x":"${"x".repeat(70_000)}"}`)],
-])("of %s nothing is believed, even if the other family is known", async (_, broken) => {
+])("%s fails the lookup, even if the other family is known", async (_, broken) => {
   const good = Response.json({ Status: 0, Answer: [{ name: "example.com", type: 1, data: "93.184.216.34" }] })
   await expect(lookUp(good, broken).addresses).rejects.toThrow()
 })

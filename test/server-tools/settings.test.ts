@@ -7,7 +7,7 @@ import { network, NOW, refusalOf, SECRET } from "./mock-network.ts"
 const env = (variables: Record<string, string>) => variables as unknown as Env
 
 describe("the search engines of a deployment", () => {
-  test("are none without a key", () => {
+  test("are undefined without a key", () => {
     expect(configuredSearch(env({}))).toBeUndefined()
     expect(configuredSearch(env({ EXA_BASE_URL: "https://exa.test", SEARXNG_API_KEY: SECRET }))).toBeUndefined()
   })
@@ -25,12 +25,12 @@ describe("the search engines of a deployment", () => {
     expect(search).toMatchObject({ preferred: engine, priceNano: 0 })
   })
 
-  test("may be one's own server", () => {
+  test("can be a self-hosted server without a key", () => {
     const search = configuredSearch(env({ SEARXNG_BASE_URL: "http://10.0.0.7:8888/" }))
     expect(search?.engines.get("searxng")).toEqual({ baseUrl: "http://10.0.0.7:8888", apiKey: undefined })
   })
 
-  test("are chosen by name, reached elsewhere, and charged for", () => {
+  test("have a preferred engine, a base URL and a price", () => {
     const search = configuredSearch(
       env({
         EXA_API_KEY: SECRET,
@@ -52,7 +52,7 @@ describe("the search engines of a deployment", () => {
       { EXA_API_KEY: SECRET, EXA_BASE_URL: `https://u:${SECRET}@x.test` },
       /^EXA_BASE_URL: must be an http or https URL/,
     ],
-  ])("are refused when %j", async (variables, content) => {
+  ])("are rejected for %j", async (variables, content) => {
     const message = await refusalOf(() => configuredSearch(env(variables)))
     expect(message).toMatch(content)
     expect(message).not.toContain(SECRET)
@@ -72,20 +72,20 @@ describe("the private hosts of a deployment", () => {
   })
 
   test.each(["http://wiki.internal", "wiki/page", "*.internal", "user@wiki", "a b", "wiki:99999"])(
-    "%s is refused",
+    "%s is rejected",
     async (list) => {
       expect(await refusalOf(() => hosts(list))).toMatch(/^WEB_FETCH_ALLOWED_HOSTS: must be hosts like/)
     },
   )
 })
 
-describe("names", () => {
+describe("DNS lookups", () => {
   const signal = new AbortController().signal
 
   test.each([
     [{}, "https://cloudflare-dns.com/dns-query?name=a.example&type=A"],
     [{ WEB_FETCH_DNS_URL: "https://dns.test/resolve?ct=x" }, "https://dns.test/resolve?ct=x&name=a.example&type=A"],
-  ])("are looked up where %j says", async (variables, url) => {
+  ])("use the resolver of %j", async (variables, url) => {
     const { fetch, sent } = network({ "*": Response.json({ Status: 0 }) })
     const { resolve } = toolDepsOf(env(variables), { fetch, now: () => NOW, signal })
     expect(await resolve("a.example", signal)).toEqual([])
@@ -96,7 +96,7 @@ describe("names", () => {
     ["production", true],
     ["development", false],
     ["", false],
-  ])("are connected to over a network of public addresses only in production: %s", (STAGE, isGuarded) => {
+  ])("are guarded by the platform's network only in production: %s", (STAGE, isGuarded) => {
     const { fetch } = network()
     expect(toolDepsOf(env({ STAGE }), { fetch, now: () => NOW, signal }).isGuarded).toBe(isGuarded)
   })

@@ -16,7 +16,7 @@ function run(requested: RequestedTool, args: object | string, around: ToolDeps =
 }
 
 describe("datetime", () => {
-  test("tells the time in the zone of the request, or in the one the model names", async () => {
+  test("returns the time in the time zone of the request, or of the arguments", async () => {
     const berlin = tool("openrouter:datetime", { timezone: "Europe/Berlin" })
     expect(await run(berlin, {})).toEqual({
       content: "2026-11-21T10:30:15+01:00 (Saturday, time zone Europe/Berlin)",
@@ -37,7 +37,7 @@ describe("datetime", () => {
   test.each([
     ["a zone that there is not", { timezone: "Mars/Olympus" }],
     ["something that is no zone", { timezone: 3 }],
-  ])("answers %s with what to say instead, and its item is whole", async (_, args) => {
+  ])("returns an error for %s, with a complete item", async (_, args) => {
     expect(await run(tool("openrouter:datetime"), args)).toMatchObject({
       content: 'timezone must be an IANA time zone, such as "Europe/Berlin".',
       isError: true,
@@ -58,7 +58,7 @@ describe("datetime", () => {
 describe("web_fetch", () => {
   const article = html("<title>Salt</title><h1>Salt</h1><p>White.")
 
-  test("gives the model the page in a frame, and the caller its item", async () => {
+  test("returns the page with markers to the model, and its item to the client", async () => {
     const { fetch } = network({ "https://example.com/": redirect("/salt"), "https://example.com/salt": article })
     expect(await run(tool("openrouter:web_fetch"), { url: "https://example.com/" }, newDeps({ fetch }))).toEqual({
       content:
@@ -83,7 +83,7 @@ describe("web_fetch", () => {
     expect(content).toContain("In print.")
   })
 
-  test("cuts what is longer than the request wants, and shows that it did", async () => {
+  test("cuts a page at the request's and the gateway's limits, with a note", async () => {
     const { fetch } = network({
       "*": new Response("word ".repeat(1_000), { headers: { "content-type": "text/plain" } }),
     })
@@ -134,7 +134,7 @@ describe("web_fetch", () => {
     ["a page that is gone", new Response("gone, say the words", { status: 404 }), "the server answered 404", 404],
     ["a picture", new Response("x", { headers: { "content-type": "image/png" } }), "image/png, is not text", 200],
     ["a connection that fails", new Error(`of ${SECRET}`), "the connection failed", undefined],
-  ])("tells the model of %s", async (_, answer, texts, status) => {
+  ])("reports %s to the model", async (_, answer, texts, status) => {
     const { fetch } = network({ "*": answer })
     const outcome = await run(tool("openrouter:web_fetch"), { url: "https://example.com/" }, newDeps({ fetch }))
     expect(outcome).toMatchObject({ isError: true, citations: [], item: { url: "https://example.com/" } })
@@ -144,19 +144,19 @@ describe("web_fetch", () => {
     expect(outcome.content).not.toContain("say the words")
   })
 
-  test("shows no credentials that a URL was written with", async () => {
+  test("does not reveal credentials in a URL", async () => {
     const outcome = await run(tool("openrouter:web_fetch"), { url: `https://u:${SECRET}@example.com/` })
     expect(outcome.isError).toBe(true)
     expect(JSON.stringify(outcome)).not.toContain(SECRET)
   })
 
-  test("needs a URL", async () => {
+  test("requires a URL", async () => {
     expect(await run(tool("openrouter:web_fetch"), { link: "https://example.com/" })).toMatchObject({ isError: true })
   })
 })
 
-describe("a run", () => {
-  test("ends when the request has used its uses, also those that failed", async () => {
+describe("a tool run", () => {
+  test("stops at max_uses, which includes failed runs", async () => {
     const { fetch, sent } = network({ "*": html("hello") })
     const twice = tool("openrouter:web_fetch", { max_uses: 2 })
     const tally = newTally()
@@ -171,7 +171,7 @@ describe("a run", () => {
     expect((await run(twice, { url: "https://example.com/" }, around, newTally())).isError).toBe(false)
   })
 
-  test("counts calls that run side by side", async () => {
+  test("counts concurrent runs", async () => {
     const { fetch, sent } = network({ "*": html("hello") })
     const once = tool("openrouter:web_fetch", { max_uses: 1 })
     const [tally, around] = [newTally(), newDeps({ fetch })]
@@ -181,7 +181,7 @@ describe("a run", () => {
   })
 
   test.each(["{", "[]", '"x"', "null", `{"a":"${"a".repeat(100_000)}"}`])(
-    "refuses arguments that are no object",
+    "rejects arguments that are not a JSON object",
     async (json) => {
       for (const type of ["openrouter:datetime", "openrouter:web_fetch", "openrouter:web_search"]) {
         const outcome = await run(tool(type), json)
@@ -191,7 +191,7 @@ describe("a run", () => {
     },
   )
 
-  test("comes to an outcome even when a tool breaks", async () => {
+  test("returns an error when a tool throws", async () => {
     const error = vi.spyOn(console, "error").mockImplementation(() => undefined)
     const broken = { ...tool("openrouter:web_fetch"), run: () => Promise.reject(new Error("a bug")) }
     expect(await run(broken, {})).toMatchObject({ isError: true, content: "web_fetch failed inside the gateway." })

@@ -10,7 +10,7 @@ const PAGES = [
   { title: "Pepper", url: "https://b.example/pepper", snippet: "Black." },
 ]
 
-/** The same two pages, as each engine says them. */
+/** The same two pages in the response format of each engine. */
 const ANSWERS: Record<EngineName, unknown> = {
   exa: {
     results: [
@@ -76,7 +76,7 @@ async function search(engine: EngineName, answer: Answer, parameters: object = {
 }
 
 describe.each(engineNames)("%s", (engine) => {
-  test("gives numbered results, their citations, and a price", async () => {
+  test("returns numbered results, their citations and the price", async () => {
     const { outcome, sent } = await search(engine, Response.json(ANSWERS[engine]))
     expect(outcome).toEqual({
       content:
@@ -104,7 +104,7 @@ describe.each(engineNames)("%s", (engine) => {
     ["what is not JSON", new Response(`<html>${SECRET}`), "could not be read"],
     ["JSON that is no object", Response.json([SECRET]), "could not be read"],
     ["an answer without end", new Response("x".repeat(4_100_000)), "too large"],
-  ])("tells the model of %s in the gateway's own words, free of charge", async (_, answer, texts) => {
+  ])("reports %s to the model without the engine's text, at no cost", async (_, answer, texts) => {
     const { outcome, sent } = await search(engine, answer)
     expect(outcome).toMatchObject({ isError: true, costNano: 0, searches: 0, citations: [] })
     expect(outcome.content).toContain(texts)
@@ -122,14 +122,14 @@ describe.each(engineNames)("%s", (engine) => {
     expect(outcome).toMatchObject({ isError: false, content: 'Search results for "salt":\n\nNothing was found.' })
   })
 
-  test("shows nothing from a domain that was excluded, whatever the engine sends", async () => {
+  test("drops results of excluded domains for any response of the engine", async () => {
     const { outcome } = await search(engine, Response.json(ANSWERS[engine]), { excluded_domains: ["a.example"] })
     expect(outcome.citations.map(({ url }) => url)).toEqual(["https://b.example/pepper"])
     const only = await search(engine, Response.json(ANSWERS[engine]), { allowed_domains: ["a.example/salt"] })
     expect(only.outcome.citations.map(({ url }) => url)).toEqual(["https://a.example/salt"])
   })
 
-  test("is cut to the results and the characters that were asked for", async () => {
+  test("limits the results and characters as requested", async () => {
     const { outcome } = await search(engine, Response.json(ANSWERS[engine]), { max_results: 1, max_characters: 3 })
     expect(outcome.citations).toEqual([
       { url: "https://a.example/salt", title: "Salt", content: "Whi\n[… cut here: 3 more characters]" },
@@ -137,18 +137,18 @@ describe.each(engineNames)("%s", (engine) => {
   })
 })
 
-describe("what engines are asked", () => {
+describe("the request to an engine", () => {
   const options = {
     max_results: 7,
     max_characters: 400,
     allowed_domains: ["a.example", "*.b.example"],
     user_location: { type: "approximate", country: "de", city: "Berlin" },
   }
-  const ask = async (engine: EngineName, more: object = options) =>
+  const searchWith = async (engine: EngineName, more: object = options) =>
     (await search(engine, Response.json({}), more)) satisfies { body: unknown }
 
   test("exa", async () => {
-    const { body, sent } = await ask("exa", { ...options, mode: "deep" })
+    const { body, sent } = await searchWith("exa", { ...options, mode: "deep" })
     expect(body).toEqual({
       query: "salt",
       type: "deep",
@@ -161,7 +161,7 @@ describe("what engines are asked", () => {
   })
 
   test("tavily", async () => {
-    const { body, sent } = await ask("tavily", { ...options, mode: "advanced" })
+    const { body, sent } = await searchWith("tavily", { ...options, mode: "advanced" })
     expect(body).toEqual({
       query: "salt",
       search_depth: "advanced",
@@ -172,7 +172,7 @@ describe("what engines are asked", () => {
   })
 
   test("brave", async () => {
-    const { sent } = await ask("brave")
+    const { sent } = await searchWith("brave")
     const url = new URL(sent[0]?.url ?? "")
     expect(url.pathname).toBe("/v1/web/search")
     expect(Object.fromEntries(url.searchParams)).toEqual({
@@ -185,7 +185,7 @@ describe("what engines are asked", () => {
   })
 
   test("parallel", async () => {
-    const { body } = await ask("parallel", { ...options, mode: "fast" })
+    const { body } = await searchWith("parallel", { ...options, mode: "fast" })
     expect(body).toEqual({
       objective: "salt",
       search_queries: ["salt"],
@@ -201,12 +201,12 @@ describe("what engines are asked", () => {
 
   test("firecrawl", async () => {
     const excluded = { ...options, allowed_domains: null, excluded_domains: ["a.example", "b.example/blog"] }
-    const { body } = await ask("firecrawl", excluded)
+    const { body } = await searchWith("firecrawl", excluded)
     expect(body).toEqual({ query: "salt -site:a.example", limit: 7, sources: [{ type: "web" }], country: "DE" })
   })
 
   test("perplexity", async () => {
-    const { body } = await ask("perplexity", { ...options, search_context_size: "low" })
+    const { body } = await searchWith("perplexity", { ...options, search_context_size: "low" })
     expect(body).toEqual({
       query: "salt",
       max_results: 7,
@@ -215,16 +215,16 @@ describe("what engines are asked", () => {
       search_domain_filter: ["a.example", "b.example"],
       country: "DE",
     })
-    const { body: other } = await ask("perplexity", { excluded_domains: ["a.example"] })
+    const { body: other } = await searchWith("perplexity", { excluded_domains: ["a.example"] })
     expect(other["search_domain_filter"]).toEqual(["-a.example"])
   })
 
   test("searxng", async () => {
-    const { sent } = await ask("searxng", { allowed_domains: ["a.example"] })
+    const { sent } = await searchWith("searxng", { allowed_domains: ["a.example"] })
     expect(sent[0]?.url).toBe("https://searxng.test/v1/search?q=salt+site%3Aa.example&format=json")
   })
 
-  test("queries of any length, cut", async () => {
+  test("has a query cut to 1,000 characters", async () => {
     const { body } = await search("exa", Response.json({}), {}, "salt ".repeat(1_000))
     expect((body["query"] as string).length).toBe(1_000)
   })
@@ -234,14 +234,14 @@ describe("what engines are asked", () => {
     ["medium", 15_000],
     ["high", 30_000],
     [undefined, 2_000],
-  ])("context of size %s is %i characters a result", async (size, characters) => {
+  ])("with context size %s requests %i characters per result", async (size, characters) => {
     const { body } = await search("exa", Response.json({}), { search_context_size: size })
     expect(body["contents"]).toEqual({ text: { maxCharacters: characters } })
   })
 })
 
 describe("a search", () => {
-  test("needs words", async () => {
+  test("requires a query", async () => {
     for (const query of ["", "   "]) {
       const { outcome, sent } = await search("exa", Response.json({}), {}, query)
       expect(outcome.isError).toBe(true)
@@ -249,14 +249,14 @@ describe("a search", () => {
     }
   })
 
-  test("does not take for ever", async () => {
+  test("times out", async () => {
     const { tool, deps: around } = setUp("exa", () => new Promise<Response>(() => {}))
     if (around.settings.webSearch) around.settings.webSearch.timeoutMs = 20
     const outcome = await runServerTool(tool, '{"query":"salt"}', around, newTally())
     expect(outcome.content).toBe("The search failed: the search engine took too long.")
   })
 
-  test("uses no more results in a request than were allowed, side by side too", async () => {
+  test("stays within max_total_results of the request, also concurrently", async () => {
     const {
       tool,
       sent,
@@ -274,14 +274,14 @@ describe("a search", () => {
     expect(tally.searchResults).toBe(3)
   })
 
-  test("that failed uses none of them", async () => {
+  test("that failed does not count against max_total_results", async () => {
     const { tool, deps: around } = setUp("exa", () => new Response("", { status: 500 }), { max_total_results: 5 })
     const tally = newTally()
     await runServerTool(tool, '{"query":"salt"}', around, tally)
     expect(tally.searchResults).toBe(0)
   })
 
-  test("names every page once", async () => {
+  test("cites each page once", async () => {
     const twice = { results: [...PAGES, ...PAGES].map((page) => ({ ...page, text: "" })) }
     const { outcome } = await search("exa", Response.json(twice))
     expect(outcome.citations).toHaveLength(2)

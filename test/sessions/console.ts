@@ -14,7 +14,7 @@ export type SessionData = {
   expires_at: string
 }
 
-/** What a browser sends with a request of the console's own page. */
+/** The headers that a browser sends with a request from the console. */
 export const FROM_CONSOLE = { "x-gateway-console": "1", "sec-fetch-site": "same-origin" }
 
 export function send(method: string, path: string, headers: Record<string, string> = {}, body?: unknown) {
@@ -25,7 +25,7 @@ export function send(method: string, path: string, headers: Record<string, strin
   })
 }
 
-/** Signs in: the session, the cookie as a browser returns it, and requests of the console's page with it. */
+/** Signs in: returns the session, its cookie and a client that sends requests as the console does. */
 export async function signIn(key: string) {
   const answer = await send("POST", "/console/session", FROM_CONSOLE, { key })
   const setCookie = answer.headers.get("set-cookie") ?? ""

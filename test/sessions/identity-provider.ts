@@ -17,7 +17,7 @@ export type IdentityProvider = Awaited<ReturnType<typeof newIdentityProvider>>
 
 let providers = 0
 
-/** A provider as a test scripts it, at an issuer of its own. Its answers can be changed before each sign-in. */
+/** A scripted provider at its own issuer. Its responses can be changed before each sign-in. */
 export async function newIdentityProvider() {
   providers += 1
   const issuer = `https://login-${providers}.example`
@@ -27,16 +27,16 @@ export async function newIdentityProvider() {
     key,
     metadata: {} as Record<string, unknown>,
     keys: [key.jwk],
-    /** Claims of the next ID tokens, over those of a good one. */
+    /** Claims of the next ID tokens, which override valid defaults. */
     claims: {} as Record<string, unknown>,
     header: {} as object,
     userInfo: undefined as object | undefined,
     tokens: {} as Record<string, unknown>,
-    /** By code: the parameters of its authorization request. */
+    /** The parameters of the authorization request by code. */
     codes: new Map<string, URLSearchParams>(),
     requests: [] as { url: string; headers: Headers; body: URLSearchParams }[],
     newSigningKey,
-    /** What the provider's page does: signs the person in and sends the browser back. */
+    /** What the provider's page does: signs the user in and redirects the browser back. */
     authorize(url: string): { code: string; state: string } {
       const parameters = new URL(url).searchParams
       const code = crypto.randomUUID()
@@ -47,8 +47,8 @@ export async function newIdentityProvider() {
   const json = (value: unknown, status = 200) => Response.json(value, { status })
 
   async function grant(body: URLSearchParams): Promise<Response> {
-    const asked = provider.codes.get(body.get("code") ?? "")
-    // A code is used once.
+    const authorization = provider.codes.get(body.get("code") ?? "")
+    // A code is single-use.
     provider.codes.delete(body.get("code") ?? "")
     const verifier = new TextEncoder().encode(body.get("code_verifier") ?? "")
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", verifier))
@@ -56,7 +56,9 @@ export async function newIdentityProvider() {
       .replaceAll("+", "-")
       .replaceAll("/", "_")
       .replace(/=+$/, "")
-    const isGood = asked?.get("code_challenge") === challenge && asked.get("redirect_uri") === body.get("redirect_uri")
+    const isGood =
+      authorization?.get("code_challenge") === challenge &&
+      authorization.get("redirect_uri") === body.get("redirect_uri")
     if (!isGood) return json({ error: "invalid_grant" }, 400)
     const now = Math.floor(Date.now() / 1_000)
     const claims = {
@@ -65,7 +67,7 @@ export async function newIdentityProvider() {
       sub: "subject-1",
       iat: now,
       exp: now + 300,
-      nonce: asked.get("nonce"),
+      nonce: authorization.get("nonce"),
       ...provider.claims,
     }
     const token = await new SignJWT(claims)
@@ -102,7 +104,7 @@ export async function newIdentityProvider() {
   return provider
 }
 
-/** A browser with cookies of its own, in front of a deployment that signs in with this provider. */
+/** A browser with its own cookies for a deployment that signs in with this provider. */
 export function newBrowser(provider: IdentityProvider, bindings: object = {}) {
   const cookies = new Map<string, string>()
   const deployment = { ...env, ...CLIENT, OIDC_ISSUER: provider.issuer, ...bindings }
@@ -130,17 +132,17 @@ export function newBrowser(provider: IdentityProvider, bindings: object = {}) {
   return {
     cookies,
     open,
-    /** To the provider: the URL of its page. */
+    /** Starts the sign-in; returns the URL of the provider's page. */
     begin: async (query = "") => locationOf(await open(`/console/sign-in/oidc${query}`)),
-    /** Back from it: where the gateway leads to. */
+    /** Returns from the provider; returns the gateway's redirect. */
     end: async (values: Record<string, string>) =>
       locationOf(await open(`/console/sign-in/callback?${new URLSearchParams(values).toString()}`)),
-    /** The whole way: where it ends. */
+    /** The complete sign-in; returns the final redirect. */
     async signIn(query = "") {
       const url = await this.begin(query)
       return this.end(provider.authorize(url))
     },
-    /** A request of the console's page. */
+    /** A request from the console. */
     call: (path: string, method = "GET", body?: object) =>
       open(path, { "x-gateway-console": "1", "sec-fetch-site": "same-origin" }, { method, body }),
   }

@@ -6,7 +6,7 @@ import { CLIENT, type IdentityProvider, newBrowser, newIdentityProvider } from "
 
 let provider: IdentityProvider
 let workspace: Workspace
-/** An email of one test alone. */
+/** An email address used by one test only. */
 let email: string
 let userId: string
 
@@ -40,22 +40,22 @@ async function roleTo(role: string): Promise<void> {
   await expectJson(200, workspace.manage.patch(`/organization/members/${userId}`, { role }))
 }
 
-describe("the ways to sign in", () => {
-  test("name the provider where there is one", async () => {
+describe("sign-in methods", () => {
+  test("include the provider if it is configured", async () => {
     const answer = await newBrowser(provider).open("/console/sign-in")
     expect(await expectJson(200, answer)).toEqual({ data: { oidc: { name: new URL(provider.issuer).hostname } } })
     const named = await newBrowser(provider, { OIDC_NAME: "Acme SSO" }).open("/console/sign-in")
     expect(await expectJson(200, named)).toEqual({ data: { oidc: { name: "Acme SSO" } } })
   })
 
-  test("are keys only without a provider, and the routes of the provider do not exist", async () => {
+  test("without a provider are keys only, and the provider's routes return 404", async () => {
     const browser = newBrowser(provider, { OIDC_ISSUER: undefined, OIDC_CLIENT_ID: undefined })
     expect(await expectJson(200, browser.open("/console/sign-in"))).toEqual({ data: { oidc: null } })
     await expectJson(404, browser.open("/console/sign-in/oidc"))
     await expectJson(404, browser.open("/console/sign-in/callback?code=1&state=1"))
   })
 
-  test("half a configuration is refused with the missing name", async () => {
+  test("with an incomplete configuration return 503 with the missing variable", async () => {
     type Refusal = { error: { message: string } }
     const browser = newBrowser(provider, { OIDC_CLIENT_ID: undefined })
     const { error } = await expectJson<Refusal>(503, browser.open("/console/sign-in"))
@@ -63,8 +63,8 @@ describe("the ways to sign in", () => {
   })
 })
 
-describe("a member who signs in", () => {
-  test("goes to the provider with state, nonce and PKCE, and comes back with a session", async () => {
+describe("the sign-in of a member", () => {
+  test("sends state, nonce and PKCE to the provider, and creates a session", async () => {
     const browser = newBrowser(provider)
     const response = await browser.open("/console/sign-in/oidc?return_to=/calls?range%3D7d")
     const url = new URL(response.headers.get("location") ?? "")
@@ -96,7 +96,7 @@ describe("a member who signs in", () => {
     ])
   })
 
-  test("has the rights of their role: a member their own view, an administrator the organization", async () => {
+  test("grants the rights of the role: a member's own view, or the organization for an administrator", async () => {
     const browser = newBrowser(provider)
     await browser.signIn()
     const member = await sessionIn(browser)
@@ -109,7 +109,7 @@ describe("a member who signs in", () => {
     expect((await browser.call("/api/v1/keys")).status).toBe(200)
   })
 
-  test("keeps one key over all sign-ins, which is listed with the person and which nobody has", async () => {
+  test("uses one key for all sign-ins, which is listed for the member", async () => {
     const browser = newBrowser(provider)
     await browser.signIn()
     const { key } = await sessionIn(browser)
@@ -120,7 +120,7 @@ describe("a member who signs in", () => {
     expect(data).toMatchObject({ name: "Console: Ada Lovelace", creator_user_id: userId, expires_at: null })
   })
 
-  test("who administers makes keys that outlive the session, and still cannot delete the last management key", async () => {
+  test("as administrator creates keys that outlive the session, and cannot delete the last management key", async () => {
     await roleTo("org:admin")
     const browser = newBrowser(provider)
     await browser.signIn()
@@ -141,7 +141,7 @@ describe("a member who signs in", () => {
     expect(data).toMatchObject([{ action: "console_session.create", resource_id: userId }])
   })
 
-  test("of several organizations gets the one they joined first, or the one they chose", async () => {
+  test("in several organizations selects the one joined first, or the chosen one", async () => {
     const other = await newWorkspace()
     await addMember(other, { email, first_name: "Ada" })
     const browser = newBrowser(provider)
@@ -153,7 +153,7 @@ describe("a member who signs in", () => {
     expect(await browser.signIn(`?organization=${stranger.organizationId}`)).toBe("/?sign_in=not_member")
   })
 
-  test("is found by the email of the UserInfo endpoint where the ID token has none", async () => {
+  test("uses the email of the UserInfo endpoint if the ID token has none", async () => {
     provider.claims = {}
     provider.userInfo = { sub: "subject-1", email: email.toUpperCase(), email_verified: "true" }
     const browser = newBrowser(provider)
@@ -163,7 +163,7 @@ describe("a member who signs in", () => {
     expect(await newBrowser(provider).signIn()).toBe("/?sign_in=provider")
   })
 
-  test("of a public client sends no secret", async () => {
+  test("as a public client sends no secret", async () => {
     const browser = newBrowser(provider, { OIDC_CLIENT_SECRET: undefined })
     expect(await browser.signIn()).toBe("/")
     const exchange = provider.requests.find((request) => request.url.endsWith("/token"))
@@ -172,7 +172,7 @@ describe("a member who signs in", () => {
   })
 })
 
-describe("a session of a member ends", () => {
+describe("a member's session ends", () => {
   test("with the membership", async () => {
     const browser = newBrowser(provider)
     await browser.signIn()
@@ -183,7 +183,7 @@ describe("a session of a member ends", () => {
     expect(await browser.signIn()).toBe("/?sign_in=not_member")
   })
 
-  test("with the role that it was begun in, so that a former administrator has no rights left", async () => {
+  test("when the role changes, so that a former administrator has no rights left", async () => {
     await roleTo("org:admin")
     const browser = newBrowser(provider)
     await browser.signIn()
@@ -195,7 +195,7 @@ describe("a session of a member ends", () => {
     expect((await browser.call("/api/v1/keys")).status).toBe(403)
   })
 
-  test("when its key is disabled, which keeps the person out until it is enabled", async () => {
+  test("when its key is disabled, which prevents a new sign-in until it is enabled", async () => {
     const browser = newBrowser(provider)
     await browser.signIn()
     const { key } = await sessionIn(browser)
@@ -206,7 +206,7 @@ describe("a session of a member ends", () => {
     expect(await browser.signIn()).toBe("/")
   })
 
-  test("when its key is deleted, and the next sign-in gets another one", async () => {
+  test("when its key is deleted, and the next sign-in creates another", async () => {
     const browser = newBrowser(provider)
     await browser.signIn()
     const { key } = await sessionIn(browser)
@@ -224,20 +224,20 @@ describe("a session of a member ends", () => {
   })
 })
 
-/** What an isolate has read of keys and members is older than it uses. */
+/** Makes the isolate's caches of keys and members stale. */
 async function expireCaches(): Promise<void> {
   vi.useFakeTimers({ now: Date.now() + 6_000, toFake: ["Date"] })
 }
 
-describe("nobody signs in", () => {
-  test("who is not a member", async () => {
+describe("sign-in fails", () => {
+  test("for a user who is not a member", async () => {
     provider.claims = { email: "stranger@example.com", email_verified: true }
     const browser = newBrowser(provider)
     expect(await browser.signIn()).toBe("/?sign_in=not_member")
     expect([...browser.cookies]).toEqual([])
   })
 
-  test("whose email is not verified, unless the deployment accepts that", async () => {
+  test("for an unverified email unless the deployment accepts it", async () => {
     for (const verified of [undefined, false, "false", 1, null]) {
       provider.claims = { email, email_verified: verified }
       expect(await newBrowser(provider).signIn()).toBe("/?sign_in=unverified")
@@ -246,7 +246,7 @@ describe("nobody signs in", () => {
     expect(await newBrowser(provider, { OIDC_UNVERIFIED_EMAIL: "accept" }).signIn()).toBe("/")
   })
 
-  test("whom a directory took out", async () => {
+  test("for a member whom the directory deprovisioned", async () => {
     const browser = newBrowser(provider)
     await browser.signIn()
     await env.DB.prepare("INSERT INTO scim_leavers (organization_id, user_id, left_at) VALUES (?, ?, 1)")
@@ -265,18 +265,18 @@ describe("nobody signs in", () => {
     expect([...victim.cookies]).toEqual([])
   })
 
-  test("with the same response twice", async () => {
+  test("with a repeated response", async () => {
     const browser = newBrowser(provider)
     const response = provider.authorize(await browser.begin())
     const transaction = browser.cookies.get("gateway_sign_in") ?? ""
     expect(await browser.end(response)).toBe("/")
     expect(await browser.end(response)).toBe("/?sign_in=expired")
-    // With the cookie, too: the provider takes a code once.
+    // Even with the cookie: the provider accepts a code once.
     browser.cookies.set("gateway_sign_in", transaction)
     expect(await browser.end(response)).toBe("/?sign_in=provider")
   })
 
-  test("with a code of another sign-in of the same browser: PKCE and nonce bind it", async () => {
+  test("with a code of another sign-in of the same browser, because of PKCE and nonce", async () => {
     const browser = newBrowser(provider)
     const first = provider.authorize(await browser.begin())
     const second = provider.authorize(await browser.begin())
@@ -290,7 +290,7 @@ describe("nobody signs in", () => {
     expect(await browser.end(response)).toBe("/?sign_in=expired")
   })
 
-  test("with a response of another provider (RFC 9207)", async () => {
+  test("with a response of another issuer (RFC 9207)", async () => {
     const browser = newBrowser(provider)
     const response = provider.authorize(await browser.begin())
     expect(await browser.end({ ...response, iss: "https://evil.example" })).toBe("/?sign_in=provider")
@@ -321,7 +321,7 @@ describe("nobody signs in", () => {
     expect(await newBrowser(provider).signIn()).toBe("/?sign_in=provider")
   })
 
-  test("with an ID token that another key signed, none signed, or that is no token", async () => {
+  test("with an ID token of another key, without a signature or malformed", async () => {
     const { key } = provider
     provider.key = await provider.newSigningKey("one")
     expect(await newBrowser(provider).signIn()).toBe("/?sign_in=provider")
@@ -338,7 +338,7 @@ describe("nobody signs in", () => {
     }
   })
 
-  test("where the metadata names another issuer, an endpoint is not https, or the provider is down", async () => {
+  test("with the metadata of another issuer, a non-https endpoint or an incomplete provider", async () => {
     for (const metadata of [
       { issuer: "https://evil.example" },
       { token_endpoint: "http://login.example/token" },
@@ -351,14 +351,14 @@ describe("nobody signs in", () => {
     }
   })
 
-  test("who cancels at the provider", async () => {
+  test("when the user cancels at the provider", async () => {
     const browser = newBrowser(provider)
     const { state } = provider.authorize(await browser.begin())
     expect(await browser.end({ state, error: "access_denied" })).toBe("/?sign_in=cancelled")
   })
 })
 
-test("a provider that rotated its keys is asked for them", async () => {
+test("the provider's keys are fetched again after a rotation", async () => {
   await newBrowser(provider).signIn()
   provider.key = await provider.newSigningKey("two")
   provider.keys = [provider.key.jwk]
@@ -373,11 +373,11 @@ test.each([
   ["https://evil.example/", "/"],
   ["javascript:alert(1)", "/"],
   ["/./\t/evil.example", "/"],
-])("the page after the sign-in is of this gateway: %s", async (given, shown) => {
+])("the page after the sign-in is a path of this gateway: %s", async (given, shown) => {
   expect(await newBrowser(provider).signIn(`?return_to=${encodeURIComponent(given)}`)).toBe(shown)
 })
 
-test("a session with the key itself has no member", async () => {
+test("a member's session has its user, and the management key works without one", async () => {
   const { managementKey } = workspace
   await expectJson(200, client(managementKey).get("/keys"))
   const browser = newBrowser(provider)

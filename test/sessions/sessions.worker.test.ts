@@ -15,7 +15,7 @@ afterEach(() => vi.restoreAllMocks())
 type Refusal = { error: { code: number; message: string } }
 
 describe("signing in", () => {
-  test("describes the key, its workspace and its organization, and sets a cookie that script cannot read", async () => {
+  test("returns the key, its workspace and its organization, and sets an HttpOnly cookie", async () => {
     const workspace = await newWorkspace()
     const { session, setCookie } = await signIn(workspace.managementKey)
     expect(session).toMatchObject({
@@ -28,11 +28,11 @@ describe("signing in", () => {
     expect(Date.parse(session.expires_at) - Date.now()).toBeGreaterThan(11 * 3_600_000)
   })
 
-  test("on https the cookie is Secure and bound to the host", async () => {
+  test("on https sets a Secure cookie bound to the host", async () => {
     const { key } = await newWorkspace()
     const answer = await send("POST", "https://gateway.test/console/session", FROM_CONSOLE, { key })
     expect(answer.headers.get("set-cookie")).toMatch(/^__Host-gateway_console=[^;]+;.* Secure; SameSite=Strict$/)
-    // The name of plain http is not read on https: another host of the site could have set it.
+    // The cookie name of plain http is ignored on https: another host of the site could have set it.
     const cookie = (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? ""
     const read = (value: string) =>
       send("GET", "https://gateway.test/console/session", { cookie: value, ...FROM_CONSOLE })
@@ -40,25 +40,25 @@ describe("signing in", () => {
     expect((await read(cookie.replace("__Host-", ""))).status).toBe(401)
   })
 
-  test("a session ends with its key where that expires first", async () => {
+  test("limits the session to the expiry of its key", async () => {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
     const { key } = await newKey(await newWorkspace(), { expires_at: expiresAt })
     const { session } = await signIn(key)
     expect(session.expires_at).toBe(expiresAt)
   })
 
-  test("the bootstrap key signs in, and may do what only the deployment may", async () => {
+  test("with the bootstrap key grants the rights of the deployment", async () => {
     const { session } = await signIn(BOOTSTRAP)
     expect(session.key.name).toBe("bootstrap")
     expect(session.may).toContain("organizations:write")
   })
 
-  test("an unknown key is refused in the words of every other invalid key", async () => {
+  test("with an unknown key returns the 401 of any invalid key", async () => {
     const { error } = await expectJson<Refusal>(401, send("POST", "/console/session", FROM_CONSOLE, { key: "sk-x" }))
     expect(error.message).toBe("This API key is not valid.")
   })
 
-  test("a page of another site cannot sign a visitor in", async () => {
+  test("from a page of another site returns 403", async () => {
     const { key } = await newWorkspace()
     for (const headers of [{ "sec-fetch-site": "cross-site" }, { origin: "https://evil.test" }]) {
       const answer = await send("POST", "/console/session", headers, { key })
@@ -67,12 +67,12 @@ describe("signing in", () => {
     }
   })
 
-  test("a body without a key is refused with the field's name", async () => {
+  test("without a key in the body returns 400 with the field's name", async () => {
     const { error } = await expectJson<Refusal>(400, send("POST", "/console/session", FROM_CONSOLE, {}))
     expect(error.message).toContain("key: is required")
   })
 
-  test("guessing keys ends in 429, and a valid key still signs in from the same address", async () => {
+  test("returns 429 after many unknown keys, and a valid key still signs in from that address", async () => {
     const headers = { ...FROM_CONSOLE, "cf-connecting-ip": "192.0.2.77" }
     const guess = async () => {
       const key = `sk-gw-v1-${crypto.randomUUID()}`
@@ -89,7 +89,7 @@ describe("signing in", () => {
 })
 
 describe("a session", () => {
-  test("is read back, and ended by signing out", async () => {
+  test("is returned, and ended by signing out", async () => {
     const { key } = await newWorkspace()
     const { cookie, session } = await signIn(key)
     const read = await expectJson<{ data: SessionData }>(
@@ -103,7 +103,7 @@ describe("a session", () => {
     await expectJson(401, send("GET", "/console/session", FROM_CONSOLE))
   })
 
-  test("calls the API from the console's own page", async () => {
+  test("authenticates API calls from the console", async () => {
     const { key } = await newWorkspace()
     const { call } = await signIn(key)
     await expectJson(200, call("GET", "/key"))
@@ -123,7 +123,7 @@ describe("a session", () => {
     expect(error.message).toContain("Authorization: Bearer")
   })
 
-  test("is taken by Origin where the browser sends no fetch metadata, and never without either", async () => {
+  test("is accepted by Origin if the browser sends no fetch metadata, and rejected without both", async () => {
     const { cookie } = await signIn((await newWorkspace()).key)
     const read = (headers: Record<string, string>) =>
       send("GET", "/api/v1/key", { cookie, "x-gateway-console": "1", ...headers })
@@ -131,11 +131,11 @@ describe("a session", () => {
     expect((await read({ origin: "http://gateway.test.evil.example" })).status).toBe(401)
     expect((await read({ origin: "null" })).status).toBe(401)
     expect((await read({})).status).toBe(401)
-    // Fetch metadata wins over Origin.
+    // Fetch metadata takes precedence over Origin.
     expect((await read({ origin: "http://gateway.test", "sec-fetch-site": "cross-site" })).status).toBe(401)
   })
 
-  test("loses to a key in a header, whether that works or not", async () => {
+  test("is overridden by a key in a header, valid or not", async () => {
     const [mine, other] = await Promise.all([newWorkspace(), newWorkspace()])
     const { call } = await signIn(mine.key)
     type Key = { data: { organization_id: string } }
@@ -145,7 +145,7 @@ describe("a session", () => {
     await expectJson(401, call("GET", "/key", undefined, { "x-api-key": "wrong" }))
   })
 
-  test("ends at once when its key is disabled, deleted or expires", async () => {
+  test("ends immediately when its key is disabled or deleted", async () => {
     const workspace = await newWorkspace()
     const [disabled, deleted] = await Promise.all([newKey(workspace), newKey(workspace)])
     const sessions = await Promise.all([signIn(disabled.key), signIn(deleted.key)])
@@ -158,7 +158,7 @@ describe("a session", () => {
     }
   })
 
-  test("works without the key being in the cookie or in any answer", async () => {
+  test("has neither key nor hash in its cookie, and no key in a response", async () => {
     const { key } = await newWorkspace()
     const { cookie, session } = await signIn(key)
     const { hash } = session.key
@@ -166,7 +166,7 @@ describe("a session", () => {
     expect(JSON.stringify(session)).not.toContain(key)
   })
 
-  test("neither cookie nor key reaches a log or an error", async () => {
+  test("writes neither cookie nor key to a log or an error", async () => {
     const lines: string[] = []
     for (const level of ["log", "info", "warn", "error"] as const) {
       vi.spyOn(console, level).mockImplementation((...text: unknown[]) => void lines.push(text.join(" ")))
@@ -186,8 +186,8 @@ describe("a session", () => {
   })
 })
 
-describe("a cookie", () => {
-  test("that was changed anywhere is worth nothing", async () => {
+describe("a session cookie", () => {
+  test("that was modified is rejected", async () => {
     const masters = mastersOf(env)
     const now = Date.now()
     const sealed = await sealSession({ keyHash: "a".repeat(64), expiresAt: now + 60_000 }, masters)
@@ -197,7 +197,7 @@ describe("a cookie", () => {
       fc.asyncProperty(change, async ({ at, by }) => {
         const changed = sealed.slice(0, at) + by + sealed.slice(at + 1)
         const opened = await openSession(changed, masters, now)
-        // The last character of a base64 value has bits that stand for nothing.
+        // The last character of a base64 value has unused bits.
         expect(opened === undefined || opened.keyHash === "a".repeat(64)).toBe(true)
         if (changed !== sealed && at < sealed.length - 2) expect(opened).toBeUndefined()
       }),
@@ -207,7 +207,7 @@ describe("a cookie", () => {
     }
   })
 
-  test("of another deployment, or past its end, is worth nothing; one of the previous master key is", async () => {
+  test("of another deployment or after its expiry is rejected, and one of the previous master key is accepted", async () => {
     const { current } = mastersOf(env)
     const other = btoa("0123456789abcdef0123456789abcdef")
     const now = Date.now()
@@ -219,7 +219,7 @@ describe("a cookie", () => {
   })
 })
 
-describe("what a session may do", () => {
+describe("the rights of a session", () => {
   const routes = [
     ...new Map(
       api.routes
@@ -229,7 +229,7 @@ describe("what a session may do", () => {
   ]
   const kinds = ["normal", "provisioning", "free_tier", "management"] as const
 
-  /** A path with something in every place that is well written and belongs to nobody. */
+  /** A path with valid parameters of no existing resource. */
   const pathOf = (path: string) =>
     path
       .replace(/:hash(\{[^}]*\})?/, "a".repeat(64))
@@ -247,7 +247,7 @@ describe("what a session may do", () => {
     return kind === "management" ? workspace.managementKey : (await newKey(workspace, { kind })).key
   }
 
-  test.each(kinds)("is on every route what its key may do: %s", async (kind) => {
+  test.each(kinds)("equal those of its key on every route: %s", async (kind) => {
     const workspace = await newWorkspace()
     const key = await keyOf(workspace, kind)
     const { call, session } = await signIn(key)
@@ -259,12 +259,12 @@ describe("what a session may do", () => {
       const bySession = await statusOf(call(route.method, pathOf(route.path), body))
       expect(`${route.path} ${bySession}`).toBe(`${route.path} ${byKey}`)
       if (byKey === 403) refused.add(rightOf(route))
-      // No right covers a route that refuses the key.
+      // No granted right covers a route that rejects the key.
       if (may.has(rightOf(route))) expect(`${route.method} ${route.path} ${byKey}`).not.toMatch(/ 403$/)
     }
     const rights = new Set(routes.map(rightOf))
     const interns = ["interns", "vault"].flatMap((area) => [`${area}:read`, `${area}:write`])
-    // And a right is missing only where a route refuses the key. The tests' organizations have no interns.
+    // A right is missing only if a route rejects the key. The tests' organizations have no interns.
     const missing = [...rights].filter((right) => !may.has(right) && !interns.includes(right))
     expect(missing.filter((right) => !refused.has(right))).toEqual([])
   })

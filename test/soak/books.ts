@@ -31,7 +31,7 @@ export async function driftsOf(gateway: Gateway, { organizationId }: Account): P
   return data.reduce((sum, { drifts }) => sum + drifts.length, 0)
 }
 
-/** `npm run gateway -- reconcile`; what it printed where it exits with another code than 0. */
+/** `npm run gateway -- reconcile`; its output if it exits with another code than 0. */
 export function reconcile(gateway: Gateway): string | undefined {
   try {
     execFileSync(process.execPath, ["src/dev/gateway.ts", "reconcile"], {
@@ -47,7 +47,7 @@ export function reconcile(gateway: Gateway): string | undefined {
 
 type Row = { upstream_id: string | null; cost_nano: number; ending: string }
 
-/** The records, read from the file of the database once the gateway has ended. */
+/** The records from the database file, after the gateway has ended. */
 function recordsIn(folder: string): Row[] {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
   for (const file of files.filter((name) => name.endsWith(".sqlite"))) {
@@ -66,14 +66,14 @@ function recordsIn(folder: string): Row[] {
   throw new Error("There is no database with generations.")
 }
 
-/** What an isolate had not reported when it was killed is charged by estimate: that much time before a kill. */
+/** What an isolate had not reported when it was killed is charged by estimate: so long before a kill. */
 const UNREPORTED_MS = 3_000
 
 export type Books = {
   responses: number
   complete: number
   exact: number
-  /** Complete for the provider, and cut off by a kill or a client that left. */
+  /** Complete for the provider, but interrupted by a kill or a disconnected client. */
   estimated: number
   endings: Record<string, number>
   servedUsd: number
@@ -81,7 +81,7 @@ export type Books = {
   faults: string[]
 }
 
-/** Each complete response is charged once, at what it cost, unless its isolate was killed before it could report so. */
+/** Each complete response is charged once at its cost, unless its isolate was killed before it could report it. */
 export function compare(folder: string, served: readonly Served[], outages: readonly Outage[]): Books {
   const rows = recordsIn(folder)
   const byUpstreamId = Map.groupBy(rows, ({ upstream_id: id }) => id ?? "")

@@ -13,16 +13,16 @@ type Call = {
   path: string
   body?: unknown
   form?: FormData
-  /** Statuses that are right; 200 to 299 where it is absent. */
+  /** Correct statuses; 200 to 299 without it. */
   expects?: readonly number[]
-  /** Leaves after so many bytes of the body. */
+  /** Disconnects after so many bytes of the body. */
   leavesAfterBytes?: number
 }
 
 /** Every call of this API has ended by then: the longest are streams of three seconds. */
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 
-/** Requests of one scenario, with what is wrong in their answers. */
+/** Requests of one scenario, with the faults in their responses. */
 export class Client {
   readonly #gateway: Gateway
   readonly #scenario: string
@@ -40,11 +40,11 @@ export class Client {
     this.#onReply = on.reply
   }
 
-  /** Fails with `Interrupted` where the gateway was killed meanwhile, else with what is wrong. */
+  /** Throws `Interrupted` if the gateway was killed meanwhile, else the fault. */
   async call({ key, method = "POST", path, body, form, expects, leavesAfterBytes }: Call): Promise<Reply> {
     const startedAt = Date.now()
-    const leaving = new AbortController()
-    const signal = AbortSignal.any([leaving.signal, AbortSignal.timeout(PATIENCE_MS)])
+    const disconnect = new AbortController()
+    const signal = AbortSignal.any([disconnect.signal, AbortSignal.timeout(TIMEOUT_MS)])
     try {
       const response = await fetch(`${this.#gateway.url}/api/v1${path}`, {
         method,
@@ -58,7 +58,7 @@ export class Client {
       })
       const firstByteMs = Date.now() - startedAt
       const text = await readBody(response, leavesAfterBytes)
-      if (leavesAfterBytes !== undefined) leaving.abort()
+      if (leavesAfterBytes !== undefined) disconnect.abort()
       const reply = { status: response.status, text, headers: response.headers, firstByteMs }
       const isRight = expects ? expects.includes(response.status) : response.ok
       if (!isRight) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 300)}`)
@@ -69,7 +69,7 @@ export class Client {
     }
   }
 
-  /** For what is wrong in an answer of status 200. */
+  /** For faults in a response of status 200. */
   require(isTrue: boolean, what: string, startedAt: number): void {
     if (!isTrue) throw this.#judge(new Error(what), startedAt, this.#scenario)
   }
@@ -99,7 +99,7 @@ async function readBody(response: Response, leavesAfterBytes: number | undefined
   return text
 }
 
-/** The chunks of a stream that ended properly; undefined where it did not. */
+/** The chunks of a stream that ended properly; undefined if it did not. */
 export function chunksOf(text: string): Record<string, unknown>[] | undefined {
   const frames = text.split("\n\n").filter((frame) => frame.startsWith("data: "))
   if (frames.at(-1) !== "data: [DONE]") return undefined

@@ -3,8 +3,8 @@ type Target = { webSocketDebuggerUrl?: string }
 const TIMEOUT_MS = 5_000
 
 /**
- * Collects the garbage of every isolate of a runtime by its inspector, so that what is left is what is used: the
- * runtime itself collects it when it needs the memory, which on a large machine is late.
+ * Collects the garbage of every isolate of a runtime through its inspector, so that only used memory remains: the
+ * runtime itself collects it only when it needs the memory, which is late on a large machine.
  */
 export async function collectGarbage(inspectorPort: number): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${inspectorPort}/json`, { signal: AbortSignal.timeout(TIMEOUT_MS) })

@@ -14,12 +14,12 @@ export type Process = { name: "runtime" | "supervisor"; pid: number; rssMb: numb
 
 type Options = { port: number; folder: string; provider: string; onLog: (line: string) => void }
 
-/** So long may a killed gateway take to answer again. */
+/** The longest time until a killed gateway responds again. */
 const READY_WITHIN_MS = 30_000
-/** What was on its way when the gateway answered again may still fail. */
+/** Requests in flight when the gateway responded again may still fail. */
 const GRACE_MS = 1_500
 
-/** The built gateway on this machine as a process of its own, which can be killed. */
+/** The built gateway as a separate process on this machine, which can be killed. */
 export class Gateway {
   readonly url: string
   readonly outages: Outage[] = []
@@ -48,7 +48,7 @@ export class Gateway {
         LOG_CALLS: "errors",
         MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
         BOOTSTRAP_MANAGEMENT_KEY: BOOTSTRAP,
-        // Short, so that what a kill left behind is charged before the run is over.
+        // Short, so that what a kill left behind is charged before the end of the run.
         HOLD_TTL_MS: "20000",
         CUSTOM_PROVIDERS: provider,
       },
@@ -70,7 +70,7 @@ export class Gateway {
     return this.#options.port + 1
   }
 
-  /** kill -9, and a start where the supervisor went; returns when the gateway answers again. */
+  /** kill -9, and a start if the supervisor was killed; returns when the gateway responds again. */
   async kill(victim: Victim): Promise<Outage> {
     const outage: Outage = { from: Date.now(), to: Number.POSITIVE_INFINITY, killed: victim }
     this.outages.push(outage)

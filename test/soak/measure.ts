@@ -13,7 +13,7 @@ export type Sample = {
   /** USD: what the provider served, and what the ledger charged, since the start. */
   servedUsd: number
   chargedUsd: number
-  /** Differences between the ledger and its generations, as reconciliation found them; null where it was not asked. */
+  /** Differences between the ledger and its generations by reconciliation; null if it was not run. */
   drifts: number | null
   kills: number
 }
@@ -25,22 +25,22 @@ export function percentile(values: readonly number[], share: number): number {
 
 type Growth = { name: Process["name"]; pid: number; minutes: number; fromMb: number; toMb: number; mbAMinute: number }
 
-/** Memory of a new process says nothing: its compiler and its caches fill for so long. */
+/** The memory of a new process is not measured: so long do its compiler and caches fill. */
 const WARM_UP_SECONDS = 240
-/** A slope over less than this is noise. */
+/** A slope over less time is noise. */
 const LEAST_SECONDS = 180
-/** What a process may grow, in megabytes a minute. The fragmentation of a young heap is below it; a leak is above. */
+/** Allowed growth of a process, in megabytes a minute. The fragmentation of a young heap is below it; a leak is above. */
 export const MAX_GROWTH = 4
 export const MAX_DESCRIPTORS = 400
 
-/** How each process grew from its warm-up to its end: a restart begins a new process, so none is counted as shrinking. */
+/** The growth of each process from its warm-up to its end: a restart begins a new process, so none is counted as shrinking. */
 export function growthOf(samples: readonly Sample[]): Growth[] {
   const lives = new Map<number, { name: Process["name"]; points: { second: number; rssMb: number }[] }>()
   for (const { second, processes } of samples.filter(({ isCollected }) => isCollected)) {
     for (const { name, pid, rssMb } of processes) {
-      const life = lives.get(pid) ?? { name, points: [] }
-      life.points.push({ second, rssMb })
-      lives.set(pid, life)
+      const process = lives.get(pid) ?? { name, points: [] }
+      process.points.push({ second, rssMb })
+      lives.set(pid, process)
     }
   }
   return [...lives].flatMap(([pid, { name, points }]) => {

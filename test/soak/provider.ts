@@ -13,9 +13,9 @@ export type Served = {
   id: string
   startedAt: number
   endedAt: number
-  /** Nano-USD of the tokens that went out. */
+  /** Nano-USD of the sent tokens. */
   costNano: number
-  /** Whether all of it went out, with its usage. */
+  /** Whether all of it was sent, with its usage. */
   isComplete: boolean
 }
 
@@ -30,7 +30,7 @@ type Body = {
 }
 
 /**
- * An OpenAI-compatible provider on this machine that knows what it served. `slow` sends its stream over three seconds;
+ * An OpenAI-compatible provider on this machine that records what it served. `slow` sends its stream over three seconds;
  * a request with tools gets a call of the first one, and then text.
  */
 export async function startProvider(): Promise<Provider> {
@@ -96,7 +96,7 @@ function toEmbeddings(one: Served): object {
   }
 }
 
-/** The tool to call; undefined where there is none, or where it was called. */
+/** The tool to call; undefined if there is none or it was called. */
 function toolOf({ tools, messages }: Body): object[] | undefined {
   const name = tools?.[0]?.function.name
   if (name === undefined || messages?.at(-1)?.role === "tool") return undefined
@@ -127,17 +127,17 @@ async function stream(body: Body, response: http.ServerResponse, one: Served): P
   const head = { id: one.id, object: "chat.completion.chunk", created: Math.floor(Date.now() / 1_000) }
   const send = (more: object) =>
     response.write(`data: ${JSON.stringify({ ...head, model: body.model, choices: [], ...more })}\n\n`)
-  const say = (delta: object, finish: string | null = null) =>
+  const chunk = (delta: object, finish: string | null = null) =>
     send({ choices: [{ index: 0, delta, finish_reason: finish }] })
   const calls = toolOf(body)
-  say({ role: "assistant", content: "" })
+  chunk({ role: "assistant", content: "" })
   for (const [at, piece] of PIECES.entries()) {
     if (body.model === "slow") await wait(PACE_MS)
     if (response.destroyed) return
-    say(calls ? (at === 0 ? { tool_calls: calls } : {}) : { content: piece })
+    chunk(calls ? (at === 0 ? { tool_calls: calls } : {}) : { content: piece })
     one.costNano = costOf(at + 1)
   }
-  say({}, calls ? "tool_calls" : "stop")
+  chunk({}, calls ? "tool_calls" : "stop")
   send({ usage: usageOf(PIECES.length) })
   response.end("data: [DONE]\n\n", () => (one.isComplete = true))
 }

@@ -38,7 +38,7 @@ const { values } = parseArgs({
 
 const SAMPLE_EVERY_MS = 10_000
 const RECONCILED_EVERY = 6
-/** Scenarios that run at a time; a slow machine begins fewer. */
+/** Scenarios that run concurrently; a slow machine begins fewer. */
 const MAX_RUNNING = 80
 const MEAN_BETWEEN_KILLS_MS = 40_000
 const INTERNS = 4
@@ -102,7 +102,7 @@ async function runScenario(run: Run, scenario: Scenario, random: Random): Promis
     await scenario.run(client, run.account, random)
     count.done++
   } catch (thrown) {
-    // What is wrong is among the faults already.
+    // Its faults are recorded already.
     if (thrown instanceof Interrupted) count.interrupted++
   }
 }
@@ -120,7 +120,7 @@ async function drive(run: Run, random: Random, rate: number): Promise<void> {
   await Promise.all(running)
 }
 
-/** Only in the first third, so that one life of the processes is long enough to see it grow. */
+/** Only in the first third, so that the last processes run long enough to show growth. */
 async function killAtRandom({ gateway, startedAt, endsAt }: Run, random: Random): Promise<void> {
   const until = startedAt + (endsAt - startedAt) / 3
   for (;;) {
@@ -137,7 +137,7 @@ async function sample(run: Run, isFull: boolean): Promise<void> {
   const { gateway, account, provider, samples } = run
   const latencies = run.latencies.splice(0)
   const last = samples.at(-1)
-  // A gateway that is being killed answers nothing: the figures before stand.
+  // A gateway that is being killed does not respond: the previous figures stay.
   if (isFull) await collectGarbage(gateway.inspectorPort).catch(() => undefined)
   const charged = await chargedUsd(gateway, account).catch(() => last?.chargedUsd ?? 0)
   samples.push({

@@ -26,7 +26,7 @@ const SLOW = "soak/slow"
 const MESSAGES = [{ role: "user", content: "Is all well?" }]
 const chat = (more: object = {}) => ({ model: MODEL, messages: MESSAGES, ...more })
 
-/** What this suite reads of resources. */
+/** The fields of resources that this suite reads. */
 type Resource = { id: string; key: string; data: { id: string; hash: string } }
 type Batch = { status: string; output_file_id: string | null; request_counts: { completed: number } }
 
@@ -93,7 +93,7 @@ async function useKey(client: Client, { managementKey }: Account): Promise<void>
   const made = asResource(await client.call({ key: managementKey, path: "/keys", body: { name: "soak", limit: 1 } }))
   await client.call({ key: made.key, path: "/chat/completions", body: chat() })
   await client.call({ key: managementKey, method: "DELETE", path: `/keys/${made.data.hash}` })
-  // Five seconds in other isolates, at once in this one.
+  // Five seconds in other isolates, immediately in this one.
   await client.call({ key: made.key, path: "/chat/completions", body: chat(), expects: [200, 401] })
 }
 
@@ -111,21 +111,21 @@ async function useGuardrail(client: Client, account: Account): Promise<void> {
   await client.call({ key, method: "DELETE", path: `/keys/${made.data.hash}` })
 }
 
-/** A turn with a question, which is answered. */
+/** A turn with a question that is answered. */
 async function useIntern(client: Client, { apiKey: key, interns }: Account, random: Random): Promise<void> {
   const path = `/interns/${random.pick(interns)}/chat/completions`
-  const asked = await stream(client, key, { stream: true, approval_mode: "manual", messages: MESSAGES }, path)
-  const question = asked.flatMap(({ choices }) => choices?.[0]?.delta?.tool_calls ?? [])[0]
+  const firstTurn = await stream(client, key, { stream: true, approval_mode: "manual", messages: MESSAGES }, path)
+  const question = firstTurn.flatMap(({ choices }) => choices?.[0]?.delta?.tool_calls ?? [])[0]
   client.require(question !== undefined, "an intern did not ask", Date.now())
   const called = { id: question?.id, function: { name: "service.provide_input", arguments: "{}" } }
   const messages = [
     { role: "assistant", tool_calls: [called] },
     { role: "tool", tool_call_id: question?.id, content: "allow_once" },
   ]
-  await stream(client, key, { stream: true, session_id: asked.at(-1)?.session_id, messages }, path)
+  await stream(client, key, { stream: true, session_id: firstTurn.at(-1)?.session_id, messages }, path)
 }
 
-/** What the run mixes. Weights are shares of the scenarios that begin. */
+/** The scenarios of the run. Weights are shares of the scenarios that begin. */
 export const scenarios: readonly Scenario[] = [
   {
     name: "JSON",

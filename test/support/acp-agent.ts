@@ -4,25 +4,25 @@ import path from "node:path"
 import readline from "node:readline"
 
 /**
- * A scripted agent that speaks ACP v1 on its standard streams: node test/support/acp-agent.ts [--steering] [--no-load] [--mcp].
- * A prompt is a line, or several, each a step:
- *   say WORDS        an agent_message_chunk a word
- *   think WORDS      an agent_thought_chunk
- *   ask NAME         a permission question (allow_once, allow_always, reject_once); then says "NAME: the chosen kind"
+ * A scripted agent with ACP v1 on its standard streams: node test/support/acp-agent.ts [--steering] [--no-load] [--mcp].
+ * Each line of a prompt is a step:
+ *   say TEXT         an agent_message_chunk per word
+ *   think TEXT       an agent_thought_chunk
+ *   ask NAME         a permission question (allow_once, allow_always, reject_once); then the text "NAME: the chosen kind"
  *   ask-two A B      two at once, answered in any order
- *   elicit MESSAGE   a form with the field `name`; then says what was answered
- *   env NAME         says the value of an environment variable
- *   servers          says the MCP servers of the session
- *   run COMMAND      runs it in bash, and says what it prints
+ *   elicit MESSAGE   a form with the field `name`; then the answer as text
+ *   env NAME         the value of an environment variable as text
+ *   servers          the MCP servers of the session as text
+ *   run COMMAND      runs it in bash, and sends its output as text
  *   big N            one chunk of N characters
- *   late-input NAME  a permission question without its input, which comes in an update after it
- *   big-question N   a permission question with N characters in it; says how it was refused
+ *   late-input NAME  a permission question without its input, which is sent in an update after it
+ *   big-question N   a permission question with N characters in it; then the error as text
  *   hold             waits until it is cancelled
- *   steered          waits until something is said to the turn (with --steering), and says it
- *   fail WORDS       the prompt fails with these words
- *   crash CODE       the process ends
- *   other METHOD     a request that is no client's; says the code it is refused with
- * Anything else is said back. Each prompt has used 10 tokens in, 5 out. Sessions are kept below HOME, and replayed when loaded.
+ *   steered          waits for a message during the turn (with --steering), and sends it as text
+ *   fail TEXT        the prompt fails with this message
+ *   crash CODE       the process exits
+ *   other METHOD     a request with an unknown method; then the error code as text
+ * Any other line is sent back. Each prompt uses 10 tokens in, 5 out. Sessions are kept below HOME, and replayed when loaded.
  */
 
 type Rpc = {
@@ -49,7 +49,7 @@ const waiting = new Map<number | string, (answer: Rpc) => void>()
 let lastId = 0
 
 const send = (message: object) => void process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
-const ask = (method: string, params: object) =>
+const request = (method: string, params: object) =>
   new Promise<Rpc>((resolve) => {
     const id = ++lastId
     waiting.set(id, resolve)
@@ -81,7 +81,7 @@ const OPTIONS = ["allow_once", "allow_always", "reject_once"].map((kind) => ({
 
 async function permission(sessionId: string, name: string): Promise<string> {
   const toolCall = { toolCallId: `t-${name}`, title: name, kind: "execute" }
-  const { result, error } = await ask("session/request_permission", { sessionId, toolCall, options: OPTIONS })
+  const { result, error } = await request("session/request_permission", { sessionId, toolCall, options: OPTIONS })
   if (error) return `refused with ${error.code}`
   const { outcome } = result as { outcome: { outcome: string; optionId?: string } }
   return outcome.optionId?.slice(2) ?? outcome.outcome
@@ -89,63 +89,68 @@ async function permission(sessionId: string, name: string): Promise<string> {
 
 async function lateInput(sessionId: string, name: string): Promise<string> {
   const toolCall = { toolCallId: `t-${name}`, title: name, kind: "other", rawInput: {} }
-  const asked = ask("session/request_permission", { sessionId, toolCall, options: OPTIONS })
+  const pending = request("session/request_permission", { sessionId, toolCall, options: OPTIONS })
   const input = { toolCallId: `t-${name}`, status: "in_progress", rawInput: { text: "rivers" } }
   send({ method: "session/update", params: { sessionId, update: { sessionUpdate: "tool_call_update", ...input } } })
-  const { result } = await asked
+  const { result } = await pending
   return (result as { outcome: { optionId?: string } }).outcome.optionId ?? "none"
 }
 
 async function step(sessionId: string, session: Session, line: string): Promise<void> {
   const [word = "", ...rest] = line.split(" ")
   const text = rest.join(" ")
-  const say = (words: string) => update(sessionId, "agent_message_chunk", words)
+  const sendText = (message: string) => update(sessionId, "agent_message_chunk", message)
   switch (word) {
     case "say":
-      for (const each of rest) say(`${each} `)
+      for (const each of rest) sendText(`${each} `)
       return
     case "think":
       return update(sessionId, "agent_thought_chunk", text)
     case "ask":
-      return say(`${text}: ${await permission(sessionId, text)}`)
+      return sendText(`${text}: ${await permission(sessionId, text)}`)
     case "ask-two":
-      return say(
+      return sendText(
         (await Promise.all(rest.map(async (name) => `${name}: ${await permission(sessionId, name)}`))).join(", "),
       )
     case "elicit": {
       const requestedSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] }
-      const { result } = await ask("elicitation/create", { sessionId, mode: "form", message: text, requestedSchema })
-      return say(JSON.stringify(result))
+      const { result } = await request("elicitation/create", {
+        sessionId,
+        mode: "form",
+        message: text,
+        requestedSchema,
+      })
+      return sendText(JSON.stringify(result))
     }
     case "env":
-      return say(`${text}=${process.env[text] ?? ""}`)
+      return sendText(`${text}=${process.env[text] ?? ""}`)
     case "servers":
-      return say(JSON.stringify(session.mcpServers))
+      return sendText(JSON.stringify(session.mcpServers))
     case "run": {
       const { stdout, stderr } = spawnSync("bash", ["-c", text], { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 })
-      return say(`${stdout}${stderr}`)
+      return sendText(`${stdout}${stderr}`)
     }
     case "big":
-      return say("x".repeat(Number(text)))
+      return sendText("x".repeat(Number(text)))
     case "late-input":
-      return say(await lateInput(sessionId, text))
+      return sendText(await lateInput(sessionId, text))
     case "big-question":
-      return say(await permission(sessionId, "x".repeat(Number(text))))
+      return sendText(await permission(sessionId, "x".repeat(Number(text))))
     case "hold":
       return new Promise((resolve) => {
         session.onCancel = resolve
       })
     case "steered":
-      return say(`steered: ${await new Promise<string>((resolve) => (session.steer = resolve))}`)
+      return sendText(`steered: ${await new Promise<string>((resolve) => (session.steer = resolve))}`)
     case "fail":
       throw new Error(text)
     case "crash":
       process.exit(Number(text))
       break
     case "other":
-      return say(`refused with ${(await ask(text, { sessionId })).error?.code}`)
+      return sendText(`refused with ${(await request(text, { sessionId })).error?.code}`)
     default:
-      say(line)
+      sendText(line)
   }
 }
 
@@ -153,7 +158,7 @@ async function prompt(params: Record<string, unknown>): Promise<object> {
   const sessionId = String(params["sessionId"])
   const session = sessions.get(sessionId)
   if (!session) throw new Error(`There is no session ${sessionId}.`)
-  // As some agents have it: a second prompt ends the first.
+  // Like some agents: a second prompt fails.
   if (session.isBusy) throw new Error("A prompt is running.")
   Object.assign(session, { isBusy: true, isCancelled: false })
   remember(sessionId, "user_message_chunk", textOf(params))

@@ -5,13 +5,13 @@ import { type TestClient, expectJson } from "./world.ts"
 
 export type Site = { origin: string; token: string }
 
-/** What the front door tells of where an intern is reached. */
+/** The address of an intern's daemon as returned by the API. */
 export function siteOf(as: TestClient, id: string): Promise<Site> {
   return expectJson<Site>(200, as.get(`/interns/${id}/daemon`))
 }
 
 /** A request to the hostname of an intern. */
-export function askSite(
+export function requestSite(
   { origin, token }: Site,
   path: string,
   { headers = {}, method = "GET" }: { headers?: Record<string, string>; method?: string } = {},
@@ -23,9 +23,9 @@ export function askSite(
 
 export type Question = AcpMessage & { id: number }
 
-/** An ACP client that the test plays, over a socket of its own. */
+/** An ACP client controlled by the test, over its own socket. */
 export class AcpClient {
-  /** All that came, in order. */
+  /** All received messages, in order. */
   readonly received: AcpMessage[] = []
   closedWith: number | undefined
   protocol = ""
@@ -40,13 +40,13 @@ export class AcpClient {
     socket.addEventListener("message", ({ data }) => this.#read(String(data)))
     socket.addEventListener("close", ({ code }) => {
       this.closedWith = code
-      this.#tell()
+      this.#notify()
     })
     socket.accept()
   }
 
   static async connect(site: Site, more: { answersReads?: boolean } = {}): Promise<AcpClient> {
-    const response = await askSite(site, "/acp", { headers: { upgrade: "websocket" } })
+    const response = await requestSite(site, "/acp", { headers: { upgrade: "websocket" } })
     return AcpClient.over(response, more)
   }
 
@@ -62,15 +62,15 @@ export class AcpClient {
     const message = JSON.parse(text) as AcpMessage
     if (message.method !== "_intern/read") {
       this.received.push(message)
-      this.#tell()
+      this.#notify()
     } else if (this.#answersReads) this.send({ id: message.id ?? 0, error: { code: -32_601, message: "unknown" } })
   }
 
-  #tell(): void {
-    for (const tell of this.#waiting.splice(0)) tell()
+  #notify(): void {
+    for (const notify of this.#waiting.splice(0)) notify()
   }
 
-  /** What this finds, once something has come in which it finds it. */
+  /** The result of `find` once a received message gives one. */
   async until<T>(find: () => T | undefined): Promise<T> {
     for (;;) {
       const found = find()
@@ -87,7 +87,7 @@ export class AcpClient {
     this.#socket.send(data)
   }
 
-  /** Asks, and waits for nothing; returns the id. */
+  /** Sends a request without waiting for the response; returns its id. */
   start(method: string, params: unknown = {}): number {
     const id = this.#ids++
     this.send({ id, method, params })
@@ -98,13 +98,13 @@ export class AcpClient {
     return this.until(() => this.received.find((message) => message.method === undefined && message.id === id))
   }
 
-  async ask(method: string, params: unknown = {}): Promise<AcpMessage> {
+  async request(method: string, params: unknown = {}): Promise<AcpMessage> {
     return this.answerTo(this.start(method, params))
   }
 
-  /** The result; an error fails with its words. */
+  /** The result; an error fails with its message. */
   async get<T = Record<string, unknown>>(method: string, params: unknown = {}): Promise<T> {
-    const { result, error } = await this.ask(method, params)
+    const { result, error } = await this.request(method, params)
     expect(error).toBeUndefined()
     return result as T
   }
@@ -129,14 +129,14 @@ export class AcpClient {
     this.send({ id: question.id, result: { outcome: { outcome: "selected", optionId } } })
   }
 
-  /** What the agent said in a session, of this kind. */
+  /** The agent's text of this kind in a session. */
   textOf(sessionId: string, kind = "agent_message_chunk"): string {
     type Update = { sessionId: string; update: { sessionUpdate: string; content?: { text?: string } } }
     const updates = this.received
       .filter(({ method }) => method === "session/update")
       .map(({ params }) => params as Update)
-    const own = updates.filter(({ sessionId: of, update }) => of === sessionId && update.sessionUpdate === kind)
-    return own.map(({ update }) => update.content?.text ?? "").join("")
+    const matching = updates.filter(({ sessionId: of, update }) => of === sessionId && update.sessionUpdate === kind)
+    return matching.map(({ update }) => update.content?.text ?? "").join("")
   }
 
   closed(): Promise<number> {

@@ -4,7 +4,7 @@ import { markdownAsText } from "./markdown.ts"
 
 const root = path.join(import.meta.dirname, "../..")
 
-/** The embedded upstream as one module, since a second Worker of the test pool is given as a built script. */
+/** The embedded upstream as one module, because a second Worker of the test pool is a built script. */
 export default async function buildEmbedded(): Promise<void> {
   await build({
     root,

@@ -1,7 +1,7 @@
 import type { Endpoint, Model } from "../../src/models/catalogue.ts"
 import type { Provider } from "../../src/providers/provider.ts"
 
-/** Parts of a catalogue for tests that need no Worker: ordinary in everything that a test does not say. */
+/** Parts of a catalogue for tests that need no Worker, with ordinary values for fields that a test does not set. */
 
 export function newProvider(slug: string, more: Partial<Provider> = {}): Provider {
   const ordinary = { baseUrl: "http://x", format: "openai" as const, keyHeader: "authorization", quirks: {} }

@@ -8,8 +8,8 @@ if (!hasChromium)
   console.warn("Chromium is missing: the console is not tried. Install it with: apt-get install -y chromium")
 
 /**
- * The address bar renders its popups in processes of their own, more than half of the CPU of a visit. The switch replaces
- * that of Playwright, so the features that it disables are repeated where they matter here.
+ * The address bar renders its popups in separate processes, which is more than half of the CPU of a visit. The switch
+ * replaces that of Playwright, so the features that it disables are repeated if they matter here.
  */
 const DISABLED_FEATURES = [
   "WebUIOmniboxPopup",

@@ -45,7 +45,7 @@ test.each([
   expect(faultsOf(contentType, text, status)).toHaveLength(1)
 })
 
-test("an error without the envelope, or with another code, is a fault", () => {
+test("an error without the envelope or with another code is a fault", () => {
   const body = (error: unknown) => ({ status: 404, text: JSON.stringify({ error }) })
   expect(envelopeFaults("/api/v1/things", body({ code: 404, message: "Gone." }))).toEqual([])
   expect(envelopeFaults("/api/v1/messages", body({ type: "not_found_error", message: "Gone." }))).toEqual([])

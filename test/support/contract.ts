@@ -6,7 +6,7 @@ const OF_EVERY_ROUTE = new Set([400, 401, 404, 405])
 
 export type Served = { status: number; contentType: string | undefined; text: string; isComplete: boolean }
 
-/** Checks answers against the OpenAPI document. */
+/** Checks responses against the OpenAPI document. */
 export class Contract {
   readonly #schemas = new Map<string, Schema>()
   readonly #lookup: ReturnType<typeof dereference>
@@ -24,7 +24,7 @@ export class Contract {
     this.#lookup = dereference(root)
   }
 
-  /** What of an answer is not in the document. */
+  /** The parts of a response that are not in the document. */
   faults(operation: Operation, { status, contentType = "", text, isComplete }: Served): string[] {
     const described = operation.responses[String(status)]
     const isServed = status === 101 || status === 304 || OF_EVERY_ROUTE.has(status)

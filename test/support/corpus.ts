@@ -4,7 +4,7 @@ const [corpus = ""] = Object.values(
 
 export type CorpusLine = { text: string; labels: { slug: string; start: number; end: number }[] }
 
-/** `{{slug|what is to be found}}`; a `~` keeps scanners of sources from taking a made-up key for a real one. */
+/** `{{slug|the text to find}}`; a `~` prevents secret scanners from reporting a made-up key. */
 function toLine(written: string): CorpusLine {
   const labels: CorpusLine["labels"] = []
   let text = ""

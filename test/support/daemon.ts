@@ -6,13 +6,13 @@ import { eventually } from "./eventually.ts"
 import { internChat } from "./intern-chat.ts"
 import { internObject } from "./intern-object.ts"
 
-/** An intern whose agent is a daemon that the test plays. */
+/** An intern whose agent is a daemon controlled by the test. */
 export type DaemonIntern = { id: string; token: string; as: TestClient }
 
 let count = 0
 const AGAIN = 5
 
-/** Made through the front door; it waits for its daemon. */
+/** Created through the API; it waits for its daemon. */
 export async function newDaemonIntern(workspace: Workspace, more: Record<string, unknown> = {}): Promise<DaemonIntern> {
   const input = { name: `d${count++}`, host: "daemon", provision: true, ...more }
   const { id } = await expectJson<{ id: string }>(201, workspace.as.post("/interns", input))
@@ -23,17 +23,17 @@ export async function newDaemonIntern(workspace: Workspace, more: Record<string,
 type Welcome = { epoch: string; from: number; next: number; oldest: number; config: Record<string, unknown> }
 
 /**
- * A daemon as the wire protocol has it, played by the test: it numbers its frames, sends again what was not acknowledged,
- * and answers what the gateway asks as it is told to.
+ * A daemon by the wire protocol, controlled by the test: it numbers its frames, resends unacknowledged ones, and responds
+ * to the gateway as configured.
  */
 export class MockDaemon {
   readonly intern: DaemonIntern
   epoch = crypto.randomUUID()
   welcome: Welcome | undefined
-  /** What the gateway said, each frame once. */
+  /** Messages of the gateway, each frame once. */
   readonly received: AcpMessage[] = []
   closedWith: number | undefined
-  /** Whether it answers when it is asked for a new session. */
+  /** Whether it responds to a request for a new session. */
   opensSessions = true
   #socket: WebSocket | undefined
   #sent: { seq: number; msg: AcpMessage }[] = []
@@ -47,7 +47,7 @@ export class MockDaemon {
     this.intern = intern
   }
 
-  /** Dials in, and is ready. */
+  /** Connects and becomes ready. */
   async dial(): Promise<this> {
     await this.connect()
     if (this.#next === 1) this.say({ method: "_intern/ready", params: { loadSession: true, steering: true } })
@@ -76,7 +76,7 @@ export class MockDaemon {
     await eventually(() => expect(this.welcome ?? this.closedWith).toBeDefined())
   }
 
-  /** A process that starts anew: nothing of the former one is left. */
+  /** A new process: nothing of the previous one is left. */
   restart(): void {
     this.epoch = crypto.randomUUID()
     this.#sent = []
@@ -110,7 +110,7 @@ export class MockDaemon {
     socket.send(JSON.stringify({ ack: this.#received }))
   }
 
-  /** Sessions are opened without being told to; all else is the test's matter. */
+  /** Sessions are opened automatically; the test does everything else. */
   #serve({ id, method }: AcpMessage): void {
     if (id === undefined) return
     if (method === "session/new" && this.opensSessions)
@@ -127,8 +127,8 @@ export class MockDaemon {
     this.#socket?.send(JSON.stringify(frame))
   }
 
-  /** The latest frames again, as where a connection broke before their acknowledgement came. */
-  sayAgain(): void {
+  /** Sends the latest frames again, as if a connection broke before their acknowledgement arrived. */
+  resend(): void {
     for (const frame of this.#latest) this.#socket?.send(JSON.stringify(frame))
   }
 
@@ -152,12 +152,12 @@ export class MockDaemon {
     this.say({ id: prompt.id ?? 0, result: { stopReason, ...(usage && { usage }) } })
   }
 
-  /** All that was said is heard. */
+  /** The gateway acknowledged everything sent. */
   async settled(): Promise<void> {
     await eventually(() => expect(this.#acknowledged).toBe(this.#next - 1))
   }
 
-  /** The nth message of the gateway with this method, once it is there. */
+  /** The nth message of the gateway with this method, once it has arrived. */
   async hears(method: string, nth = 0): Promise<AcpMessage> {
     return eventually(() => {
       const message = this.received.filter((one) => one.method === method)[nth]
@@ -166,7 +166,7 @@ export class MockDaemon {
     })
   }
 
-  /** What the gateway answered a request of the agent. */
+  /** The gateway's response to a request of the agent. */
   async answerTo(id: string): Promise<unknown> {
     return eventually(() => {
       const message = this.received.find((one) => one.id === id && one.method === undefined)
@@ -183,7 +183,7 @@ export class MockDaemon {
 export type Params = { sessionId: string; prompt: { text: string }[] }
 export const paramsOf = (message: AcpMessage) => message.params as Params
 
-/** An intern of a workspace of its own, which runs since its daemon has dialed in. */
+/** An intern in its own workspace, running because its daemon has connected. */
 export async function newConnectedIntern() {
   const workspace = await newWorkspace()
   const intern = await newDaemonIntern(workspace)

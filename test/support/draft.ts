@@ -1,6 +1,6 @@
 import type { GenerationDraft } from "../../src/ledger/generation.ts"
 
-/** The draft of a chat call of now, for tests that go to the ledger themselves. */
+/** The draft of a chat call that starts now, for tests that call the ledger directly. */
 export function newTestDraft(
   of: Pick<GenerationDraft, "id" | "organizationId" | "workspaceId" | "keyHash">,
 ): GenerationDraft {

@@ -4,16 +4,16 @@ import { AcpClient, type Question, type Site, siteOf } from "./acp-client.ts"
 import { eventually } from "./eventually.ts"
 import type { TestClient } from "./world.ts"
 
-/** A session that the editor has open: what it sees from the place on where it was opened. */
+/** A session that the editor has open: the text that it receives after opening it. */
 type Opened = { name: string; from: number; expected: string }
 
-/** The ACP client of the model test, and what it must see. It connects when it is needed. */
+/** The ACP client of the model test, and what it must receive. It connects when it is needed. */
 export class Editor {
   readonly #as: TestClient
   readonly #internId: string
   /** By the id of the session for chats. */
   readonly opened = new Map<string, Opened>()
-  /** Questions that it was shown, by the agent's id. */
+  /** Questions that it received, by the agent's id. */
   readonly questions = new Map<string, Question>()
   closedQuestions = 0
   #site: Site | undefined
@@ -31,7 +31,7 @@ export class Editor {
     return this.client
   }
 
-  /** The connection is gone, and all that it had open. */
+  /** The connection is closed, with all its sessions. */
   gone(): void {
     this.client?.close()
     this.client = undefined
@@ -48,38 +48,38 @@ export class Editor {
 
   async open(session: string, name: string): Promise<void> {
     const client = await this.connected()
-    expect((await client.ask("session/load", { sessionId: name })).error).toBeUndefined()
+    expect((await client.request("session/load", { sessionId: name })).error).toBeUndefined()
     this.opened.set(session, { name, from: client.received.length, expected: "" })
   }
 
   async refusedLoad(name: string, expected: object): Promise<void> {
-    expect((await (await this.connected()).ask("session/load", { sessionId: name })).error).toMatchObject(expected)
+    expect((await (await this.connected()).request("session/load", { sessionId: name })).error).toMatchObject(expected)
   }
 
   async refusedPrompt(name: string, expected: object): Promise<void> {
     const client = await this.connected()
     const id = client.prompt(name, "?")
-    // A prompt that is not refused has no answer for as long as its turn lasts.
+    // A prompt that is accepted has no response until its turn ends.
     await eventually(() => {
       const answer = client.received.find((message) => message.method === undefined && message.id === id)
       expect(answer?.error).toMatchObject(expected)
     })
   }
 
-  /** What the agent said in a session, which the editor sees if it has it open. */
-  says(session: string, text: string): void {
+  /** Text of the agent in a session, which the editor receives if it has it open. */
+  agentText(session: string, text: string): void {
     const opened = this.opened.get(session)
     if (opened) opened.expected += text
   }
 
-  /** A question of the agent, once the editor shows it. */
+  /** A question of the agent, once the editor has received it. */
   async shows(rpc: string): Promise<void> {
     const question = await this.client?.nextQuestion(undefined, this.#shown)
     this.#shown += 1
     if (question) this.questions.set(rpc, question)
   }
 
-  /** What the editor said before has arrived. */
+  /** All earlier messages of the editor have arrived. */
   async settled(): Promise<void> {
     await this.client?.get("initialize")
   }
@@ -113,6 +113,6 @@ type Update = { sessionId: string; update: { content?: { text?: string } } }
 
 function textOf({ received }: AcpClient, name: string, from: number): string {
   const updates = received.slice(from).filter(({ method }) => method === "session/update")
-  const own = updates.map(({ params }) => params as Update).filter(({ sessionId }) => sessionId === name)
-  return own.map(({ update }) => update.content?.text ?? "").join("")
+  const matching = updates.map(({ params }) => params as Update).filter(({ sessionId }) => sessionId === name)
+  return matching.map(({ update }) => update.content?.text ?? "").join("")
 }

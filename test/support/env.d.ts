@@ -8,9 +8,9 @@ import type { Env as GatewayEnv } from "../../src/config/env.ts"
 
 declare global {
   interface ImportMeta {
-    /** Vite's: the files that match, here as their text. */
+    /** Vite's: the matching files, here as text. */
     glob<T>(patterns: string[], options: { query: "?raw"; import: "default"; eager: true }): Record<string, T>
-    /** Vite's: the modules that match. */
+    /** Vite's: the matching modules. */
     glob<T>(patterns: string[], options: { eager: true }): Record<string, T>
   }
   namespace Cloudflare {

@@ -1,11 +1,11 @@
-/** So long is no claim about the product, and no machine is so slow. */
-const PATIENCE_MS = 30_000
+/** Not a requirement of the product, and longer than any machine takes. */
+const TIMEOUT_MS = 30_000
 const FIRST_PAUSE_MS = 1
 const LONGEST_PAUSE_MS = 25
 
-/** What the check returns once it no longer throws; its last words when patience ends. */
-export async function eventually<T>(check: () => T | Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
-  const deadline = Date.now() + patienceMs
+/** The result of the check once it no longer throws; its last error after `patienceMs`. */
+export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = TIMEOUT_MS): Promise<T> {
+  const deadline = Date.now() + timeoutMs
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     try {
       return await check()

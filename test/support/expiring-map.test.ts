@@ -10,14 +10,14 @@ describe("an expiring map", () => {
     expect(map.get("b", 0)).toBeUndefined()
   })
 
-  test("does not return an entry of before the clock was set back", () => {
+  test("does not return an entry from before the clock was set back", () => {
     const map = new ExpiringMap<string, number>(10, { longestMs: 10 })
     map.set("a", 1, 110)
     expect(map.get("a", 100)).toMatchObject({ value: 1 })
     expect(map.get("a", 99)).toBeUndefined()
   })
 
-  test("drops its oldest entries for a new one; an entry that is set again is new", () => {
+  test("drops its oldest entries for a new one, and an entry that is set again is new", () => {
     const map = new ExpiringMap<string, number>(2)
     for (const key of ["a", "b", "a", "c"]) map.set(key, 1, 100)
     expect(["a", "b", "c"].filter((key) => map.get(key, 0))).toEqual(["a", "c"])
@@ -34,7 +34,7 @@ describe("an expiring map", () => {
     expect(["a", "b", "c", "d"].filter((key) => map.get(key, 0))).toEqual(["d"])
   })
 
-  test("frees what is deleted, matched or expired", () => {
+  test("frees deleted, matched and expired entries", () => {
     const map = new ExpiringMap<string, number>(3)
     for (const [index, key] of ["a", "b", "c"].entries()) map.set(key, index, 100 + index)
     map.deleteWhere((value) => value === 1)

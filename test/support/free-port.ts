@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto"
 import { once } from "node:events"
 import net from "node:net"
 
-/** Below the ports that the system gives to connections and servers by itself, which other suites take all the time. */
+/** Below the ports that the system assigns itself, which other suites use all the time. */
 const FIRST = 20_000
 const LAST = 30_000
 

@@ -7,9 +7,9 @@ import { root } from "../../src/dev/options.ts"
 type Package = { name: string; version: string; command: string; runsScripts?: boolean }
 
 /**
- * The folder of the commands of a program that users have. Such packages are too large to come along with every install,
- * so each is fetched from the registry when it is first wanted. It takes some seconds, in which connections that a
- * test keeps may be closed: the process has to see that.
+ * The folder of the commands of a program that users have. Such packages are too large for every install, so each is
+ * fetched from the registry at its first use. That takes some seconds, in which idle connections of a test may be closed:
+ * the process has to notice that.
  */
 export async function installPackage({ name, version, command, runsScripts = false }: Package): Promise<string> {
   const home = path.join(root, ".wrangler/agents", `${command}-${version}`)
@@ -17,13 +17,13 @@ export async function installPackage({ name, version, command, runsScripts = fal
   if (existsSync(path.join(commands, command))) return commands
   mkdirSync(home, { recursive: true })
   const options = ["--prefix", home, "--no-save", "--no-audit", "--no-fund"]
-  // npm run hands the options of this project on, which forbid scripts.
+  // npm run passes on the options of this project, which forbid scripts.
   const install = ["install", ...options, `--ignore-scripts=${!runsScripts}`, `${name}@${version}`]
   await promisify(execFile)("npm", install)
   return commands
 }
 
-/** Its script puts the binary in place. */
+/** Its script installs the binary. */
 export function installOpencode(): Promise<string> {
   return installPackage({ name: "opencode-ai", version: "1.18.33", command: "opencode", runsScripts: true })
 }
@@ -32,7 +32,7 @@ export function installCodex(): Promise<string> {
   return installPackage({ name: "@openai/codex", version: "0.169.0", command: "codex" })
 }
 
-/** Its script puts the binary in place. */
+/** Its script installs the binary. */
 export function installClaude(): Promise<string> {
   return installPackage({ name: "@anthropic-ai/claude-code", version: "2.1.332", command: "claude", runsScripts: true })
 }

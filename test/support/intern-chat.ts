@@ -31,7 +31,7 @@ export type InternChunk = {
 
 const decoder = new TextDecoder()
 
-/** A response of an intern, read along as it comes. */
+/** A response of an intern, read as it arrives. */
 export class InternReader {
   readonly response: Response
   readonly chunks: InternChunk[] = []
@@ -66,13 +66,13 @@ export class InternReader {
     return true
   }
 
-  /** Reads until this text was said. */
+  /** Reads until the text contains this. */
   async until(text: string): Promise<this> {
     while (!this.text.includes(text)) expect(await this.read(), `${text} in ${this.raw}`).toBe(true)
     return this
   }
 
-  /** Reads to the end, and checks what holds of every response. */
+  /** Reads to the end, and checks what holds for every response. */
   async all(): Promise<this> {
     while (await this.read()) {
       // To the end.
@@ -119,17 +119,17 @@ export class InternReader {
     const call = this.chunks.flatMap(({ choices }) => choices).find(({ delta }) => delta.tool_calls)?.delta
       .tool_calls?.[0]
     if (!call) throw new Error(`no question in ${this.raw}`)
-    const asked = JSON.parse(call.function.arguments) as {
+    const request = JSON.parse(call.function.arguments) as {
       kind: string
       operation?: string | null
       input?: string
       options?: string[]
     }
-    return { id: call.id, name: call.function.name, ...asked }
+    return { id: call.id, name: call.function.name, ...request }
   }
 }
 
-/** A chat with an intern, by the key of a caller. */
+/** A chat with an intern with a key. */
 export function internChat(key: string, internId: string) {
   const call = async (body: unknown) => {
     const abort = new AbortController()
@@ -163,7 +163,7 @@ export function internChat(key: string, internId: string) {
 
 export type InternChat = ReturnType<typeof internChat>
 
-/** The refusal of a call that gets no stream. */
+/** The error of a call that gets no stream. */
 export async function refused(reader: InternReader | Promise<InternReader>) {
   const { response } = await reader
   type Refusal = { error: { code: number; message: string; metadata?: { reason: string; retryable: boolean } } }

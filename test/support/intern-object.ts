@@ -5,13 +5,13 @@ import { clearConfig } from "../../src/config/config.ts"
 import { clearDeployment } from "../../src/inference/context.ts"
 import type { Env } from "../../src/config/env.ts"
 
-/** The Durable Object of an intern, with the methods that are there for tests. */
+/** The Durable Object of an intern, with the methods for tests. */
 export function internObject(id: string): DurableObjectStub<Intern> {
   return env.INTERN.get(env.INTERN.idFromName(id))
 }
 
 /**
- * Loses the memory of an intern at once, as a crash does. An eviction waits 20 seconds for an agent that waits for an
+ * Discards the memory of an intern immediately, like a crash. An eviction waits 20 seconds for an agent that waits for an
  * answer.
  */
 export async function crashIntern(id: string): Promise<void> {

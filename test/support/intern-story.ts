@@ -2,17 +2,17 @@ import { expect } from "vitest"
 import { newInternApi } from "../daemon/intern-client.ts"
 import { eventually } from "./eventually.ts"
 
-/** What a person does with an intern in their first hour, for each host of its agent. */
+/** What a user does with an intern in the first hour, for each host of its agent. */
 
 export type Story = {
   /** Ends in /api/v1. */
   url: string
   key: string
-  /** Beside its name. */
+  /** In addition to its name. */
   creation: Record<string, unknown>
-  /** Brings up what the intern needs outside of the gateway. */
+  /** Starts what the intern needs outside of the gateway. */
   start: (id: string) => Promise<void>
-  /** A file of the agent's folder; undefined where there is none. */
+  /** A file of the agent's folder; undefined if there is none. */
   readFile: (id: string, name: string) => Promise<string | undefined>
   receiver: { url: string; got: { headers: Record<string, unknown>; body: string }[] }
 }
@@ -24,7 +24,7 @@ type Session = { id: string; status: string; open_question_id: string | null; us
 type Transcript = { session: Session; data: { kind: string; content?: string; text?: string }[] }
 type Schedule = { id: string; last_session_id: string | null; last_error: string | null }
 
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 export async function liveStory({ url, key, creation, start, readFile, receiver }: Story): Promise<void> {
   const internApi = newInternApi(url, key)
@@ -33,7 +33,7 @@ export async function liveStory({ url, key, creation, start, readFile, receiver 
       ({ body }) => JSON.parse(body) as { type: string; data: { session_id: string; question?: object } },
     )
 
-  // Create without a model; it says which one it uses.
+  // Create without a model; running_model has the used one.
   const { id, model } = await internApi.json<Intern>("POST", "/interns", {
     name: "story",
     provision: true,
@@ -46,30 +46,30 @@ export async function liveStory({ url, key, creation, start, readFile, receiver 
       status: "running",
       running_model: "sim/agent",
     })
-  }, PATIENCE_MS)
+  }, TIMEOUT_MS)
   await internApi.json("PUT", `/interns/${id}/webhook`, { url: `${receiver.url}/interns` })
 
-  // Ask, see the exact command, refuse.
+  // Request a command, see exactly that command, reject it.
   const command = "echo kept > report.md; cat report.md"
-  const ask = async () => {
+  const requestCommand = async () => {
     const reading = await (await internApi.prompt(id, `$ ${command}`)).all()
     expect(reading.finish, JSON.stringify(reading.chunks)).toBe("tool_calls")
     expect(JSON.parse(reading.questionText)).toMatchObject({ kind: "permission", command })
     return reading
   }
-  const refused = await ask()
+  const refused = await requestCommand()
   expect((await (await internApi.answer(id, refused.session, refused.question, "reject_once")).all()).finish).toBe(
     "stop",
   )
   expect(await readFile(id, "report.md")).toBeUndefined()
 
-  // Ask again, allow, read the file.
-  const allowed = await ask()
+  // Request it again, allow it, read the file.
+  const allowed = await requestCommand()
   const answer = await (await internApi.answer(id, allowed.session, allowed.question, "allow_once")).all()
   expect(answer.text).toContain("kept")
   expect(await readFile(id, "report.md")).toBe("kept\n")
 
-  // Leave in the middle; the transcript and the open question are there.
+  // Disconnect during a turn; the transcript and the open question are stored.
   const later = "echo later > later.md"
   const session = await startInBackground({ url, key, id, text: `$ ${later}` })
   const question = await eventually(async () => {
@@ -77,7 +77,7 @@ export async function liveStory({ url, key, creation, start, readFile, receiver 
     const found = data.find(({ session_id: of }) => of === session)
     if (!found) throw new Error("no question yet")
     return found
-  }, PATIENCE_MS)
+  }, TIMEOUT_MS)
   expect(question.question).toMatchObject({ kind: "permission", command: later })
   const read = () => internApi.json<Transcript>("GET", `/interns/${id}/sessions/${session}`)
   const waiting = await read()
@@ -85,16 +85,16 @@ export async function liveStory({ url, key, creation, start, readFile, receiver 
   expect(waiting.data[0]).toMatchObject({ kind: "prompt", text: `$ ${later}` })
   expect(waiting.data.map(({ kind }) => kind)).toContain("question")
 
-  // Answer from the list; the webhook tells of it.
+  // Answer from the list; the webhook reports it.
   const path = `/interns/${id}/questions/${question.id}`
   await internApi.json("POST", path, { session_id: session, content: "allow_once" })
-  await eventually(async () => expect((await read()).session.status).toBe("idle"), PATIENCE_MS)
+  await eventually(async () => expect((await read()).session.status).toBe("idle"), TIMEOUT_MS)
   expect((await read()).data.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["answer", "tool_call", "end"]))
   expect(await readFile(id, "later.md")).toBe("later\n")
   await eventually(() => {
     const types = events().flatMap(({ type, data }) => (data.session_id === session ? [type] : []))
     expect(types).toEqual(["question.opened", "question.answered", "turn.ended"])
-  }, PATIENCE_MS)
+  }, TIMEOUT_MS)
   expect(receiver.got[0]?.headers["webhook-signature"]).toMatch(/^v1,/)
 
   // Schedule it.
@@ -106,7 +106,7 @@ export async function liveStory({ url, key, creation, start, readFile, receiver 
     expect(data[0]?.last_error).toBeNull()
     const run = await internApi.json<Transcript>("GET", `/interns/${id}/sessions/${data[0]?.last_session_id}`)
     expect(run.session).toMatchObject({ status: "idle", last_error: null, origin: `schedule:${schedule.id}` })
-  }, PATIENCE_MS)
+  }, TIMEOUT_MS)
   expect(await readFile(id, "scheduled.md")).toBe("scheduled\n")
 
   // See its cost, by model.
@@ -121,7 +121,7 @@ export async function liveStory({ url, key, creation, start, readFile, receiver 
     // An agent on a machine may call a model after its turn, for the title of a session.
     if (creation["host"] === undefined) expect(costs).toBeCloseTo(usage, 9)
     else expect(costs).toBeLessThanOrEqual(usage + 1e-9)
-  }, PATIENCE_MS)
+  }, TIMEOUT_MS)
 }
 
 async function startInBackground({ url, key, id, text }: { url: string; key: string; id: string; text: string }) {

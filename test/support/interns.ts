@@ -11,16 +11,18 @@ export type Intern = {
   /** The intern's own key. */
   key: string
   as: TestClient
-  /** What its daemon joins with. */
+  /** Its daemon joins with it. */
   joinToken: string
 }
 
-/** A running intern of that workspace, with a key of its own. */
+/** A running intern of that workspace, with its own key. */
 export async function insertIntern(workspace: Workspace, more: Partial<InternRow> = {}): Promise<Intern> {
   const id = crypto.randomUUID()
   const joinToken = `join-${crypto.randomUUID()}`
-  const own = await newKey(workspace)
-  await env.DB.prepare("UPDATE api_keys SET intern_id = ?, source = 'intern' WHERE hash = ?").bind(id, own.hash).run()
+  const internKey = await newKey(workspace)
+  await env.DB.prepare("UPDATE api_keys SET intern_id = ?, source = 'intern' WHERE hash = ?")
+    .bind(id, internKey.hash)
+    .run()
   const now = Date.now()
   const row: InternRow = {
     id,
@@ -40,7 +42,7 @@ export async function insertIntern(workspace: Workspace, more: Partial<InternRow
     lastFailureMessage: null,
     vaultId: crypto.randomUUID(),
     attachedVaultId: null,
-    keyHash: own.hash,
+    keyHash: internKey.hash,
     sealedKey: "",
     joinTokenHash: sha256Hex(joinToken),
     accessNonce: null,
@@ -51,5 +53,5 @@ export async function insertIntern(workspace: Workspace, more: Partial<InternRow
     ...more,
   }
   await openDb(env.DB).insert(interns).values(row)
-  return { row, id, vaultId: row.vaultId, key: own.key, as: own.as, joinToken }
+  return { row, id, vaultId: row.vaultId, key: internKey.key, as: internKey.as, joinToken }
 }

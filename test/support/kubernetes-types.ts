@@ -4,12 +4,12 @@ import path from "node:path"
 
 const root = path.join(import.meta.dirname, "../..")
 
-/** Modules of kubernetes-types, which are made from the OpenAPI document of Kubernetes. */
+/** Modules of kubernetes-types, which are generated from the OpenAPI document of Kubernetes. */
 const MODULES: Readonly<Record<string, string>> = { v1: "core/v1", "apps/v1": "apps/v1" }
 
 /**
- * What the types of Kubernetes say of resources: fields that a kind does not have, values of another type, and fields that
- * are missing. Empty if nothing.
+ * Type errors of resources by the types of Kubernetes: unknown fields, values of another type and missing fields. Empty
+ * without errors.
  */
 export function faultsInResources(resources: readonly { apiVersion: string; kind: string }[]): string {
   const lines = resources.map((resource, index) => {

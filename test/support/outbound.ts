@@ -1,14 +1,14 @@
 import http from "node:http"
 import { type WebSocket, WebSocketServer } from "ws"
 
-/** One piece of a played answer: text to send, `null` for silence without end, "!" for a broken connection. */
+/** One piece of a response: text to send, `null` for silence without end, "!" for a broken connection. */
 type Piece = string | null
 
 /**
- * The provider that CUSTOM_PROVIDERS of the suite names `played`: a real HTTP server, which sends what the request's own
- * `play` field says. A field the gateway does not know is forwarded, so a test carries its provider's lines with it.
+ * The provider that CUSTOM_PROVIDERS of the suite calls `played`: a real HTTP server, which sends the lines in the `play`
+ * field of the request. The gateway forwards unknown fields, so a request contains its provider's response.
  */
-export async function startPlayed(): Promise<number> {
+export async function startScriptedProvider(): Promise<number> {
   const server = http.createServer((request, response) => {
     let body = ""
     request.on("data", (chunk: Buffer) => (body += chunk.toString()))
@@ -28,7 +28,7 @@ async function perform(response: http.ServerResponse, play: readonly Piece[]): P
   for (const piece of play) {
     if (piece === null) return
     if (piece === "!") {
-      // What was written must have left before the connection breaks.
+      // The written bytes must be sent before the connection breaks.
       await new Promise((resolve) => setTimeout(resolve, 20))
       response.destroy()
       return
@@ -38,7 +38,7 @@ async function perform(response: http.ServerResponse, play: readonly Piece[]): P
   response.end()
 }
 
-/** One step of a played session: an event or text to send, bytes, a close, or a broken connection. */
+/** One step of a scripted session: an event or text to send, bytes, a close, or a broken connection. */
 export type SessionStep = {
   send?: object
   raw?: string
@@ -49,8 +49,8 @@ export type SessionStep = {
 }
 
 /**
- * Realtime sessions: what the provider does is the text of an item that the client creates, as JSON steps. Other events
- * come back as `received`.
+ * Realtime sessions: the provider does what the text of an item created by the client contains, as JSON steps. Other
+ * events are returned as `received`.
  */
 function serveSessions(server: http.Server): void {
   const sessions = new WebSocketServer({ noServer: true })

@@ -11,7 +11,7 @@ async function deflate(text: string): Promise<string> {
   return out
 }
 
-/** A stream with its dictionary, packed so many times. */
+/** A stream with its dictionary, compressed so many times. */
 export async function stream(text: string, fields = "", filters = 1): Promise<string> {
   let packed = text
   for (let at = 0; at < filters; at++) packed = await deflate(packed)

@@ -1,11 +1,11 @@
 import { vi } from "vitest"
 
-/** A provider of the test's own, in place of the network: CUSTOM_PROVIDERS of the suite names it `played`. */
+/** A provider of the test in place of the network: CUSTOM_PROVIDERS of the suite calls it `played`. */
 export const MOCK_PROVIDER_URL = "http://played.test/v1"
 
 export type Asked = { url: string; headers: Headers; body: Record<string, unknown>; signal: AbortSignal }
 
-/** Answers every call that leaves the gateway by the network, until the returned function is called. */
+/** Responds to every network call of the gateway, until the returned function is called. */
 export function mockProvider(answer: (asked: Asked) => Response | Promise<Response>): {
   asked: Asked[]
   stop: () => void
@@ -43,7 +43,7 @@ export function sse(
     },
     cancel: onCancel,
   })
-  // As the platform hands over a provider's body: a stream of its own kind, not of script.
+  // A native stream instead of a scripted one, like a provider's body on the platform.
   const pipe = new IdentityTransformStream()
   body.pipeTo(pipe.writable).catch(() => undefined)
   return new Response(pipe.readable, { headers: { "content-type": "text/event-stream" } })
@@ -66,7 +66,7 @@ export function usageChunk(prompt: number, completion: number): string {
 
 export const DONE = "data: [DONE]\n\n"
 
-/** A well-behaved stream that says `text` in pieces of four. */
+/** A correct stream that sends `text` in pieces of four. */
 export function good(text: string): string[] {
   const pieces = text.match(/.{1,4}/gs) ?? []
   return [

@@ -21,7 +21,7 @@ export function closeEditors(): void {
   for (const connection of opened.splice(0)) connection.close()
 }
 
-/** The published client, as an editor has it, with a person who allows everything once, or who does not answer. */
+/** The published client as in an editor, with a user who allows everything once, or who does not answer. */
 export function connectEditor({ origin, token }: Access, { isAway = false } = {}) {
   const updates: SessionNotification[] = []
   const questions: string[] = []

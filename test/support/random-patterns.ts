@@ -26,7 +26,7 @@ const WORDS = [
 const CLASSES = ["\\d", "\\w", "[a-z]", "[A-Z0-9]", ".", "[^\\n,]", "\\s", "[ab]", "\\pL", "[-._]"]
 const REPEATS = ["*", "+", "?", "{2}", "{3,5}", "{0,20}", "{0,64}", "{1,100}", "{8}", "{0,300}", "{20}"]
 
-/** A pattern as somebody may write one, or somebody else against the gateway. */
+/** A pattern as a user or an attacker may write it. */
 export function randomPattern(random: Random, depth = 0): string {
   const parts = Array.from({ length: 1 + Math.floor(random() * 4) }, () => {
     const kind = random()
@@ -49,7 +49,7 @@ export function adversarialTexts(pattern: string, length: number, random: Random
   ).join("")
   const broken = `${literals.join(" ")}1`.slice(0, -2)
   return [noise, pieces, broken, chars[0] ?? "a"].map((part) => {
-    // Shuffled by lines, so that the whole is no repetition of one part.
+    // Shuffled by lines, so that the text is no repetition of one part.
     const parts = Array.from({ length: Math.ceil(length / part.length) }, () => {
       const at = Math.floor(random() * part.length)
       return part.slice(at) + part.slice(0, at)

@@ -5,7 +5,7 @@ import { runs } from "./runs.ts"
 
 const LIMIT = 300_000
 
-/** A body of unknown length, as a provider that sends chunks. */
+/** A body of unknown length, as from a provider that sends chunks. */
 function chunked(text: string, cuts: readonly number[]): Response {
   const bytes = new TextEncoder().encode(text)
   const { readable, writable } = new IdentityTransformStream()
@@ -13,12 +13,12 @@ function chunked(text: string, cuts: readonly number[]): Response {
     const writer = writable.getWriter()
     const places = [...new Set([0, ...cuts.map((cut) => cut % (bytes.byteLength + 1)), bytes.byteLength])]
     const ordered = places.toSorted((a, b) => a - b)
-    for (const [index, place] of ordered.slice(0, -1).entries()) {
-      await writer.write(bytes.slice(place, ordered[index + 1]))
+    for (const [index, start] of ordered.slice(0, -1).entries()) {
+      await writer.write(bytes.slice(start, ordered[index + 1]))
     }
     await writer.close()
   }
-  // A reader that has seen enough cancels the body.
+  // A reader at its limit cancels the body.
   void write().catch(() => undefined)
   return new Response(readable)
 }
@@ -29,7 +29,7 @@ const sizes = fc.oneof(
   fc.nat(LIMIT + 100_000),
 )
 
-test("a body of unknown length is read whole however it was cut, up to the limit", async () => {
+test("a body of unknown length is read completely in any chunks, up to the limit", async () => {
   const bodies = fc.record({ size: sizes, cuts: fc.array(fc.nat(500_000), { maxLength: 30 }) })
   await fc.assert(
     fc.asyncProperty(bodies, async ({ size, cuts }) => {

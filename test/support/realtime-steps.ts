@@ -1,13 +1,13 @@
 import type { SessionStep } from "./outbound.ts"
 import type { TestSession } from "./realtime.ts"
 
-/** Has the played provider do these steps in the session. */
-export function play(session: TestSession, steps: readonly SessionStep[]): void {
+/** Makes the scripted provider do these steps in the session. */
+export function runSteps(session: TestSession, steps: readonly SessionStep[]): void {
   const content = [{ type: "input_text", text: JSON.stringify(steps) }]
   session.send({ type: "conversation.item.create", item: { type: "message", role: "user", content } })
 }
 
-export type PlayedUsage = {
+export type ScriptedUsage = {
   text: number
   audio: number
   cachedText: number
@@ -16,8 +16,8 @@ export type PlayedUsage = {
   outAudio: number
 }
 
-/** Usage of a response as the API tells it. */
-export function usageOf({ text, audio, cachedText, cachedAudio, outText, outAudio }: PlayedUsage) {
+/** Usage of a response in the format of the API. */
+export function usageOf({ text, audio, cachedText, cachedAudio, outText, outAudio }: ScriptedUsage) {
   return {
     total_tokens: text + audio + outText + outAudio,
     input_tokens: text + audio,
@@ -32,8 +32,8 @@ export function usageOf({ text, audio, cachedText, cachedAudio, outText, outAudi
   }
 }
 
-/** What the usage costs at the prices of `played/live`, in nano-USD. */
-export function nanoOf({ text, audio, cachedText, cachedAudio, outText, outAudio }: PlayedUsage): number {
+/** The cost of the usage at the prices of `played/live`, in nano-USD. */
+export function nanoOf({ text, audio, cachedText, cachedAudio, outText, outAudio }: ScriptedUsage): number {
   const tenths =
     (text - cachedText) * 40_000 +
     (audio - cachedAudio) * 320_000 +

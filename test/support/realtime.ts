@@ -4,7 +4,7 @@ import { eventually } from "./eventually.ts"
 
 export type Event = { type: string } & Record<string, unknown>
 
-/** One realtime session of a client, with all that it received. */
+/** One realtime session of a client, with everything that it received. */
 export class TestSession {
   readonly events: Event[] = []
   closed: { code: number; reason: string } | undefined
@@ -35,7 +35,7 @@ export class TestSession {
     this.#socket.close(1000, "done")
   }
 
-  /** The events of a type, once there are so many. */
+  /** The last event of a type, once there are so many. */
   async next(type: string, count = 1): Promise<Event> {
     const found = () => this.events.filter((event) => event.type === type)
     await eventually(() => {
@@ -53,7 +53,7 @@ export class TestSession {
   }
 
   /** One response to a text. */
-  async say(text: string, options: Record<string, unknown> = { output_modalities: ["text"] }): Promise<Event> {
+  async prompt(text: string, options: Record<string, unknown> = { output_modalities: ["text"] }): Promise<Event> {
     const before = this.events.filter(({ type }) => type === "response.done").length
     const content = [{ type: "input_text", text }]
     this.send({ type: "conversation.item.create", item: { type: "message", role: "user", content } })

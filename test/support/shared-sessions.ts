@@ -15,16 +15,16 @@ type Question = { id: string; session_id: string; question: { command?: string }
 type Session = { id: string; origin: string; status: string; turns: number; usage: { total_tokens: number } | null }
 type Transcript = { session: Session; data: { kind: string; command?: string }[] }
 
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 
-/** An editor and a chat use the sessions of an intern in turn, whatever its agent is. */
+/** An editor and a chat use the sessions of an intern in turn, for any agent. */
 export async function sharesSessions({ id, internApi, access, command }: Surroundings): Promise<void> {
   const transcript = (session: string) => internApi.json<Transcript>("GET", `/interns/${id}/sessions/${session}`)
   const session = "begun-by-a-chat"
-  const asked = await (await internApi.prompt(id, command("echo first"), { session_id: session })).all()
-  await (await internApi.answer(id, session, asked.question, "allow_once")).all()
+  const pending = await (await internApi.prompt(id, command("echo first"), { session_id: session })).all()
+  await (await internApi.answer(id, session, pending.question, "allow_once")).all()
 
-  // The editor opens the session of the chat, sees it, and goes on.
+  // The editor opens the session of the chat, sees it, and continues it.
   const editor = connectEditor(access)
   await editor.begin()
   const { agent } = editor.connection
@@ -36,7 +36,7 @@ export async function sharesSessions({ id, internApi, access, command }: Surroun
   expect(await editor.prompt(session, command("echo second"))).toMatchObject({ stopReason: "end_turn" })
   expect(editor.said()).toContain("second")
 
-  // The chat goes on with a session of the editor.
+  // The chat continues a session of the editor.
   const { sessionId: made } = await agent.request(methods.agent.session.new, { cwd: "/work", mcpServers: [] })
   expect(await editor.prompt(made, command("echo third"))).toMatchObject({ stopReason: "end_turn" })
   const next = await (await internApi.prompt(id, command("echo fourth"), { session_id: made })).all()
@@ -49,7 +49,7 @@ export async function sharesSessions({ id, internApi, access, command }: Surroun
     "echo fourth",
   ])
 
-  // A question that nobody answers in the editor is answered from the list.
+  // A question without an answer in the editor is answered from the list.
   const away = connectEditor(access, { isAway: true })
   await away.begin()
   await away.connection.agent.request(methods.agent.session.load, { sessionId: made, cwd: "/work", mcpServers: [] })
@@ -59,7 +59,7 @@ export async function sharesSessions({ id, internApi, access, command }: Surroun
     const found = questions.data.find(({ session_id: of }) => of === made)
     if (!found) throw new Error("no question yet")
     return found
-  }, PATIENCE_MS)
+  }, TIMEOUT_MS)
   expect(question.question.command).toBe("echo fifth")
   expect((await internApi.prompt(id, "Mine", { session_id: made })).response.status).toBe(409)
   await internApi.json("POST", `/interns/${id}/questions/${question.id}`, { session_id: made, content: "allow_once" })
@@ -67,5 +67,5 @@ export async function sharesSessions({ id, internApi, access, command }: Surroun
   expect(away.questions).toHaveLength(1)
   await eventually(async () => {
     expect((await transcript(made)).session.usage?.total_tokens).toBeGreaterThan(0)
-  }, PATIENCE_MS)
+  }, TIMEOUT_MS)
 }

@@ -2,7 +2,7 @@ import { parseSync, Visitor } from "vite"
 
 type SourceFile = { path: string; text: string }
 
-/** Facts about the syntax of a file that the laws in `house.test.ts` count. */
+/** Facts about the syntax of a file that the rules in `house.test.ts` count. */
 export type Syntax = {
   path: string
   lines: number

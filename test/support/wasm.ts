@@ -2,7 +2,7 @@ import path from "node:path"
 import type { Plugin } from "vite"
 import { ensurePython } from "../../src/dev/python-build.ts"
 
-/** WebAssembly as compiled modules, as the rule of wrangler.toml has them; `runtime`: by the runtime, in a Worker. */
+/** WebAssembly as compiled modules, by the rule of wrangler.toml; `runtime`: by the runtime, in a Worker. */
 export function wasmAsModule(where: "node" | "runtime"): Plugin {
   return {
     name: "wasm-as-module",

@@ -8,7 +8,7 @@ export const BOOTSTRAP = "sk-gw-boot-of-the-test-suite-0123456789"
 
 const front = () => (exports as unknown as { default: Fetcher }).default
 
-/** The front door, with a key or without. */
+/** The gateway's HTTP API, with or without a key. */
 export function client(key?: string) {
   const call = (method: string, resource: string, body?: unknown, headers: Record<string, string> = {}) =>
     front().fetch(`${BASE}${resource}`, {
@@ -54,7 +54,7 @@ const OPERATOR_ROUTES = /^\w+ \/(?:catalogue|organizations|reconciliations|secre
 /** Whether an operation, `METHOD /path`, is one of the operator. The operator's home may have no interns. */
 export const isOfOperator = (operation: string) => OPERATOR_ROUTES.test(operation)
 
-/** The body of an answer with this status; another status fails with the body shown. */
+/** The body of a response with this status; another status fails and shows the body. */
 export async function expectJson<T = Record<string, never>>(
   status: number,
   answer: Promise<Response> | Response,
@@ -74,11 +74,11 @@ export type Workspace = {
   as: TestClient
   manage: TestClient
   ledger: LedgerClient
-  /** The object behind it. */
+  /** The Durable Object of `ledger`. */
   object: DurableObjectStub<Ledger>
 }
 
-/** An organization of the test's own. */
+/** A new organization for one test. */
 export async function newWorkspace(balanceUsd = 100): Promise<Workspace> {
   type Made = { data: { id: string; workspace_id: string; api_key: string; management_key: string } }
   const input = { name: "Test", starting_balance_usd: balanceUsd }
@@ -95,7 +95,7 @@ export async function newWorkspace(balanceUsd = 100): Promise<Workspace> {
   }
 }
 
-/** A key of that workspace, as its management key makes it. */
+/** A key of that workspace, created with its management key. */
 export async function newKey(
   workspace: Workspace,
   input: Record<string, unknown> = {},
@@ -105,7 +105,7 @@ export async function newKey(
   return { key: made.key, hash: made.data.hash, as: client(made.key) }
 }
 
-/** A person in that workspace's organization. */
+/** A user in that workspace's organization. */
 export async function newMember(workspace: Workspace, userId: string): Promise<string> {
   await expectJson(
     201,
@@ -114,7 +114,7 @@ export async function newMember(workspace: Workspace, userId: string): Promise<s
   return userId
 }
 
-/** The data of a stream's frames, `[DONE]` left as it is, comments apart. */
+/** The data of a stream's frames, with `[DONE]` unchanged and without comments. */
 export async function readStream(
   answer: Promise<Response> | Response,
 ): Promise<{ chunks: Chunk[]; done: boolean; raw: string; response: Response }> {
@@ -167,13 +167,13 @@ export type Receipt = {
   native_tokens_cached: number
 }
 
-/** The calls that are held, once what was settled is charged; leases, of which calls are admitted, are not calls. */
+/** Holds of calls after settled ones are charged; a lease, from which calls are admitted, is not a call. */
 export async function openHolds(workspace: Workspace) {
   await workspace.ledger.balance()
   return (await workspace.object.holds()).filter(({ isLease }) => !isLease)
 }
 
-/** What a call was charged, by the id its answer carried. */
+/** The charge of a call, by the id in its response. */
 export async function receiptOf(workspace: Workspace, response: Response): Promise<Receipt> {
   const id = response.headers.get("x-generation-id") ?? ""
   const { data } = await expectJson<{ data: Receipt }>(200, workspace.as.get(`/generation?id=${id}`))

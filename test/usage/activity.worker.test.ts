@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000
 const today = Date.now() - (Date.now() % DAY_MS)
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
 
-async function play(
+async function addCalls(
   { organizationId, workspaceId }: Workspace,
   calls: { at: number; model?: string; ending?: string; key?: string }[],
 ) {
@@ -42,9 +42,9 @@ async function play(
 }
 
 describe("GET /activity", () => {
-  test("tells each of the last 30 completed days, by model and provider", async () => {
+  test("returns each of the last 30 completed days by model and provider", async () => {
     const workspace = await newWorkspace()
-    await play(workspace, [
+    await addCalls(workspace, [
       { at: today - 1 },
       { at: today - 1 },
       { at: today - 1, model: "a/two" },
@@ -77,10 +77,10 @@ describe("GET /activity", () => {
     expect(other.data).toEqual([])
   })
 
-  test("of one key", async () => {
+  test("filters by key", async () => {
     const workspace = await newWorkspace()
     const key = "a".repeat(64)
-    await play(workspace, [{ at: today - 1 }, { at: today - 1, key }])
+    await addCalls(workspace, [{ at: today - 1 }, { at: today - 1, key }])
     const { data } = await expectJson<{ data: Item[] }>(200, workspace.manage.get(`/activity?api_key_hash=${key}`))
     expect(data.map(({ requests }) => requests)).toEqual([1])
   })
@@ -92,13 +92,13 @@ describe("GET /activity", () => {
     "api_key_hash=x",
     "group_by=model",
     "workspace_id=x",
-  ])("refuses %s, and names it", async (query) => {
+  ])("rejects %s and names it", async (query) => {
     const { manage } = await newWorkspace()
     const { error } = await expectJson<{ error: { message: string } }>(400, manage.get(`/activity?${query}`))
     expect(error.message).toContain(query.split("=")[0])
   })
 
-  test("is a management key's to read", async () => {
+  test("returns 403 to other keys than management keys", async () => {
     await expectJson(403, (await newWorkspace()).as.get("/activity"))
   })
 })

@@ -13,7 +13,7 @@ type Answer = { data: { data: Row[]; metadata: { row_count: number; truncated: b
 const now = Date.now()
 const today = now - (now % DAY_MS)
 
-async function play({ organizationId, workspaceId }: Workspace, calls: Record<string, unknown>[]) {
+async function addCalls({ organizationId, workspaceId }: Workspace, calls: Record<string, unknown>[]) {
   const records = calls.map((call) => ({
     id: `gen-${newId()}`,
     organizationId,
@@ -41,21 +41,21 @@ async function play({ organizationId, workspaceId }: Workspace, calls: Record<st
   )
 }
 
-async function ask(workspace: Workspace, question: Record<string, unknown>): Promise<Row[]> {
+async function query(workspace: Workspace, question: Record<string, unknown>): Promise<Row[]> {
   const { data } = await expectJson<Answer>(200, workspace.manage.post("/analytics/query", question))
   expect(data.metadata.row_count).toBe(data.data.length)
   return data.data
 }
 
 describe("POST /analytics/query", () => {
-  test("sums every metric that GET /analytics/meta names, over days and today alike", async () => {
+  test("sums every metric of GET /analytics/meta over past days and today", async () => {
     const workspace = await newWorkspace()
-    await play(workspace, [{}, { settledAt: now }, { ending: "refused", costNano: 0, tokens: {}, latencyMs: null }])
+    await addCalls(workspace, [{}, { settledAt: now }, { ending: "refused", costNano: 0, tokens: {}, latencyMs: null }])
     const { data: meta } = await expectJson<{ data: { metrics: { name: string }[] } }>(
       200,
       workspace.manage.get("/analytics/meta"),
     )
-    const [row] = await ask(workspace, { metrics: meta.metrics.map(({ name }) => name) })
+    const [row] = await query(workspace, { metrics: meta.metrics.map(({ name }) => name) })
     expect(row).toEqual({
       requests: 2,
       failed_requests: 1,
@@ -75,23 +75,27 @@ describe("POST /analytics/query", () => {
     })
   })
 
-  test("by dimensions, the largest first, filtered and limited", async () => {
+  test("groups by dimensions, sorts by size, filters and limits", async () => {
     const workspace = await newWorkspace()
     const { hash } = await newKey(workspace)
-    await play(workspace, [{ model: "a/two" }, { model: "a/two", keyHash: hash }, {}, { appTitle: "An app" }])
+    await addCalls(workspace, [{ model: "a/two" }, { model: "a/two", keyHash: hash }, {}, { appTitle: "An app" }])
     const metrics = ["requests"]
-    expect(await ask(workspace, { metrics, dimensions: ["model"] })).toEqual([
+    expect(await query(workspace, { metrics, dimensions: ["model"] })).toEqual([
       { model: "a/one", requests: 2 },
       { model: "a/two", requests: 2 },
     ])
     const ofKey = [{ field: "api_key_hash", operator: "in", value: [hash] }]
-    expect(await ask(workspace, { metrics, dimensions: ["model"], filters: ofKey })).toEqual([
+    expect(await query(workspace, { metrics, dimensions: ["model"], filters: ofKey })).toEqual([
       { model: "a/two", requests: 1 },
     ])
     const noApp = [{ field: "app", operator: "neq", value: "An app", include_unset: true }]
-    expect(await ask(workspace, { metrics, dimensions: ["app"], filters: noApp })).toEqual([{ app: null, requests: 3 }])
+    expect(await query(workspace, { metrics, dimensions: ["app"], filters: noApp })).toEqual([
+      { app: null, requests: 3 },
+    ])
     const many = [{ field: "requests", operator: "gte", value: 3 }]
-    expect(await ask(workspace, { metrics, dimensions: ["app"], filters: many })).toEqual([{ app: null, requests: 3 }])
+    expect(await query(workspace, { metrics, dimensions: ["app"], filters: many })).toEqual([
+      { app: null, requests: 3 },
+    ])
     const { data } = await expectJson<Answer>(
       200,
       workspace.manage.post("/analytics/query", { metrics, dimensions: ["model"], limit: 1 }),
@@ -99,19 +103,19 @@ describe("POST /analytics/query", () => {
     expect(data.metadata).toMatchObject({ row_count: 1, truncated: true })
   })
 
-  test("compares the arms of an alias, on days that are summed and today, while calls are kept", async () => {
+  test("compares the arms of an alias over past days and today, within the retention of calls", async () => {
     const workspace = await newWorkspace()
     const alias = { requestedModel: "team/fast" }
     const two = { ...alias, model: "a/two", costNano: 3_000_000 }
-    await play(workspace, [alias, { ...alias, settledAt: now }, two, { requestedModel: "a/one" }, {}])
+    await addCalls(workspace, [alias, { ...alias, settledAt: now }, two, { requestedModel: "a/one" }, {}])
     const dimensions = ["requested_model", "model"]
     const ofAlias = [{ field: "requested_model", operator: "eq", value: "team/fast" }]
     const metrics = ["requests", "usage"]
-    expect(await ask(workspace, { metrics, dimensions, filters: ofAlias })).toEqual([
+    expect(await query(workspace, { metrics, dimensions, filters: ofAlias })).toEqual([
       { requested_model: "team/fast", model: "a/one", requests: 2, usage: 0.002 },
       { requested_model: "team/fast", model: "a/two", requests: 1, usage: 0.003 },
     ])
-    expect(await ask(workspace, { metrics: ["requests"], dimensions: ["requested_model"] })).toEqual([
+    expect(await query(workspace, { metrics: ["requests"], dimensions: ["requested_model"] })).toEqual([
       { requested_model: "team/fast", requests: 3 },
       { requested_model: "a/one", requests: 2 },
     ])
@@ -127,25 +131,25 @@ describe("POST /analytics/query", () => {
     ["hour", (at: number) => at - (at % 3_600_000)],
     ["day", (at: number) => at - (at % DAY_MS)],
     ["month", (at: number) => Date.UTC(new Date(at).getUTCFullYear(), new Date(at).getUTCMonth(), 1)],
-  ])("by %s", async (granularity, start) => {
+  ])("groups by %s", async (granularity, start) => {
     const workspace = await newWorkspace()
-    await play(workspace, [{ settledAt: now - 1_000 }])
-    const rows = await ask(workspace, { metrics: ["requests"], granularity })
+    await addCalls(workspace, [{ settledAt: now - 1_000 }])
+    const rows = await query(workspace, { metrics: ["requests"], granularity })
     expect(rows).toEqual([{ date: new Date(start(now - 1_000)).toISOString(), requests: 1 }])
   })
 
-  test("only the largest groups, where that is asked", async () => {
+  test("returns only the largest groups with group_limit", async () => {
     const workspace = await newWorkspace()
-    await play(workspace, [{ model: "a/big" }, { model: "a/big", settledAt: now }, { model: "a/small" }])
+    await addCalls(workspace, [{ model: "a/big" }, { model: "a/big", settledAt: now }, { model: "a/small" }])
     const question = { metrics: ["requests"], dimensions: ["model"], granularity: "day", group_limit: 1 }
-    expect((await ask(workspace, question)).map(({ model }) => model)).toEqual(["a/big", "a/big"])
+    expect((await query(workspace, question)).map(({ model }) => model)).toEqual(["a/big", "a/big"])
   })
 
-  test("of exactly the calls in the range, wherever in a day it begins and ends", async () => {
+  test("counts exactly the calls in the range, for any start and end", async () => {
     const workspace = await newWorkspace()
     const first = today - 3 * DAY_MS
     const times = Array.from({ length: 40 }, (_, index) => first + Math.floor(((now - first) / 40) * index))
-    await play(
+    await addCalls(
       workspace,
       times.map((settledAt) => ({ settledAt, createdAt: settledAt })),
     )
@@ -154,17 +158,17 @@ describe("POST /analytics/query", () => {
       fc.asyncProperty(instant, instant, async (a, b) => {
         const [from, to] = [Math.min(a, b), Math.max(a, b) + 1]
         const range = { start: new Date(from).toISOString(), end: new Date(to).toISOString() }
-        const [row] = await ask(workspace, { metrics: ["requests"], time_range: range })
+        const [row] = await query(workspace, { metrics: ["requests"], time_range: range })
         expect(row?.["requests"] ?? 0).toBe(times.filter((at) => at >= from && at < to).length)
       }),
       { numRuns: runs(0.2) },
     )
   })
 
-  test("a part of a day whose calls are no longer kept is the whole day", async () => {
+  test("counts the complete day for a part of a day whose calls are no longer stored", async () => {
     const workspace = await newWorkspace()
     const day = today - 100 * DAY_MS
-    await play(
+    await addCalls(
       workspace,
       [1, 23].map((hour) => ({ settledAt: day + hour * 3_600_000 })),
     )
@@ -172,13 +176,13 @@ describe("POST /analytics/query", () => {
       start: new Date(day + 20 * 3_600_000).toISOString(),
       end: new Date(day + 22 * 3_600_000).toISOString(),
     }
-    expect(await ask(workspace, { metrics: ["requests"], time_range: range })).toEqual([{ requests: 2 }])
+    expect(await query(workspace, { metrics: ["requests"], time_range: range })).toEqual([{ requests: 2 }])
   })
 
-  test("another organization's calls are not among them", async () => {
+  test("excludes calls of another organization", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
-    await play(theirs, [{}])
-    expect(await ask(mine, { metrics: ["requests"] })).toEqual([])
+    await addCalls(theirs, [{}])
+    expect(await query(mine, { metrics: ["requests"] })).toEqual([])
   })
 
   test.each([
@@ -201,7 +205,7 @@ describe("POST /analytics/query", () => {
       },
       "time_range",
     ],
-  ])("refuses %s", async (_, question, field) => {
+  ])("rejects %s", async (_, question, field) => {
     const workspace = await newWorkspace()
     const { error } = await expectJson<{ error: { message: string } }>(
       400,

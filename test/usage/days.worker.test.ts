@@ -57,7 +57,7 @@ async function keptOf(organizationId: string) {
 }
 
 describe("usage by day", () => {
-  test("however generations arrive, late and twice, the sums are those of each once", async () => {
+  test("late and repeated generations are counted once", async () => {
     const event = fc.record({
       daysAgo: fc.integer({ min: 0, max: 4 }),
       nano: fc.integer({ min: 0, max: 1_000 }),
@@ -86,7 +86,7 @@ describe("usage by day", () => {
     )
   })
 
-  test("the sums of scopes are those of the records that name them, also once these are gone", async () => {
+  test("the sums of scopes equal their records, also after these are pruned", async () => {
     const organizationId = newId()
     const old = today - 60 * DAY_MS
     const scoped = (at: number, nano: number, more: object) => generation(organizationId, at, nano, { ...more })
@@ -112,7 +112,7 @@ describe("usage by day", () => {
     expect(await sums()).toMatchObject(expected)
   })
 
-  test("a day stays as it was once its generations are gone, and nothing is lost of the total", async () => {
+  test("a day and the total are unchanged after its generations are pruned", async () => {
     const organizationId = newId()
     const old = today - 60 * DAY_MS
     await insert([generation(organizationId, old, 5), generation(organizationId, old + 1, 7)])
@@ -122,7 +122,7 @@ describe("usage by day", () => {
     await sumDays(env.DB, NOW, organizationId)
     await pruneGenerations(env.DB, NOW, 35)
     expect(await keptOf(organizationId)).toBe(1)
-    // A record that comes again finds its day summed already.
+    // A repeated record finds its day already summed.
     await insert([generation(organizationId, old, 5)])
     await sumDays(env.DB, NOW, organizationId)
     expect(await daysOf(organizationId)).toEqual([{ day: dayOf(old), requests: 2, cost: 12 }])
@@ -130,7 +130,7 @@ describe("usage by day", () => {
     expect(sums?.total_spent).toBe(23)
   })
 
-  test("a call that was refused is counted apart, and what it cost all the same", async () => {
+  test("a rejected call is counted separately, and its cost is included", async () => {
     const organizationId = newId()
     const refused = { ending: "refused", tokens: {} }
     await insert([generation(organizationId, today - 1, 3), generation(organizationId, today - 1, 2, refused)])

@@ -32,10 +32,10 @@ async function store({ organizationId, workspaceId }: Workspace, calls: readonly
 
 type Answer = { data: { data: { requests: number; usage: number; api_key_hash?: string }[] } }
 
-const ask = async (as: TestClient, path: string, body: Record<string, unknown>) =>
+const query = async (as: TestClient, path: string, body: Record<string, unknown>) =>
   (await expectJson<Answer>(200, as.post(path, body))).data.data
 
-test("a key's own analytics and activity are those of its calls, whatever it asks for", async () => {
+test("a key's analytics and activity include only its calls, for any filter", async () => {
   const call = fc.record({ key: fc.nat(2), daysAgo: fc.integer({ min: 0, max: 5 }), cost: fc.nat(1_000_000) })
   const workspace = await newWorkspace()
   const other = await newWorkspace()
@@ -47,26 +47,26 @@ test("a key's own analytics and activity are those of its calls, whatever it ask
   await store(other, of(2).map(toCall))
   const totals = { metrics: ["requests", "usage"] }
   for (const [at, { as, hash }] of keys.entries()) {
-    const own = of(at)
-    const usage = own.reduce((sum, { cost }) => sum + cost, 0)
+    const expected = of(at)
+    const usage = expected.reduce((sum, { cost }) => sum + cost, 0)
     for (const granularity of [undefined, "hour"]) {
-      const rows = await ask(as, "/key/analytics/query", { ...totals, ...(granularity && { granularity }) })
-      expect(rows.reduce((sum, row) => sum + row.requests, 0)).toBe(own.length)
+      const rows = await query(as, "/key/analytics/query", { ...totals, ...(granularity && { granularity }) })
+      expect(rows.reduce((sum, row) => sum + row.requests, 0)).toBe(expected.length)
       expect(Math.round(rows.reduce((sum, row) => sum + row.usage, 0) * 1e9)).toBe(usage)
     }
-    const byKey = await ask(as, "/key/analytics/query", { ...totals, dimensions: ["api_key_hash"] })
+    const byKey = await query(as, "/key/analytics/query", { ...totals, dimensions: ["api_key_hash"] })
     expect(byKey.map((row) => row.api_key_hash)).toEqual([hash])
     const foreign = keys[(at + 1) % 3]?.hash
     const filters = [{ field: "api_key_hash", operator: "eq", value: foreign }]
-    expect(await ask(as, "/key/analytics/query", { ...totals, filters })).toEqual([])
+    expect(await query(as, "/key/analytics/query", { ...totals, filters })).toEqual([])
     type Activity = { data: { requests: number }[] }
     const activity = await expectJson<Activity>(200, as.get(`/key/activity?api_key_hash=${foreign}`))
-    const past = own.filter(({ daysAgo }) => daysAgo > 0)
+    const past = expected.filter(({ daysAgo }) => daysAgo > 0)
     expect(activity.data.reduce((sum, row) => sum + row.requests, 0)).toBe(past.length)
     await expectJson(403, as.post("/analytics/query", totals))
     await expectJson(403, as.get("/activity"))
     await expectJson(200, as.get("/key/analytics/meta"))
   }
-  const all = await ask(workspace.manage, "/analytics/query", totals)
+  const all = await query(workspace.manage, "/analytics/query", totals)
   expect(all[0]?.requests).toBe(of(0).length + of(1).length)
 })

@@ -15,13 +15,13 @@ afterEach(() => vi.restoreAllMocks())
 const HOST = "api.example.com"
 const paths = Object.entries(describeApi(api).paths ?? {}) as [string, Record<string, unknown>][]
 
-/** The encodings in which a value could be in an answer by accident. */
+/** The encodings in which a value could be in a response by accident. */
 function formsOf(value: string): string[] {
   const base64 = ["", "x", "xx"].map((before) => btoa(before + value).slice(4, -4))
   return [value, ...base64, encodeURIComponent(value)]
 }
 
-test("no route gives a vault value to any key or token, and none is in a log, a row or an object", async () => {
+test("no route returns a vault value to any key or token, and none is in a log, a row or an object", async () => {
   const lines: string[] = []
   for (const level of ["log", "info", "warn", "error", "debug"] as const) {
     vi.spyOn(console, level).mockImplementation((...parts: unknown[]) => void lines.push(parts.map(String).join(" ")))
@@ -90,7 +90,7 @@ test("no route gives a vault value to any key or token, and none is in a log, a 
     access,
   ]
 
-  // The embedded agent, which reads whatever it can.
+  // The embedded agent, which prints whatever it can read.
   const chat = internChat(workspace.key, embedded.id)
   for (const command of [
     "env; set; cat /proc/self/environ /etc/* 2>&1",
@@ -101,7 +101,7 @@ test("no route gives a vault value to any key or token, and none is in a log, a 
     reported.push((await (await chat.say(command, { approval_mode: "self-drive" })).all()).raw)
   }
 
-  // A daemon, and whoever has its token.
+  // A daemon, and clients with other tokens.
   const headers = given.data.map(({ name, placeholder }): [string, string] => [`x-${name}`, placeholder])
   const envelope = { method: "GET", url: `https://${HOST}/`, headers, hasBody: false }
   for (const token of tokens) {
@@ -109,7 +109,7 @@ test("no route gives a vault value to any key or token, and none is in a log, a 
     await receive(client(token).call("POST", `/interns/${borrower.id}/daemon/egress`, undefined, header))
   }
 
-  // Every route that reads, and those that make something of interns and vaults.
+  // Every GET route, and those that create resources from interns and vaults.
   for (const intern of [lender.id, borrower.id, embedded.id]) {
     const bodies: [string, string, unknown][] = [
       ["POST", `/interns/${intern}/daemon/token`, undefined],
@@ -122,7 +122,7 @@ test("no route gives a vault value to any key or token, and none is in a log, a 
         .replace("{internId}", intern)
         .replace("{name}", "own")
         .replace(/\{\w+\}/, lender.vaultId)
-      // A stream without end, of what GET /calls and GET /questions list.
+      // An endless stream of what GET /calls and GET /questions list.
       if (path === "/events") return []
       return "get" in methods && (path.includes("intern") || intern === lender.id) ? [filled] : []
     })
@@ -154,7 +154,7 @@ test("no route gives a vault value to any key or token, and none is in a log, a 
     elsewhere: elsewhere.join("\n"),
   }
 
-  // The values were used, and the places are read at all.
+  // The values were used, and the places that are searched are not empty.
   for (const value of [values.embedded, values.lender, values.borrower, values.copied]) {
     expect(sent.some((one) => one.includes(value) || one.includes(btoa(`me:${value}`)))).toBe(true)
   }

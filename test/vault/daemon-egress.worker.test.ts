@@ -18,7 +18,7 @@ afterEach(() => vi.restoreAllMocks())
 const VALUE = "canary-of-the-egress-route"
 type Failure = { error: { message: string; metadata?: { reason?: string } } }
 
-/** The names of the internet, and what its hosts are asked. */
+/** Fakes DNS and hosts on the internet; returns the requests to hosts. */
 function internet(answer: (request: Request) => Response | Promise<Response>) {
   const seen: Request[] = []
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
@@ -60,8 +60,8 @@ function send(
 
 const refused = async (status: number, answer: Promise<Response>) => (await expectJson<Failure>(status, answer)).error
 
-describe("the egress of a daemon", () => {
-  test("puts the value in on the way out, streams both bodies, and hides the value on the way back", async () => {
+describe("daemon egress", () => {
+  test("replaces placeholders in requests, streams both bodies and hides values in responses", async () => {
     const { intern, held } = await newSecret(await newWorkspace())
     const seen = internet(async (request) => {
       const echo = { text: await request.text(), sent: request.headers.get("authorization"), base64: btoa(VALUE) }
@@ -85,7 +85,7 @@ describe("the egress of a daemon", () => {
     }
   })
 
-  test("is open to the join token of this intern, and to no key", async () => {
+  test("accepts only the join token of this intern", async () => {
     const workspace = await newWorkspace()
     const seen = internet(() => new Response("no"))
     const [{ intern }, { intern: other }] = [await newSecret(workspace), await newSecret(workspace)]
@@ -106,7 +106,7 @@ describe("the egress of a daemon", () => {
     ["no URL", "nothing", "host_not_bound"],
     ["a user", "https://user@api.example.com/", "egress_refused"],
     ["a public name with an inner address", "https://inside.example.com/", "egress_refused"],
-  ])("does not go to %s", async (_, url, reason) => {
+  ])("does not connect to %s", async (_, url, reason) => {
     const { intern, held } = await newSecret(await newWorkspace(), ["api.example.com", "inside.example.com"])
     const seen = internet(() => new Response("no"))
     const headers: [string, string][] = [["authorization", `Bearer ${held}`]]
@@ -115,7 +115,7 @@ describe("the egress of a daemon", () => {
     expect(seen).toEqual([])
   })
 
-  test("refuses what is no request, and says that a host failed without its words", async () => {
+  test("rejects an invalid envelope, and reports a failed host without its text", async () => {
     const { intern } = await newSecret(await newWorkspace())
     internet(() => Promise.reject(new Error(`${VALUE} was refused`)))
     const url = `/interns/${intern.id}/daemon/egress`
@@ -125,7 +125,7 @@ describe("the egress of a daemon", () => {
     expect((await refused(502, send(intern.id, intern.joinToken, {}))).message).toBe("The connection failed.")
   })
 
-  test("uses a changed value with the next request, and a deleted one no more", async () => {
+  test("uses a changed value with the next request, and rejects the placeholder of a deleted one", async () => {
     const workspace = await newWorkspace()
     const { intern, held } = await newSecret(workspace)
     const seen = internet(() => new Response("fine"))
@@ -140,7 +140,7 @@ describe("the egress of a daemon", () => {
     expect(sent).toEqual([`Bearer ${VALUE}`, "Bearer another-value"])
   })
 
-  test("does not let a value be read piece by piece, or from an echo of the request", async () => {
+  test("drops Range with a secret and rejects TRACE, so that values cannot be read in pieces", async () => {
     const { intern, held } = await newSecret(await newWorkspace())
     const seen = internet(() => new Response("fine"))
     const range: [string, string] = ["Range", "bytes=0-0"]
@@ -156,13 +156,13 @@ describe("the egress of a daemon", () => {
     expect(seen).toHaveLength(2)
   })
 
-  test("refuses headers of a response that fit no envelope", async () => {
+  test("rejects response headers that are too large for an envelope", async () => {
     const { intern } = await newSecret(await newWorkspace())
     internet(() => new Response("fine", { headers: { "x-large": "x".repeat(60_000) } }))
     expect((await refused(502, send(intern.id, intern.joinToken, {}))).message).toMatch(/too large/)
   })
 
-  test("is in the audit log by name and host, once a minute", async () => {
+  test("writes secret and host to the audit log once a minute", async () => {
     const workspace = await newWorkspace()
     const { intern, held } = await newSecret(workspace)
     internet(() => new Response("fine"))
@@ -181,7 +181,7 @@ describe("the egress of a daemon", () => {
   })
 })
 
-describe("servers that stand in for hosts of secrets", () => {
+describe("EGRESS_TEST_HOSTS", () => {
   const answer = (more: Record<string, string>) =>
     app.fetch(new Request("http://gateway.test/api/v1/models"), { ...env, ...more }, createExecutionContext())
 
@@ -189,7 +189,7 @@ describe("servers that stand in for hosts of secrets", () => {
     ["outside development", { STAGE: "production", EGRESS_TEST_HOSTS: '{"api.example.com":"https://localhost:1"}' }],
     ["by plain http", { EGRESS_TEST_HOSTS: '{"api.example.com":"http://localhost:1"}' }],
     ["in no JSON", { EGRESS_TEST_HOSTS: "api.example.com" }],
-  ])("are refused %s: the gateway serves nothing", async (_, more) => {
+  ])("makes the gateway return 503 if set %s", async (_, more) => {
     expect((await answer(more)).status).toBe(503)
   })
 })

@@ -54,7 +54,7 @@ describe("a placeholder in a header", () => {
     ["a user that looks like it", "https://api.example.com@evil.example/"],
     ["a path that looks like it", "https://evil.example/api.example.com"],
     ["two dots of the root", "https://api.example.com../"],
-  ])("stays as it is towards %s", (_, url) => {
+  ])("is kept towards %s", (_, url) => {
     expect(sentTo(url)).toBe(`Bearer ${HELD}`)
   })
 
@@ -71,15 +71,15 @@ describe("a placeholder in a header", () => {
     ["the cloud's own", "https://169.254.169.254/latest", "not a public one"],
     ["an inner name", "https://db.internal/", "not a public one"],
     ["a name of one word", "https://intranet/", "not a public one"],
-  ])("is not sent at all to %s", (_, url, content) => {
+  ])("is not sent to %s", (_, url, content) => {
     expect(sentTo(url)).toContain(content)
   })
 
-  test("is swapped wherever it stands in whichever header, each time", () => {
+  test("is replaced at any position in any header, each time", () => {
     expect(sentTo("https://api.example.com/", `a ${HELD} b ${HELD}`, "X-Any")).toBe(`a ${VALUE} b ${VALUE}`)
   })
 
-  test("is found in the credentials of Basic, as password or user, whatever the value is", () => {
+  test("is replaced in Basic credentials, as user or password, for any value", () => {
     expect(sentTo("https://api.example.com/", basic(`user:${HELD}`))).toBe(basic(`user:${VALUE}`))
     expect(sentTo("https://api.example.com/", `basic   ${btoa(`${HELD}:x`)}`)).toBe(basic(`${VALUE}:x`))
     const odd = { ...TOKEN, value: "zwei\nZeilen mit ü" }
@@ -91,14 +91,14 @@ describe("a placeholder in a header", () => {
     expect(sentTo("http://api.example.com/", basic(`user:${HELD}`))).toContain("by https only")
   })
 
-  test("is not sent as a header where its value is none", () => {
+  test("is not sent if its value is not a valid header", () => {
     const odd = { ...TOKEN, value: "one\r\nx-injected: two" }
     const decided = decide("https://api.example.com/", [["authorization", `Bearer ${HELD}`]], [odd])
     expect(decided).toEqual({ ok: false, reason: expect.stringContaining("The secret token is no header") })
     expect(JSON.stringify(decided)).not.toContain("injected")
   })
 
-  test("that stands in another secret's value is not looked for", () => {
+  test("inside another secret's value is not replaced", () => {
     const decided = decide(
       "https://other.example.com/",
       [["x-key", OTHER.placeholder]],
@@ -107,7 +107,7 @@ describe("a placeholder in a header", () => {
     expect(decided).toEqual({ ok: true, headers: [["x-key", OTHER.value]], released: ["other"] })
   })
 
-  test("goes nowhere when the Host header names another host than the connection", () => {
+  test("is not sent when the Host header differs from the URL", () => {
     for (const host of ["evil.example", "api.example.com:8443", "api.example.com.evil.example", "@", ""]) {
       const decided = decide("https://api.example.com/", [
         ["Host", host],
@@ -120,7 +120,7 @@ describe("a placeholder in a header", () => {
   })
 })
 
-test("in a URL it is nothing: it stays, and by plain http it is refused", () => {
+test("a placeholder in a URL is kept, and rejected with plain http", () => {
   expect(decide(`https://api.example.com/?key=${HELD}`, [])).toMatchObject({ ok: true, released: [] })
   expect(decide(`http://api.example.com/?key=${HELD}`, [])).toMatchObject({ ok: false })
 })
@@ -176,7 +176,7 @@ const anyHeader = fc.tuple(
 const everything = (headers: readonly (readonly [string, string])[]) =>
   headers.map(([, text]) => text + (/^basic /i.test(text) ? atob(text.slice(6)) : "")).join("\n")
 
-test("a value is only ever in a request that a URL parser sends, by TLS on 443, to one of its hosts", () => {
+test("a value is sent only over TLS on port 443 to one of its hosts", () => {
   let released = 0
   fc.assert(
     fc.property(anyUrl, fc.array(anyHeader, { maxLength: 4 }), (text, headers) => {
@@ -205,10 +205,10 @@ async function textOf(sent: Sent): Promise<string> {
   return new Response(sent.response.body?.pipeThrough(sent.response.hidden.stream())).text()
 }
 
-describe("a fetch for an agent", () => {
+describe("egress for an agent", () => {
   type Seen = { url: string; method: string; headers: Record<string, string>; body: string }
 
-  /** What hosts answer, by host and path; what they saw. */
+  /** The responses by URL, and the requests received. */
   function deps(answers: Record<string, () => Response>, addresses: Record<string, string[]> = {}) {
     const seen: Seen[] = []
     const used: string[] = []
@@ -241,23 +241,23 @@ describe("a fetch for an agent", () => {
     (location: string, status = 302) =>
     () =>
       new Response(null, { status, headers: { location } })
-  const ask = (url: string, more: Partial<EgressRequest> = {}): EgressRequest => ({
+  const requestTo = (url: string, more: Partial<EgressRequest> = {}): EgressRequest => ({
     method: "GET",
     url,
     headers: [["authorization", `Bearer ${HELD}`]],
     ...more,
   })
 
-  test("carries the value to its host, and the body as it is", async () => {
+  test("sends the value to its host, and the body unchanged", async () => {
     const mock = deps({ "https://api.example.com/v1": () => new Response("done") })
     const body = `{"key":"${HELD}"}`
-    const sent = await egressFetch(ask("https://api.example.com/v1", { method: "POST", body }), mock)
+    const sent = await egressFetch(requestTo("https://api.example.com/v1", { method: "POST", body }), mock)
     expect(await textOf(sent)).toBe("done")
     expect(mock.used).toEqual(["token api.example.com"])
     expect(mock.seen).toMatchObject([{ headers: { authorization: `Bearer ${VALUE}` }, body, method: "POST" }])
   })
 
-  test("does not carry it on to where its host redirects", async () => {
+  test("does not send it to another host on a redirect", async () => {
     const mock = deps({
       "https://api.example.com/": to("https://evil.example/steal"),
       "https://evil.example/steal": () => new Response("thanks"),
@@ -266,7 +266,7 @@ describe("a fetch for an agent", () => {
       ["authorization", `Bearer ${HELD}`],
       ["x-api-key", HELD],
     ]
-    expect(await egressFetch(ask("https://api.example.com/", { headers }), mock)).toMatchObject({
+    expect(await egressFetch(requestTo("https://api.example.com/", { headers }), mock)).toMatchObject({
       ok: true,
       response: { url: "https://evil.example/steal" },
     })
@@ -275,12 +275,12 @@ describe("a fetch for an agent", () => {
     expect(mock.seen[1]?.headers).toEqual({ "x-api-key": HELD })
   })
 
-  test("carries it along to the next page of the same host", async () => {
+  test("sends it again on a redirect within the host", async () => {
     const mock = deps({
       "https://api.example.com/a": to("/b", 307),
       "https://api.example.com/b": () => new Response("done"),
     })
-    await egressFetch(ask("https://api.example.com/a", { method: "POST", body: "text" }), mock)
+    await egressFetch(requestTo("https://api.example.com/a", { method: "POST", body: "text" }), mock)
     expect(mock.seen[1]).toMatchObject({
       headers: { authorization: `Bearer ${VALUE}` },
       method: "POST",
@@ -293,16 +293,16 @@ describe("a fetch for an agent", () => {
     [302, "POST", "GET"],
     [301, "PUT", "PUT"],
     [308, "POST", "POST"],
-  ])("after %s a %s is a %s", async (status, method, then) => {
+  ])("after %s follows a %s with a %s", async (status, method, then) => {
     const mock = deps({
       "https://api.example.com/a": to("/b", status),
       "https://api.example.com/b": () => new Response("done"),
     })
-    await egressFetch(ask("https://api.example.com/a", { method, body: "text" }), mock)
+    await egressFetch(requestTo("https://api.example.com/a", { method, body: "text" }), mock)
     expect(mock.seen[1]).toMatchObject({ method: then, body: then === "GET" ? "" : "text" })
   })
 
-  test("does not follow to an inside, to plain http with a placeholder, or round and round", async () => {
+  test("rejects redirects to private hosts, with placeholders to plain http, and in a loop", async () => {
     for (const [location, content] of [
       ["http://169.254.169.254/", "not a public one"],
       ["https://127.0.0.1/", "not a public one"],
@@ -311,28 +311,28 @@ describe("a fetch for an agent", () => {
       ["https://api.example.com/", "more than 5 times"],
     ] as const) {
       const mock = deps({ "https://api.example.com/": to(location) }, { "inside.example": ["10.0.0.1"] })
-      const sent = await egressFetch(ask("https://api.example.com/"), mock)
+      const sent = await egressFetch(requestTo("https://api.example.com/"), mock)
       expect(sent).toEqual({ ok: false, reason: expect.stringContaining(content), why: "refused" })
       expect(mock.seen.every(({ url }) => url === "https://api.example.com/")).toBe(true)
     }
     const plain = deps({ "https://api.example.com/": to("http://api.example.com/") })
     const headers: [string, string][] = [["x-api-key", HELD]]
-    const sent = await egressFetch(ask("https://api.example.com/", { headers }), plain)
+    const sent = await egressFetch(requestTo("https://api.example.com/", { headers }), plain)
     expect(sent).toMatchObject({ ok: false, reason: expect.stringContaining("by https only") })
   })
 
-  test("what a host says back of the secrets is what the agent had said", async () => {
+  test("replaces values in a response with what the agent had sent", async () => {
     const headers: [string, string][] = [
       ["authorization", basic(`me:${HELD}`)],
       ["x-key", HELD],
     ]
     const mock = deps({ "https://api.example.com/": () => new Response("fine") })
-    const sent = await egressFetch(ask("https://api.example.com/", { headers }), mock)
+    const sent = await egressFetch(requestTo("https://api.example.com/", { headers }), mock)
     if (!sent.ok) throw new Error(sent.reason)
     const { hidden } = sent.response
-    const went = mock.seen[0]?.headers ?? {}
-    expect(JSON.stringify(went)).toContain(VALUE)
-    const output = JSON.stringify({ ...went, alone: VALUE })
+    const forwarded = mock.seen[0]?.headers ?? {}
+    expect(JSON.stringify(forwarded)).toContain(VALUE)
+    const output = JSON.stringify({ ...forwarded, alone: VALUE })
     const reported = new TextDecoder().decode(hidden.bytes(new TextEncoder().encode(output)))
     expect(JSON.parse(reported)).toEqual({ ...Object.fromEntries(headers), "accept-encoding": "identity", alone: HELD })
     expect(hidden.text(`key=${VALUE}`)).toBe(`key=${HELD}`)
@@ -340,7 +340,7 @@ describe("a fetch for an agent", () => {
     expect(hidden.bytes(bytes)).toEqual(bytes)
   })
 
-  test("does not carry on a value that its host puts into a redirect, a header or a reason phrase", async () => {
+  test("hides values that the host puts into a redirect, a header or a reason phrase", async () => {
     const echo = () =>
       new Response(null, {
         status: 307,
@@ -351,11 +351,11 @@ describe("a fetch for an agent", () => {
       "https://api.example.com/": echo,
       [`https://evil.example/?t=${HELD}`]: () => new Response("thanks"),
     })
-    expect(await egressFetch(ask("https://api.example.com/"), mock)).toMatchObject({
+    expect(await egressFetch(requestTo("https://api.example.com/"), mock)).toMatchObject({
       ok: true,
       response: { url: `https://evil.example/?t=${HELD}` },
     })
-    const sent = await egressToBound(ask("https://api.example.com/"), mock)
+    const sent = await egressToBound(requestTo("https://api.example.com/"), mock)
     if (!sent.ok) throw new Error(sent.reason)
     const { status, statusText, headers } = sent.response
     expect([status, statusText]).toEqual([307, `${HELD} moved`])
@@ -365,28 +365,28 @@ describe("a fetch for an agent", () => {
     ])
   })
 
-  test("of a daemon goes to hosts of secrets only, and not on to where they redirect", async () => {
+  test("for a daemon reaches only hosts of secrets, and does not follow redirects", async () => {
     const mock = deps({ "https://api.example.com/": to("https://other.example.com/") })
-    expect(await egressToBound(ask("https://api.example.com/"), mock)).toMatchObject({
+    expect(await egressToBound(requestTo("https://api.example.com/"), mock)).toMatchObject({
       ok: true,
       response: { status: 302 },
     })
     for (const url of ["https://evil.example/", "http://api.example.com/", "https://api.example.com:8443/", "x"]) {
-      expect(await egressToBound(ask(url), mock)).toMatchObject({ ok: false, why: "unbound" })
+      expect(await egressToBound(requestTo(url), mock)).toMatchObject({ ok: false, why: "unbound" })
     }
     expect(mock.seen).toHaveLength(1)
   })
 
-  test("asks hosts of secrets for plain bytes, and passes on none that it cannot read", async () => {
+  test("requests identity encoding from hosts of secrets, and rejects compressed responses", async () => {
     const packed = () => new Response("packed", { headers: { "content-encoding": "zstd" } })
     const mock = deps({ "https://api.example.com/": packed, "https://free.example.com/": packed })
     const headers: [string, string][] = [["accept-encoding", "zstd"]]
-    expect(await egressFetch(ask("https://api.example.com/", { headers }), mock)).toMatchObject({ why: "failed" })
-    expect(await egressFetch(ask("https://free.example.com/", { headers }), mock)).toMatchObject({ ok: true })
+    expect(await egressFetch(requestTo("https://api.example.com/", { headers }), mock)).toMatchObject({ why: "failed" })
+    expect(await egressFetch(requestTo("https://free.example.com/", { headers }), mock)).toMatchObject({ ok: true })
     expect(mock.seen.map((one) => one.headers["accept-encoding"])).toEqual(["identity", "zstd"])
   })
 
-  test("goes by plain http to a name only where the network has no inside, and to an address anywhere", async () => {
+  test("allows plain http to a name only where the platform blocks private addresses, and to any public address", async () => {
     const answers = { "http://example.com/": () => new Response("a"), "http://93.184.216.34/": () => new Response("b") }
     const headers: [string, string][] = []
     for (const [isGuarded, url, ok] of [
@@ -395,17 +395,17 @@ describe("a fetch for an agent", () => {
       [false, "http://93.184.216.34/", true],
     ] as const) {
       const mock = { ...deps(answers), isGuarded }
-      expect((await egressFetch(ask(url, { headers }), mock)).ok).toBe(ok)
+      expect((await egressFetch(requestTo(url, { headers }), mock)).ok).toBe(ok)
       expect(mock.seen).toHaveLength(ok ? 1 : 0)
     }
   })
 
-  test("logs nothing, and tells nothing of what it sent when it fails", async () => {
+  test("logs nothing, and fails without details of the request", async () => {
     const lines: string[] = []
     for (const level of ["log", "info", "warn", "error", "debug"] as const) {
       vi.spyOn(console, level).mockImplementation((...parts: unknown[]) => void lines.push(parts.map(String).join(" ")))
     }
-    const sent = await egressFetch(ask("https://api.example.com/"), deps({}))
+    const sent = await egressFetch(requestTo("https://api.example.com/"), deps({}))
     expect(sent).toEqual({ ok: false, reason: "The connection failed.", why: "failed" })
     expect(lines).toEqual([])
   })

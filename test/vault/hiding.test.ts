@@ -20,7 +20,7 @@ async function streamed(by: Hiding, chunks: readonly Uint8Array[]): Promise<stri
   return new Response(body.pipeThrough(by.stream())).text()
 }
 
-/** Of the value in this text: all of it but what was put around it. */
+/** Length of the encoded value without the text around it. */
 function encodedLength(output: string): number {
   const isBase64 = /^[A-Za-z0-9+/_=-]+$/.test(output) && !/^[0-9a-f]+$/.test(output)
   if (isBase64) return Math.floor((bytesOf(VALUE).byteLength * 4) / 3)
@@ -29,7 +29,7 @@ function encodedLength(output: string): number {
   )
 }
 
-describe("a value is hidden", () => {
+describe("hiding a value", () => {
   test.each([
     ["as it is", VALUE],
     ["in JSON", JSON.stringify({ VALUE })],
@@ -58,17 +58,17 @@ describe("a value is hidden", () => {
         base64(`${before}${VALUE}~~~`).replaceAll("+", "-").replaceAll("/", "_"),
       ],
     ]),
-  ])("%s", (_, output) => {
+  ])("hides it %s", (_, output) => {
     const reported = read(hidden.bytes(bytesOf(output)))
     expect(reported).toContain(HELD)
-    // Beside it there may be the characters of base64 that hold bits of a neighbour, too.
+    // Next to it may be base64 characters that contain bits of a neighbor.
     expect(reported.length).toBeLessThanOrEqual(output.length - encodedLength(output) + HELD.length + 6)
   })
 
-  test("however its bytes are cut into chunks", async () => {
+  test("hides it for any chunking of the bytes", async () => {
     const text = `before ${VALUE} between ${base64(VALUE)} after ${VALUE.slice(0, -1)} end ${VALUE.slice(0, 5)}`
-    const whole = read(hidden.bytes(bytesOf(text)))
-    expect(whole).not.toContain(VALUE)
+    const full = read(hidden.bytes(bytesOf(text)))
+    expect(full).not.toContain(VALUE)
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 60 }), async (sizes) => {
         const bytes = bytesOf(text)
@@ -78,13 +78,13 @@ describe("a value is hidden", () => {
           chunks.push(bytes.slice(at, at + size))
           at += size
         }
-        expect(await streamed(hidden, [...chunks, bytes.slice(at)])).toBe(whole)
+        expect(await streamed(hidden, [...chunks, bytes.slice(at)])).toBe(full)
       }),
       { numRuns: runs(2) },
     )
   })
 
-  test("and a longer one is preferred to one that it begins with", async () => {
+  test("prefers a longer value to its prefix", async () => {
     const both = hiding({
       released: [],
       secrets: [
@@ -102,8 +102,8 @@ test("a value in UTF-16 is hidden", () => {
   expect(reported.toString("utf16le")).toBe(`a ${HELD} b`)
 })
 
-test("a value that begins inside of another one is hidden with it, however they are cut", async () => {
-  // An agent may store secrets of its own: one that ends as the value begins must not cover its beginning alone.
+test("overlapping values are hidden together for any chunking", async () => {
+  // An agent may store secrets: one that ends with a value's beginning must not cover that beginning alone.
   const secrets = [
     { value: "12345678the", placeholder: "own" },
     { value: "the-secret-value", placeholder: "theirs" },
@@ -115,12 +115,12 @@ test("a value that begins inside of another one is hidden with it, however they 
   }
 })
 
-test("a value with spaces at its ends is hidden without them, as a header has it", () => {
+test("a value with surrounding spaces is hidden without them, as in a header", () => {
   const by = hiding({ released: [], secrets: [{ value: " the secret value  ", placeholder: HELD }] })
   expect(by.text("x: the secret value;")).toBe(`x: ${HELD};`)
 })
 
-test("what cannot be the beginning of a value is passed on at once", async () => {
+test("bytes that cannot begin a value are forwarded immediately", async () => {
   const { readable, writable } = hidden.stream()
   const [reader, writer] = [readable.getReader(), writable.getWriter()]
   for (const [chunk, out] of [
@@ -133,12 +133,12 @@ test("what cannot be the beginning of a value is passed on at once", async () =>
   }
 })
 
-test("bytes in which no value is stay as they are", () => {
+test("bytes without a value are unchanged", () => {
   const bytes = Uint8Array.from({ length: 65_536 }, (_, at) => (at * 7) & 0xff)
   expect(hidden.bytes(bytes)).toBe(bytes)
 })
 
-test("a short value is hidden if this request sent it, and does not spoil other answers", () => {
+test("a short value is hidden only if this request sent it", () => {
   const secrets = [{ value: "2026", placeholder: HELD }]
   expect(hiding({ released: [], secrets }).text("in 2026")).toBe("in 2026")
   const released = [["Bearer 2026", `Bearer ${HELD}`]] as const

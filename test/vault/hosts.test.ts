@@ -19,7 +19,7 @@ describe("a host", () => {
     ["with digits and hyphens", "a-1.2b.example", "a-1.2b.example"],
     ["with a label of 63", `${"a".repeat(63)}.example`, `${"a".repeat(63)}.example`],
     ["of 253 and the root", `${`${"a".repeat(49)}.`.repeat(5)}abc.`, `${`${"a".repeat(49)}.`.repeat(5)}abc`],
-  ])("%s is taken", (_, text, host) => {
+  ])("%s is accepted", (_, text, host) => {
     expect(readHost(text)).toEqual({ host })
   })
 
@@ -60,7 +60,7 @@ describe("a host", () => {
     ["a label of 64", `${"a".repeat(64)}.example`, "hostname"],
     ["punycode that is none", "xn--a.example.xn--", "hostname"],
     ["255 characters", "a".repeat(255), "254"],
-  ])("with %s is refused, and why is said", (_, text, content) => {
+  ])("with %s is rejected with the reason", (_, text, content) => {
     expect(faultOf(text)).toContain(content)
   })
 })
@@ -68,7 +68,7 @@ describe("a host", () => {
 const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,10}[a-z0-9])?$/).filter((text) => !text.startsWith("xn--"))
 const name = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => labels.join("."))
 
-test("a host that was taken is what a URL with it names, and is taken again as it is", () => {
+test("an accepted host equals the hostname of a URL with it, and is accepted unchanged", () => {
   fc.assert(
     fc.property(
       fc.oneof(name, fc.domain(), fc.string({ unit: "binary", maxLength: 30 }), fc.ipV4(), fc.ipV6()),
@@ -86,7 +86,7 @@ test("a host that was taken is what a URL with it names, and is taken again as i
   )
 })
 
-test("no IP address is taken, in whichever spelling", () => {
+test("an IP address is rejected in every spelling", () => {
   const parts = fc.array(fc.nat(255), { minLength: 4, maxLength: 4 })
   const spell = fc.constantFrom<(n: number) => string>(
     String,
@@ -95,8 +95,8 @@ test("no IP address is taken, in whichever spelling", () => {
   )
   fc.assert(
     fc.property(parts, spell, fc.constantFrom("", "."), (bytes, spelling, root) => {
-      const whole = bytes.reduce((sum, byte) => sum * 256 + byte, 0)
-      for (const text of [bytes.map(spelling).join("."), spelling(whole)]) {
+      const number = bytes.reduce((sum, byte) => sum * 256 + byte, 0)
+      for (const text of [bytes.map(spelling).join("."), spelling(number)]) {
         expect(faultOf(text + root)).toContain("IP addresses")
       }
     }),

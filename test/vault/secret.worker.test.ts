@@ -26,7 +26,7 @@ async function newVault() {
 const text = fc.string({ unit: "binary", minLength: 1, maxLength: 40 })
 const name = fc.stringMatching(/^[a-z][a-z0-9]{0,6}(_[a-z0-9]{1,6}){0,2}$/)
 
-test("fingerprints are equal exactly for equal values of one vault, under any master key", async () => {
+test("fingerprints are equal exactly for equal values in one vault, under any master key", async () => {
   const [one, other] = [await newVault(), await newVault()]
   await fc.assert(
     fc.asyncProperty(text, text, async (a, b) => {
@@ -40,7 +40,7 @@ test("fingerprints are equal exactly for equal values of one vault, under any ma
   )
 })
 
-test("no placeholder is a part of another, and each fits a header", async () => {
+test("no placeholder contains another, and each is a valid header value", async () => {
   const { placeholders } = await newVault()
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(name, { minLength: 2, maxLength: 5 }), async (names) => {

@@ -35,7 +35,7 @@ const secretsIn = (vaultId: string) =>
   env.DB.prepare("SELECT * FROM vault_secrets WHERE vault_id = ? ORDER BY name").bind(vaultId).all()
 
 describe("the vault of a workspace", () => {
-  test("keeps a secret, tells all of it but the value, and forgets it", async () => {
+  test("stores a secret, returns all but its value, and deletes it", async () => {
     const { as } = await newWorkspace()
     const answer = await as.put("/vault/secrets/github_token", { hosts: ["API.GitHub.com."], value: "ghp_0123456789" })
     const text = await answer.clone().text()
@@ -54,7 +54,7 @@ describe("the vault of a workspace", () => {
     expect((await list(as)).data).toEqual([])
   })
 
-  test("is replaced name by name; the record stays, the value and the hosts change", async () => {
+  test("replaces value and hosts of a secret by name, and keeps its created_at", async () => {
     const { as } = await newWorkspace()
     const first = await put(as, "/vault/secrets/token", "one")
     const second = await put(as, "/vault/secrets/token", "two", ["other.example.com", "api.example.com"])
@@ -67,7 +67,7 @@ describe("the vault of a workspace", () => {
     expect((await list(as)).total_count).toBe(1)
   })
 
-  test("is listed by name and by page", async () => {
+  test("lists secrets by name and page", async () => {
     const { as } = await newWorkspace()
     for (const name of ["c", "a", "b2", "b"]) await put(as, `/vault/secrets/${name}`)
     const all = await list(as)
@@ -81,7 +81,7 @@ describe("the vault of a workspace", () => {
     }
   })
 
-  test("is that of the key's own workspace, and no other", async () => {
+  test("is limited to the workspace of the key", async () => {
     const workspace = await newWorkspace()
     await put(workspace.as, "/vault/secrets/token")
     type Data = { data: { id: string } }
@@ -96,7 +96,7 @@ describe("the vault of a workspace", () => {
     expect((await list(workspace.manage)).total_count).toBe(1)
   })
 
-  test("takes a value of 65536 characters, of any writing, and no more", async () => {
+  test("accepts values of up to 65,536 characters of any script", async () => {
     const { as } = await newWorkspace()
     for (const value of ["x".repeat(65_536), "漢".repeat(65_536), "\u0001".repeat(65_536)]) {
       await put(as, "/vault/secrets/long", value)
@@ -117,13 +117,13 @@ describe("the vault of a workspace", () => {
     ["with a host that is no text", { hosts: [1], value: "v" }, "hosts[0]: must be a hostname, a string."],
     ["with one bad host", { hosts: ["a.example.com", "*.example.com"], value: "v" }, "hosts[1]: must be one exact"],
     ["with a field that is not known", { hosts: HOSTS, value: "v", note: "x" }, "note"],
-  ])("refuses a secret %s", async (_, input, content) => {
+  ])("rejects a secret %s", async (_, input, content) => {
     const { as } = await newWorkspace()
     expect((await refused(400, as.put("/vault/secrets/token", input))).message).toContain(content)
   })
 
   test.each(["Token", "1token", "token_", "to__ken", "to-ken", "_token", "a".repeat(256), "to%20ken"])(
-    "refuses the name %s, and says what a name is",
+    "rejects the name %s with the rule for names",
     async (name) => {
       const { as } = await newWorkspace()
       const content = await refused(400, as.put(`/vault/secrets/${name}`, { hosts: HOSTS, value: "v" }))
@@ -132,12 +132,15 @@ describe("the vault of a workspace", () => {
     },
   )
 
-  test.each(["a", "a1", "a_1", "aws_secret_access_key", `a${"_b".repeat(127)}`])("takes the name %s", async (name) => {
-    const { as } = await newWorkspace()
-    await put(as, `/vault/secrets/${name}`)
-  })
+  test.each(["a", "a1", "a_1", "aws_secret_access_key", `a${"_b".repeat(127)}`])(
+    "accepts the name %s",
+    async (name) => {
+      const { as } = await newWorkspace()
+      await put(as, `/vault/secrets/${name}`)
+    },
+  )
 
-  test("holds so many secrets and no more, however many come at once", async () => {
+  test("holds at most 1,000 secrets, also with concurrent writes", async () => {
     const { as, workspaceId, organizationId } = await newWorkspace()
     await put(as, "/vault/secrets/first")
     const names = JSON.stringify(Array.from({ length: 998 }, (_, at) => `s${at}`))
@@ -157,7 +160,7 @@ describe("the vault of a workspace", () => {
 })
 
 describe("fingerprints", () => {
-  test("are equal for equal values in one vault, and for no others", async () => {
+  test("are equal only for equal values in one vault", async () => {
     const { as } = await newWorkspace()
     const [one, same, other] = [
       await put(as, "/vault/secrets/one", "the same"),
@@ -169,7 +172,7 @@ describe("fingerprints", () => {
     expect((await put(as, "/vault/secrets/one", "the same")).fingerprint).toBe(one.fingerprint)
   })
 
-  test("of one value differ from vault to vault, and are no hash of the value alone", async () => {
+  test("of one value differ between vaults, and differ from its plain SHA-256", async () => {
     const workspace = await newWorkspace()
     const [first, second] = [await insertIntern(workspace), await insertIntern(workspace)]
     const made = await Promise.all([
@@ -184,7 +187,7 @@ describe("fingerprints", () => {
 })
 
 describe("the vault of an intern", () => {
-  test("is its own, beside the workspace's", async () => {
+  test("is separate from the workspace's", async () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     await put(workspace.as, "/vault/secrets/shared")
@@ -196,14 +199,14 @@ describe("the vault of an intern", () => {
     expect((await list(workspace.as, ofIntern(intern.id))).data).toEqual([])
   })
 
-  test("is nobody else's: not another workspace's, not another organization's", async () => {
+  test("returns 404 to keys of another workspace or organization", async () => {
     const [workspace, stranger] = [await newWorkspace(), await newWorkspace()]
     const intern = await insertIntern(workspace)
     await put(workspace.as, ofIntern(intern.id, "token"))
     type Data = { data: { id: string } }
     const { data } = await expectJson<Data>(201, workspace.manage.post("/workspaces", { name: "Other", slug: "other" }))
-    const beside = await newKey(workspace, { workspace_id: data.id })
-    for (const as of [stranger.as, stranger.manage, beside.as]) {
+    const otherWorkspace = await newKey(workspace, { workspace_id: data.id })
+    for (const as of [stranger.as, stranger.manage, otherWorkspace.as]) {
       await refused(404, as.get(ofIntern(intern.id)))
       await refused(404, as.put(ofIntern(intern.id, "token"), { hosts: HOSTS, value: "v" }))
       await refused(404, as.delete(ofIntern(intern.id, "token")))
@@ -213,7 +216,7 @@ describe("the vault of an intern", () => {
     await refused(400, workspace.as.get(ofIntern("no-uuid")))
   })
 
-  test("is open to the intern's own key, to which no other vault is there", async () => {
+  test("is accessible with the intern's key, which gets 404 for other vaults", async () => {
     const workspace = await newWorkspace()
     const [intern, other] = [await insertIntern(workspace), await insertIntern(workspace)]
     await put(workspace.as, "/vault/secrets/shared")
@@ -230,7 +233,7 @@ describe("the vault of an intern", () => {
     expect((await list(workspace.as, ofIntern(intern.id))).data).toEqual([])
   })
 
-  test("is the one it owns, also where it borrows another", async () => {
+  test("is its own vault also while another one is attached", async () => {
     const workspace = await newWorkspace()
     const lender = await insertIntern(workspace)
     const borrower = await insertIntern(workspace, { attachedVaultId: lender.vaultId })
@@ -241,7 +244,7 @@ describe("the vault of an intern", () => {
     expect((await list(workspace.as, ofIntern(lender.id))).data.map(({ name }) => name)).toEqual(["lent"])
   })
 
-  test("takes nothing once its intern is gone, and leaves nothing behind", async () => {
+  test("rejects writes after its intern is deleted, and leaves no rows", async () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     await put(workspace.as, ofIntern(intern.id, "token"))
@@ -261,7 +264,7 @@ describe("copying to an intern", () => {
   const copy = (workspace: Workspace, id: string, names: unknown) =>
     workspace.as.post(`${ofIntern(id)}/copy`, { names })
 
-  test("takes value and hosts along, and replaces what has the name", async () => {
+  test("copies value and hosts, and replaces a secret of the same name", async () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     const source = await put(workspace.as, "/vault/secrets/b", "copied", ["b.example.com"])
@@ -277,7 +280,7 @@ describe("copying to an intern", () => {
     expect((await list(workspace.as, ofIntern(intern.id))).total_count).toBe(2)
   })
 
-  test("copies all or none: a name that is missing is 404, a record without hosts 409", async () => {
+  test("copies all or none: a missing name returns 404, a secret without hosts 409", async () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     for (const name of ["a", "b"]) await put(workspace.as, `/vault/secrets/${name}`)
@@ -301,13 +304,13 @@ describe("copying to an intern", () => {
     ["101 names", Array.from({ length: 101 }, (_, at) => `n${at}`)],
     ["a name that is none", ["A"]],
     ["something else", "a"],
-  ])("refuses %s", async (_, names) => {
+  ])("rejects %s", async (_, names) => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     expect((await refused(400, copy(workspace, intern.id, names))).message).toContain("names")
   })
 
-  test("of a hundred at once is one change", async () => {
+  test("of a hundred secrets is one audit entry", async () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     const names = Array.from({ length: 100 }, (_, at) => `n${at}`)
@@ -321,8 +324,8 @@ describe("copying to an intern", () => {
   })
 })
 
-describe("who may", () => {
-  test("outside the programme, no vault is there", async () => {
+describe("vault access", () => {
+  test("returns 404 in an organization without interns", async () => {
     const workspace = await newWorkspace()
     await env.DB.prepare("UPDATE organizations SET interns_programme = 0 WHERE id = ?")
       .bind(workspace.organizationId)
@@ -332,7 +335,7 @@ describe("who may", () => {
     await refused(404, workspace.as.delete("/vault/secrets/token"))
   })
 
-  test("while writes are disabled they are 503, and reading goes on", async () => {
+  test("returns 503 for writes while they are disabled, and reads still work", async () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     await put(workspace.as, "/vault/secrets/token")
@@ -353,7 +356,7 @@ describe("who may", () => {
     await refused(404, fresh.as.delete(ofIntern(crypto.randomUUID(), "token")))
   })
 
-  test("a regional hostname has no vaults", async () => {
+  test("returns 403 on a regional hostname", async () => {
     const { key } = await newWorkspace()
     const request = new Request("http://eu.localhost/api/v1/vault/secrets", {
       headers: { authorization: `Bearer ${key}` },
@@ -363,8 +366,8 @@ describe("who may", () => {
   })
 })
 
-describe("what is kept of it", () => {
-  test("every write is in the audit log, with its hosts and without its value", async () => {
+describe("vault records", () => {
+  test("have each write in the audit log, with its hosts and without its value", async () => {
     const workspace = await newWorkspace()
     await put(workspace.as, "/vault/secrets/token", "canary-of-the-audit")
     await workspace.as.delete("/vault/secrets/token")
@@ -377,7 +380,7 @@ describe("what is kept of it", () => {
     expect(JSON.stringify(log)).not.toContain("canary-of-the-audit")
   })
 
-  test("each vault has one data key of its own, however many begin it at once", async () => {
+  test("have one data key per vault, also with concurrent first writes", async () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     await Promise.all([
@@ -391,7 +394,7 @@ describe("what is kept of it", () => {
     expect(results.map(({ id }) => id)).toContain(intern.vaultId)
   })
 
-  test("it goes with its workspace, the interns' vaults too", async () => {
+  test("are deleted with their workspace, including the interns' vaults", async () => {
     const workspace = await newWorkspace()
     type Data = { data: { id: string } }
     const { data } = await expectJson<Data>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
@@ -407,7 +410,7 @@ describe("what is kept of it", () => {
     }
   })
 
-  test("a new master key changes neither what is sealed nor a fingerprint", async () => {
+  test("keep sealed values and fingerprints when the master key is rotated", async () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     const made = await put(workspace.as, ofIntern(intern.id, "token"), "sealed under two masters")
@@ -435,11 +438,11 @@ describe("what is kept of it", () => {
   })
 })
 
-describe("what an intern's daemon is given", () => {
+describe("the secrets of a daemon", () => {
   type Given = { data: { name: string; hosts: string[]; placeholder: string }[] }
   const path = (id: string) => `/interns/${id}/daemon/secrets`
 
-  test("names, hosts and placeholders, never a value, to its join token alone", async () => {
+  test("have names, hosts and placeholders, never a value", async () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     await put(workspace.as, ofIntern(intern.id, "token"), "the value", ["a.example.com", "b.example.com"])
@@ -457,7 +460,7 @@ describe("what an intern's daemon is given", () => {
     })
   })
 
-  test("nothing to any API key, to another intern's token, or without one", async () => {
+  test("return 401 to any API key, to another intern's token and without a token", async () => {
     const workspace = await newWorkspace()
     const [intern, other] = [await insertIntern(workspace), await insertIntern(workspace)]
     for (const key of [workspace.key, workspace.managementKey, intern.key, other.joinToken, "wrong", undefined]) {
@@ -471,7 +474,7 @@ describe("what an intern's daemon is given", () => {
     await refused(401, client(revoked.joinToken).get(path(revoked.id)))
   })
 
-  test("nothing while it does not run, outside the programme, or after its workspace", async () => {
+  test("return 409 while the intern does not run, and 401 in an organization without interns", async () => {
     const workspace = await newWorkspace()
     for (const status of ["stopped", "failed", "queued", "destroying"] as const) {
       const intern = await insertIntern(workspace, { status })
@@ -489,7 +492,7 @@ describe("what an intern's daemon is given", () => {
     await refused(401, client(starting.joinToken).get(path(starting.id)))
   })
 
-  test("its own secrets, and of the vault it borrows those whose names its own has not", async () => {
+  test("are the intern's secrets and those of the attached vault with other names", async () => {
     const workspace = await newWorkspace()
     const lender = await insertIntern(workspace)
     const borrower = await insertIntern(workspace, { attachedVaultId: lender.vaultId })
@@ -503,12 +506,12 @@ describe("what an intern's daemon is given", () => {
     ])
     const alone = await expectJson<Given>(200, client(lender.joinToken).get(path(lender.id)))
     expect(alone.data.map(({ hosts }) => hosts)).toEqual([HOSTS, HOSTS])
-    // The same placeholder for the same secret, whoever holds it; one of its own for each vault's.
+    // The placeholder of a secret is the same for every intern, and differs between vaults.
     expect(given.data[1]?.placeholder).toBe(alone.data[1]?.placeholder)
     expect(given.data[0]?.placeholder).not.toBe(alone.data[0]?.placeholder)
   })
 
-  test("a vault of another workspace is lent to nobody", async () => {
+  test("exclude an attached vault of another workspace", async () => {
     const [workspace, stranger] = [await newWorkspace(), await newWorkspace()]
     const foreign = await insertIntern(stranger)
     await put(stranger.as, ofIntern(foreign.id, "token"), "foreign")
@@ -516,7 +519,7 @@ describe("what an intern's daemon is given", () => {
     expect(await expectJson<Given>(200, client(borrower.joinToken).get(path(borrower.id)))).toMatchObject({ data: [] })
   })
 
-  test("a placeholder that says nothing of the value, and stays when the value changes", async () => {
+  test("have placeholders that do not change with the value", async () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     const read = () => expectJson<Given>(200, client(intern.joinToken).get(path(intern.id)))
@@ -527,14 +530,14 @@ describe("what an intern's daemon is given", () => {
     expect(second.data[0]?.placeholder).toBe(first.data[0]?.placeholder)
   })
 
-  test("no secret without hosts, and none that was put there by hand", async () => {
+  test("exclude a secret without hosts and one with a tampered row", async () => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)
     for (const name of ["a", "b", "c"]) await put(workspace.as, ofIntern(intern.id, name), `value of ${name}`)
     await env.DB.prepare("UPDATE vault_secrets SET hosts = NULL WHERE vault_id = ? AND name = 'a'")
       .bind(intern.vaultId)
       .run()
-    // A row that was copied over another does not open: its name is sealed with it.
+    // A row that was copied over another does not open: its name is part of the seal.
     await env.DB.prepare(
       `UPDATE vault_secrets SET (sealed, version) = (SELECT sealed, version FROM vault_secrets WHERE vault_id = ?1 AND name = 'c')
        WHERE vault_id = ?1 AND name = 'b'`,
@@ -546,7 +549,7 @@ describe("what an intern's daemon is given", () => {
   })
 })
 
-test("a write to a vault is told to the daemons that hold its values, a borrower's too", async () => {
+test("a vault write is reported to the daemons that use the vault, including an attached one", async () => {
   const workspace = await newWorkspace()
   const owner = await newDaemonIntern(workspace)
   const { vault_id } = await expectJson<{ vault_id: string }>(200, workspace.as.get(`/interns/${owner.id}`))

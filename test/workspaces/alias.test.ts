@@ -5,7 +5,7 @@ import { type AliasArm, chooseArm, findAlias } from "../../src/workspaces/alias.
 const facts = { region: "global", keyHash: "a", promptTokens: 100 }
 const arm = (model: string, more: Partial<AliasArm> = {}): AliasArm => ({ model, weight: 1, ...more })
 
-test("an arm is chosen by its share", () => {
+test("an arm is chosen in proportion to its weight", () => {
   const alias = { arms: [arm("x/a", { weight: 3 }), arm("x/b")] }
   const chosen = Array.from({ length: 1_000 }, (_, at) => chooseArm(alias, facts, (at + 1) / 1_000)?.model)
   expect(chosen.filter((model) => model === "x/a").length).toBe(750)
@@ -25,7 +25,7 @@ test("conditions on region, key and prompt length exclude an arm", () => {
   expect(chooseArm({ arms: [arm("x/a", open)] }, facts, 1)?.model).toBe("x/a")
 })
 
-test("whatever the weights, some open arm is chosen", () => {
+test("an open arm is chosen for any weights", () => {
   const weights = fc.array(fc.double({ min: 0.001, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 10 })
   fc.assert(
     fc.property(weights, fc.double({ min: 0.000_001, max: 1, noNaN: true }), (all, chance) => {
@@ -35,6 +35,6 @@ test("whatever the weights, some open arm is chosen", () => {
   )
 })
 
-test("names of object members are no aliases", () => {
+test("names of object members are not aliases", () => {
   for (const name of ["constructor", "__proto__", "toString"]) expect(findAlias({}, name)).toBeUndefined()
 })

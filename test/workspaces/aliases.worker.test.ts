@@ -10,7 +10,7 @@ const path = ({ workspaceId }: Workspace, name: string) =>
   `/workspaces/${workspaceId}/aliases/${encodeURIComponent(name)}`
 const set = (workspace: Workspace, name: string, ...arms: Record<string, unknown>[]) =>
   expectJson(200, workspace.manage.put(path(workspace, name), { arms, allow_unknown: true }))
-const ask = (as: TestClient, model: string, more = {}) => as.chat(model, "Hello there.", { max_tokens: 20, ...more })
+const send = (as: TestClient, model: string, more = {}) => as.chat(model, "Hello there.", { max_tokens: 20, ...more })
 
 describe("aliases of a workspace", () => {
   test("are set, read, listed, replaced and removed", async () => {
@@ -40,7 +40,7 @@ describe("aliases of a workspace", () => {
       expect(await expectJson(200, workspace.manage.delete(path(workspace, "slow")))).toEqual({ deleted: true })
     }
     await expectJson(404, workspace.manage.get(path(workspace, "slow")))
-    // The settings of the workspace stay what they were.
+    // The settings of the workspace are unchanged.
     const settings = await expectJson<{ data: object }>(
       200,
       workspace.manage.get(`/workspaces/${workspace.workspaceId}`),
@@ -60,13 +60,13 @@ describe("aliases of a workspace", () => {
     ],
     ["a name with a space", "a b", { arms: [{ model: "sim/echo" }] }, "name"],
     ["a name with two slashes", "a/b/c", { arms: [{ model: "sim/echo" }] }, "name"],
-  ])("with %s are refused", async (_, name, body, field) => {
+  ])("with %s are rejected", async (_, name, body, field) => {
     const workspace = await newWorkspace()
     const { error } = await expectJson<Failure>(400, workspace.manage.put(path(workspace, name), body))
     expect(error.message).toContain(field)
   })
 
-  test("are listed among the models of a key, where its guardrails and their arms leave them something", async () => {
+  test("are listed among the models of a key if its guardrails and the arms allow a model", async () => {
     const workspace = await newWorkspace()
     const [one, other] = await Promise.all([newKey(workspace), newKey(workspace)])
     await set(workspace, "team/fast", { model: "sim/long" }, { model: "sim/echo:nitro", weight: 3 })
@@ -107,7 +107,7 @@ describe("aliases of a workspace", () => {
     await set(workspace, "a7", { model: "sim/long" })
   })
 
-  test("refuse conditions on keys that the organization does not have", async () => {
+  test("reject conditions on keys of another organization", async () => {
     const [workspace, other] = [await newWorkspace(), await newWorkspace()]
     const { hash } = await newKey(other)
     const body = { arms: [{ model: "sim/echo", key_hashes: [hash] }] }
@@ -115,14 +115,14 @@ describe("aliases of a workspace", () => {
     expect(error.message).toBe(`key_hashes: there is no key ${hash}.`)
   })
 
-  test("cannot be set with a key that makes calls", async () => {
+  test("return 403 for an inference key", async () => {
     const workspace = await newWorkspace()
     await expectJson(403, workspace.as.put(path(workspace, "a"), { arms: [{ model: "sim/echo" }] }))
   })
 })
 
 describe("a call to an alias", () => {
-  test("goes to one of its arms, on every API format, and is recorded with both names", async () => {
+  test("is served by one of its arms in every API format, and recorded with both names", async () => {
     const workspace = await newWorkspace()
     await set(workspace, "team/fast", { model: "sim/echo" })
     const { as } = await newKey(workspace)
@@ -130,12 +130,12 @@ describe("a call to an alias", () => {
     const answer = await expectJson<Answer>(200, as.chat("team/fast", "Hello.", { max_tokens: 20 }, headers))
     expect(answer.model).toBe("sim/echo")
     expect(answer.openrouter_metadata).toMatchObject({ requested: "team/fast", strategy: "alias" })
-    expect((await readStream(ask(as, "team/fast", { stream: true }))).chunks[0]?.model).toBe("sim/echo")
+    expect((await readStream(send(as, "team/fast", { stream: true }))).chunks[0]?.model).toBe("sim/echo")
     const input = { model: "team/fast", input: "Hello." }
     expect(await expectJson(200, as.post("/responses", input))).toMatchObject({ model: "sim/echo" })
     const messages = [{ role: "user", content: "Hello." }]
-    const asked = as.post("/messages", { model: "team/fast", max_tokens: 20, messages })
-    expect(await expectJson(200, asked)).toMatchObject({ model: "sim/echo" })
+    const pending = as.post("/messages", { model: "team/fast", max_tokens: 20, messages })
+    expect(await expectJson(200, pending)).toMatchObject({ model: "sim/echo" })
     const recorded = () =>
       eventually(async () => {
         await runDurableObjectAlarm(workspace.object)
@@ -146,7 +146,7 @@ describe("a call to an alias", () => {
     for (const call of await recorded()) expect(call).toMatchObject({ requested_model: "team/fast", model: "sim/echo" })
   })
 
-  test("for embeddings goes to an embedding model", async () => {
+  test("for embeddings uses an embedding model", async () => {
     const workspace = await newWorkspace()
     await set(workspace, "team/vectors", { model: "sim/embed" })
     const { as } = await newKey(workspace)
@@ -154,30 +154,31 @@ describe("a call to an alias", () => {
     expect(answer).toMatchObject({ model: "sim/embed" })
   })
 
-  test("can replace a model of the catalogue, and its arm means the model itself", async () => {
+  test("can override a model of the catalogue, and its arm names the model itself", async () => {
     const workspace = await newWorkspace()
     await set(workspace, "sim/long", { model: "sim/echo" })
     await set(workspace, "sim/echo", { model: "sim/echo" })
     const { as } = await newKey(workspace)
-    expect(await expectJson(200, ask(as, "sim/long"))).toMatchObject({ model: "sim/echo" })
-    expect(await expectJson(200, ask(as, "sim/echo"))).toMatchObject({ model: "sim/echo" })
+    expect(await expectJson(200, send(as, "sim/long"))).toMatchObject({ model: "sim/echo" })
+    expect(await expectJson(200, send(as, "sim/echo"))).toMatchObject({ model: "sim/echo" })
   })
 
-  test("with a session id keeps its arm; without one, both arms answer", async () => {
+  test("with a session id keeps its arm; without one, both arms are used", async () => {
     const workspace = await newWorkspace()
     await set(workspace, "team/both", { model: "sim/echo" }, { model: "sim/echo:free" })
     const { as } = await newKey(workspace)
     const models = new Set<string>()
     for (let turn = 0; turn < 12; turn++) {
-      models.add((await expectJson<Answer>(200, ask(as, "team/both", { session_id: "one" }))).model)
+      models.add((await expectJson<Answer>(200, send(as, "team/both", { session_id: "one" }))).model)
     }
     expect(models.size).toBe(1)
     const all = new Set<string>()
-    for (let at = 0; at < 60 && all.size < 2; at++) all.add((await expectJson<Answer>(200, ask(as, "team/both"))).model)
+    for (let at = 0; at < 60 && all.size < 2; at++)
+      all.add((await expectJson<Answer>(200, send(as, "team/both"))).model)
     expect(all).toEqual(new Set(["sim/echo", "sim/echo:free"]))
   })
 
-  test("applies the preset that its arm names", async () => {
+  test("applies the preset of its arm", async () => {
     const workspace = await newWorkspace()
     const preset = { model: "sim/echo", max_tokens: 3 }
     await expectJson(200, workspace.manage.post("/presets/short/chat/completions", preset))
@@ -190,7 +191,7 @@ describe("a call to an alias", () => {
     expect(answer.usage.completion_tokens).toBeLessThanOrEqual(3)
   })
 
-  test("stands for a model that the defaults of the workspace or a preset name", async () => {
+  test("works through the default model of the workspace and through presets", async () => {
     const workspace = await newWorkspace()
     const { manage } = workspace
     const messages = [{ role: "user", content: "Hello there." }]
@@ -212,15 +213,15 @@ describe("a call to an alias", () => {
     expect((await modelOf({ model: "sim/json", preset: "other" }))[0]).toBe("sim/json")
   })
 
-  test("that no arm takes is refused with the reason", async () => {
+  test("without a matching arm returns 404 with the reason", async () => {
     const workspace = await newWorkspace()
     await set(workspace, "team/eu", { model: "sim/echo", regions: ["europe"] })
     const { as } = await newKey(workspace)
-    const { error } = await expectJson<Failure>(404, ask(as, "team/eu"))
+    const { error } = await expectJson<Failure>(404, send(as, "team/eu"))
     expect(error.message).toContain("No arm of the alias team/eu takes this request")
   })
 
-  test("is allowed by guardrails that allow the alias, and refused by those that exclude either name", async () => {
+  test("is allowed by guardrails that allow the alias, and rejected by those that exclude either name", async () => {
     const workspace = await newWorkspace()
     await set(workspace, "team/fast", { model: "sim/echo" })
     const under = async (rules: object) => {
@@ -231,12 +232,12 @@ describe("a call to an alias", () => {
       return as
     }
     const allowed = await under({ allowed_models: ["team/*"] })
-    await expectJson(200, ask(allowed, "team/fast"))
-    await expectJson(403, ask(allowed, "sim/echo"))
-    await expectJson(403, ask(await under({ allowed_models: ["other/*"], allow_unknown: true }), "team/fast"))
-    await expectJson(403, ask(await under({ ignored_models: ["team/fast"] }), "team/fast"))
-    await expectJson(403, ask(await under({ ignored_models: ["sim/echo"] }), "team/fast"))
-    // What allows the alias allows no model that is named beside it, in either place.
+    await expectJson(200, send(allowed, "team/fast"))
+    await expectJson(403, send(allowed, "sim/echo"))
+    await expectJson(403, send(await under({ allowed_models: ["other/*"], allow_unknown: true }), "team/fast"))
+    await expectJson(403, send(await under({ ignored_models: ["team/fast"] }), "team/fast"))
+    await expectJson(403, send(await under({ ignored_models: ["sim/echo"] }), "team/fast"))
+    // Allowing the alias does not allow other models of the request.
     await set(workspace, "other/slow", { model: "sim/long" })
     const messages = [{ role: "user", content: "Hi" }]
     for (const models of [
@@ -253,9 +254,9 @@ describe("a call to an alias", () => {
     await expectJson(403, ignoring.post("/chat/completions", { models: ["team/fast", "team/both"], messages }))
   })
 
-  test("of another workspace is an unknown model", async () => {
+  test("of another workspace returns 404", async () => {
     const [one, other] = [await newWorkspace(), await newWorkspace()]
     await set(one, "team/fast", { model: "sim/echo" })
-    await expectJson(404, ask((await newKey(other)).as, "team/fast"))
+    await expectJson(404, send((await newKey(other)).as, "team/fast"))
   })
 })

@@ -15,7 +15,7 @@ describe("the default model of a workspace", () => {
     ["/responses", { input: "Hi" }],
     ["/messages", { max_tokens: 20, messages: [{ role: "user", content: "Hi" }] }],
   ]
-  test.each(requests)("answers %s where none is named, and only there", async (path, body) => {
+  test.each(requests)("serves %s only without a model", async (path, body) => {
     const workspace = await newWorkspace()
     const { error } = await expectJson<Failure>(400, workspace.as.post(path, body))
     expect(error.message).toBe("model: is required: author/slug, as GET /models lists.")
@@ -28,7 +28,7 @@ describe("the default model of a workspace", () => {
     await expectJson(400, workspace.as.post(path, body))
   })
 
-  test("is a known model, in the spelling of the catalogue, an alias, or one that is chosen for each request", async () => {
+  test("must be a known model, an alias, a preset or the auto router, and is stored in the catalogue's spelling", async () => {
     const workspace = await newWorkspace()
     const { manage } = workspace
     type Defaults = { data: { default_text_model: string; default_image_model: string } }
@@ -54,7 +54,7 @@ describe("the default model of a workspace", () => {
     }
   })
 
-  test("of pictures is another", async () => {
+  test("for images is separate", async () => {
     const workspace = await newWorkspace()
     const { error } = await expectJson<Failure>(400, workspace.as.post("/images", { prompt: "A hill" }))
     expect(error.message).toContain("model: is required")
@@ -63,7 +63,7 @@ describe("the default model of a workspace", () => {
   })
 })
 
-describe("a server tool that a workspace disabled", () => {
+describe("a disabled server tool", () => {
   const chat = (workspace: Workspace, more: Record<string, unknown>) => workspace.as.chat("sim/echo", "Hi", more)
 
   test.each([
@@ -72,14 +72,14 @@ describe("a server tool that a workspace disabled", () => {
     ["by its shorthand", { tools: [{ type: "web_search_preview" }] }],
     ["as a vendor dates it", { tools: [{ type: "web_search_20250305", name: "web_search" }] }],
     ["as one that this gateway has not", { tools: [{ type: "openrouter:bash" }] }],
-  ])("is refused %s", async (_, more) => {
+  ])("is rejected %s", async (_, more) => {
     const workspace = await newWorkspace()
     await set(workspace, { disabled_server_tools: ["openrouter:web_search", "service:bash"] })
     const { error } = await expectJson<Failure>(403, chat(workspace, more))
     expect(error.metadata).toEqual({ reason: "server_tool_disabled" })
   })
 
-  test("is refused as a plugin too, and the others go on", async () => {
+  test("is rejected as a plugin, and other tools still work", async () => {
     const workspace = await newWorkspace()
     const fetches = { plugins: [{ id: "web-fetch" }] }
     await expectJson(200, chat(workspace, fetches))
@@ -103,7 +103,7 @@ describe("the default sort of a workspace", () => {
       usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
     })
 
-  test("orders the providers of a request that says nothing of it", async () => {
+  test("applies to requests without a sort", async () => {
     const id = "acme/sorted"
     const endpoints = ["0.0000011", "0.000001"].map((prompt, at) => ({
       provider: `twin-${"ab"[at]}`,
@@ -115,7 +115,7 @@ describe("the default sort of a workspace", () => {
     await set(workspace, { default_provider_sort: "price" })
     const mock = mockProvider(answer)
     stop = mock.stop
-    // By chance alone, all of them would come to the cheaper one once in ten million times.
+    // Without the sort, all requests would go to the cheaper one once in ten million runs.
     for (let turn = 0; turn < 20; turn++) await expectJson(200, workspace.as.chat(id, "Hi"))
     expect(new Set(mock.asked.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["twin-b.test"]))
     await expectJson(200, workspace.as.chat(id, "Hi", { provider: { order: ["twin-a"] } }))

@@ -10,14 +10,14 @@ const One = z.strictObject({ data: Workspace.strict() })
 let slugs = 0
 const newSlug = () => `team-${slugs++}`
 
-/** Another workspace of the same organization, beside its default one. */
+/** Another workspace of the same organization. */
 async function addWorkspace({ manage }: World, input: Record<string, unknown> = {}) {
   const made = await expectJson<unknown>(201, manage.post("/workspaces", { name: "Team", slug: newSlug(), ...input }))
   return One.parse(made).data
 }
 
 describe("a workspace", () => {
-  test("is made with its settings, read by id and slug, changed and deleted", async () => {
+  test("is created with its settings, read by id and slug, changed and deleted", async () => {
     const deps = await newWorkspace()
     const { manage } = deps
     const settings = {
@@ -47,7 +47,7 @@ describe("a workspace", () => {
     await expectJson(404, manage.delete(`/workspaces/${made.id}`))
   })
 
-  test("has defaults where nothing is set, and a guardrail id that stays", async () => {
+  test("has defaults, and a stable guardrail id", async () => {
     const deps = await newWorkspace()
     const { data } = One.parse(await expectJson<unknown>(200, deps.manage.get("/workspaces/default")))
     const again = One.parse(await expectJson<unknown>(200, deps.manage.get(`/workspaces/${deps.workspaceId}`)))
@@ -62,7 +62,7 @@ describe("a workspace", () => {
     })
   })
 
-  test("is listed newest first, in pages, with its own organization's only", async () => {
+  test("is listed in pages from newest to oldest, only in its organization", async () => {
     const [deps, other] = [await newWorkspace(), await newWorkspace()]
     const names = ["a", "b", "c"]
     for (const name of names) await addWorkspace(deps, { name })
@@ -92,14 +92,14 @@ describe("a workspace", () => {
     [{ io_logging_sampling_rate: 0 }, "io_logging_sampling_rate"],
     [{ io_logging_api_key_ids: ["a"] }, "io_logging_api_key_ids"],
     [{ owner: "me" }, "owner"],
-  ])("is refused with %j", async (input, field) => {
+  ])("is rejected with %j", async (input, field) => {
     const { manage } = await newWorkspace()
     const body = { name: "n", slug: newSlug(), ...input }
     const { error } = await expectJson<Failure>(400, manage.post("/workspaces", body))
     expect(error.message).toContain(field)
   })
 
-  test("has a slug of its own, which is free again when it is gone", async () => {
+  test("has a slug that is unique in the organization and free again after deletion", async () => {
     const deps = await newWorkspace()
     const { slug } = await addWorkspace(deps)
     const other = await addWorkspace(deps)
@@ -111,7 +111,7 @@ describe("a workspace", () => {
     await expectJson(200, deps.manage.patch(`/workspaces/${other.id}`, { slug }))
   })
 
-  test("tells the audit log what was done to it", async () => {
+  test("writes its changes to the audit log", async () => {
     const deps = await newWorkspace()
     const { id } = await addWorkspace(deps, { description: "d" })
     await expectJson(200, deps.manage.patch(`/workspaces/${id}`, { default_text_model: "sim/echo" }))
@@ -125,8 +125,8 @@ describe("a workspace", () => {
   })
 })
 
-describe("a workspace that is deleted", () => {
-  test("must have no key that works", async () => {
+describe("deleting a workspace", () => {
+  test("returns 400 while it has active keys", async () => {
     const deps = await newWorkspace()
     const { id } = await addWorkspace(deps)
     const { hash, as } = await newKey(deps, { workspace_id: id })
@@ -136,7 +136,7 @@ describe("a workspace that is deleted", () => {
     await expectJson(200, deps.manage.patch(`/keys/${hash}`, { disabled: true }))
     await expectJson(200, deps.manage.put(`/workspaces/${id}/budgets/daily`, { limit_usd: 1 }))
     await expectJson(200, deps.manage.delete(`/workspaces/${id}`))
-    // What was disabled cannot be brought back.
+    // A disabled key cannot be enabled after the deletion.
     await expectJson(404, deps.manage.patch(`/keys/${hash}`, { disabled: false }))
     await expectJson(404, deps.manage.get(`/workspaces/${id}/budgets`))
     const budgets = await env.DB.prepare("SELECT count(*) AS n FROM workspace_budgets WHERE workspace_id = ?")
@@ -146,7 +146,7 @@ describe("a workspace that is deleted", () => {
     await expectJson(404, deps.manage.post("/keys", { name: "late", workspace_id: id }))
   })
 
-  test("wins or loses against a key that is made meanwhile, never both", async () => {
+  test("and creating a key concurrently never both succeed", async () => {
     const deps = await newWorkspace()
     for (let turn = 0; turn < 10; turn++) {
       const { id } = await addWorkspace(deps)
@@ -158,7 +158,7 @@ describe("a workspace that is deleted", () => {
     }
   })
 
-  test("is the default one only when that is confirmed, and then a workspace must be named", async () => {
+  test("requires a confirmation for the default one, and then workspace_id is required", async () => {
     const deps = await newWorkspace()
     const { manage, as, workspaceId } = deps
     const other = await addWorkspace(deps)
@@ -166,7 +166,7 @@ describe("a workspace that is deleted", () => {
     expect(error.message).toContain("confirm_default_workspace_deletion")
     await expectJson(200, as.get("/key"))
     await expectJson(200, manage.delete(`/workspaces/${workspaceId}?confirm_default_workspace_deletion=true`))
-    // Inference keys of it are gone, those that manage the organization stay.
+    // Its inference keys are gone, those that manage the organization stay.
     await expectJson(401, as.get("/key"))
     await expectJson(200, manage.get("/key"))
     for (const answer of [manage.get("/keys"), manage.post("/keys", { name: "k" })]) {
@@ -175,7 +175,7 @@ describe("a workspace that is deleted", () => {
     await expectJson(201, manage.post("/keys", { name: "k", workspace_id: other.id }))
   })
 
-  test("is missed by nothing that a key asks for without a name", async () => {
+  test("makes workspace_id required for files, exports and authorization codes", async () => {
     const { manage, workspaceId } = await newWorkspace()
     await expectJson(200, manage.delete(`/workspaces/${workspaceId}?confirm_default_workspace_deletion=true`))
     const form = new FormData()
@@ -193,7 +193,7 @@ describe("a workspace that is deleted", () => {
     await expectJson(404, manage.get(`/files?workspace_id=${workspaceId}`))
   })
 
-  test("does not make the operator somebody else", async () => {
+  test("does not change the organization of the operator", async () => {
     type Home = { data: { organization_id: string; workspace_id: string | null } }
     const { data: home } = await expectJson<Home>(200, operatorClient.get("/key"))
     const id = home.workspace_id ?? ""

@@ -133,7 +133,7 @@ export const accountEndpointRows = [
       "404 for a file that is not there.",
     ],
     [
-      testsIn("interns/embedded.worker.test.ts")("publishes a file, which people of its workspace download"),
+      testsIn("interns/embedded.worker.test.ts")("publishes a file that keys of its workspace can download"),
       "A file made by the service is downloaded.",
     ],
     [

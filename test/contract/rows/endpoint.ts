@@ -18,8 +18,8 @@ const UUID = account("%s %s: an id that is not a UUID is rejected")
 const STORED = internUpdate("is stored with %s")
 const REFUSED = internUpdate("is rejected with %s")
 const HOSTS = internUpdate("has its hosts normalized and unique, and its value is never returned")
-const WRITES = vault("while writes are disabled they are 503, and reading goes on")
-const ANSWER = runs("pauses the run, is answered, and the run goes on where it was")
+const WRITES = vault("returns 503 for writes while they are disabled, and reads still work")
+const ANSWER = runs("pauses the run, and the answer resumes it")
 const REVEAL = lifecycle("of a running intern is revealed, never cached, and every reveal is in the audit log")
 
 /** Part "Endpoints": inference, keys, presets, interns and their vault. */
@@ -53,7 +53,10 @@ export const endpointRows = [
     "POST /responses",
     [METADATA, "The header adds routing metadata."],
     [DOCUMENT, "The answer is JSON, or events that end with [DONE]."],
-    [testsIn("inference/responses.worker.test.ts")("%j names %s"), "400 names the field."],
+    [
+      testsIn("inference/responses.worker.test.ts")("%j is rejected with 400 and a message that names %s"),
+      "400 names the field.",
+    ],
     [PROVIDER, "404, 408, 413, 422, 429, 502, 503, 524 and 529 are in the envelope."],
     [
       BLOCKED,
@@ -62,7 +65,7 @@ export const endpointRows = [
     ],
   ),
   ...rowsOf("POST /embeddings", [
-    testsIn("inference/embeddings.worker.test.ts")("%s are taken"),
+    testsIn("inference/embeddings.worker.test.ts")("%s are accepted"),
     "Embeddings of an input are answered.",
   ]),
   ...rowsOf(
@@ -108,7 +111,10 @@ export const endpointRows = [
     [NO_KEY, "401 without a key."],
     [FORBIDDEN, "403 for a key that is no management key."],
     [account("a preset in a workspace of another organization is a 404"), "404 for the workspace of somebody else."],
-    [testsIn("presets/presets.worker.test.ts")("that is archived takes no new version"), "409 for an archived preset."],
+    [
+      testsIn("presets/presets.worker.test.ts")("that is archived rejects a new version"),
+      "409 for an archived preset.",
+    ],
   ),
   ...rowsOf(
     "POST /interns/{internId}/chat/completions",
@@ -122,24 +128,21 @@ export const endpointRows = [
       "A question is answered with the session, the echoed call and a tool message.",
     ],
     [
-      runs("self-drive consents on the caller's behalf, with the narrowest consent there is"),
+      runs("is answered in self-drive with the narrowest permission available"),
       "Without approval_mode the run consents for the caller.",
     ],
+    [runs("continues the agent's session when the request names its session"), "session_id names the conversation."],
     [
-      runs("goes on in the same session of the agent when the caller names its session"),
-      "session_id names the conversation.",
-    ],
-    [
-      runs("a prompt while it streams steers the turn: 202"),
+      runs("with a streaming turn is steered by a prompt and returns 202"),
       "A prompt to a running session answers with the session and the status steered.",
     ],
     [
-      testsIn("interns/requests.worker.test.ts")("%j is 400 bad_request, and names %s"),
+      testsIn("interns/requests.worker.test.ts")("%j returns 400 bad_request, and the error names %s"),
       "400 names the field that is wrong.",
     ],
     [
       testsIn("interns/requests.worker.test.ts")(
-        "is refused before it is read where it is too large, not JSON, or for nobody",
+        "returns 413, 415, 400 or 404 for a body that is too large or not JSON and for an unknown intern",
       ),
       "404 for an intern that the key does not see.",
       "A body is at most 1048576 bytes of JSON.",
@@ -162,9 +165,7 @@ export const endpointRows = [
       "A body above 1048576 bytes is 413.",
     ],
     [
-      testsIn("interns/lifecycle.worker.test.ts")(
-        "an update without a body, or with one that says nothing, changes nothing",
-      ),
+      testsIn("interns/lifecycle.worker.test.ts")("an update without a body, or with an empty one, changes nothing"),
       "An empty body needs no content type.",
     ],
     [
@@ -178,7 +179,7 @@ export const endpointRows = [
       "408 timeout for an update that takes too long.",
     ],
     [
-      lifecycle("a name is taken once per creator in a workspace: 409 name_taken"),
+      lifecycle("returns 409 name_taken for a name that its creator already uses in the workspace"),
       "409 name_taken for a name that is in use.",
     ],
     [
@@ -196,14 +197,17 @@ export const endpointRows = [
       "The answer is not cached.",
       "Every reveal is in the audit log.",
     ],
-    [lifecycle("of one that does not run: 409 intern_not_running"), "409 for an intern that does not run."],
+    [
+      lifecycle("of an intern that does not run returns 409 intern_not_running"),
+      "409 for an intern that does not run.",
+    ],
     [
       internUpdate("an operation of an intern that takes too long is 408 timeout: %s %s"),
       "408 timeout for a read that takes too long.",
     ],
     [NO_KEY, "401 without a key."],
     [
-      lifecycle("keys of its workspace do; others, and callers outside the programme, get 404"),
+      lifecycle("is limited to keys of its workspace in organizations with interns; others get 404"),
       "404 for a key of another workspace.",
     ],
     [UUID, "The id is a UUID."],
@@ -226,18 +230,18 @@ export const endpointRows = [
     ],
     [HOSTS, "A host is in lower case without its final dot.", "A host that is given twice is kept once."],
     [
-      testsIn("vault/egress.test.ts")("stays as it is towards %s"),
+      testsIn("vault/egress.test.ts")("is kept towards %s"),
       "A secret goes to its own hosts, never to a parent domain or another host.",
     ],
     [
       testsIn("vault/canaries.worker.test.ts")(
-        "no route gives a vault value to any key or token, and none is in a log, a row or an object",
+        "no route returns a vault value to any key or token, and none is in a log, a row or an object",
       ),
       "A value is encrypted at rest.",
       "A value is never returned by any route.",
     ],
     [
-      vault("is replaced name by name; the record stays, the value and the hosts change"),
+      vault("replaces value and hosts of a secret by name, and keeps its created_at"),
       "A second write replaces the secret.",
     ],
     [WRITES, "503 while vault writes are disabled."],
@@ -246,7 +250,7 @@ export const endpointRows = [
   ...rowsOf(
     "DELETE /vault/interns/{internId}/secrets/{name}",
     [HOSTS, "204 without a body.", "404 for a secret that is not there."],
-    [vault("is its own, beside the workspace's"), "404 for a secret of another scope."],
+    [vault("is separate from the workspace's"), "404 for a secret of another scope."],
     [WRITES, "503 while vault writes are disabled."],
   ),
 ]

@@ -2,7 +2,7 @@ import { faults, internStream, keys, records, relay, requests, runs, statuses } 
 import { rowsOf, testsIn } from "./rows.ts"
 
 const FREE = testsIn("ledger/free-requests.worker.test.ts")(
-  "is told 429 with the limit when its minute is full, by whichever key; nothing is held, paid models go on",
+  "return 429 when the minute is used up by all keys, without a hold; paid models still work",
 )
 const FIRST_FAILURE = faults("sim/%s is HTTP %i, streamed or not, and costs nothing")
 const RATE_HEADERS = statuses(
@@ -25,13 +25,10 @@ export const eventRows = [
       "A chat stream ends with [DONE].",
     ],
     [
-      relay("a stream cut between events ends in an error chunk, charged for what came"),
+      relay("ends in an error chunk when cut between events, charged for the delivered content"),
       "An error in the middle of a stream is a chunk with finish_reason error.",
     ],
-    [
-      relay("an end without finish reason or [DONE] is a cut, not a success"),
-      "A stream that breaks off is never a complete answer.",
-    ],
+    [relay("counts as cut without a finish reason and [DONE]"), "A stream that breaks off is never a complete answer."],
     [
       DELTAS,
       "A text delta of a response has type, delta, item_id and logprobs.",
@@ -40,7 +37,9 @@ export const eventRows = [
       "A stream of responses ends with [DONE].",
     ],
     [
-      testsIn("inference/compliance.worker.test.ts")("%s ends in response.failed, with what was said until then"),
+      testsIn("inference/compliance.worker.test.ts")(
+        "%s ends the stream with response.failed after the deltas sent so far",
+      ),
       "A response that fails in the middle ends in response.failed.",
     ],
     [
@@ -51,7 +50,7 @@ export const eventRows = [
       "[DONE] follows the final chunk.",
     ],
     [
-      runs("a form is answered as JSON that fits its schema"),
+      runs("with a form accepts only JSON that matches its schema"),
       "A form is a question whose answer is JSON of its schema.",
     ],
     [
@@ -71,7 +70,7 @@ export const eventRows = [
     [internStream("of a failed agent has the final chunk after the error chunk"), "The final chunk follows an error."],
     [
       testsIn("runtime/interns.test.ts")(
-        "a client that leaves while its intern is silent is noticed by a keepalive, and its turn is cancelled",
+        "a client that disconnects while its intern is silent is noticed by a heartbeat, and its turn is cancelled",
       ),
       "The comment keepalive is written in silence.",
     ],
@@ -83,7 +82,7 @@ export const eventRows = [
     ],
     [
       testsIn("observability/delivery.worker.test.ts")(
-        "the calls that its rules let through, though they be about what it is not told",
+        "calls that match its filter rules, even on content that privacy mode withholds",
       ),
       "Delivery is configured for each destination.",
     ],
@@ -105,14 +104,16 @@ export const eventRows = [
       testsIn("contract/account.worker.test.ts")("GET %s is 400 without a default workspace unless one is named"),
       "400: the default workspace is deleted.",
     ],
-    [keys("an account without balance is refused, but for what is free"), "402: the account has no credits."],
+    [keys("an account without balance can call only free models"), "402: the account has no credits."],
     [statuses("returns 403 to other keys and names the keys that may"), "403: a management key is required."],
     [
       records("a guardrail that blocks returns its patterns, and its stage if metadata was requested"),
       "403: a guardrail blocked the request.",
     ],
     [
-      testsIn("interns/lifecycle.worker.test.ts")("who made the key and left the organization talks to no intern: 403"),
+      testsIn("interns/lifecycle.worker.test.ts")(
+        "returns 403 for chat with a key whose creator left the organization",
+      ),
       "403: the creator of the key left the organization.",
     ],
     [
@@ -128,7 +129,7 @@ export const eventRows = [
       "503: a provider is temporarily unavailable.",
     ],
     [
-      testsIn("presets/presets.worker.test.ts")("that is archived takes no new version"),
+      testsIn("presets/presets.worker.test.ts")("that is archived rejects a new version"),
       "409: a conflict of a preset.",
     ],
     [
@@ -157,7 +158,7 @@ export const eventRows = [
       "A success on a free model has no such header.",
     ],
     [
-      testsIn("ledger/free-requests.worker.test.ts")("are so many a minute and so many a day, by the calendar of UTC"),
+      testsIn("ledger/free-requests.worker.test.ts")("have a limit per minute and per UTC day"),
       "Free models have a limit per day.",
     ],
     [
@@ -173,15 +174,15 @@ export const eventRows = [
       "A successful answer has no X-RateLimit header.",
     ],
     [
-      faults("a model list falls back to the next model, and only the one that answered is charged"),
+      faults("a model list falls back to the next model, and only the model that responded is charged"),
       "Other providers are tried before an error reaches the caller.",
     ],
     [
-      faults("Retry-After is given only when every provider that was asked gave a hint"),
+      faults("Retry-After is sent only when every provider tried gave a hint"),
       "Retry-After is there only where every provider that was asked gave a hint.",
     ],
     [
-      keys("a key without room is refused with 402, in words, and works again once its limit is raised"),
+      keys("a key over its limit gets 402 with a hint, and works again after the limit is raised"),
       "A higher limit of the key resolves a 402.",
     ],
     [
@@ -206,7 +207,7 @@ export const eventRows = [
   ...rowsOf(
     "Intern errors",
     [
-      runs("unknown, of another session, wrong, given twice: each says what it is, and moves no deadline"),
+      runs("with an unknown id, of another session, invalid or repeated returns its reason and moves no deadline"),
       "bad_request: 400, not retryable: the answer is not accepted.",
       "interaction_unknown: 404, not retryable.",
       "interaction_not_pending: 409, not retryable: the run has ended.",
@@ -227,28 +228,33 @@ export const eventRows = [
       ),
       "timeout: 408, retryable, of an operation on the life of an intern.",
     ],
-    [runs("a turn that takes longer than its time is cancelled, and says so"), "timeout: 408, retryable, of a chat."],
+    [runs("is cancelled at its time limit and ends with 408 timeout"), "timeout: 408, retryable, of a chat."],
     [
       internStream("ends with a retryable 504 timeout if the agent does not open a session in time"),
       "timeout: 504, retryable.",
     ],
     [
-      testsIn("interns/lifecycle.worker.test.ts")("a name is taken once per creator in a workspace: 409 name_taken"),
+      testsIn("interns/lifecycle.worker.test.ts")(
+        "returns 409 name_taken for a name that its creator already uses in the workspace",
+      ),
       "name_taken: 409, not retryable.",
     ],
     [
-      testsIn("interns/lifecycle.worker.test.ts")("of one that does not run: 409 intern_not_running"),
+      testsIn("interns/lifecycle.worker.test.ts")("of an intern that does not run returns 409 intern_not_running"),
       "intern_not_running: 409, not retryable.",
     ],
     [
-      runs("more was said than is kept: 410 attachment_failed, and a cancel frees the session"),
+      runs("returns 410 attachment_failed when output exceeds the buffer, and a cancel frees the session"),
       "attachment_failed: 410, not retryable.",
     ],
     [
       internStream("of a cancelled run ends with 410 run_ended in an error chunk, then the final chunk"),
       "run_ended: 410, in the stream.",
     ],
-    [runs("an agent that does not confirm in time: stream_severed"), "stream_severed: in the stream."],
+    [
+      runs("ends with stream_severed when the agent does not confirm the cancellation in time"),
+      "stream_severed: in the stream.",
+    ],
     [
       testsIn("contract/intern-update.worker.test.ts")(
         "accepts 1048576 bytes declared as JSON, and returns 413 for more and 415 for another type",
@@ -256,9 +262,9 @@ export const eventRows = [
       "payload_too_large: 413, not retryable, above 1048576 bytes.",
       "unsupported_media_type: 415, not retryable.",
     ],
-    [runs("more turns a minute than an intern takes: 429 rate_limited"), "rate_limited: 429, retryable."],
-    [runs("is not there: 502 intern_unreachable, once the patience is over"), "intern_unreachable: 502, retryable."],
-    [runs("more open runs than an intern holds: 503 busy"), "busy: 503, retryable."],
+    [runs("returns 429 rate_limited over the limit of turns per minute"), "rate_limited: 429, retryable."],
+    [runs("that is lost returns 502 intern_unreachable after the wait"), "intern_unreachable: 502, retryable."],
+    [runs("returns 503 busy when the intern has the maximum of open runs"), "busy: 503, retryable."],
     [
       testsIn("contract/intern-update.worker.test.ts")(
         "a fault inside the gateway is 500 in the envelope, with the reason internal_error on an intern route",
@@ -266,7 +272,7 @@ export const eventRows = [
       "internal_error: 500, retryable.",
     ],
     [
-      testsIn("vault/vault.worker.test.ts")("while writes are disabled they are 503, and reading goes on"),
+      testsIn("vault/vault.worker.test.ts")("returns 503 for writes while they are disabled, and reads still work"),
       "Vault writes are 503 while they are disabled.",
     ],
   ),

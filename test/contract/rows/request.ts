@@ -3,7 +3,7 @@ import { rowsOf, testsIn } from "./rows.ts"
 
 const FORWARDED = requests("forwards %j unchanged")
 const SESSION = requests("%s: the session is that of the body, or else that of the header")
-const LOOP = agent("%j: after %i rounds, the last of them without tools")
+const LOOP = agent("%j: ends after %i rounds, the last with tool_choice none")
 const DELIVERY = testsIn("observability/delivery.worker.test.ts")
 const toMessages = testsIn("formats/messages/to-body.test.ts")
 const names = testsIn("routing/names.test.ts")
@@ -16,22 +16,22 @@ export const requestRows = [
       requests("%s: a response is a document unless stream is true"),
       "Chat completions and responses are JSON or server-sent events.",
     ],
-    [names("%s is %s"), "A model is named by its author and slug."],
-    [names("%s asks for %s with %j"), "A :variant behind the slug chooses among the endpoints of the model."],
+    [names("%s resolves to %s"), "A model is named by its author and slug."],
+    [names("%s is split to %s with %j"), "A :variant behind the slug chooses among the endpoints of the model."],
     [
-      faults("a model list falls back to the next model, and only the one that answered is charged"),
+      faults("a model list falls back to the next model, and only the model that responded is charged"),
       "A request is routed to a provider of one of the requested models.",
     ],
     [
-      testsIn("inference/embeddings.worker.test.ts")("texts that share words are nearer than texts that do not"),
+      testsIn("inference/embeddings.worker.test.ts")("texts with common words are closer than texts without"),
       "Embeddings are made.",
     ],
     [
-      testsIn("inference/responses.worker.test.ts")("with instructions, a conversation and a tool, over two turns"),
+      testsIn("inference/responses.worker.test.ts")("takes instructions, a conversation and a tool over two turns"),
       "The responses API is stateless: each request has the whole conversation in input.",
     ],
     [
-      relay("%s: enabled tells how it was routed, before [DONE]"),
+      relay("%s: enabled adds routing metadata before [DONE]"),
       "Routing metadata is requested by a header, for each call.",
     ],
     [document("%s: has operations at %s"), "Each of the 29 groups of operations exists."],
@@ -69,7 +69,7 @@ export const requestRows = [
       "In the explicit mode of the prompt cache the marked blocks are cached.",
     ],
     [
-      relay("debug.echo_upstream_body shows what the provider was sent"),
+      relay("debug.echo_upstream_body returns the upstream request"),
       "debug.echo_upstream_body shows the body that the provider was sent.",
     ],
     [
@@ -83,15 +83,15 @@ export const requestRows = [
       "Fields for the gateway itself are not sent to a provider.",
     ],
     [
-      faults("a model list falls back to the next model, and only the one that answered is charged"),
+      faults("a model list falls back to the next model, and only the model that responded is charged"),
       "models are candidates, tried in their order.",
     ],
     [
-      agent("auto-router chooses among what it may"),
+      agent("auto-router picks a model from allowed_models"),
       "The plugin auto-router chooses among the models that its lists leave.",
     ],
     [
-      testsIn("inference/request.worker.test.ts")("allow_fallbacks: false asks once"),
+      testsIn("inference/request.worker.test.ts")("with allow_fallbacks: false tries one target"),
       "allow_fallbacks: false asks one provider.",
     ],
     [
@@ -107,11 +107,11 @@ export const requestRows = [
     ],
     [requests("%s: the tier fast is priority at the provider"), "The service tier fast is another name of priority."],
     [
-      testsIn("routing/plan.test.ts")("a session stays with one, and sessions spread"),
+      testsIn("routing/plan.test.ts")("is stable for a session and spread across sessions"),
       "session_id is the key of sticky routing.",
     ],
     [
-      DELIVERY("reaches a webhook, signed, with its trace, its session and what was said"),
+      DELIVERY("reaches a webhook signed, with its trace, its session and its content"),
       "session_id groups the calls of a destination.",
       "trace_id and parent_span_id place a call in its trace.",
       "trace_name is in the metadata of a trace.",
@@ -123,11 +123,8 @@ export const requestRows = [
     ],
     [SESSION, "The header x-session-id is read.", "session_id of the body wins over the header."],
     [requests("%s: a response is a document unless stream is true"), "stream is false unless it is given."],
-    [
-      relay("include_usage: false takes the usage out"),
-      "stream_options.include_usage decides on the usage of a stream.",
-    ],
-    [agent("a choice that forces a call forces one"), "tool_choice may force a call."],
+    [relay("include_usage: false removes the usage"), "stream_options.include_usage decides on the usage of a stream."],
+    [agent("applies a forced tool_choice to the first round only"), "tool_choice may force a call."],
     [
       testsIn("contract/user.worker.test.ts")("%s: user reaches a provider as a stable pseudonym, never raw"),
       "user identifies an end user to the provider by a pseudonym.",
@@ -136,12 +133,12 @@ export const requestRows = [
   ...rowsOf(
     "Responses request",
     [
-      testsIn("inference/responses.worker.test.ts")("with instructions, a conversation and a tool, over two turns"),
+      testsIn("inference/responses.worker.test.ts")("takes instructions, a conversation and a tool over two turns"),
       "input may be an array of items, such as messages.",
       "instructions go before the conversation.",
     ],
     [
-      agent("max_tool_calls on /responses is such a number of steps, and conditions stand above it"),
+      agent("ends after max_tool_calls steps on /responses, unless stop_server_tools_when sets another limit"),
       "max_tool_calls limits the steps of server tools.",
       "max_tool_calls is ignored where stop_server_tools_when is set.",
     ],
@@ -161,7 +158,7 @@ export const requestRows = [
     [requests("%s: the tier fast is priority at the provider"), "service_tier is read as in chat completions."],
     [requests("%s: a response is a document unless stream is true"), "stream selects server-sent events."],
     [
-      testsIn("inference/responses.worker.test.ts")("%j names %s"),
+      testsIn("inference/responses.worker.test.ts")("%j is rejected with 400 and a message that names %s"),
       "A reference to a prior response or a stored prompt is a 400 that names the field.",
     ],
   ),

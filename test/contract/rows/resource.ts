@@ -14,7 +14,7 @@ const JOB = records("a SCIM sync job has every field")
 const BYOK = records("a BYOK credential has every field and never the key")
 const GUARDRAIL = records("guardrails and their assignments have every field")
 const DESTINATION = records("an observability destination has every field, its credentials masked")
-const SECRET = vault("keeps a secret, tells all of it but the value, and forgets it")
+const SECRET = vault("stores a secret, returns all but its value, and deletes it")
 const CELLS = testsIn("datasets/session-cost.worker.test.ts")(
   "returns the median cost by app, model and turns, for cells that are large enough",
 )
@@ -47,7 +47,7 @@ export const resourceRows = [
       "metadata.provider_code is the provider's own code.",
     ],
     [
-      runs("more open runs than an intern holds: 503 busy"),
+      runs("returns 503 busy when the intern has the maximum of open runs"),
       "metadata.reason is a string.",
       "metadata.retryable is a boolean.",
     ],
@@ -68,7 +68,7 @@ export const resourceRows = [
       "rate_limit has interval, requests and note.",
     ],
     [keys("is masked in its label"), "label is the key, masked."],
-    [keys("counts what was spent, in every window"), "usage and its three windows are what was spent."],
+    [keys("returns usage in every window"), "usage and its three windows are what was spent."],
     [document("the document marks %s.%s as deprecated"), "rate_limit is deprecated."],
   ),
   ...rowsOf(
@@ -108,7 +108,10 @@ export const resourceRows = [
       "A guardrail stage has the type guardrail, a name, the guardrail's id and scope, and a summary.",
       "The data of a guardrail stage has action, detected, engines and patterns.",
     ],
-    [relay("the same beside an error, and in a JSON answer"), "attempt counts the providers that were asked."],
+    [
+      relay("routing metadata is part of an error and of a JSON response"),
+      "attempt counts the providers that were asked.",
+    ],
   ),
   ...rowsOf(
     "Responses result",
@@ -150,13 +153,11 @@ export const resourceRows = [
       "attached_vault_id is a UUID or null.",
     ],
     [
-      lifecycle("a name is taken once per creator in a workspace: 409 name_taken"),
+      lifecycle("returns 409 name_taken for a name that its creator already uses in the workspace"),
       "A name is unique per creator within a workspace.",
     ],
     [
-      lifecycle(
-        "the first chat boots an intern that was only created, with the default model, and the record says which",
-      ),
+      lifecycle("the first chat boots a created intern with the default model, which running_model reports"),
       "model null is the default of the workspace.",
     ],
     [
@@ -164,13 +165,18 @@ export const resourceRows = [
       "hostname is null until the intern is provisioned.",
       "progress is null once provisioning has settled.",
     ],
-    [lifecycle("waits for its daemon, and says so"), "progress is an object while the intern is provisioned."],
     [
-      lifecycle("without a model and without a default it fails, and says what to set"),
+      lifecycle("provisioning reports that it waits for the daemon"),
+      "progress is an object while the intern is provisioned.",
+    ],
+    [
+      lifecycle("without a model and a default it fails, and the message names INTERN_MODEL"),
       "last_failure_message says why provisioning failed.",
     ],
     [
-      lifecycle("borrows the vault of another intern of the workspace, and of no other"),
+      lifecycle(
+        "attaches the vault of another intern of the workspace, and returns 404 for a vault of another workspace",
+      ),
       "vault_id is the vault of its own, attached_vault_id a borrowed one.",
     ],
   ),
@@ -188,17 +194,17 @@ export const resourceRows = [
       "The value is never returned.",
     ],
     [
-      vault("are equal for equal values in one vault, and for no others"),
+      vault("are equal only for equal values in one vault"),
       "Equal fingerprints in one vault mean equal values.",
       "The same value written again keeps its fingerprint.",
     ],
     [
-      vault("of one value differ from vault to vault, and are no hash of the value alone"),
+      vault("of one value differ between vaults, and differ from its plain SHA-256"),
       "The same value in two vaults has two fingerprints.",
       "A fingerprint is keyed: it is no hash of the value alone.",
     ],
     [
-      vault("copies all or none: a name that is missing is 404, a record without hosts 409"),
+      vault("copies all or none: a missing name returns 404, a secret without hosts 409"),
       "hosts and fingerprint of a record of an older version are null.",
       "Storing such a secret again gives it hosts.",
     ],
@@ -244,7 +250,9 @@ export const resourceRows = [
       "created_at and updated_at are timestamps.",
     ],
     [
-      testsIn("observability/destinations.worker.test.ts")("of %s tell no secret, and keep what is sent back masked"),
+      testsIn("observability/destinations.worker.test.ts")(
+        "of %s return no secret, and keep secrets that are sent back masked",
+      ),
       "Every kind of destination masks its credentials.",
     ],
   ),

@@ -18,15 +18,15 @@ import { rowsOf, testsIn } from "./rows.ts"
 const credit = testsIn("contract/credit.worker.test.ts")
 const fields = testsIn("contract/fields.worker.test.ts")("%s")
 const FREE = testsIn("ledger/free-requests.worker.test.ts")(
-  "is told 429 with the limit when its minute is full, by whichever key; nothing is held, paid models go on",
+  "return 429 when the minute is used up by all keys, without a hold; paid models still work",
 )
 const TIMES = defaults(
   "a turn of an intern has 300 s, a question 5 minutes, and a keepalive is sent after 30 s of idle time",
 )
-const ANSWER = runs("pauses the run, is answered, and the run goes on where it was")
+const ANSWER = runs("pauses the run, and the answer resumes it")
 const STORED = internUpdate("is stored with %s")
 const REFUSED = internUpdate("is rejected with %s")
-const LATE = runs("late: the run is cancelled by its deadline, which a rejected answer did not move")
+const LATE = runs("after the deadline returns 409, and an invalid answer does not move the deadline")
 const QUESTION = internStream(
   "sends a permission question as one tool call with every option, then tool_calls and the final chunk",
 )
@@ -43,25 +43,22 @@ export const ruleRows = [
     ],
     [QUESTION, "The stream of a question ends with tool_calls, the session chunk and [DONE]."],
     [LATE, "A paused run is cancelled at its deadline.", "A rejected answer does not move the deadline."],
-    [
-      runs("after the question was put: the run waits on"),
-      "A client that leaves after a question leaves the run paused.",
-    ],
-    [runs("while the run streams: it is cancelled"), "A client that leaves while the run streams cancels it."],
+    [runs("leaves a paused run open"), "A client that leaves after a question leaves the run paused."],
+    [runs("cancels a streaming run"), "A client that leaves while the run streams cancels it."],
     [
       internStream("of a cancelled run ends with 410 run_ended in an error chunk, then the final chunk"),
       "A run that its intern ends is 410 run_ended, then the final chunk and [DONE].",
     ],
     [
-      lifecycle("suspending cancels what runs: who reads is told run_ended"),
+      lifecycle("suspending cancels the run, and the client receives run_ended"),
       "A suspended intern ends its runs with run_ended.",
     ],
     [
-      runs("an agent that does not confirm in time: stream_severed"),
+      runs("ends with stream_severed when the agent does not confirm the cancellation in time"),
       "A connection that breaks without confirmation is stream_severed.",
     ],
     [
-      runs("a daemon that stays away: stream_severed for who reads, nothing for who waits"),
+      runs("ends with stream_severed when the daemon stays away, and paused runs stay"),
       "A client that has left gets no final event.",
     ],
     [
@@ -69,18 +66,19 @@ export const ruleRows = [
       "An intern is running after its provision and stopped after it is suspended.",
     ],
     [
-      lifecycle("answers 201 with every field, and the same request 200 with the same intern"),
+      lifecycle("returns 201 with every field, and 200 with the same intern for the same request"),
       "A new intern is queued.",
     ],
-    [lifecycle("waits for its daemon, and says so"), "An intern is provisioning while it waits for its host."],
     [
-      lifecycle("without a model and without a default it fails, and says what to set"),
+      lifecycle("provisioning reports that it waits for the daemon"),
+      "An intern is provisioning while it waits for its host.",
+    ],
+    [
+      lifecycle("without a model and a default it fails, and the message names INTERN_MODEL"),
       "An intern whose provision fails is failed.",
     ],
     [
-      lifecycle(
-        "a daemon that does not confirm the archive keeps its intern: destroy_failed, until the loss is acknowledged",
-      ),
+      lifecycle("deleting without the daemon's archive ends in destroy_failed until the loss is acknowledged"),
       "An intern whose deletion fails is destroy_failed.",
     ],
     [
@@ -105,29 +103,29 @@ export const ruleRows = [
       testsIn("http/contract.worker.test.ts")("rejects a request without a key"),
       "Every operation but the public ones needs a key.",
     ],
-    [keys("Authorization: %s is refused"), "A key is a bearer token in Authorization."],
+    [keys("Authorization: %s is rejected"), "A key is a bearer token in Authorization."],
     [
       testsIn("http/contract.worker.test.ts")("the removed charge endpoint always returns 410"),
       "The deprecated credits operation needs no key.",
     ],
     [keys("in kind"), "Management and provisioning keys are kinds of keys."],
-    [keys("a free-tier key calls what is free, and nothing else"), "A free-tier key calls free models."],
+    [keys("a free-tier key can call only free models"), "A free-tier key calls free models."],
     [keys("%s"), "An unknown, disabled, deleted or expired key is a 401."],
     [
       statuses("returns 403 to other keys and names the keys that may"),
       "403 says that only management keys may do this.",
     ],
     [
-      vault("is that of the key's own workspace, and no other"),
+      vault("is limited to the workspace of the key"),
       "A key selects its workspace.",
       "A vault route has no default workspace to fall back to.",
     ],
     [
-      lifecycle("keys of its workspace do; others, and callers outside the programme, get 404"),
+      lifecycle("is limited to keys of its workspace in organizations with interns; others get 404"),
       "A key sees the interns of its workspace.",
     ],
     [
-      lifecycle("an intern's own key sees that intern alone, and can always list its secrets"),
+      lifecycle("with the intern's key covers only that intern and the list of its secrets"),
       "The key of an intern sees that intern.",
       "The key of an intern can always list its secrets.",
     ],
@@ -138,15 +136,15 @@ export const ruleRows = [
       "Outside the programme every intern and vault route is a 404.",
     ],
     [
-      vault("while writes are disabled they are 503, and reading goes on"),
+      vault("returns 503 for writes while they are disabled, and reads still work"),
       "Writes with the key of an intern follow the rules of the vault.",
     ],
     [
-      vault("is open to the intern's own key, to which no other vault is there"),
+      vault("is accessible with the intern's key, which gets 404 for other vaults"),
       "The key of an intern writes to its own vault.",
     ],
     [
-      lifecycle("who made the key and left the organization talks to no intern: 403"),
+      lifecycle("returns 403 for chat with a key whose creator left the organization"),
       "Chat is 403 for a key whose creator left the organization.",
     ],
     [programme("$method $path is rejected"), "Regional hostnames refuse every intern, vault and daemon route."],
@@ -165,7 +163,7 @@ export const ruleRows = [
     [credit("the limit of a key applies to %s"), "The limit of a key holds for all inference."],
     [
       testsIn("ledger/crowd.worker.test.ts")(
-        "500 streams at once under a key with room for 100: 100 are served, the rest are 402, and not a nano more is spent",
+        "500 concurrent streams of a key with room for 100: 100 succeed, 400 get 402, and exactly the limit is spent",
       ),
       "The limit of a key holds exactly under concurrent calls.",
     ],
@@ -187,7 +185,7 @@ export const ruleRows = [
       "Paid models have no such limit.",
     ],
     [
-      testsIn("ledger/free-requests.worker.test.ts")("are more a day once credit was bought"),
+      testsIn("ledger/free-requests.worker.test.ts")("have a higher daily limit after a purchase of credit"),
       "A purchase of credit raises the limit per day.",
     ],
     [
@@ -199,7 +197,7 @@ export const ruleRows = [
     [statuses("%s: %i"), "The body of a chat above its limit is 413.", "A file id has at most 256 characters."],
     [
       testsIn("interns/requests.worker.test.ts")(
-        "is refused before it is read where it is too large, not JSON, or for nobody",
+        "returns 413, 415, 400 or 404 for a body that is too large or not JSON and for an unknown intern",
       ),
       "A chat with an intern has a body of at most 1048576 bytes.",
     ],
@@ -245,11 +243,14 @@ export const ruleRows = [
       "There are up to 4 stop sequences.",
     ],
     [
-      testsIn("inference/request.worker.test.ts")("a session header outside its range is refused too"),
+      testsIn("inference/request.worker.test.ts")("a session header that is too long is rejected with 400"),
       "The x-session-id header has the limit of the field.",
     ],
-    [agent("%j: after %i rounds, the last of them without tools"), "There are 30 steps of server tools by default."],
-    [keys("counts what was spent, in every window"), "GET /key has the limit, what remains and the usage."],
+    [
+      agent("%j: ends after %i rounds, the last with tool_choice none"),
+      "There are 30 steps of server tools by default.",
+    ],
+    [keys("returns usage in every window"), "GET /key has the limit, what remains and the usage."],
   ),
   ...rowsOf(
     "Versioning",

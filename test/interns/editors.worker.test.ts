@@ -10,7 +10,7 @@ import { internChat, refused } from "../support/intern-chat.ts"
 import { internObject } from "../support/intern-object.ts"
 import { expectJson, newWorkspace, type Workspace } from "../support/world.ts"
 
-/** Chat and ACP are two doors to the same sessions of an intern. */
+/** Chat and ACP open the same sessions of an intern. */
 
 type Session = {
   id: string
@@ -29,7 +29,7 @@ afterEach(() => {
   Intern.clock = clock
 })
 
-async function doors(workspace: Workspace, id: string) {
+async function clientsOf(workspace: Workspace, id: string) {
   const path = `/interns/${id}`
   await eventually(async () =>
     expect(await expectJson(200, workspace.as.get(path))).toMatchObject({ status: "running" }),
@@ -41,7 +41,7 @@ async function doors(workspace: Workspace, id: string) {
     id,
     path,
     transcript,
-    /** Once its turn is over. */
+    /** Waits until its turn has ended. */
     ended: (session: string) =>
       eventually(async () => {
         const found = await transcript(session)
@@ -58,33 +58,33 @@ async function doors(workspace: Workspace, id: string) {
 async function embedded(model = "sim/tool-call") {
   const workspace = await newWorkspace()
   const made = workspace.as.post("/interns", { name: "ada", model, provision: true })
-  return doors(workspace, (await expectJson<{ id: string }>(201, made)).id)
+  return clientsOf(workspace, (await expectJson<{ id: string }>(201, made)).id)
 }
 
-async function played() {
+async function newConnected() {
   const workspace = await newWorkspace()
   const intern = await newDaemonIntern(workspace)
   const daemon = await new MockDaemon(intern).dial()
-  return { daemon, ...(await doors(workspace, intern.id)) }
+  return { daemon, ...(await clientsOf(workspace, intern.id)) }
 }
 
 /** An editor whose turn waits for the answer to its first question. */
-async function asked() {
-  const play = await played()
-  const { daemon, connect } = play
+async function pausedForQuestion() {
+  const setup = await newConnected()
+  const { daemon, connect } = setup
   const client = await connect()
   const session = await client.newSession()
   client.prompt(session, "Work")
   const received = await daemon.hears("session/prompt")
   daemon.ask(session, "q1")
   await client.nextQuestion()
-  return { ...play, client, session, received }
+  return { ...setup, client, session, received }
 }
 
 const kinds = ({ data }: Transcript) => data.map(({ kind }) => kind)
 
 describe("an editor", () => {
-  test("lists the sessions of chats, opens one by its id, sees what was said in it and goes on", async () => {
+  test("lists chat sessions, loads one by id, receives its transcript and continues it", async () => {
     const { chat, connect, ended, sessions } = await embedded("sim/echo")
     await (await chat.say("Remember me", { session_id: "from-chat" })).all()
     const client = await connect()
@@ -103,7 +103,7 @@ describe("an editor", () => {
   })
 
   test("lists sessions in pages", async () => {
-    const { daemon, connect } = await played()
+    const { daemon, connect } = await newConnected()
     const client = await connect()
     const made: string[] = []
     for (let at = 0; at < 52; at++) {
@@ -123,17 +123,23 @@ describe("an editor", () => {
     expect(second.nextCursor).toBeUndefined()
     const all = [...first.sessions, ...second.sessions].map(({ sessionId }) => sessionId)
     expect(all.toSorted()).toEqual(made.toSorted())
-    expect((await client.ask("session/list", { cursor: "nonsense" })).error?.code).toBe(RPC_ERRORS.params)
+    expect((await client.request("session/list", { cursor: "nonsense" })).error?.code).toBe(RPC_ERRORS.params)
   })
 
-  test("gets the transcript of an agent that does not replay it, with what its tools did", async () => {
-    const { daemon, chat, connect } = await played()
+  test("gets the transcript with tool calls when the agent does not replay it", async () => {
+    const { daemon, chat, connect } = await newConnected()
     const reading = await chat.say("Look", { session_id: "s" })
     const prompt = await daemon.hears("session/prompt")
     const { sessionId: acp } = paramsOf(prompt)
-    const tell = (update: object) => daemon.say({ method: "session/update", params: { sessionId: acp, update } })
-    tell({ sessionUpdate: "tool_call", toolCallId: "t", title: "Bash", status: "pending", rawInput: { command: "ls" } })
-    tell({ sessionUpdate: "tool_call_update", toolCallId: "t", status: "completed" })
+    const sendUpdate = (update: object) => daemon.say({ method: "session/update", params: { sessionId: acp, update } })
+    sendUpdate({
+      sessionUpdate: "tool_call",
+      toolCallId: "t",
+      title: "Bash",
+      status: "pending",
+      rawInput: { command: "ls" },
+    })
+    sendUpdate({ sessionUpdate: "tool_call_update", toolCallId: "t", status: "completed" })
     daemon.text(acp, "Found.")
     daemon.end(prompt)
     await reading.all()
@@ -160,15 +166,15 @@ describe("an editor", () => {
     ])
   })
 
-  test("that holds a session loads it again after a chat used it", async () => {
-    const { daemon, chat, connect } = await played()
+  test("must load its session again after a chat used it", async () => {
+    const { daemon, chat, connect } = await newConnected()
     const client = await connect()
     const session = await client.newSession()
     const reading = await chat.say("Mine now", { session_id: session })
     daemon.text(session, "to the chat")
     daemon.end(await daemon.hears("session/prompt"))
     await reading.all()
-    const { error } = await client.ask("session/prompt", { sessionId: session, prompt: [] })
+    const { error } = await client.request("session/prompt", { sessionId: session, prompt: [] })
     expect(error?.code).toBe(RPC_ERRORS.noSession)
     expect(error?.message).toContain("Load it again")
     expect(client.textOf(session)).toBe("")
@@ -178,8 +184,8 @@ describe("an editor", () => {
     await daemon.hears("session/prompt", 1)
   })
 
-  test("does not bring back a session that was deleted", async () => {
-    const { daemon, workspace, path, connect, sessions } = await played()
+  test("gets an error for a deleted session, and does not recreate it", async () => {
+    const { daemon, workspace, path, connect, sessions } = await newConnected()
     const client = await connect()
     const session = await client.newSession()
     const prompt = client.prompt(session, "Hello")
@@ -188,23 +194,23 @@ describe("an editor", () => {
     daemon.end(received)
     await client.answerTo(prompt)
     await expectJson(200, workspace.as.delete(`${path}/sessions/${session}`))
-    expect((await client.ask("session/prompt", { sessionId: session, prompt: [] })).error?.code).toBe(
+    expect((await client.request("session/prompt", { sessionId: session, prompt: [] })).error?.code).toBe(
       RPC_ERRORS.noSession,
     )
     expect(await sessions()).toEqual([])
   })
 })
 
-describe("a session that an editor made", () => {
-  test("is listed with its transcript, and a chat that names it goes on with it", async () => {
-    const { daemon, chat, connect, sessions, ended, transcript } = await played()
+describe("a session created by an editor", () => {
+  test("is listed with its transcript, and a chat that names it continues it", async () => {
+    const { daemon, chat, connect, sessions, ended, transcript } = await newConnected()
     const client = await connect()
     const session = await client.newSession()
     const prompt = [
       { type: "text", text: "Fix this" },
       { type: "resource_link", uri: "file:///a.ts", name: "a.ts" },
     ]
-    const asked = client.start("session/prompt", { sessionId: session, prompt })
+    const promptId = client.start("session/prompt", { sessionId: session, prompt })
     const received = await daemon.hears("session/prompt")
     expect(paramsOf(received).prompt).toEqual(prompt)
     expect(await sessions()).toMatchObject([
@@ -212,14 +218,14 @@ describe("a session that an editor made", () => {
     ])
     daemon.text(session, "Fixed.")
     daemon.end(received, "end_turn", { inputTokens: 3, outputTokens: 4 })
-    expect((await client.answerTo(asked)).result).toMatchObject({ stopReason: "end_turn" })
+    expect((await client.answerTo(promptId)).result).toMatchObject({ stopReason: "end_turn" })
     const done = await ended(session)
     expect(done.data).toMatchObject([
       { kind: "prompt", text: "Fix this\nfile:///a.ts" },
       { kind: "text", text: "Fixed." },
       { kind: "end" },
     ])
-    // The gateway reads its own records first.
+    // The usage is read from the gateway's records, with a delay.
     await eventually(async () =>
       expect((await transcript(session)).session).toMatchObject({ usage: { prompt_tokens: 3, completion_tokens: 4 } }),
     )
@@ -233,8 +239,8 @@ describe("a session that an editor made", () => {
     expect(await sessions()).toMatchObject([{ id: session, turns: 2 }])
   })
 
-  test("keeps its id where the agent lost it and a chat began anew", async () => {
-    const { daemon, chat, connect } = await played()
+  test("keeps its id when the agent lost it and a chat restarted it", async () => {
+    const { daemon, chat, connect } = await newConnected()
     const session = await (await connect()).newSession()
     daemon.restart()
     await daemon.dial()
@@ -264,26 +270,28 @@ describe("a session that an editor made", () => {
   })
 })
 
-describe("one door at a time", () => {
-  test("a chat, a background turn and an editor name who has the session and what to do", async () => {
-    const { daemon, workspace, path, chat, connect } = await played()
+describe("a session in use", () => {
+  test("is refused to other clients with the door that uses it and what to do", async () => {
+    const { daemon, workspace, path, chat, connect } = await newConnected()
     const client = await connect()
     const reading = await chat.say("Hello", { session_id: "s" })
     const first = await daemon.hears("session/prompt")
     const { sessionId: acp } = paramsOf(first)
-    const busy = (await client.ask("session/load", { sessionId: "s" })).error
+    const busy = (await client.request("session/load", { sessionId: "s" })).error
     expect(busy).toMatchObject({ code: RPC_ERRORS.busy, data: { reason: "busy", retryable: true, door: "chat" } })
     expect(busy?.message).toContain(`POST ${path}/sessions/s/cancel`)
     daemon.ask(acp, "q")
     const { question } = await reading.all()
-    const waiting = (await client.ask("session/load", { sessionId: acp })).error
+    const waiting = (await client.request("session/load", { sessionId: acp })).error
     expect(waiting).toMatchObject({ data: { door: "chat", question_id: question.id } })
     expect(waiting?.message).toContain(`POST ${path}/questions/${question.id}`)
     await expectJson(
       202,
       workspace.as.post(`${path}/questions/${question.id}`, { session_id: "s", content: "allow_once" }),
     )
-    expect((await client.ask("session/load", { sessionId: "s" })).error).toMatchObject({ data: { door: "background" } })
+    expect((await client.request("session/load", { sessionId: "s" })).error).toMatchObject({
+      data: { door: "background" },
+    })
     daemon.end(first)
     await daemon.settled()
     await client.get("session/load", { sessionId: "s" })
@@ -298,8 +306,8 @@ describe("one door at a time", () => {
     daemon.end(second)
   })
 
-  test("the turn of an editor is cancelled from anywhere, and its session is free although the agent is silent", async () => {
-    const { daemon, workspace, path, connect, ended, object } = await played()
+  test("has its editor turn cancelled over HTTP, and is released even if the agent does not respond", async () => {
+    const { daemon, workspace, path, connect, ended, object } = await newConnected()
     const client = await connect()
     const session = await client.newSession()
     const prompt = client.prompt(session, "Long work")
@@ -321,7 +329,7 @@ describe("a question of an editor's turn", () => {
   const open = async (workspace: Workspace) =>
     (await expectJson<{ data: Question[] }>(200, workspace.as.get("/questions"))).data
 
-  test("is in the list with what it asks, is answered from there, and the editor need not show it any more", async () => {
+  test("is listed, can be answered by id, and is then withdrawn from the editor", async () => {
     const { workspace, path, connect, ended } = await embedded()
     const client = await connect()
     const session = await client.newSession()
@@ -345,8 +353,8 @@ describe("a question of an editor's turn", () => {
     expect(await open(workspace)).toEqual([])
   })
 
-  test("is answered by the editor, also a later one first, and each is in the transcript", async () => {
-    const { daemon, workspace, connect, ended, object } = await played()
+  test("is answered by the editor in any order, and each answer is in the transcript", async () => {
+    const { daemon, workspace, connect, ended, object } = await newConnected()
     const client = await connect()
     const session = await client.newSession()
     const prompt = client.prompt(session, "Two at once")
@@ -359,7 +367,7 @@ describe("a question of an editor's turn", () => {
     expect(await daemon.answerTo("q2")).toEqual({ outcome: { outcome: "selected", optionId: "reject_once-2" } })
     expect(await open(workspace)).toHaveLength(1)
     client.choose(first, "allow_always-1")
-    // For the session: the agent gets it for once.
+    // The agent gets "once" for an answer that holds for the session.
     expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "selected", optionId: "allow_once-0" } })
     daemon.end(received)
     await client.answerTo(prompt)
@@ -371,8 +379,8 @@ describe("a question of an editor's turn", () => {
     expect(client.received.some(({ method }) => method === "$/cancel_request")).toBe(false)
   })
 
-  test("is not answered by a chat, which is told where to answer, and waits for a day", async () => {
-    const { daemon, workspace, path, chat, client, session, transcript, object } = await asked()
+  test("is refused to a chat with a hint where to answer, and expires after a day", async () => {
+    const { daemon, workspace, path, chat, client, session, transcript, object } = await pausedForQuestion()
     const { open_question_id: question } = (await transcript(session)).session
     const refusal = await refused(chat.answer(session, question ?? "", "allow_once"))
     expect(refusal).toMatchObject({ status: 409, reason: "busy" })
@@ -386,8 +394,8 @@ describe("a question of an editor's turn", () => {
     expect(client.received.some(({ method }) => method === "$/cancel_request")).toBe(true)
   })
 
-  test("that was answered from the list goes on when the editor leaves", async () => {
-    const { daemon, workspace, path, chat, client, session, received, transcript, ended } = await asked()
+  test("answered from the list continues as a background turn when the editor disconnects", async () => {
+    const { daemon, workspace, path, chat, client, session, received, transcript, ended } = await pausedForQuestion()
     const { open_question_id: question } = (await transcript(session)).session
     const answer = { session_id: session, content: "allow_once" }
     await expectJson(202, workspace.as.post(`${path}/questions/${question ?? ""}`, answer))
@@ -409,8 +417,8 @@ describe("a question of an editor's turn", () => {
     expect(daemon.received.some(({ method }) => method === "session/cancel")).toBe(false)
   })
 
-  test("is cancelled with its turn by a crash that parts the editor from the gateway", async () => {
-    const { daemon, workspace, session, received, ended } = await asked()
+  test("is cancelled with its turn by a crash that disconnects the editor", async () => {
+    const { daemon, workspace, session, received, ended } = await pausedForQuestion()
     await abortAllDurableObjects()
     await daemon.dial()
     expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "cancelled" } })

@@ -1,29 +1,29 @@
 import { afterAll, beforeAll } from "vitest"
-import { askForStream, type Client } from "./client.ts"
+import { requestStream, type Client } from "./client.ts"
 import { type Gateway, type Organization, startGateway } from "./gateway.ts"
 import { type Exchange, type Script, startUpstream, type Upstream } from "./upstream.ts"
 
-export type World = { gateway: Gateway; upstream: Upstream }
+export type Setup = { gateway: Gateway; upstream: Upstream }
 
 /** A gateway and its provider for the tests of one file. */
-export function useWorld(bindings: Record<string, string>): World {
-  const world = {} as World
+export function useSetup(bindings: Record<string, string>): Setup {
+  const setup = {} as Setup
   beforeAll(async () => {
-    world.upstream = await startUpstream()
-    world.gateway = await startGateway(world.upstream.baseUrl, bindings)
+    setup.upstream = await startUpstream()
+    setup.gateway = await startGateway(setup.upstream.baseUrl, bindings)
   })
   afterAll(async () => {
-    await world.gateway?.stop()
-    await world.upstream?.close()
+    await setup.gateway?.stop()
+    await setup.upstream?.close()
   })
-  return world
+  return setup
 }
 
 type Call = { exchange: Exchange; client: Client }
 
-/** A stream on its way, seen from both of its ends. */
+/** A stream in flight, seen from both ends. */
 export function call(
-  { gateway, upstream }: World,
+  { gateway, upstream }: Setup,
   { apiKey }: Organization,
   model: string,
   script: Script,
@@ -31,12 +31,12 @@ export function call(
 ): Call {
   const exchange = upstream.expect(script)
   const body = { model, messages: [{ role: "user", content: exchange.id }] }
-  return { exchange, client: askForStream(gateway.url, apiKey, body, onData) }
+  return { exchange, client: requestStream(gateway.url, apiKey, body, onData) }
 }
 
-/** What was charged, by the key's counter and by the account's, in nano-USD. */
+/** The charged nano-USD by the key's counter and by the account's. */
 export async function usageOf(
-  { gateway }: World,
+  { gateway }: Setup,
   organization: Organization,
 ): Promise<{ key: number; account: number }> {
   const key = await gateway.get<{ usage: number }>(organization.apiKey, "/key")
