@@ -2,7 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { afterEach, expect, test, vi } from "vitest"
 import { insertIntern } from "../support/interns.ts"
-import { mockProvider } from "../support/played.ts"
+import { mockProvider } from "../support/mock-provider.ts"
 import { sortCalls } from "../../src/observability/delivery/sort.ts"
 import {
   client,

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest"
-import { chunk, mockProvider, sse } from "../support/played.ts"
+import { chunk, mockProvider, sse } from "../support/mock-provider.ts"
 import { newKey, newWorkspace } from "../support/world.ts"
 
 afterEach(() => vi.restoreAllMocks())

@@ -4,14 +4,14 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { consumeQueue } from "../../src/app/queue.ts"
 import type { BroadcastMessage } from "../../src/config/messages.ts"
 import { keyScope, type Limit } from "../../src/ledger/limits.ts"
-import { newReceiver, playReceivers, type Received } from "../observability/receiver.ts"
+import { newReceiver, mockReceivers, type Received } from "../observability/receiver.ts"
 import { eventually } from "../support/eventually.ts"
 import { expectJson, newKey, newWorkspace, type Workspace } from "../support/world.ts"
 import { addChannel, alertsOf, type Channel, record, spend } from "./alerts.ts"
 
 const USD = 1_000_000_000
 
-beforeEach(() => playReceivers())
+beforeEach(() => mockReceivers())
 afterEach(() => void vi.restoreAllMocks())
 
 /** Spends 60 % of a key's limit. */

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { afterEach, expect, test } from "vitest"
-import { type Asked, DONE, chunk, good, mockProvider, sse, usageChunk } from "../support/played.ts"
+import { type UpstreamRequest, DONE, chunk, good, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { runs } from "../support/runs.ts"
 import { newWorkspace, openHolds, receiptOf, type Workspace } from "../support/world.ts"
 
@@ -25,7 +25,7 @@ const DOCUMENT = {
 }
 
 /** The provider responds as the request states, so that both paths get the same response. */
-function answer({ body }: Asked): Response {
+function answer({ body }: UpstreamRequest): Response {
   const how = body["x_answer"]
   if (how === "error") return Response.json({ error: { message: "no", code: "bad" } }, { status: 400 })
   if (how === "busy") return Response.json({ error: { message: "slow down" } }, { status: 429 })
@@ -88,15 +88,24 @@ type Seen = { status: number; headers: [string, string][]; body: string; upstrea
 
 const NAMES = /chatcmpl-[\w-]{36}|"(?:id|created)":(?:"gen-[^"]*"|\d+)|gen-[\w-]{36}|req-[\w-]{36}|call_\w{32}/g
 
-async function seen(workspace: Workspace, sent: Json, isHot: boolean, provider: { asked: Asked[] }): Promise<Seen> {
-  provider.asked.length = 0
+async function seen(
+  workspace: Workspace,
+  sent: Json,
+  isHot: boolean,
+  provider: { upstreamCalls: UpstreamRequest[] },
+): Promise<Seen> {
+  provider.upstreamCalls.length = 0
   const text = JSON.stringify(sent)
   const response = isHot
     ? await workspace.as.post("/chat/completions", text)
     : await workspace.as.callRaw("POST", "/chat/completions", new Response(text).body as ReadableStream)
   const body = (await response.text()).replaceAll(NAMES, "")
   const headers = [...response.headers].filter(([name]) => !["x-request-id", "x-generation-id"].includes(name))
-  const upstream = provider.asked.map(({ url, headers: all, body: asked }) => [url, [...all], asked])
+  const upstream = provider.upstreamCalls.map(({ url, headers: all, body: upstreamCalls }) => [
+    url,
+    [...all],
+    upstreamCalls,
+  ])
   return { status: response.status, headers, body, upstream, receipt: await charge(workspace, response) }
 }
 

@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from "vitest"
 import { wakeBatch, wakeStalledBatches } from "../../src/batches/open-batch.ts"
 import { hashKey } from "../../src/access/key.ts"
 import { eventually } from "../support/eventually.ts"
-import { mockProvider } from "../support/played.ts"
+import { mockProvider } from "../support/mock-provider.ts"
 import { expectJson, newKey, newWorkspace } from "../support/world.ts"
 import { type Batch, createBatch, insertBatch, waitForStatus, readLines, request, toJsonl, upload } from "./batches.ts"
 
@@ -23,18 +23,18 @@ const playedRequest = (id: string, model: number) => request(id, id, { model: `p
 test("a cancelled batch starts no further request and outputs those in flight", async () => {
   const workspace = await newWorkspace()
   const gate = Promise.withResolvers<void>()
-  const { asked } = mockProvider(async () => {
+  const { upstreamCalls } = mockProvider(async () => {
     await gate.promise
     return Response.json(COMPLETION)
   })
   const lines = Array.from({ length: 20 }, (_, at) => playedRequest(`r${at}`, 60))
   const created = await createBatch(workspace.as, lines)
-  await eventually(() => expect(asked).toHaveLength(4))
+  await eventually(() => expect(upstreamCalls).toHaveLength(4))
   const cancelling = await expectJson<Batch>(200, workspace.as.post(`/batches/${created.id}/cancel`, undefined))
   expect(cancelling.status).toBe("cancelling")
   gate.resolve()
   const batch = await waitForStatus(workspace.as, created, "cancelled")
-  expect(asked).toHaveLength(4)
+  expect(upstreamCalls).toHaveLength(4)
   expect(batch.request_counts).toEqual({ total: 20, completed: 4, failed: 0 })
   expect(await readLines(workspace.as, batch.output_file_id)).toHaveLength(4)
   const errors = await readLines(workspace.as, batch.error_file_id)

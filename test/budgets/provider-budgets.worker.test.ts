@@ -5,7 +5,7 @@ import { providerScope } from "../../src/ledger/provider-limits.ts"
 import { objectsOf } from "../../src/support/json.ts"
 import { alertsOf, record } from "../alerts/alerts.ts"
 import { newTestDraft } from "../support/draft.ts"
-import { type Asked, mockProvider } from "../support/played.ts"
+import { type UpstreamRequest, mockProvider } from "../support/mock-provider.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newKey, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 import { newTwinModel } from "../support/twins.ts"
@@ -26,12 +26,12 @@ type Answer = {
 let stop = () => {}
 afterEach(() => stop())
 
-const twinOf = ({ url }: Asked) => new URL(url).hostname.replace(".test", "")
+const twinOf = ({ url }: UpstreamRequest) => new URL(url).hostname.replace(".test", "")
 
 /** Each twin responds with its name and reports this usage. */
 function mockTwins(usage = { prompt_tokens: 10, completion_tokens: 10 }) {
-  const provider = mockProvider((asked) =>
-    Response.json({ choices: [{ message: { content: twinOf(asked) }, finish_reason: "stop" }], usage }),
+  const provider = mockProvider((upstreamCalls) =>
+    Response.json({ choices: [{ message: { content: twinOf(upstreamCalls) }, finish_reason: "stop" }], usage }),
   )
   ;({ stop } = provider)
   return provider
@@ -131,14 +131,14 @@ describe("a call", () => {
 
   test("is rejected without another provider, with the provider, its limit and its reset", async () => {
     const workspace = await newWorkspace()
-    const { asked } = mockTwins()
+    const { upstreamCalls } = mockTwins()
     await set(workspace, "twin-a", 0.000_001)
     const { error } = await expectJson<Failure>(403, callTwins(workspace, newTwinModel(), ["twin-a"]))
     expect(error.metadata).toEqual({ reason: "provider_budget" })
     expect(error.message).toMatch(
       /^This request needs up to \S+ USD, and 0\.000001 USD are left under the organization's monthly budget of 0\.000001 USD for twin-a, running requests included\. It resets at \d{4}-\d\d-01T00:00:00\.000Z\. Raise the budget, or call a model that another provider offers, or send fewer max_tokens\.$/,
     )
-    expect(asked).toEqual([])
+    expect(upstreamCalls).toEqual([])
     expect(await openHolds(workspace)).toEqual([])
   })
 
@@ -160,10 +160,10 @@ describe("a call", () => {
 
   test("gets its output limited by the rest of its provider's budget", async () => {
     const workspace = await newWorkspace()
-    const { asked } = mockTwins()
+    const { upstreamCalls } = mockTwins()
     await set(workspace, "twin-a", 0.002)
     await expectJson(200, callTwins(workspace, newTwinModel(), ["twin-a"], { max_tokens: 500_000 }))
-    expect(asked[0]?.body["max_tokens"]).toBeLessThan(10_000)
+    expect(upstreamCalls[0]?.body["max_tokens"]).toBeLessThan(10_000)
   })
 
   test("with a BYOK credential counts only if the budget includes BYOK", async () => {

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
-import { type Asked, chunk, DONE, good, mockProvider, sse } from "../support/played.ts"
+import { type UpstreamRequest, chunk, DONE, good, mockProvider, sse } from "../support/mock-provider.ts"
 import {
   newKey,
   newMember,
@@ -32,7 +32,8 @@ async function scoped(workspace: Workspace, provider: string, more: Record<strin
   return (await expectJson<{ data: Credential }>(201, workspace.manage.post("/byok", input))).data
 }
 
-const keyOf = ({ headers }: Asked) => headers.get("authorization")?.replace("Bearer ", "") ?? headers.get("x-api-key")
+const keyOf = ({ headers }: UpstreamRequest) =>
+  headers.get("authorization")?.replace("Bearer ", "") ?? headers.get("x-api-key")
 const completed = (usage: unknown = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }) =>
   Response.json({
     id: "up",
@@ -43,7 +44,7 @@ const completed = (usage: unknown = { prompt_tokens: 10, completion_tokens: 5, t
     usage,
   })
 /** Responds, but rejects those keys with this status. */
-const refusing = (status: number, refused: (key: string, requests: Asked) => boolean) =>
+const refusing = (status: number, refused: (key: string, requests: UpstreamRequest) => boolean) =>
   mockProvider((requests) => {
     const key = keyOf(requests) ?? ""
     return refused(key, requests)
@@ -57,7 +58,7 @@ describe("a call with a BYOK credential", () => {
   test("is sent with that key, does not charge the balance, and is marked as BYOK everywhere", async () => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-b")
-    const { asked: requests } = mockProvider(() => completed())
+    const { upstreamCalls: requests } = mockProvider(() => completed())
     const answer = await workspace.as.chat(newModel(), "Hi", {}, { "x-service-metadata": "enabled" })
     const body = await expectJson<Record<string, unknown>>(200, answer.clone())
     expect(requests.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["twin-b.test", KEY]])
@@ -112,7 +113,7 @@ describe("a call with a BYOK credential", () => {
   test("needs no credit", async () => {
     const workspace = await newWorkspace(0)
     const model = newModel()
-    const { asked: requests } = mockProvider(() => completed())
+    const { upstreamCalls: requests } = mockProvider(() => completed())
     await expectJson(402, workspace.as.chat(model, "Hi"))
     await scoped(workspace, "twin-a")
     const answer = await workspace.as.chat(model, "Hi")
@@ -164,7 +165,7 @@ describe("a call with a BYOK credential", () => {
     ]
     await expectJson(200, operatorClient.put("/catalogue", { models: [{ id: model, name: model, endpoints }] }))
     await scoped(workspace, "mistral")
-    const { asked: requests } = mockProvider(() => completed())
+    const { upstreamCalls: requests } = mockProvider(() => completed())
     await expectJson(200, workspace.as.chat(model, "Hi"))
     await expectJson(404, other.as.chat(model, "Hi"))
     expect(requests.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["api.mistral.ai", KEY]])
@@ -177,7 +178,7 @@ describe("the order of credentials", () => {
     await scoped(workspace, "twin-a", { key: "own-fallback-0123456789", is_fallback: true })
     await scoped(workspace, "twin-a", { key: "own-first-0123456789" })
     await scoped(workspace, "twin-a", { key: "own-second-0123456789" })
-    const { asked: requests } = refusing(429, () => true)
+    const { upstreamCalls: requests } = refusing(429, () => true)
     await expectJson(429, workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } }))
     expect(requests.map(keyOf)).toEqual([
       "own-first-0123456789",
@@ -190,7 +191,7 @@ describe("the order of credentials", () => {
   test("puts providers with credentials first, even before those that the client prefers", async () => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-c")
-    const { asked: requests } = refusing(429, (key) => key === KEY)
+    const { upstreamCalls: requests } = refusing(429, (key) => key === KEY)
     const order = ["twin-b", "twin-a"]
     await expectJson(200, workspace.as.chat(newModel(), "Hi", { provider: { order } }))
     expect(requests.map((one) => new URL(one.url).hostname)).toEqual(["twin-c.test", "twin-b.test"])
@@ -200,7 +201,7 @@ describe("the order of credentials", () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     await scoped(mine, "twin-a", { is_byok_only: true })
     const model = newModel()
-    const { asked: requests } = refusing(429, (key) => key === KEY)
+    const { upstreamCalls: requests } = refusing(429, (key) => key === KEY)
     await expectJson(429, mine.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
     await expectJson(200, theirs.as.chat(model, "Hi", { provider: { order: ["twin-a"] } }))
     expect(requests.map(keyOf)).toEqual([KEY, "twin-a-provider-key-0123456789"])
@@ -210,7 +211,7 @@ describe("the order of credentials", () => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-a", { [flag]: true })
     const model = newModel()
-    const { asked: requests } = refusing(500, () => true)
+    const { upstreamCalls: requests } = refusing(500, () => true)
     await expectJson(502, workspace.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
     expect(requests.map(keyOf)).toEqual([KEY])
   })
@@ -220,7 +221,7 @@ describe("the order of credentials", () => {
     const model = newModel()
     await scoped(some, "twin-a", { is_required: true, allowed_models: ["acme/other-*"] })
     await scoped(all, "twin-a", { is_byok_only: true, allowed_models: ["acme/other-*"] })
-    const { asked: requests } = mockProvider(() => completed())
+    const { upstreamCalls: requests } = mockProvider(() => completed())
     const only = { provider: { only: ["twin-a"] } }
     await expectJson(200, some.as.chat(model, "Hi", only))
     expect(requests.map(keyOf)).toEqual(["twin-a-provider-key-0123456789"])
@@ -236,7 +237,7 @@ describe("the order of credentials", () => {
     ]
     const model = newModel()
     const only = { provider: { only: ["twin-a"] } }
-    const { asked: requests } = mockProvider(() => completed())
+    const { upstreamCalls: requests } = mockProvider(() => completed())
     const usedBy = async (credential: Record<string, unknown>) => {
       const { id } = await scoped(workspace, "twin-a", credential)
       requests.length = 0
@@ -258,7 +259,7 @@ describe("the order of credentials", () => {
     const beside = await newKey(mine, { workspace_id: data.id })
     for (const slug of ["twin-a", "twin-b", "twin-c"]) await scoped(mine, slug)
     const model = newModel()
-    const { asked: requests } = mockProvider(() => completed())
+    const { upstreamCalls: requests } = mockProvider(() => completed())
     for (const as of [beside.as, theirs.as]) await expectJson(200, as.chat(model, "Hi"))
     expect(requests.map((one) => GATEWAY.test(keyOf(one) ?? ""))).toEqual([true, true])
     // Not even by a forged row: a key sealed for one workspace cannot be opened for another.
@@ -279,7 +280,7 @@ describe("the order of credentials", () => {
     const workspace = await newWorkspace()
     const { id } = await scoped(workspace, "twin-a")
     const model = newModel()
-    const { asked: requests } = mockProvider(() => completed())
+    const { upstreamCalls: requests } = mockProvider(() => completed())
     const call = () => expectJson(200, workspace.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
     await call()
     await expectJson(200, workspace.manage.patch(`/byok/${id}`, { key: "own-renewed-0123456789" }))
@@ -293,7 +294,7 @@ describe("the order of credentials", () => {
     const workspace = await newWorkspace()
     const model = newModel()
     const zdr = { provider: { zdr: true } }
-    const { asked: requests } = mockProvider(() => completed())
+    const { upstreamCalls: requests } = mockProvider(() => completed())
     await expectJson(404, workspace.as.chat(model, "Hi", zdr))
     await scoped(workspace, "twin-b", { declared_zdr: true })
     await expectJson(200, workspace.as.chat(model, "Hi", zdr))
@@ -305,7 +306,7 @@ describe("a credential that its provider rejects", () => {
   test.each([401, 402, 403])("with %d is skipped, and the next target is called", async (status) => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-a")
-    const { asked: requests } = refusing(status, (key) => key === KEY)
+    const { upstreamCalls: requests } = refusing(status, (key) => key === KEY)
     const answer = await workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } })
     await expectJson(200, answer.clone())
     expect(requests.map(keyOf)).toEqual([KEY, "twin-a-provider-key-0123456789"])
@@ -315,7 +316,7 @@ describe("a credential that its provider rejects", () => {
   test("ends the call if it is required, with an error that names the credential and not its key", async () => {
     const workspace = await newWorkspace()
     await scoped(workspace, "twin-a", { is_required: true })
-    const { asked: requests } = refusing(401, (key) => key === KEY)
+    const { upstreamCalls: requests } = refusing(401, (key) => key === KEY)
     const error = await errorOf(502, workspace.as.chat(newModel(), "Hi"))
     expect(requests.map(keyOf)).toEqual([KEY])
     expect(error.message).toContain("workspace's credential")

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import { insertGenerations } from "../../src/generations/store.ts"
 import { newId } from "../../src/support/ids.ts"
 import { eventually } from "../support/eventually.ts"
-import { DONE, chunk, good, mockProvider, sse, usageChunk } from "../support/played.ts"
+import { DONE, chunk, good, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newKey, newMember, newWorkspace, type TestClient, type Workspace } from "../support/world.ts"
 

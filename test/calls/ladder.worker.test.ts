@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { afterEach, describe, expect, test } from "vitest"
 import { windowEnd, windowStart } from "../../src/money/windows.ts"
-import { DONE, good, mockProvider, sse, usageChunk } from "../support/played.ts"
+import { DONE, good, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { expectJson, newKey, newWorkspace, openHolds, operatorClient, type TestClient } from "../support/world.ts"
 
 let stop = () => {}
@@ -121,7 +121,7 @@ describe("POST /estimate", () => {
     stop = upstream.stop
     const body = { max_tokens: 50, stream: true }
     const estimated = await estimate(workspace.as, "played/m80", body)
-    expect(upstream.asked).toEqual([])
+    expect(upstream.upstreamCalls).toEqual([])
     expect(await openHolds(workspace)).toEqual([])
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 0, heldNano: 0 })
     expect(estimated).toMatchObject({ fits: true, excludes: [] })
@@ -161,6 +161,6 @@ describe("POST /estimate", () => {
     const tools = await estimate(as, "sim/echo", { tools: [{ type: "openrouter:web_search" }] })
     expect(tools.excludes).toEqual(["server_tools"])
     expect((await estimate(as, "sim/echo:nitro")).targets.map(({ model }) => model)).toEqual(["sim/echo"])
-    expect(upstream.asked).toEqual([])
+    expect(upstream.upstreamCalls).toEqual([])
   })
 })

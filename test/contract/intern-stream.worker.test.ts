@@ -14,8 +14,8 @@ afterEach(() => {
 
 async function newRun() {
   const { daemon, chat, object } = await newConnectedIntern()
-  const reading = await chat.say("Go")
-  const prompt = await daemon.hears("session/prompt")
+  const reading = await chat.send("Go")
+  const prompt = await daemon.receives("session/prompt")
   return { daemon, chat, reading, prompt, acp: paramsOf(prompt).sessionId, object }
 }
 
@@ -55,7 +55,7 @@ describe("the stream of an intern", () => {
 
   test("sends a permission question as one tool call with every option, then tool_calls and the final chunk", async () => {
     const { daemon, reading, acp } = await newRun()
-    daemon.ask(acp, "q", ["allow_once", "allow_always", "reject_once", "reject_always"])
+    daemon.requestPermission(acp, "q", ["allow_once", "allow_always", "reject_once", "reject_always"])
     await reading.all()
     const calls = reading.chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? [])
     expect(calls).toEqual([
@@ -77,10 +77,10 @@ describe("the stream of an intern", () => {
 
   test("of a cancelled run ends with 410 run_ended in an error chunk, then the final chunk", async () => {
     const { daemon, reading, prompt, acp, chat } = await newRun()
-    daemon.ask(acp, "q")
+    daemon.requestPermission(acp, "q")
     await reading.all()
     const going = await chat.answer(reading.session, reading.question.id, "cancel")
-    await daemon.hears("session/cancel")
+    await daemon.receives("session/cancel")
     daemon.end(prompt, "cancelled")
     await going.all()
     expect(going.finish).toBe("error")
@@ -90,7 +90,7 @@ describe("the stream of an intern", () => {
 
   test("of a failed agent has the final chunk after the error chunk", async () => {
     const { daemon, reading, prompt } = await newRun()
-    daemon.say({ id: prompt.id ?? 0, error: { code: -32_603, message: "It failed." } })
+    daemon.send({ id: prompt.id ?? 0, error: { code: -32_603, message: "It failed." } })
     await reading.all()
     expect(reading.finish).toBe("error")
     expectFinalChunk(reading, null)
@@ -104,8 +104,8 @@ test("ends with a retryable 504 timeout if the agent does not open a session in 
   daemon.opensSessions = false
   await daemon.dial()
   const object = internObject(intern.id)
-  const reading = await internChat(workspace.key, intern.id).say("Go")
-  await daemon.hears("session/new")
+  const reading = await internChat(workspace.key, intern.id).send("Go")
+  await daemon.receives("session/new")
   Intern.clock = () => clock() + LIMITS.openingMs
   await runDurableObjectAlarm(object)
   await reading.all()

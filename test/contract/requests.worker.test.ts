@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { chunk, DONE, mockProvider, sse } from "../support/played.ts"
+import { chunk, DONE, mockProvider, sse } from "../support/mock-provider.ts"
 import { expectJson, newWorkspace, readStream, type Receipt, receiptOf } from "../support/world.ts"
 
 type Json = Record<string, unknown>
@@ -23,12 +23,12 @@ const USER = { role: "user", content: "Hi" }
 
 /** Body of the upstream request for this chat request. */
 async function upstreamBody(fields: Json): Promise<Json> {
-  const { asked, stop: end } = mockProvider(completion)
+  const { upstreamCalls, stop: end } = mockProvider(completion)
   stop = end
   const { as } = await newWorkspace()
   await expectJson(200, as.post("/chat/completions", { model: MODEL, messages: [USER], ...fields }))
   stop()
-  return asked[0]?.body ?? {}
+  return upstreamCalls[0]?.body ?? {}
 }
 
 const TOOL = { type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }
@@ -106,12 +106,12 @@ describe("a chat request to a provider of the same format", () => {
 })
 
 test.each(["/chat/completions", "/responses"])("%s: the tier fast is priority at the provider", async (path) => {
-  const { asked, stop: end } = mockProvider(completion)
+  const { upstreamCalls, stop: end } = mockProvider(completion)
   stop = end
   const { as } = await newWorkspace()
   const body = { model: MODEL, ...(path === "/responses" ? { input: "Hi" } : { messages: [USER] }) }
   for (const tier of ["fast", "priority", "flex"]) await expectJson(200, as.post(path, { ...body, service_tier: tier }))
-  expect(asked.map(({ body: { service_tier: tier } }) => tier)).toEqual(["priority", "priority", "flex"])
+  expect(upstreamCalls.map(({ body: { service_tier: tier } }) => tier)).toEqual(["priority", "priority", "flex"])
 })
 
 test("the tier that the provider used is in the result", async () => {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest"
-import { mockProvider } from "../support/played.ts"
+import { mockProvider } from "../support/mock-provider.ts"
 import { expectJson, newWorkspace, type Workspace } from "../support/world.ts"
 
 const EMAIL = "lovelace@example.com"
@@ -8,15 +8,15 @@ afterEach(() => stop())
 
 async function upstreamUser(workspace: Workspace, path: string, user: string): Promise<unknown> {
   const message = { role: "assistant", content: "Hi" }
-  const { asked, stop: end } = mockProvider(() =>
+  const { upstreamCalls, stop: end } = mockProvider(() =>
     Response.json({ id: "a", choices: [{ index: 0, message, finish_reason: "stop" }], usage: null }),
   )
   stop = end
   const conversation = path === "/responses" ? { input: "Hi" } : { messages: [{ role: "user", content: "Hi" }] }
   await expectJson(200, workspace.as.post(path, { model: "played/m7", ...conversation, user }))
   stop()
-  expect(JSON.stringify(asked)).not.toContain(EMAIL)
-  return asked[0]?.body["user"]
+  expect(JSON.stringify(upstreamCalls)).not.toContain(EMAIL)
+  return upstreamCalls[0]?.body["user"]
 }
 
 test.each(["/chat/completions", "/responses"])(

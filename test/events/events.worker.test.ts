@@ -144,10 +144,10 @@ describe("open questions", () => {
     const intern = await newDaemonIntern(workspace)
     const daemon = await new MockDaemon(intern).dial()
     const chat = internChat(workspace.key, intern.id)
-    const reading = await chat.say("Run it", { approval_mode: "manual" })
-    const prompt = await daemon.hears("session/prompt")
+    const reading = await chat.send("Run it", { approval_mode: "manual" })
+    const prompt = await daemon.receives("session/prompt")
     const acp = (prompt.params as { sessionId: string }).sessionId
-    daemon.say({
+    daemon.send({
       id: "q-1",
       method: "session/request_permission",
       params: {

@@ -3,7 +3,7 @@ import { expect } from "vitest"
 import { handleRequest } from "../../src/app/hot-path.ts"
 import type { Env } from "../../src/config/env.ts"
 import { internChat, type InternReader } from "../support/intern-chat.ts"
-import { type Asked, chunk, DONE, sse, usageChunk } from "../support/played.ts"
+import { type UpstreamRequest, chunk, DONE, sse, usageChunk } from "../support/mock-provider.ts"
 import { expectJson, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
@@ -25,7 +25,7 @@ const COMPLETION = 5
 export const COST = PROMPT * 1_000 + COMPLETION * 2_000
 
 /** The provider: text, or first a call of the first tool if the request has tools. */
-export function respond({ body }: Asked): Response {
+export function respond({ body }: UpstreamRequest): Response {
   const messages = body["messages"] as { role: string }[]
   const [tool] = (body["tools"] ?? []) as { function: { name: string } }[]
   const command = JSON.stringify({ command: "echo done", why: "asked", timezone: "UTC" })
@@ -119,7 +119,7 @@ function outcomeOf(chunks: readonly Chunk[]): Outcome {
 /** A turn of two model calls, with a question between them. */
 async function asIntern({ workspace, internId }: Cell): Promise<Outcome> {
   const chat = internChat(workspace.key, internId)
-  const question = await chat.say("Is all well?")
+  const question = await chat.send("Is all well?")
   const refusal = await endOf(question)
   if (refusal) return refusal
   expect(question.finish).toBe("tool_calls")

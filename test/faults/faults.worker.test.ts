@@ -6,7 +6,7 @@ import { clearConfig } from "../../src/config/config.ts"
 import { clearDeployment } from "../../src/inference/context.ts"
 import { eventually } from "../support/eventually.ts"
 import { internObject, parseConfigAgain } from "../support/intern-object.ts"
-import { mockProvider } from "../support/played.ts"
+import { mockProvider } from "../support/mock-provider.ts"
 import { expectJson, newWorkspace, operatorClient, type Workspace } from "../support/world.ts"
 import { d1, keptCatalogue, onObjectCall, OVERLOADED, r2Fails, RESET } from "./bindings.ts"
 import { type Cell, COST, newIntern, type Outcome, respond, type CallPath, callPaths } from "./call-paths.ts"
@@ -25,7 +25,7 @@ type Expected = "served" | number
 type Row = {
   start?: (cell: Cell) => void
   /** Runs at the first call of the provider. */
-  asked?: (cell: Cell) => Promise<unknown>
+  duringCall?: (cell: Cell) => Promise<unknown>
   /** Running calls die with their object: the ledger charges their lease, which is at least their cost. */
   losesCalls?: true
   warm?: Expectations
@@ -94,10 +94,10 @@ const rows: Record<string, Row> = {
     warm: UNLESS_LEASED,
     cold: all(503),
   },
-  "the ledger is evicted during the call": { asked: ({ workspace }) => evictDurableObject(workspace.object) },
-  "the ledger is reset during the call": { asked: ({ workspace }) => reset(workspace.object) },
+  "the ledger is evicted during the call": { duringCall: ({ workspace }) => evictDurableObject(workspace.object) },
+  "the ledger is reset during the call": { duringCall: ({ workspace }) => reset(workspace.object) },
   "the intern is reset during the call": {
-    asked: ({ internId }) => reset(internObject(internId)),
+    duringCall: ({ internId }) => reset(internObject(internId)),
     warm: { ...SERVED, "intern turn": 502 },
     cold: { ...SERVED, "intern turn": 502 },
     losesCalls: true,
@@ -166,9 +166,9 @@ async function within(ms: number, outcome: Promise<Outcome>): Promise<Outcome | 
   return Promise.race([outcome, late]).finally(() => clearTimeout(timer))
 }
 
-type Done = { name: string; workspace: Workspace; asked: () => number }
+type Done = { name: string; workspace: Workspace; providerCalls: () => number }
 
-describe.each(Object.entries(rows))("%s", (_, { start, asked, losesCalls, ...expected }) => {
+describe.each(Object.entries(rows))("%s", (_, { start, duringCall, losesCalls, ...expected }) => {
   const done: Done[] = []
   for (const state of ["warm", "cold"] as const) {
     test.each(callPaths)(`$name of ${state === "warm" ? "a warm isolate" : "a new isolate"}`, async (callPath) => {
@@ -181,15 +181,19 @@ describe.each(Object.entries(rows))("%s", (_, { start, asked, losesCalls, ...exp
         await eventually(() => expect(gate.isClosed).toBe(false))
         return respond(request)
       })
-      done.push({ name: `${callPath.name}, ${state}`, workspace: cell.workspace, asked: () => provider.asked.length })
+      done.push({
+        name: `${callPath.name}, ${state}`,
+        workspace: cell.workspace,
+        providerCalls: () => provider.upstreamCalls.length,
+      })
       if (state === "warm") expect(await callPath.call(cell)).toEqual({ is: "served" })
       else invalidateOrganization(cell.workspace.organizationId)
       start?.(cell)
-      gate.isClosed = asked !== undefined
+      gate.isClosed = duringCall !== undefined
       const answer = within(ANSWERED_WITHIN_MS, callPath.call(cell))
-      if (asked) {
+      if (duringCall) {
         await eventually(() => expect(gate.isReached).toBe(true))
-        await asked(cell)
+        await duringCall(cell)
         gate.isClosed = false
       }
       const outcome = await answer
@@ -200,7 +204,7 @@ describe.each(Object.entries(rows))("%s", (_, { start, asked, losesCalls, ...exp
 
   test("afterwards, the ledger has charged what the provider served, and holds nothing", async () => {
     await Promise.all(
-      done.map(async ({ name, workspace, asked: calls }) => {
+      done.map(async ({ name, workspace, providerCalls: calls }) => {
         const [spent, served] = [await reconciled(workspace, losesCalls), calls() * COST]
         if (losesCalls) expect(spent, name).toBeGreaterThanOrEqual(served)
         else expect(spent, name).toBe(served)

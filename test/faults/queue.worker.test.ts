@@ -52,7 +52,7 @@ function mockNetwork() {
     for (const [id] of text.matchAll(/gen-[0-9a-f-]{36}/g)) received.add(id)
     return new Response("fine")
   })
-  return { received, asked: providerCalls }
+  return { received, providerCalls }
 }
 
 async function generationIds({ organizationId }: Workspace): Promise<string[]> {
@@ -67,7 +67,7 @@ test.each(Object.entries(faults))("a queue that %s", async (_, start) => {
   const workspace = await newWorkspace()
   const model = "played/m70"
   await listen(workspace, "http://127.0.0.1:9/faults")
-  const { received, asked: providerCalls } = mockNetwork()
+  const { received, providerCalls } = mockNetwork()
   const cell = { workspace, env, model, internId: await newIntern(workspace, model) }
   invalidateOrganization(workspace.organizationId)
   const end = start()

@@ -1,6 +1,6 @@
 import { exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test } from "vitest"
-import { chunk, DONE, good, mockProvider, sse } from "../support/played.ts"
+import { chunk, DONE, good, mockProvider, sse } from "../support/mock-provider.ts"
 import {
   newKey,
   newWorkspace,
@@ -98,7 +98,7 @@ describe("models and providers", () => {
 
   test("routing uses only the endpoints that guardrails allow", async () => {
     const workspace = await newWorkspace()
-    const { asked: calls } = mockUpstream(() => completion("Hello"))
+    const { upstreamCalls: calls } = mockUpstream(() => completion("Hello"))
     await guard(workspace, { allowed_providers: ["twin-a", "twin-b"], ignored_providers: ["twin-a"] })
     for (let turn = 0; turn < 4; turn++) await expectJson(200, workspace.as.chat("acme/chat-61", "Hi"))
     expect(new Set(calls.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["twin-b.test"]))
@@ -280,7 +280,7 @@ describe("content in a request", () => {
   test("is redacted at every position before it is sent", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, email("redact"))
-    const { asked: calls } = mockUpstream(() => completion("Yes"))
+    const { upstreamCalls: calls } = mockUpstream(() => completion("Yes"))
     const messages = [
       { role: "system", content: "Write to root@example.com" },
       {
@@ -561,7 +561,7 @@ describe("content in a response", () => {
       content_filters: [{ action: "redact", pattern: "\\d{4}-\\d\\d-\\d\\dT[\\d:.]+", label: "WHEN" }],
     })
     let round = 0
-    const { asked: calls } = mockUpstream(() => {
+    const { upstreamCalls: calls } = mockUpstream(() => {
       round += 1
       if (round > 1) return sse(good("It was 1999-11-21T10:00:00 then."))
       const call = { index: 0, id: "c1", type: "function", function: { name: "datetime", arguments: "{}" } }

@@ -7,7 +7,7 @@ import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter
 import type { BuiltinSlug } from "../../src/guardrails/schemas.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
 import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
-import { chunk, DONE, mockProvider, sse, usageChunk } from "../support/played.ts"
+import { chunk, DONE, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { newKey, newWorkspace, expectJson } from "../support/world.ts"
 
 /** A secret and its replacement. Split, so that no source scanner takes them for real. */

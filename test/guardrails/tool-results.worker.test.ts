@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { afterEach, describe, expect, test, vi } from "vitest"
-import { chunk, DONE, good, sse, usageChunk } from "../support/played.ts"
+import { chunk, DONE, good, sse, usageChunk } from "../support/mock-provider.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 

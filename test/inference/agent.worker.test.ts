@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { type Asked, chunk, DONE, good, mockProvider, sse, usageChunk } from "../support/played.ts"
+import { type UpstreamRequest, chunk, DONE, good, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { newKey, newWorkspace, openHolds, readStream, expectJson, textOf, type Workspace } from "../support/world.ts"
 
 type Json = Record<string, unknown>
@@ -43,14 +43,14 @@ const send = (workspace: Workspace, more: Json, headers: Record<string, string> 
     headers,
   )
 const DATETIME = { tools: [{ type: "openrouter:datetime" }] }
-const messagesOf = ({ body }: Asked) => body["messages"] as Json[]
+const messagesOf = ({ body }: UpstreamRequest) => body["messages"] as Json[]
 
 describe("a server tool", () => {
   test.each(["openrouter:datetime", "service:datetime"])(
     "%s runs, and its result is sent back to the model",
     async (type) => {
       const workspace = await newWorkspace()
-      const { asked } = respondWith([
+      const { upstreamCalls } = respondWith([
         () => complete({ content: null, tool_calls: [call("datetime", { timezone: "Asia/Tokyo" })] }, "tool_calls"),
         () => complete({ content: "It is late." }),
       ])
@@ -67,9 +67,9 @@ describe("a server tool", () => {
       })
       expect(result.usage.cost).toBeCloseTo(2 * (10e-6 + 10e-6), 9)
       expect(result.service_metadata?.pipeline).toMatchObject([{ type: "server_tools" }])
-      expect(asked).toHaveLength(2)
-      expect(asked[0]?.body["tools"]).toMatchObject([{ type: "function", function: { name: "datetime" } }])
-      const [, assistant, toolMessage] = messagesOf(asked[1] as Asked)
+      expect(upstreamCalls).toHaveLength(2)
+      expect(upstreamCalls[0]?.body["tools"]).toMatchObject([{ type: "function", function: { name: "datetime" } }])
+      const [, assistant, toolMessage] = messagesOf(upstreamCalls[1] as UpstreamRequest)
       expect(assistant).toMatchObject({ role: "assistant", tool_calls: [{ id: "c1", function: { name: "datetime" } }] })
       expect(toolMessage).toMatchObject({
         role: "tool",
@@ -108,13 +108,13 @@ describe("a server tool", () => {
   test("called together with a client function runs, and leaves the function call to the client", async () => {
     const workspace = await newWorkspace()
     const mine = { type: "function", function: { name: "mine", parameters: { type: "object" } } }
-    const { asked } = respondWith([
+    const { upstreamCalls } = respondWith([
       () => complete({ content: null, tool_calls: [call("datetime"), call("mine", { a: 1 }, "c2")] }, "tool_calls"),
     ])
     const result = await expectJson<Result>(200, send(workspace, { tools: [mine, ...DATETIME.tools] }))
     expect(result.choices[0]?.finish_reason).toBe("tool_calls")
     expect(result.choices[0]?.message.tool_calls).toMatchObject([{ id: "c2", function: { name: "mine" } }])
-    expect(asked).toHaveLength(1)
+    expect(upstreamCalls).toHaveLength(1)
 
     // Sent back unchanged, the run becomes a call and a result in the turn in which both were called.
     const second = respondWith([() => complete({ content: "fine" })])
@@ -129,7 +129,7 @@ describe("a server tool", () => {
         ],
       }),
     )
-    const [, turn, ...results] = messagesOf(second.asked[0] as Asked)
+    const [, turn, ...results] = messagesOf(second.upstreamCalls[0] as UpstreamRequest)
     expect(turn).toMatchObject({ role: "assistant", tool_calls: [{ id: "c1" }, { id: "c2" }] })
     expect(results.map(({ role, tool_call_id: id }) => [role, id])).toEqual([
       ["tool", "c1"],
@@ -180,32 +180,32 @@ describe("the tool loop", () => {
     ],
     [{}, 31],
   ])("%j: ends after %i rounds, the last with tool_choice none", async (more, rounds) => {
-    const { asked } = respondWith([again])
+    const { upstreamCalls } = respondWith([again])
     const result = await expectJson<Result>(200, send(await newWorkspace(), { ...DATETIME, ...more }))
-    expect(asked).toHaveLength(rounds)
-    expect(asked.map(({ body }) => body["tool_choice"]).at(-1)).toBe("none")
-    expect(asked.slice(0, -1).every(({ body }) => body["tool_choice"] !== "none")).toBe(true)
+    expect(upstreamCalls).toHaveLength(rounds)
+    expect(upstreamCalls.map(({ body }) => body["tool_choice"]).at(-1)).toBe("none")
+    expect(upstreamCalls.slice(0, -1).every(({ body }) => body["tool_choice"] !== "none")).toBe(true)
     expect(result.choices[0]?.finish_reason).toBe("stop")
   })
 
   test("ends after max_tool_calls steps on /responses, unless stop_server_tools_when sets another limit", async () => {
     const { as } = await newWorkspace()
     const body = { model: "played/m1", input: "Hi", ...DATETIME, max_tool_calls: 2 }
-    const { asked } = respondWith([again])
+    const { upstreamCalls } = respondWith([again])
     await expectJson(200, as.post("/responses", body))
-    expect(asked).toHaveLength(3)
-    asked.length = 0
+    expect(upstreamCalls).toHaveLength(3)
+    upstreamCalls.length = 0
     await expectJson(
       200,
       as.post("/responses", { ...body, stop_server_tools_when: [{ type: "step_count_is", step_count: 4 }] }),
     )
-    expect(asked).toHaveLength(5)
+    expect(upstreamCalls).toHaveLength(5)
   })
 
   test("applies a forced tool_choice to the first round only", async () => {
-    const { asked } = respondWith([again, () => complete({ content: "done" })])
+    const { upstreamCalls } = respondWith([again, () => complete({ content: "done" })])
     await expectJson(200, send(await newWorkspace(), { ...DATETIME, tool_choice: { type: "openrouter:datetime" } }))
-    expect(asked.map(({ body }) => body["tool_choice"])).toEqual([
+    expect(upstreamCalls.map(({ body }) => body["tool_choice"])).toEqual([
       { type: "function", function: { name: "datetime" } },
       "auto",
     ])
@@ -250,10 +250,10 @@ describe("on /responses", () => {
     expect(output.map(({ type }) => type)).toEqual(["openrouter:datetime", "reasoning", "message"])
     expect(output[0]).toMatchObject({ status: "completed", timezone: "UTC", datetime: expect.any(String) as string })
 
-    const { asked } = respondWith([() => complete({ content: "Still late." })])
+    const { upstreamCalls } = respondWith([() => complete({ content: "Still late." })])
     const input = [{ role: "user", content: "What time is it?" }, ...output, { role: "user", content: "And now?" }]
     await expectJson(200, as.post("/responses", { ...body, input }))
-    expect(messagesOf(asked[0] as Asked).map(({ role }) => role)).toEqual([
+    expect(messagesOf(upstreamCalls[0] as UpstreamRequest).map(({ role }) => role)).toEqual([
       "user",
       "assistant",
       "tool",
@@ -323,7 +323,7 @@ describe("plugins", () => {
   })
 
   test("file-parser turns a text file into text", async () => {
-    const { asked } = respondWith([() => complete({ content: "ok" })])
+    const { upstreamCalls } = respondWith([() => complete({ content: "ok" })])
     const file = { filename: "a.txt", file_data: `data:text/plain;base64,${btoa("the contents")}` }
     const content = [
       { type: "text", text: "Read" },
@@ -331,8 +331,8 @@ describe("plugins", () => {
     ]
     const body = { messages: [{ role: "user", content }], plugins: [{ id: "file-parser" }] }
     await expectJson(200, send(await newWorkspace(), body))
-    expect(JSON.stringify(messagesOf(asked[0] as Asked))).toContain("the contents")
-    expect(JSON.stringify(messagesOf(asked[0] as Asked))).not.toContain("file_data")
+    expect(JSON.stringify(messagesOf(upstreamCalls[0] as UpstreamRequest))).toContain("the contents")
+    expect(JSON.stringify(messagesOf(upstreamCalls[0] as UpstreamRequest))).not.toContain("file_data")
   })
 
   test("context-compression drops messages from the middle", async () => {
@@ -356,9 +356,9 @@ describe("plugins", () => {
   })
 
   test("auto-router has no effect on a request that names a model", async () => {
-    const { asked } = respondWith([() => complete({ content: "ok" })])
+    const { upstreamCalls } = respondWith([() => complete({ content: "ok" })])
     await expectJson(200, send(await newWorkspace(), { plugins: [{ id: "auto-router" }] }))
-    expect(asked).toHaveLength(1)
+    expect(upstreamCalls).toHaveLength(1)
   })
 
   test("auto-router picks a model from allowed_models", async () => {
@@ -376,8 +376,8 @@ describe("plugins", () => {
   })
 
   test(":thinking requests medium reasoning effort", async () => {
-    const { asked } = respondWith([() => complete({ content: "ok" })])
+    const { upstreamCalls } = respondWith([() => complete({ content: "ok" })])
     await expectJson(200, send(await newWorkspace(), { model: "played/m1:thinking" }))
-    expect(asked[0]?.body).toMatchObject({ model: "m1", reasoning_effort: "medium" })
+    expect(upstreamCalls[0]?.body).toMatchObject({ model: "m1", reasoning_effort: "medium" })
   })
 })

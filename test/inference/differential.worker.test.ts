@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest"
 import { type Received, runCase, type Subject } from "../fuzz/differential/differential.ts"
 import { type Script, toResponse } from "../fuzz/differential/script.ts"
-import { mockProvider } from "../support/played.ts"
+import { mockProvider } from "../support/mock-provider.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 

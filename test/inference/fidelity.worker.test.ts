@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { mockProvider, sse } from "../support/played.ts"
+import { mockProvider, sse } from "../support/mock-provider.ts"
 import { runs } from "../support/runs.ts"
 import { newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 
@@ -128,7 +128,7 @@ test.each([
       const { usage } = JSON.parse(JSON.stringify(batch[index]?.usage)) as { usage: object }
       expect((JSON.parse(last[0] ?? "") as { usage: object }).usage).toMatchObject(usage)
     }
-    provider.asked.length = 0
+    provider.upstreamCalls.length = 0
   }
   expect(await openHolds(workspace)).toEqual([])
 })

@@ -216,16 +216,16 @@ describe("providers", () => {
     return id
   }
 
-  type Asked = { url: string; method: string; headers: Headers; json?: unknown; form?: FormData }
+  type UpstreamRequest = { url: string; method: string; headers: Headers; json?: unknown; form?: FormData }
 
   /** Handles every outgoing fetch. */
-  function respondWith(answer: (calls: Asked) => Response): Asked[] {
-    const calls: Asked[] = []
+  function respondWith(answer: (calls: UpstreamRequest) => Response): UpstreamRequest[] {
+    const calls: UpstreamRequest[] = []
     vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
       const request = new Request(input, init)
       const { url, method, headers } = request
       const type = headers.get("content-type") ?? ""
-      const one: Asked = { url, method, headers }
+      const one: UpstreamRequest = { url, method, headers }
       // Read here: a body belongs to the request that sent it.
       if (type.startsWith("multipart/")) one.form = await request.formData()
       else if (type !== "") one.json = await request.json()

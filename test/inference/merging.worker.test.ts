@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { CallSieve } from "../../src/inference/agent/calls.ts"
 import { type GrowingChoice, mergeChoice } from "../../src/formats/chat/to-result.ts"
-import { chunk, DONE, mockProvider, sse, usageChunk } from "../support/played.ts"
+import { chunk, DONE, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { newWorkspace, readStream, expectJson } from "../support/world.ts"
 
 type Json = Record<string, unknown>
@@ -130,7 +130,7 @@ describe("the tool loop", () => {
   })
 
   test("runs its call of two with the same index, and passes the other on", async () => {
-    const { asked } = respondWith(() => sse(calls(serverCall, mine, rest)))
+    const { upstreamCalls } = respondWith(() => sse(calls(serverCall, mine, rest)))
     const tools = [{ type: "openrouter:datetime" }, { type: "function", function: { name: "mine" } }]
     const { as } = await newWorkspace()
     const { chunks } = await readStream(as.chat(newModel(), "Hi", { tools, stream: true }))
@@ -139,7 +139,7 @@ describe("the tool loop", () => {
     expect(deltas[0]).toMatchObject({ id: "B", function: { name: "mine" } })
     expect(deltas.map((one) => one.function["arguments"]).join("")).toBe('{"x":1}')
     expect(JSON.stringify(chunks)).toContain('"reasoning.server_tool_call"')
-    expect(asked).toHaveLength(1)
+    expect(upstreamCalls).toHaveLength(1)
   })
 })
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import { framesOf } from "../../src/formats/sse/frames.ts"
 import { messagesReader } from "../../src/formats/readers/messages.ts"
 import { responsesReader } from "../../src/formats/readers/responses.ts"
-import { type Asked, mockProvider, sse } from "../support/played.ts"
+import { type UpstreamRequest, mockProvider, sse } from "../support/mock-provider.ts"
 import { newWorkspace, openHolds, receiptOf, expectJson } from "../support/world.ts"
 import { newTwinModel } from "../support/twins.ts"
 
@@ -13,7 +13,7 @@ type Failure = { error: { code: number; message: string } }
 let stop = () => {}
 afterEach(() => stop())
 
-function respondWith(answer: (asked: Asked) => Response) {
+function respondWith(answer: (upstreamCalls: UpstreamRequest) => Response) {
   const provider = mockProvider(answer)
   ;({ stop } = provider)
   return provider

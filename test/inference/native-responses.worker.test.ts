@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { type Asked, mockProvider, sse } from "../support/played.ts"
+import { type UpstreamRequest, mockProvider, sse } from "../support/mock-provider.ts"
 import { newWorkspace, openHolds, receiptOf, expectJson } from "../support/world.ts"
 import { newTwinModel } from "../support/twins.ts"
 
@@ -11,7 +11,7 @@ type Failure = { error: { code: number; message: string } }
 let stop = () => {}
 afterEach(() => stop())
 
-function respondWith(answer: (asked: Asked) => Response) {
+function respondWith(answer: (upstreamCalls: UpstreamRequest) => Response) {
   const provider = mockProvider(answer)
   ;({ stop } = provider)
   return provider
@@ -73,7 +73,7 @@ async function read(answer: Promise<Response>) {
 describe("a provider of the Responses format", () => {
   test("gets a native request; its response keeps unknown fields and gets the generation id, the cost and missing keys", async () => {
     const workspace = await newWorkspace()
-    const { asked } = respondWith(() => Response.json({ ...RESPONSE, usage: USAGE, vendor_field: 1 }))
+    const { upstreamCalls } = respondWith(() => Response.json({ ...RESPONSE, usage: USAGE, vendor_field: 1 }))
     const answer = await workspace.as.post("/responses", {
       model: newTwinModel(),
       input: "Hi",
@@ -94,7 +94,7 @@ describe("a provider of the Responses format", () => {
       metadata: { a: "b" },
     })
     expect(returned.usage["cost"]).toBeCloseTo(20e-6 + 7 * 2e-6, 9)
-    const [{ url, body }] = asked as [Asked]
+    const [{ url, body }] = upstreamCalls as [UpstreamRequest]
     expect(url).toBe("http://twin-c.test/v1/responses")
     expect(body).toMatchObject({
       input: "Hi",
@@ -130,13 +130,13 @@ describe("a provider of the Responses format", () => {
 
   test("is the only one to receive input items that the chat format cannot express", async () => {
     const { as } = await newWorkspace()
-    const { asked } = respondWith(() => Response.json({ ...RESPONSE, usage: USAGE }))
+    const { upstreamCalls } = respondWith(() => Response.json({ ...RESPONSE, usage: USAGE }))
     const input = [
       { role: "user", content: "Hi" },
       { type: "computer_call_output", call_id: "c", output: { type: "input_image" } },
     ]
     for (let turn = 0; turn < 6; turn++) await expectJson(200, as.post("/responses", { model: newTwinModel(), input }))
-    expect(new Set(asked.map(({ url }) => url))).toEqual(new Set(["http://twin-c.test/v1/responses"]))
+    expect(new Set(upstreamCalls.map(({ url }) => url))).toEqual(new Set(["http://twin-c.test/v1/responses"]))
     const only = { provider: { only: ["twin-a"] } }
     const { error } = await expectJson<Failure>(400, as.post("/responses", { model: newTwinModel(), input, ...only }))
     expect(error.message).toContain("input[1].type")
@@ -144,7 +144,7 @@ describe("a provider of the Responses format", () => {
 
   test("does not receive reasoning that was translated from another provider", async () => {
     const { as } = await newWorkspace()
-    const { asked } = respondWith(() => Response.json({ ...RESPONSE, usage: USAGE }))
+    const { upstreamCalls } = respondWith(() => Response.json({ ...RESPONSE, usage: USAGE }))
     const input = [
       { role: "user", content: "Hi" },
       {
@@ -159,7 +159,7 @@ describe("a provider of the Responses format", () => {
       { role: "user", content: "Again" },
     ]
     await expectJson(200, as.post("/responses", { model: newTwinModel(), input, ...ONLY_C }))
-    const returned = asked[0]?.body["input"] as Json[]
+    const returned = upstreamCalls[0]?.body["input"] as Json[]
     expect(returned.filter(({ type }) => type === "reasoning")).toEqual([
       { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "gAAA" },
     ])

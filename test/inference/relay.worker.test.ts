@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { chunk, DONE, good, mockProvider, sse, usageChunk } from "../support/played.ts"
+import { chunk, DONE, good, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { newWorkspace, receiptOf, readStream, expectJson, textOf, type Workspace, openHolds } from "../support/world.ts"
 
 /** Every test calls its own model, because cooldowns belong to an endpoint. */
@@ -350,7 +350,7 @@ describe("request options", () => {
   test("debug.echo_upstream_body returns the upstream request", async () => {
     const provider = respondWith(good("Hello"))
     const { chunks } = await readStream(send(await newWorkspace(), newModel(), { debug: { echo_upstream_body: true } }))
-    expect(chunks[0]).toMatchObject({ choices: [], debug: { echo_upstream_body: provider.asked[0]?.body } })
+    expect(chunks[0]).toMatchObject({ choices: [], debug: { echo_upstream_body: provider.upstreamCalls[0]?.body } })
   })
 
   test("a JSON response to a streamed request is returned as a stream", async () => {
@@ -423,7 +423,7 @@ describe("the upstream request", () => {
     await readStream(
       workspace.as.chat(newModel(), "Hi", more, { "x-secret": "no", cookie: "no", "http-referer": "https://app.test" }),
     )
-    const [request] = provider.asked
+    const [request] = provider.upstreamCalls
     expect(request?.headers.get("authorization")).toBe("Bearer played-provider-key-0123456789")
     expect([...(request?.headers.keys() ?? [])].sort()).toEqual([
       "accept",

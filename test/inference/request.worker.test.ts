@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { mockProvider } from "../support/played.ts"
+import { mockProvider } from "../support/mock-provider.ts"
 import { newKey, newWorkspace, readStream, receiptOf, expectJson, textOf } from "../support/world.ts"
 
 type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { replayServerTools } from "../../src/inference/prepare/replay.ts"
 import type { ChatRequest } from "../../src/formats/schemas.ts"
-import { type Asked, chunk, DONE, mockProvider, sse, usageChunk } from "../support/played.ts"
+import { type UpstreamRequest, chunk, DONE, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { newWorkspace, readStream, expectJson, type Workspace } from "../support/world.ts"
 
 /** A completion in which server tools ran consists of turns: output items show these turns, and input restores them. */
@@ -56,7 +56,7 @@ async function send({ as }: Workspace, stream: boolean, more: Json = {}): Promis
 
 const shapeOf = (items: Item[]) => items.map(({ type, content }) => (content ? `${type} ${textIn(content)}` : type))
 const textIn = (content: unknown) => (content as { text: string }[]).map(({ text }) => text).join("")
-const messagesOf = ({ body }: Asked) => body["messages"] as Json[]
+const messagesOf = ({ body }: UpstreamRequest) => body["messages"] as Json[]
 const inShort = ({ role, content, tool_calls: calls, reasoning_details: details }: Json) => [
   role,
   ((details ?? []) as Json[]).map(({ text }) => text).join(),
@@ -125,12 +125,12 @@ describe.each(cases)("%s", (_, turns, items, messages) => {
     const workspace = await newWorkspace()
     respondWith(turns)
     const output = await send(workspace, stream)
-    const { asked } = respondWith([{ answerText: "ok" }])
+    const { upstreamCalls } = respondWith([{ answerText: "ok" }])
     const pending = output.filter(({ type }) => type === "function_call")
     const results = pending.map(({ call_id: id }) => ({ type: "function_call_output", call_id: id, output: "r" }))
     const input = [{ role: "user", content: "Hi" }, ...output, ...results]
     await send(workspace, false, { input })
-    const [, ...rest] = messagesOf(asked[0] as Asked)
+    const [, ...rest] = messagesOf(upstreamCalls[0] as UpstreamRequest)
     expect(rest.map(inShort)).toEqual([...messages, ...results.map(() => ["tool", "", "", ""])])
   })
 
@@ -142,7 +142,7 @@ describe.each(cases)("%s", (_, turns, items, messages) => {
     const question = { role: "user", content: "Hi" }
     const answer = workspace.as.post("/chat/completions", { ...body, messages: [question], stream })
     const message = stream ? await merged(answer) : await completeOf(answer)
-    const { asked } = respondWith([{ answerText: "ok" }])
+    const { upstreamCalls } = respondWith([{ answerText: "ok" }])
     const results = ((message["tool_calls"] ?? []) as Json[]).map(({ id }) => ({
       role: "tool",
       tool_call_id: id,
@@ -152,7 +152,7 @@ describe.each(cases)("%s", (_, turns, items, messages) => {
       200,
       workspace.as.post("/chat/completions", { ...body, messages: [question, message, ...results] }),
     )
-    const [, ...rest] = messagesOf(asked[0] as Asked)
+    const [, ...rest] = messagesOf(upstreamCalls[0] as UpstreamRequest)
     expect(rest.map(inShort)).toEqual([...messages, ...results.map(() => ["tool", "", "", ""])])
   })
 })

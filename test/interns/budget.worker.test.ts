@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { openInternKey } from "../../src/interns/intern-key.ts"
 import { internChat } from "../support/intern-chat.ts"
-import { good } from "../support/played.ts"
+import { good } from "../support/mock-provider.ts"
 import { runs } from "../support/runs.ts"
 import {
   type TestClient,
@@ -186,16 +186,16 @@ describe("the budget of an intern", () => {
       const workspace = await newWorkspace()
       const made = await make(workspace.as, { model: "sim/echo", provision: true, daily_limit: 0 })
       const chat = internChat(workspace.key, made.id)
-      const refused = await (await chat.say("Hello")).all()
+      const refused = await (await chat.send("Hello")).all()
       expect(refused.finish).toBe("error")
       expect(refused.error).toMatchObject({ code: 402, metadata: { reason: "turn_failed", retryable: false } })
       expect(refused.error?.message).toContain("this intern's limit")
       expect(refused.error?.message).toContain("wait for its daily reset")
       await expectJson(200, workspace.as.patch(`/interns/${made.id}`, { daily_limit: 0.01 }))
       await spend(await ownKey(workspace, made.id))
-      expect((await (await chat.say("Hello")).all()).error?.code).toBe(402)
+      expect((await (await chat.send("Hello")).all()).error?.code).toBe(402)
       vi.setSystemTime(Date.now() + DAY_MS)
-      expect((await (await chat.say("Hello again")).all()).text).toBe("Hello again")
+      expect((await (await chat.send("Hello again")).all()).text).toBe("Hello again")
     })
 
     type Step =

@@ -122,7 +122,7 @@ class Setup {
       expect(error?.code).toBe(isOwn ? RPC_ERRORS.busy : RPC_ERRORS.noSession)
       return
     }
-    const message = await this.daemon.hears("session/prompt", before)
+    const message = await this.daemon.receives("session/prompt", before)
     this.prompts.set(acp, { client, id, message, isLeft: false })
   }
 
@@ -137,7 +137,7 @@ class Setup {
     const rpc = `q${this.#count++}`
     const client = this.owners.get(acp)
     const before = client?.received.filter(({ method }) => method === "session/request_permission").length
-    this.daemon.ask(acp, rpc)
+    this.daemon.requestPermission(acp, rpc)
     const shown = await client?.nextQuestion("session/request_permission", before)
     this.questions.push({ rpc, acp, client, shown, answer: client ? undefined : CANCELLED })
   }

@@ -5,7 +5,7 @@ import { includesPattern } from "../../src/support/mcp-tools.ts"
 import { newDaemonIntern } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
 import { internChat } from "../support/intern-chat.ts"
-import { good, mockProvider, sse } from "../support/played.ts"
+import { good, mockProvider, sse } from "../support/mock-provider.ts"
 import { runs } from "../support/runs.ts"
 import { client, expectJson, newKey, newMember, newWorkspace, type TestClient } from "../support/world.ts"
 
@@ -49,7 +49,7 @@ describe("files at creation", () => {
     ).toEqual(new Uint8Array([0, 255, 254]))
     await running(as, id)
     const chat = internChat(key, id)
-    const answer = await (await chat.say("$ cat AGENTS.md", { approval_mode: "self-drive" })).all()
+    const answer = await (await chat.send("$ cat AGENTS.md", { approval_mode: "self-drive" })).all()
     expect(answer.text).toContain("Speak like a pirate.")
   })
 
@@ -59,9 +59,9 @@ describe("files at creation", () => {
     const { id } = await make(as, input)
     await running(as, id)
     const provider = mockProvider(() => sse(good("Arr")))
-    await (await internChat(key, id).say("Hello")).all()
+    await (await internChat(key, id).send("Hello")).all()
     provider.stop()
-    const sent = JSON.parse(JSON.stringify(provider.asked[0]?.body["messages"])) as { content: string }[]
+    const sent = JSON.parse(JSON.stringify(provider.upstreamCalls[0]?.body["messages"])) as { content: string }[]
     const [system] = sent
     expect(system?.content).toContain("Be brief.\n\nSpeak like a pirate.\n\nSkills")
     expect(system?.content).toContain("- release (/home/intern/skills/release/SKILL.md): Writes release notes")
@@ -143,7 +143,7 @@ describe("a clone", () => {
     const source = await make(as, { name: "ada", provision: true, ...given })
     await expectJson(200, manage.patch(`/interns/${source.id}`, { description: "Writes release notes" }))
     await running(as, source.id)
-    await (await internChat(key, source.id).say("$ echo done > report.md", { approval_mode: "self-drive" })).all()
+    await (await internChat(key, source.id).send("$ echo done > report.md", { approval_mode: "self-drive" })).all()
     const rule = { cron: "0 8 * * *", timezone: "Europe/Berlin", prompt: "Report", daily_limit_usd: 1 }
     const schedule = await expectJson<{ id: string }>(201, as.post(`/interns/${source.id}/schedules`, rule))
     await expectJson(200, as.put(`/interns/${source.id}/webhook`, { url: "https://hooks.example.com/" }))

@@ -19,11 +19,11 @@ async function internWithQuestion(workspace: Workspace, name: string) {
   const input = { name, model: "sim/tool-call", provision: true }
   const { id } = await expectJson<{ id: string }>(201, workspace.as.post("/interns", input))
   const chat = internChat(workspace.key, id)
-  let requests = await chat.say("echo hello")
+  let requests = await chat.send("echo hello")
   // The intern is still booting.
   while (requests.response.status === 409) {
     await requests.response.body?.cancel()
-    requests = await chat.say("echo hello")
+    requests = await chat.send("echo hello")
   }
   await requests.all()
   expect(requests.finish).toBe("tool_calls")

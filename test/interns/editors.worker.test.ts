@@ -75,8 +75,8 @@ async function pausedForQuestion() {
   const client = await connect()
   const session = await client.newSession()
   client.prompt(session, "Work")
-  const received = await daemon.hears("session/prompt")
-  daemon.ask(session, "q1")
+  const received = await daemon.receives("session/prompt")
+  daemon.requestPermission(session, "q1")
   await client.nextQuestion()
   return { ...setup, client, session, received }
 }
@@ -86,7 +86,7 @@ const kinds = ({ data }: Transcript) => data.map(({ kind }) => kind)
 describe("an editor", () => {
   test("lists chat sessions, loads one by id, receives its transcript and continues it", async () => {
     const { chat, connect, ended, sessions } = await embedded("sim/echo")
-    await (await chat.say("Remember me", { session_id: "from-chat" })).all()
+    await (await chat.send("Remember me", { session_id: "from-chat" })).all()
     const client = await connect()
     const { sessions: listed } = await client.get<Listed>("session/list", { cwd: "/work" })
     expect(listed).toEqual([
@@ -113,7 +113,7 @@ describe("an editor", () => {
       }
       const session = await client.newSession()
       const prompt = client.prompt(session, `Prompt ${at}`)
-      daemon.end(await daemon.hears("session/prompt", at))
+      daemon.end(await daemon.receives("session/prompt", at))
       await client.answerTo(prompt)
       made.push(session)
     }
@@ -128,10 +128,10 @@ describe("an editor", () => {
 
   test("gets the transcript with tool calls when the agent does not replay it", async () => {
     const { daemon, chat, connect } = await newConnected()
-    const reading = await chat.say("Look", { session_id: "s" })
-    const prompt = await daemon.hears("session/prompt")
+    const reading = await chat.send("Look", { session_id: "s" })
+    const prompt = await daemon.receives("session/prompt")
     const { sessionId: acp } = paramsOf(prompt)
-    const sendUpdate = (update: object) => daemon.say({ method: "session/update", params: { sessionId: acp, update } })
+    const sendUpdate = (update: object) => daemon.send({ method: "session/update", params: { sessionId: acp, update } })
     sendUpdate({
       sessionUpdate: "tool_call",
       toolCallId: "t",
@@ -170,9 +170,9 @@ describe("an editor", () => {
     const { daemon, chat, connect } = await newConnected()
     const client = await connect()
     const session = await client.newSession()
-    const reading = await chat.say("Mine now", { session_id: session })
+    const reading = await chat.send("Mine now", { session_id: session })
     daemon.text(session, "to the chat")
-    daemon.end(await daemon.hears("session/prompt"))
+    daemon.end(await daemon.receives("session/prompt"))
     await reading.all()
     const { error } = await client.request("session/prompt", { sessionId: session, prompt: [] })
     expect(error?.code).toBe(RPC_ERRORS.noSession)
@@ -181,7 +181,7 @@ describe("an editor", () => {
     await client.get("session/load", { sessionId: session })
     expect(client.textOf(session)).toBe("to the chat")
     client.prompt(session, "Mine again")
-    await daemon.hears("session/prompt", 1)
+    await daemon.receives("session/prompt", 1)
   })
 
   test("gets an error for a deleted session, and does not recreate it", async () => {
@@ -189,7 +189,7 @@ describe("an editor", () => {
     const client = await connect()
     const session = await client.newSession()
     const prompt = client.prompt(session, "Hello")
-    const received = await daemon.hears("session/prompt")
+    const received = await daemon.receives("session/prompt")
     await expectJson(409, workspace.as.delete(`${path}/sessions/${session}`))
     daemon.end(received)
     await client.answerTo(prompt)
@@ -211,7 +211,7 @@ describe("a session created by an editor", () => {
       { type: "resource_link", uri: "file:///a.ts", name: "a.ts" },
     ]
     const promptId = client.start("session/prompt", { sessionId: session, prompt })
-    const received = await daemon.hears("session/prompt")
+    const received = await daemon.receives("session/prompt")
     expect(paramsOf(received).prompt).toEqual(prompt)
     expect(await sessions()).toMatchObject([
       { id: session, acp_session_id: session, origin: "acp", status: "running", title: "Fix this file:///a.ts" },
@@ -230,8 +230,8 @@ describe("a session created by an editor", () => {
       expect((await transcript(session)).session).toMatchObject({ usage: { prompt_tokens: 3, completion_tokens: 4 } }),
     )
     client.close()
-    const reading = await chat.say("Go on", { session_id: session })
-    const next = await daemon.hears("session/prompt", 1)
+    const reading = await chat.send("Go on", { session_id: session })
+    const next = await daemon.receives("session/prompt", 1)
     expect(paramsOf(next).sessionId).toBe(session)
     daemon.end(next)
     expect((await reading.all()).session).toBe(session)
@@ -244,14 +244,14 @@ describe("a session created by an editor", () => {
     const session = await (await connect()).newSession()
     daemon.restart()
     await daemon.dial()
-    const serve = daemon.say.bind(daemon)
-    daemon.say = (message) => {
+    const serve = daemon.send.bind(daemon)
+    daemon.send = (message) => {
       const isLoaded = "result" in message && JSON.stringify(message.result) === "{}"
       serve(isLoaded ? { id: message.id ?? 0, error: { code: -32_002, message: "unknown" } } : message)
     }
-    const reading = await chat.say("Anew", { session_id: session })
-    const prompt = await daemon.hears("session/prompt")
-    daemon.say = serve
+    const reading = await chat.send("Anew", { session_id: session })
+    const prompt = await daemon.receives("session/prompt")
+    daemon.send = serve
     const { sessionId: acp } = paramsOf(prompt)
     expect(acp).not.toBe(session)
     daemon.text(acp, "Begun anew.")
@@ -261,12 +261,12 @@ describe("a session created by an editor", () => {
     await client.get("session/load", { sessionId: session })
     expect(client.textOf(session)).toBe("Begun anew.")
     client.prompt(session, "More")
-    const next = await daemon.hears("session/prompt", 1)
+    const next = await daemon.receives("session/prompt", 1)
     expect(paramsOf(next).sessionId).toBe(acp)
     daemon.text(acp, " And more.")
     await client.until(() => client.textOf(session).includes("more") || undefined)
     client.send({ method: "session/cancel", params: { sessionId: session } })
-    expect((await daemon.hears("session/cancel")).params).toEqual({ sessionId: acp })
+    expect((await daemon.receives("session/cancel")).params).toEqual({ sessionId: acp })
   })
 })
 
@@ -274,13 +274,13 @@ describe("a session in use", () => {
   test("is refused to other clients with the door that uses it and what to do", async () => {
     const { daemon, workspace, path, chat, connect } = await newConnected()
     const client = await connect()
-    const reading = await chat.say("Hello", { session_id: "s" })
-    const first = await daemon.hears("session/prompt")
+    const reading = await chat.send("Hello", { session_id: "s" })
+    const first = await daemon.receives("session/prompt")
     const { sessionId: acp } = paramsOf(first)
     const busy = (await client.request("session/load", { sessionId: "s" })).error
     expect(busy).toMatchObject({ code: RPC_ERRORS.busy, data: { reason: "busy", retryable: true, door: "chat" } })
     expect(busy?.message).toContain(`POST ${path}/sessions/s/cancel`)
-    daemon.ask(acp, "q")
+    daemon.requestPermission(acp, "q")
     const { question } = await reading.all()
     const waiting = (await client.request("session/load", { sessionId: acp })).error
     expect(waiting).toMatchObject({ data: { door: "chat", question_id: question.id } })
@@ -296,8 +296,8 @@ describe("a session in use", () => {
     await daemon.settled()
     await client.get("session/load", { sessionId: "s" })
     client.prompt("s", "Mine")
-    const second = await daemon.hears("session/prompt", 1)
-    for (const call of [chat.say("Mine", { session_id: "s" }), chat.say("Mine", { session_id: acp })]) {
+    const second = await daemon.receives("session/prompt", 1)
+    for (const call of [chat.send("Mine", { session_id: "s" }), chat.send("Mine", { session_id: acp })]) {
       const conflict = await refused(call)
       expect(conflict).toMatchObject({ status: 409, reason: "busy", retryable: true, retryAfter: "5" })
       expect(conflict.message).toContain("An ACP client has a turn in this session")
@@ -311,16 +311,16 @@ describe("a session in use", () => {
     const client = await connect()
     const session = await client.newSession()
     const prompt = client.prompt(session, "Long work")
-    await daemon.hears("session/prompt")
+    await daemon.receives("session/prompt")
     await expectJson(202, workspace.as.post(`${path}/sessions/${session}/cancel`, undefined))
-    expect((await daemon.hears("session/cancel")).params).toEqual({ sessionId: session })
+    expect((await daemon.receives("session/cancel")).params).toEqual({ sessionId: session })
     const later = clock() + LIMITS.graceMs
     Intern.clock = () => later
     await runDurableObjectAlarm(object)
     expect((await client.answerTo(prompt)).error).toMatchObject({ data: { reason: "stream_severed" } })
     expect((await ended(session)).session.last_error).toMatchObject({ reason: "stream_severed" })
     client.prompt(session, "Again")
-    await daemon.hears("session/prompt", 1)
+    await daemon.receives("session/prompt", 1)
   })
 })
 
@@ -358,9 +358,9 @@ describe("a question of an editor's turn", () => {
     const client = await connect()
     const session = await client.newSession()
     const prompt = client.prompt(session, "Two at once")
-    const received = await daemon.hears("session/prompt")
-    daemon.ask(session, "q1")
-    daemon.ask(session, "q2")
+    const received = await daemon.receives("session/prompt")
+    daemon.requestPermission(session, "q1")
+    daemon.requestPermission(session, "q2")
     const [first, second] = [await client.nextQuestion(), await client.nextQuestion(undefined, 1)]
     await evictDurableObject(object)
     client.choose(second, "reject_once-2")
@@ -399,11 +399,11 @@ describe("a question of an editor's turn", () => {
     const { open_question_id: question } = (await transcript(session)).session
     const answer = { session_id: session, content: "allow_once" }
     await expectJson(202, workspace.as.post(`${path}/questions/${question ?? ""}`, answer))
-    daemon.ask(session, "q2")
+    daemon.requestPermission(session, "q2")
     await client.nextQuestion(undefined, 1)
     client.close()
     const next = await eventually(async () => {
-      expect(await refused(chat.say("?", { session_id: session }))).toMatchObject({
+      expect(await refused(chat.send("?", { session_id: session }))).toMatchObject({
         message: expect.stringContaining("waits for an answer") as string,
       })
       return (await transcript(session)).session.open_question_id ?? ""

@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { crashIntern, internObject } from "../support/intern-object.ts"
 import { internChat } from "../support/intern-chat.ts"
-import { chunk, mockProvider, sse } from "../support/played.ts"
+import { chunk, mockProvider, sse } from "../support/mock-provider.ts"
 import { newWorkspace, expectJson } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
@@ -23,7 +23,7 @@ async function newIntern(model: string, more: Record<string, unknown> = {}) {
 describe("the embedded agent", () => {
   test("responds with the intern's model, and its calls are charged to the intern's key", async () => {
     const { workspace, id, chat } = await newIntern("sim/echo", { instructions: "Be brief." })
-    const reading = await (await chat.say("Hello")).all()
+    const reading = await (await chat.send("Hello")).all()
     expect(reading.text).toBe("Hello")
     expect(reading.finish).toBe("stop")
     expect(reading.usage?.prompt_tokens).toBeGreaterThan(0)
@@ -43,7 +43,7 @@ describe("the embedded agent", () => {
 
   test("asks for permission before a shell command, runs it and reports the usage of the complete turn", async () => {
     const { chat } = await newIntern("sim/tool-call")
-    const requests = await (await chat.say("echo hello | tr a-z A-Z")).all()
+    const requests = await (await chat.send("echo hello | tr a-z A-Z")).all()
     expect(requests.question).toMatchObject({
       kind: "permission",
       operation: "shell",
@@ -54,7 +54,7 @@ describe("the embedded agent", () => {
     const { prompt_tokens: prompt = 0, completion_tokens: completion = 0, cost } = reported.usage ?? {}
     expect(completion).toBeGreaterThan(5)
     expect(cost).toBeCloseTo(prompt * 0.000001 + completion * 0.000002, 9)
-    const again = await (await chat.say("pwd", { session_id: requests.session })).all()
+    const again = await (await chat.send("pwd", { session_id: requests.session })).all()
     expect(again.finish).toBe("tool_calls")
   })
 
@@ -62,14 +62,14 @@ describe("the embedded agent", () => {
     const { chat } = await newIntern("sim/agent")
     const commands =
       "git init -q; echo one > a; git add a; git commit -m First; echo two >> a; git diff > p; git checkout -- a; patch -p1 < p; cat a"
-    const { text } = await (await chat.say(`$ ${commands}`, { approval_mode: "self-drive" })).all()
+    const { text } = await (await chat.send(`$ ${commands}`, { approval_mode: "self-drive" })).all()
     expect(text).toMatch(/\[main [0-9a-f]{7}\] First[^]*patching file a\none\ntwo/)
   })
 
   test("has Python in its shell, without JavaScript access and with a step limit", async () => {
     const { chat } = await newIntern("sim/agent")
     const sendCommand = async (command: string) =>
-      (await (await chat.say(`$ ${command}`, { approval_mode: "self-drive" })).all()).text
+      (await (await chat.send(`$ ${command}`, { approval_mode: "self-drive" })).all()).text
     expect(await sendCommand(`python3 -c "open('a', 'w').write(str(2**64))" && cat a`)).toContain(
       "18446744073709551616",
     )
@@ -81,19 +81,19 @@ describe("the embedded agent", () => {
 
   test("asks no more in a session after allow_always, but asks in others", async () => {
     const { chat } = await newIntern("sim/tool-call")
-    const requests = await (await chat.say("echo one")).all()
+    const requests = await (await chat.send("echo one")).all()
     await (await chat.answer(requests.session, requests.question.id, "allow_always")).all()
-    const free = await (await chat.say("echo two", { session_id: requests.session })).all()
+    const free = await (await chat.send("echo two", { session_id: requests.session })).all()
     expect(free.text).toContain("two")
-    expect((await (await chat.say("echo three")).all()).finish).toBe("tool_calls")
+    expect((await (await chat.send("echo three")).all()).finish).toBe("tool_calls")
   })
 
   test("does not run a rejected command, and asks no more after reject_always", async () => {
     const { chat, object } = await newIntern("sim/tool-call")
-    const requests = await (await chat.say("echo x > file")).all()
+    const requests = await (await chat.send("echo x > file")).all()
     const reported = await (await chat.answer(requests.session, requests.question.id, "reject_always")).all()
     expect(reported.text).toContain("did not allow")
-    const again = await (await chat.say("echo y > file", { session_id: requests.session })).all()
+    const again = await (await chat.send("echo y > file", { session_id: requests.session })).all()
     expect(again.finish).toBe("stop")
     await runInDurableObject(object, (_, state) => {
       expect([...state.storage.sql.exec("SELECT path FROM disk")]).toEqual([])
@@ -102,7 +102,7 @@ describe("the embedded agent", () => {
 
   test("calls several tools at once, and asks for each in turn", async () => {
     const { chat } = await newIntern("sim/parallel-tools")
-    let reading = await (await chat.say("echo n")).all()
+    let reading = await (await chat.send("echo n")).all()
     let questions = 0
     while (reading.finish === "tool_calls") {
       questions++
@@ -114,7 +114,7 @@ describe("the embedded agent", () => {
 
   test("continues after its object crashed with an open question", async () => {
     const { chat, id } = await newIntern("sim/tool-call")
-    const requests = await (await chat.say("echo still here")).all()
+    const requests = await (await chat.send("echo still here")).all()
     await crashIntern(id)
     const reported = await (await chat.answer(requests.session, requests.question.id, "allow_once")).all()
     expect(reported.text).toContain("still here")
@@ -122,9 +122,9 @@ describe("the embedded agent", () => {
 
   test("is steered during a turn, and answers both prompts in the same stream", async () => {
     const { chat } = await newIntern("sim/paced")
-    const reading = await chat.say("First words", { session_id: "s" })
+    const reading = await chat.send("First words", { session_id: "s" })
     await reading.until("First")
-    const steered = await chat.say("Second thoughts", { session_id: "s" })
+    const steered = await chat.send("Second thoughts", { session_id: "s" })
     expect(steered.response.status).toBe(202)
     await reading.all()
     expect(reading.text).toContain("Second thoughts")
@@ -132,11 +132,11 @@ describe("the embedded agent", () => {
 
   test("stops when its client disconnects, and accepts the next prompt", async () => {
     const { chat } = await newIntern("sim/paced")
-    const reading = await chat.say("Long story", { session_id: "s" })
+    const reading = await chat.send("Long story", { session_id: "s" })
     await reading.until("Long")
     reading.leave()
     const next = await eventually(async () => {
-      const one = await chat.say("Short one", { session_id: "s" })
+      const one = await chat.send("Short one", { session_id: "s" })
       expect(one.response.status).toBe(200)
       return one
     })
@@ -149,7 +149,7 @@ describe("the embedded agent", () => {
       ["sim/status-503", true, 503],
     ] as const) {
       const { chat } = await newIntern(model)
-      const reading = await (await chat.say("Hello")).all()
+      const reading = await (await chat.send("Hello")).all()
       expect(reading.finish).toBe("error")
       expect(reading.error).toMatchObject({ metadata: { reason: "turn_failed", retryable } })
       expect([code, 502]).toContain(reading.error?.code)
@@ -162,7 +162,7 @@ describe("the embedded agent", () => {
       sse([chunk({ role: "assistant", content: "I was about to" }), new Error("reset")]),
     )
     onTestFinished(provider.stop)
-    const reading = await (await chat.say("Tell me a story")).all()
+    const reading = await (await chat.send("Tell me a story")).all()
     expect(reading.finish).toBe("error")
     await workspace.ledger.balance()
     const row = await eventually(async () => {
@@ -180,7 +180,7 @@ describe("the embedded agent", () => {
 
   test("stops a command that would never end", async () => {
     const { chat } = await newIntern("sim/tool-call")
-    const reading = await (await chat.say("while true; do :; done", { approval_mode: "self-drive" })).all()
+    const reading = await (await chat.send("while true; do :; done", { approval_mode: "self-drive" })).all()
     expect(reading.finish).toBe("stop")
     expect(reading.text).toMatch(/limit|iterations|too many/i)
   })
@@ -188,7 +188,7 @@ describe("the embedded agent", () => {
   test("allows a shell function hundreds of recursive calls", async () => {
     const { chat } = await newIntern("sim/agent")
     const command = "f() { if [ $1 -gt 0 ]; then f $(($1-1)); else echo at the bottom; fi; }; f 450"
-    const reading = await (await chat.say(`$ ${command}`, { approval_mode: "self-drive" })).all()
+    const reading = await (await chat.send(`$ ${command}`, { approval_mode: "self-drive" })).all()
     expect(reading.text).toContain("at the bottom")
   })
 
@@ -196,7 +196,7 @@ describe("the embedded agent", () => {
     const { chat, object } = await newIntern("sim/tool-call")
     const command =
       "seq 1 5000 > a; for i in 1 2 3 4 5 6; do cat a a a a a a a a a a >> big; done; rm a; echo small > small; ls"
-    await (await chat.say(command, { approval_mode: "self-drive" })).all()
+    await (await chat.send(command, { approval_mode: "self-drive" })).all()
     await runInDurableObject(object, (_, state) => {
       const paths = [...state.storage.sql.exec<{ path: string }>("SELECT path FROM disk")].map(({ path }) => path)
       expect(paths).toEqual(["/home/intern/small"])
@@ -232,7 +232,7 @@ describe("the embedded agent", () => {
       return sse([...output.map((one) => `data: ${JSON.stringify(one)}\n\n`), "data: [DONE]\n\n"])
     })
     try {
-      const reading = await (await chat.say("Write a report")).all()
+      const reading = await (await chat.send("Write a report")).all()
       expect(reading.finish, reading.raw).toBe("stop")
     } finally {
       mock.stop()
@@ -252,7 +252,7 @@ describe("the embedded agent", () => {
       workspace.as.put(`/vault/interns/${id}/secrets/api_token`, { hosts: ["api.example.com"], value }),
     )
     const reading = await (
-      await chat.say("env; curl -s http://api.example.com/?t=$API_TOKEN", { approval_mode: "self-drive" })
+      await chat.send("env; curl -s http://api.example.com/?t=$API_TOKEN", { approval_mode: "self-drive" })
     ).all()
     expect(reading.text).toContain("API_TOKEN=vault-api_token-")
     expect(reading.raw).not.toContain(value)

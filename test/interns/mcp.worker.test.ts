@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { openInternKey } from "../../src/interns/intern-key.ts"
 import { commonTools, includesTool } from "../../src/support/mcp-tools.ts"
 import { callOf, messageOf, newSetup, result, send, text, wellBehaved, type Setup } from "../mcp/server.ts"
-import { playReceivers, type Received } from "../observability/receiver.ts"
+import { mockReceivers, type Received } from "../observability/receiver.ts"
 import { MockDaemon, newDaemonIntern } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
 import { internChat } from "../support/intern-chat.ts"
 import { crashIntern } from "../support/intern-object.ts"
 import { client, expectJson, newKey, type TestClient, type Workspace } from "../support/world.ts"
 
-beforeAll(playReceivers)
+beforeAll(mockReceivers)
 afterAll(() => vi.restoreAllMocks())
 
 type Intern = { id: string; status: string; mcp_tools?: string[] | null }
@@ -65,7 +65,7 @@ describe("MCP tools of an intern", () => {
   test("are called by its agent, charged to the intern's key and included in the cost of the turn", async () => {
     const setup = await newSetup(answering(), { price_per_call_usd: 0.5 })
     const { id, chat } = await newIntern(setup)
-    const reading = await (await chat.say("search__query for rivers", { approval_mode: "self-drive" })).all()
+    const reading = await (await chat.send("search__query for rivers", { approval_mode: "self-drive" })).all()
     expect(reading.finish).toBe("stop")
     const calls = callsOf(setup)
     expect(calls.length).toBeGreaterThan(0)
@@ -79,7 +79,7 @@ describe("MCP tools of an intern", () => {
   test("need a permission in manual mode, and the question shows server, tool and arguments", async () => {
     const setup = await newSetup(answering())
     const { chat } = await newIntern(setup)
-    const requested = await (await chat.say("search__delete all rivers")).all()
+    const requested = await (await chat.send("search__delete all rivers")).all()
     expect(requested.question).toMatchObject({ kind: "permission", operation: "search/delete" })
     expect(JSON.parse(requested.question.input ?? "")).toEqual({
       server: "search",
@@ -95,7 +95,7 @@ describe("MCP tools of an intern", () => {
   test("with long arguments are shown cut in the middle, with the number of omitted characters", async () => {
     const setup = await newSetup(answering())
     const { chat } = await newIntern(setup)
-    const requested = await (await chat.say(`search__query ${"x".repeat(20_000)} end`)).all()
+    const requested = await (await chat.send(`search__query ${"x".repeat(20_000)} end`)).all()
     const shown = requested.question.input ?? ""
     expect(shown.length).toBeLessThan(8_200)
     expect(shown).toMatch(/characters left out/)
@@ -105,22 +105,22 @@ describe("MCP tools of an intern", () => {
   test("are allowed one by one for a session, and not for other sessions", async () => {
     const setup = await newSetup(answering())
     const { chat } = await newIntern(setup)
-    const requested = await (await chat.say("search__query")).all()
+    const requested = await (await chat.send("search__query")).all()
     const allowed = await (await chat.answer(requested.session, requested.question.id, "allow_always")).all()
     expect(allowed.finish).toBe("stop")
     const before = callsOf(setup).length
     expect(before).toBeGreaterThan(0)
     const more = { session_id: requested.session }
-    expect((await (await chat.say("search__query again", more)).all()).finish).toBe("stop")
+    expect((await (await chat.send("search__query again", more)).all()).finish).toBe("stop")
     expect(callsOf(setup).length).toBeGreaterThan(before)
-    expect((await (await chat.say("search__delete", more)).all()).finish).toBe("tool_calls")
-    expect((await (await chat.say("search__query")).all()).finish).toBe("tool_calls")
+    expect((await (await chat.send("search__delete", more)).all()).finish).toBe("tool_calls")
+    expect((await (await chat.send("search__query")).all()).finish).toBe("tool_calls")
   })
 
   test("run after the object crashed with an open question", async () => {
     const setup = await newSetup(answering())
     const { id, chat } = await newIntern(setup)
-    const requested = await (await chat.say("search__query")).all()
+    const requested = await (await chat.send("search__query")).all()
     await crashIntern(id)
     const reading = await (await chat.answer(requested.session, requested.question.id, "allow_always")).all()
     expect(reading.finish).toBe("stop")
@@ -139,7 +139,7 @@ describe("MCP tools of an intern", () => {
       }),
     )
     const { chat } = await newIntern(setup)
-    const reading = await (await chat.say("search__query", { approval_mode: "self-drive" })).all()
+    const reading = await (await chat.send("search__query", { approval_mode: "self-drive" })).all()
     expect(reading.finish).toBe("stop")
     expect(callsOf(setup).length).toBeGreaterThan(1)
   })
@@ -147,7 +147,7 @@ describe("MCP tools of an intern", () => {
   test("of an unreachable server are missing, and the intern responds without them", async () => {
     const setup = await newSetup(() => new Response("down", { status: 500 }))
     const { chat } = await newIntern(setup)
-    const reading = await (await chat.say("search__query", { approval_mode: "self-drive" })).all()
+    const reading = await (await chat.send("search__query", { approval_mode: "self-drive" })).all()
     expect(reading.finish).toBe("stop")
     expect(callsOf(setup)).toEqual([])
   })
@@ -156,7 +156,7 @@ describe("MCP tools of an intern", () => {
     const setup = await newSetup(answering())
     const { id, mcp_tools: tools, chat } = await newIntern(setup, { mcp_tools: undefined })
     expect(tools).toBeNull()
-    await (await chat.say("search__query", { approval_mode: "self-drive" })).all()
+    await (await chat.send("search__query", { approval_mode: "self-drive" })).all()
     expect(setup.receiver.got).toEqual([])
     expect((await send(await ownKey(setup.workspace, id), callOf("query"))).status).toBe(403)
   })

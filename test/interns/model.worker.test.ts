@@ -223,7 +223,7 @@ class Setup {
   async prompt(session: string, mode: Run["mode"]): Promise<void> {
     const open = this.runs.get(session)
     const nth = this.daemon.received.filter(({ method }) => method === "session/prompt").length
-    const reading = await this.chat.say(`p${this.count++}`, { session_id: session, approval_mode: mode })
+    const reading = await this.chat.send(`p${this.count++}`, { session_id: session, approval_mode: mode })
     if (!this.isConnected) return refusedWith(reading, { reason: "intern_unreachable" })
     if (open?.state === "streaming" && open.request === undefined) {
       expect(reading.response.status).toBe(202)
@@ -240,7 +240,7 @@ class Setup {
 
   async begun(opening: Pick<Run, "session" | "mode" | "reader" | "request"> & { nth: number }): Promise<void> {
     const { session, mode, nth, reader, request } = opening
-    const prompt = await this.daemon.hears("session/prompt", nth)
+    const prompt = await this.daemon.receives("session/prompt", nth)
     const isBackground = reader === undefined && request === undefined
     // A chat, or a schedule, takes the session from the editor.
     if (request === undefined) this.editor.opened.delete(session)
@@ -331,7 +331,7 @@ class Setup {
   async ask(run: Run): Promise<void> {
     if (!this.isConnected) return
     const rpc = `q${this.count++}-${run.acp}`
-    this.daemon.ask(run.acp, rpc)
+    this.daemon.requestPermission(run.acp, rpc)
     this.questions.push({ rpc, epoch: this.daemon.epoch, run })
     if (run.state === "cancelling") {
       expect(await this.daemon.answerTo(rpc)).toEqual(CANCELLED)
@@ -480,7 +480,7 @@ class Setup {
 
   async end(run: Run, how: "end" | "end cancelled" | "end failed"): Promise<void> {
     if (!this.isConnected) return
-    if (how === "end failed") this.daemon.say({ id: run.prompt.id ?? 0, error: { code: -32_603, message: "broken" } })
+    if (how === "end failed") this.daemon.send({ id: run.prompt.id ?? 0, error: { code: -32_603, message: "broken" } })
     else this.daemon.end(run.prompt, how === "end" ? "end_turn" : "cancelled")
     await this.daemon.settled()
     const reason = { end: undefined, "end cancelled": "run_ended", "end failed": "turn_failed" }[how]

@@ -12,10 +12,10 @@ import { eventually } from "../support/eventually.ts"
 /** A run that is paused on a question. */
 async function pausedRun(setup: Awaited<ReturnType<typeof newConnectedIntern>>, text = "Run it") {
   const nth = setup.daemon.received.filter(({ method }) => method === "session/prompt").length
-  const requests = await setup.chat.say(text)
-  const prompt = await setup.daemon.hears("session/prompt", nth)
+  const requests = await setup.chat.send(text)
+  const prompt = await setup.daemon.receives("session/prompt", nth)
   const acp = paramsOf(prompt).sessionId
-  setup.daemon.ask(acp, `q-${crypto.randomUUID()}`)
+  setup.daemon.requestPermission(acp, `q-${crypto.randomUUID()}`)
   await requests.all()
   return { acp, prompt, pending: requests, session: requests.session, question: requests.question.id }
 }
@@ -36,11 +36,11 @@ afterEach(() => {
 describe("a turn", () => {
   test("streams text and reasoning of the agent, and ends with its usage", async () => {
     const { chat, daemon } = await newConnectedIntern()
-    const reading = await chat.say("Hello")
-    const prompt = await daemon.hears("session/prompt")
+    const reading = await chat.send("Hello")
+    const prompt = await daemon.receives("session/prompt")
     expect(paramsOf(prompt).prompt).toEqual([{ type: "text", text: "Hello" }])
     const acp = paramsOf(prompt).sessionId
-    daemon.say({
+    daemon.send({
       method: "session/update",
       params: {
         sessionId: acp,
@@ -64,12 +64,12 @@ describe("a turn", () => {
 
   test("continues the agent's session when the request names its session", async () => {
     const { chat, daemon } = await newConnectedIntern()
-    const first = await chat.say("One")
-    const prompt = await daemon.hears("session/prompt")
+    const first = await chat.send("One")
+    const prompt = await daemon.receives("session/prompt")
     daemon.end(prompt)
     await first.all()
-    const second = await chat.say("Two", { session_id: first.session })
-    const next = await daemon.hears("session/prompt", 1)
+    const second = await chat.send("Two", { session_id: first.session })
+    const next = await daemon.receives("session/prompt", 1)
     expect(paramsOf(next).sessionId).toBe(paramsOf(prompt).sessionId)
     daemon.end(next)
     expect((await second.all()).session).toBe(first.session)
@@ -77,8 +77,8 @@ describe("a turn", () => {
 
   test("with an unknown session id begins a session with that id", async () => {
     const { chat, daemon } = await newConnectedIntern()
-    const reading = await chat.say("Hello", { session_id: "my-own" })
-    daemon.end(await daemon.hears("session/prompt"))
+    const reading = await chat.send("Hello", { session_id: "my-own" })
+    daemon.end(await daemon.receives("session/prompt"))
     expect((await reading.all()).session).toBe("my-own")
   })
 
@@ -89,9 +89,9 @@ describe("a turn", () => {
       ["socket hang up", true],
     ] as const) {
       const nth = daemon.received.filter(({ method }) => method === "session/prompt").length
-      const reading = await chat.say("Hello")
-      const prompt = await daemon.hears("session/prompt", nth)
-      daemon.say({ id: prompt.id ?? 0, error: { code: -32_603, message } })
+      const reading = await chat.send("Hello")
+      const prompt = await daemon.receives("session/prompt", nth)
+      daemon.send({ id: prompt.id ?? 0, error: { code: -32_603, message } })
       await reading.all()
       expect(reading.finish).toBe("error")
       expect(reading.error?.metadata).toEqual({ reason: "turn_failed", retryable })
@@ -108,9 +108,9 @@ describe("a turn", () => {
       [9_000, 502],
     ] as const) {
       const nth = daemon.received.filter(({ method }) => method === "session/prompt").length
-      const reading = await chat.say("Hello")
-      const prompt = await daemon.hears("session/prompt", nth)
-      daemon.say({ id: prompt.id ?? 0, error: { code: -32_603, message: "It failed.", data: { status } } })
+      const reading = await chat.send("Hello")
+      const prompt = await daemon.receives("session/prompt", nth)
+      daemon.send({ id: prompt.id ?? 0, error: { code: -32_603, message: "It failed.", data: { status } } })
       await reading.all()
       expect(reading.error?.code).toBe(reported)
     }
@@ -120,11 +120,11 @@ describe("a turn", () => {
 describe("a question", () => {
   test("pauses the run, and the answer resumes it", async () => {
     const setup = await newConnectedIntern()
-    const reading = await setup.chat.say("Run it")
-    const prompt = await setup.daemon.hears("session/prompt")
+    const reading = await setup.chat.send("Run it")
+    const prompt = await setup.daemon.receives("session/prompt")
     const acp = paramsOf(prompt).sessionId
     setup.daemon.text(acp, "I will. ")
-    setup.daemon.ask(acp, "perm-1", ["allow_always", "allow_always", "allow_once", "reject_once"])
+    setup.daemon.requestPermission(acp, "perm-1", ["allow_always", "allow_always", "allow_once", "reject_once"])
     await reading.all()
     expect(reading.finish).toBe("tool_calls")
     expect(reading.question).toMatchObject({
@@ -150,11 +150,11 @@ describe("a question", () => {
 
   test("that arrives while another is open is shown after that one is answered", async () => {
     const { chat, daemon } = await newConnectedIntern()
-    const reading = await chat.say("Run both")
-    const prompt = await daemon.hears("session/prompt")
+    const reading = await chat.send("Run both")
+    const prompt = await daemon.receives("session/prompt")
     const acp = paramsOf(prompt).sessionId
-    daemon.ask(acp, "one")
-    daemon.ask(acp, "two")
+    daemon.requestPermission(acp, "one")
+    daemon.requestPermission(acp, "two")
     await reading.all()
     const second = await chat.answer(reading.session, reading.question.id, "allow_once")
     await second.all()
@@ -169,15 +169,15 @@ describe("a question", () => {
 
   test("with a form accepts only JSON that matches its schema", async () => {
     const { chat, daemon } = await newConnectedIntern()
-    const reading = await chat.say("Ask me", { approval_mode: "self-drive" })
-    const prompt = await daemon.hears("session/prompt")
+    const reading = await chat.send("Ask me", { approval_mode: "self-drive" })
+    const prompt = await daemon.receives("session/prompt")
     const { sessionId } = paramsOf(prompt)
     const requestedSchema = {
       type: "object",
       properties: { city: { type: "string", title: "City" }, size: { type: "string", enum: ["s", "l"] } },
       required: ["city"],
     }
-    daemon.say({
+    daemon.send({
       id: "form",
       method: "elicitation/create",
       params: { sessionId, mode: "form", message: "Where?", requestedSchema },
@@ -213,12 +213,12 @@ describe("a question", () => {
 
   test("is answered in self-drive with the narrowest permission available", async () => {
     const { chat, daemon } = await newConnectedIntern()
-    const reading = await chat.say("Run it", { approval_mode: null })
-    const prompt = await daemon.hears("session/prompt")
+    const reading = await chat.send("Run it", { approval_mode: null })
+    const prompt = await daemon.receives("session/prompt")
     const acp = paramsOf(prompt).sessionId
-    daemon.ask(acp, "one")
-    daemon.ask(acp, "two", ["allow_always", "reject_once"])
-    daemon.ask(acp, "three", ["reject_once"])
+    daemon.requestPermission(acp, "one")
+    daemon.requestPermission(acp, "two", ["allow_always", "reject_once"])
+    daemon.requestPermission(acp, "three", ["reject_once"])
     expect(await daemon.answerTo("one")).toEqual({ outcome: { outcome: "selected", optionId: "allow_once-0" } })
     expect(await daemon.answerTo("two")).toEqual({ outcome: { outcome: "selected", optionId: "allow_always-0" } })
     expect(await daemon.answerTo("three")).toEqual({ outcome: { outcome: "cancelled" } })
@@ -230,12 +230,12 @@ describe("a question", () => {
     "with a form accepts a bare action: %j",
     async (content) => {
       const { chat, daemon } = await newConnectedIntern()
-      const reading = await chat.say("Ask me")
-      const prompt = await daemon.hears("session/prompt")
+      const reading = await chat.send("Ask me")
+      const prompt = await daemon.receives("session/prompt")
       const { sessionId } = paramsOf(prompt)
       const requestedSchema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
       const params = { sessionId, mode: "form", message: "Where?", requestedSchema }
-      daemon.say({ id: "form", method: "elicitation/create", params })
+      daemon.send({ id: "form", method: "elicitation/create", params })
       await reading.all()
       const rest = await chat.answer(reading.session, reading.question.id, content)
       expect(await daemon.answerTo("form")).toEqual({ action: /decline|cancel/.exec(content)?.[0] })
@@ -248,7 +248,7 @@ describe("a question", () => {
     const setup = await newConnectedIntern()
     const { session, question, prompt } = await pausedRun(setup)
     const going = await setup.chat.answer(session, question, "cancel")
-    await setup.daemon.hears("session/cancel")
+    await setup.daemon.receives("session/cancel")
     setup.daemon.end(prompt, "cancelled")
     await going.all()
     expect(going.error).toMatchObject({ code: 410, metadata: { reason: "run_ended", retryable: false } })
@@ -296,13 +296,13 @@ describe("a rejected answer", () => {
     expect(setup.daemon.received.some(({ method }) => method === "session/cancel")).toBe(false)
     await refused(setup.chat.answer(session, question, "maybe"))
     await pass(setup.object, 1_000)
-    expect(paramsOf(await setup.daemon.hears("session/cancel")).sessionId).toBe(acp)
+    expect(paramsOf(await setup.daemon.receives("session/cancel")).sessionId).toBe(acp)
     const late = await refused(setup.chat.answer(session, question, "allow_once"))
     expect(late).toMatchObject({ status: 409, reason: "interaction_not_pending" })
     setup.daemon.end(prompt, "cancelled")
     await setup.daemon.settled()
-    const again = await setup.chat.say("Again", { session_id: session })
-    setup.daemon.end(await setup.daemon.hears("session/prompt", 1))
+    const again = await setup.chat.send("Again", { session_id: session })
+    setup.daemon.end(await setup.daemon.receives("session/prompt", 1))
     expect((await again.all()).finish).toBe("stop")
   })
 
@@ -313,7 +313,7 @@ describe("a rejected answer", () => {
     Intern.clock = () => at
     const late = await refused(setup.chat.answer(session, question, "allow_once"))
     expect(late).toMatchObject({ status: 409, reason: "interaction_not_pending" })
-    await setup.daemon.hears("session/cancel")
+    await setup.daemon.receives("session/cancel")
   })
 
   test("returns 410 attachment_failed when output exceeds the buffer, and a cancel frees the session", async () => {
@@ -324,10 +324,10 @@ describe("a rejected answer", () => {
     const lost = await refused(setup.chat.answer(session, question, "allow_once"))
     expect(lost).toMatchObject({ status: 410, reason: "attachment_failed", retryable: false })
     const cancelled = await setup.chat.answer(session, question, "cancel")
-    setup.daemon.end(await setup.daemon.hears("session/prompt"), "cancelled")
+    setup.daemon.end(await setup.daemon.receives("session/prompt"), "cancelled")
     expect((await cancelled.all()).error?.metadata.reason).toBe("run_ended")
-    const again = await setup.chat.say("Again", { session_id: session })
-    setup.daemon.end(await setup.daemon.hears("session/prompt", 1))
+    const again = await setup.chat.send("Again", { session_id: session })
+    setup.daemon.end(await setup.daemon.receives("session/prompt", 1))
     expect((await again.all()).finish).toBe("stop")
   })
 })
@@ -335,12 +335,12 @@ describe("a rejected answer", () => {
 describe("a busy session", () => {
   test("with a streaming turn is steered by a prompt and returns 202", async () => {
     const { chat, daemon } = await newConnectedIntern()
-    const reading = await chat.say("Go", { session_id: "s" })
-    const prompt = await daemon.hears("session/prompt")
-    const steered = await chat.say("But softly", { session_id: "s" })
+    const reading = await chat.send("Go", { session_id: "s" })
+    const prompt = await daemon.receives("session/prompt")
+    const steered = await chat.send("But softly", { session_id: "s" })
     expect(steered.response.status).toBe(202)
     expect(await steered.response.json()).toEqual({ session_id: "s", status: "steered" })
-    expect(paramsOf(await daemon.hears("_intern/steer")).prompt).toEqual([{ type: "text", text: "But softly" }])
+    expect(paramsOf(await daemon.receives("_intern/steer")).prompt).toEqual([{ type: "text", text: "But softly" }])
     daemon.text(paramsOf(prompt).sessionId, "softly")
     daemon.end(prompt)
     expect((await reading.all()).text).toBe("softly")
@@ -349,7 +349,7 @@ describe("a busy session", () => {
   test("with an open question returns 409 busy with Retry-After for a prompt", async () => {
     const setup = await newConnectedIntern()
     const { session } = await pausedRun(setup)
-    const busy = await refused(setup.chat.say("Hello?", { session_id: session }))
+    const busy = await refused(setup.chat.send("Hello?", { session_id: session }))
     expect(busy).toMatchObject({ status: 409, reason: "busy", retryable: true })
     expect(Number(busy.retryAfter)).toBeGreaterThan(200)
   })
@@ -357,17 +357,17 @@ describe("a busy session", () => {
   test("returns 503 busy when the intern has the maximum of open runs", async () => {
     const setup = await newConnectedIntern()
     for (let at = 0; at < LIMITS.openRuns; at++) await pausedRun(setup)
-    const full = await refused(setup.chat.say("One more"))
+    const full = await refused(setup.chat.send("One more"))
     expect(full).toMatchObject({ status: 503, reason: "busy", retryable: true })
     expect(full.retryAfter).not.toBeNull()
   })
 
   test("returns 429 rate_limited over the limit of turns per minute", async () => {
     const { chat, daemon } = await newConnectedIntern()
-    const reading = await chat.say("Go", { session_id: "s" })
-    await daemon.hears("session/prompt")
-    for (let at = 1; at < LIMITS.turnsPerMinute; at++) await chat.say("more", { session_id: "s" })
-    const refusal = await chat.say("more", { session_id: "s" })
+    const reading = await chat.send("Go", { session_id: "s" })
+    await daemon.receives("session/prompt")
+    for (let at = 1; at < LIMITS.turnsPerMinute; at++) await chat.send("more", { session_id: "s" })
+    const refusal = await chat.send("more", { session_id: "s" })
     const header = (name: string) => Number(refusal.response.headers.get(name))
     expect([header("x-ratelimit-limit"), header("x-ratelimit-remaining")]).toEqual([LIMITS.turnsPerMinute, 0])
     expect(header("x-ratelimit-reset")).toBeGreaterThan(Date.now())
@@ -381,17 +381,17 @@ describe("a busy session", () => {
 describe("a client that disconnects", () => {
   test("cancels a streaming run", async () => {
     const { chat, daemon } = await newConnectedIntern()
-    const reading = await chat.say("Go", { session_id: "s" })
-    const prompt = await daemon.hears("session/prompt")
+    const reading = await chat.send("Go", { session_id: "s" })
+    const prompt = await daemon.receives("session/prompt")
     daemon.text(paramsOf(prompt).sessionId, "going")
     await reading.until("going")
     reading.leave()
-    expect(paramsOf(await daemon.hears("session/cancel")).sessionId).toBe(paramsOf(prompt).sessionId)
-    expect(await refused(chat.say("Hello?", { session_id: "s" }))).toMatchObject({ status: 409, reason: "busy" })
+    expect(paramsOf(await daemon.receives("session/cancel")).sessionId).toBe(paramsOf(prompt).sessionId)
+    expect(await refused(chat.send("Hello?", { session_id: "s" }))).toMatchObject({ status: 409, reason: "busy" })
     daemon.end(prompt, "cancelled")
     await daemon.settled()
-    const again = await chat.say("Hello?", { session_id: "s" })
-    daemon.end(await daemon.hears("session/prompt", 1))
+    const again = await chat.send("Hello?", { session_id: "s" })
+    daemon.end(await daemon.receives("session/prompt", 1))
     await again.all()
   })
 
@@ -409,10 +409,10 @@ describe("a client that disconnects", () => {
 describe("an interrupted turn", () => {
   test("is cancelled at its time limit and ends with 408 timeout", async () => {
     const { chat, daemon, object } = await newConnectedIntern()
-    const reading = await chat.say("Go")
-    const prompt = await daemon.hears("session/prompt")
+    const reading = await chat.send("Go")
+    const prompt = await daemon.receives("session/prompt")
     await pass(object, LIMITS.turnMs)
-    await daemon.hears("session/cancel")
+    await daemon.receives("session/cancel")
     daemon.end(prompt, "cancelled")
     await reading.all()
     expect(reading.error).toMatchObject({ code: 408, metadata: { reason: "timeout", retryable: true } })
@@ -420,8 +420,8 @@ describe("an interrupted turn", () => {
 
   test("ends with stream_severed when the agent does not confirm the cancellation in time", async () => {
     const { chat, daemon, object } = await newConnectedIntern()
-    const reading = await chat.say("Go")
-    await daemon.hears("session/prompt")
+    const reading = await chat.send("Go")
+    await daemon.receives("session/prompt")
     await pass(object, LIMITS.turnMs)
     await pass(object, LIMITS.graceMs)
     await reading.all()
@@ -430,8 +430,8 @@ describe("an interrupted turn", () => {
 
   test("continues without lost or repeated output when the daemon reconnects in time", async () => {
     const { chat, daemon } = await newConnectedIntern()
-    const reading = await chat.say("Go")
-    const prompt = await daemon.hears("session/prompt")
+    const reading = await chat.send("Go")
+    const prompt = await daemon.receives("session/prompt")
     const acp = paramsOf(prompt).sessionId
     daemon.text(acp, "one ")
     await reading.until("one ")
@@ -447,8 +447,8 @@ describe("an interrupted turn", () => {
   test("ends with stream_severed when the daemon stays away, and paused runs stay", async () => {
     const setup = await newConnectedIntern()
     const paused = await pausedRun(setup)
-    const reading = await setup.chat.say("Go")
-    await setup.daemon.hears("session/prompt", 1)
+    const reading = await setup.chat.send("Go")
+    await setup.daemon.receives("session/prompt", 1)
     setup.daemon.cut()
     await eventually(async () => {
       await pass(setup.object, LIMITS.graceMs + 1)
@@ -470,10 +470,10 @@ describe("an interrupted turn", () => {
     await setup.daemon.dial()
     const over = await refused(setup.chat.answer(session, question, "allow_once"))
     expect(over).toMatchObject({ status: 409, reason: "interaction_not_pending" })
-    const again = await setup.chat.say("Go on", { session_id: session })
-    expect(paramsOf(await setup.daemon.hears("session/load")).sessionId).toBe(acp)
+    const again = await setup.chat.send("Go on", { session_id: session })
+    expect(paramsOf(await setup.daemon.receives("session/load")).sessionId).toBe(acp)
     setup.daemon.text(acp, "replayed history is not said again")
-    const prompt = await setup.daemon.hears("session/prompt", 1)
+    const prompt = await setup.daemon.receives("session/prompt", 1)
     setup.daemon.text(acp, "fresh")
     setup.daemon.end(prompt)
     expect((await again.all()).text).toContain("fresh")
@@ -494,12 +494,12 @@ describe("an interrupted turn", () => {
   test("is cancelled when the object crashes while it streams, and kept while it is paused", async () => {
     const setup = await newConnectedIntern()
     const paused = await pausedRun(setup)
-    const reading = await setup.chat.say("Go")
-    const prompt = await setup.daemon.hears("session/prompt", 1)
+    const reading = await setup.chat.send("Go")
+    const prompt = await setup.daemon.receives("session/prompt", 1)
     await abortAllDurableObjects()
     await reading.read().catch(() => undefined)
     await setup.daemon.connect()
-    expect(paramsOf(await setup.daemon.hears("session/cancel")).sessionId).toBe(paramsOf(prompt).sessionId)
+    expect(paramsOf(await setup.daemon.receives("session/cancel")).sessionId).toBe(paramsOf(prompt).sessionId)
     setup.daemon.end(prompt, "cancelled")
     const going = await setup.chat.answer(paused.session, paused.question, "allow_once")
     setup.daemon.end(paused.prompt)
@@ -512,8 +512,8 @@ describe("a daemon connection", () => {
     const { intern, daemon, chat } = await newConnectedIntern()
     const newer = await new MockDaemon(intern).dial()
     await eventually(() => expect(daemon.closedWith).toBe(4000))
-    const reading = await chat.say("Hello")
-    newer.end(await newer.hears("session/prompt"))
+    const reading = await chat.send("Hello")
+    newer.end(await newer.receives("session/prompt"))
     await reading.all()
   })
 
@@ -530,7 +530,7 @@ describe("a daemon connection", () => {
     const daemon = new MockDaemon(intern)
     await daemon.connect()
     const message = "opencode is not installed where the daemon runs. npm install -g opencode-ai"
-    daemon.say({ method: "_intern/agent_exited", params: { code: null, message } })
+    daemon.send({ method: "_intern/agent_exited", params: { code: null, message } })
     const read = () =>
       expectJson<{ status: string; last_failure_message: string | null }>(
         200,
@@ -541,8 +541,8 @@ describe("a daemon connection", () => {
     )
     const chat = internChat(workspace.key, intern.id)
     const refusal = { status: 409, reason: "intern_not_ready", message: `This intern is not running: ${message}` }
-    expect(await refused(chat.say("Hello"))).toMatchObject(refusal)
-    daemon.say({ method: "_intern/ready", params: { loadSession: true, steering: true } })
+    expect(await refused(chat.send("Hello"))).toMatchObject(refusal)
+    daemon.send({ method: "_intern/ready", params: { loadSession: true, steering: true } })
     await eventually(async () => expect(await read()).toMatchObject({ status: "running", last_failure_message: null }))
   })
 
@@ -589,7 +589,7 @@ describe("a daemon connection", () => {
     daemon.cut()
     Intern.timer = { ...timer, within: () => Promise.resolve(undefined) }
     const away = await eventually(async () => {
-      const answer = await refused(chat.say("Hello"))
+      const answer = await refused(chat.send("Hello"))
       expect(answer.status).toBe(502)
       return answer
     })

@@ -6,11 +6,11 @@ import { openInternKey } from "../../src/interns/intern-key.ts"
 import { UNLIMITED_NANO } from "../../src/ledger/limits.ts"
 import { scheduleScope } from "../../src/ledger/scopes.ts"
 import { newSetup, result, text, messageOf, wellBehaved } from "../mcp/server.ts"
-import { playReceivers } from "../observability/receiver.ts"
+import { mockReceivers } from "../observability/receiver.ts"
 import { newConnectedIntern } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
 import { internChat } from "../support/intern-chat.ts"
-import { chunk, DONE, good, mockProvider, sse, usageChunk } from "../support/played.ts"
+import { chunk, DONE, good, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { runs } from "../support/runs.ts"
 import { client, expectJson, newWorkspace, operatorClient, type TestClient, type Workspace } from "../support/world.ts"
 
@@ -109,7 +109,7 @@ describe("the daily limit of a schedule", () => {
     expect(await spent(id)).toBe(3 * CENT)
     expect((await start(id)).last_error).toBe("Its runs of this UTC day have cost 0.03 of 0.03 USD.")
     // The limit applies to the schedule, not to its intern.
-    expect((await (await chat.say("2 rounds")).all()).finish).toBe("stop")
+    expect((await (await chat.send("2 rounds")).all()).finish).toBe("stop")
     expect(await spent(id)).toBe(3 * CENT)
     vi.setSystemTime(Date.now() + DAY_MS)
     expect((await start(id)).last_error).toBeNull()
@@ -159,7 +159,7 @@ describe("the daily limit of a schedule", () => {
       },
       { price_per_call_usd: 0.5 },
     )
-    playReceivers()
+    mockReceivers()
     const input = { name: "ada", model: "embedded/guide", provision: true, mcp_tools: ["search/*"] }
     const { id: intern } = await expectJson<{ id: string }>(201, server.as.post("/interns", input))
     const { add, start, ended, spent } = schedulesOf({ ...server.workspace, as: server.as }, intern)
@@ -185,7 +185,7 @@ describe("the daily limit of a schedule", () => {
       const { id } = await add("Go", 0.025)
       expect((await spend()).status).toBe(200)
       const { last_session_id: session } = await start(id)
-      const prompt = await daemon.hears("session/prompt")
+      const prompt = await daemon.receives("session/prompt")
       for (let call = 0; call < 2; call++) expect((await spend()).status).toBe(200)
       const { message, metadata } = await refusal()
       expect(metadata.reason).toBe("schedule_limit")
@@ -202,7 +202,7 @@ describe("the daily limit of a schedule", () => {
       const { daemon, add, change, remove, start, spend, refusal, spent } = await machineIntern()
       const { id } = await add("Go", 0.01)
       await start(id)
-      await daemon.hears("session/prompt")
+      await daemon.receives("session/prompt")
       expect((await spend()).status).toBe(200)
       await refusal()
       await change(id, { daily_limit_usd: 0.02 })
@@ -262,7 +262,7 @@ describe("the daily limit of a schedule", () => {
         }
         const talk = async (wanted: number) => {
           total += wanted
-          expect((await (await chat.say(`${wanted} rounds`)).all()).finish).toBe("stop")
+          expect((await (await chat.send(`${wanted} rounds`)).all()).finish).toBe("stop")
         }
         for (const one of steps) {
           vi.setSystemTime(Date.now() + 60_000)

@@ -2,7 +2,7 @@ import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runI
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
 import { Intern } from "../../durable-objects/intern/intern.ts"
 import { webhookHeaders } from "../../src/outbound/standard-webhook.ts"
-import { newReceiver, playReceivers } from "../observability/receiver.ts"
+import { newReceiver, mockReceivers } from "../observability/receiver.ts"
 import { MockDaemon, newDaemonIntern, paramsOf } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
 import { internChat } from "../support/intern-chat.ts"
@@ -64,8 +64,8 @@ const kinds = ({ data }: Transcript) => data.map(({ kind }) => kind)
 describe("the sessions of an intern", () => {
   test("are listed from newest to oldest with usage, and the transcript has every entry in order", async () => {
     const { workspace, id, chat, read } = await newIntern()
-    await (await chat.say("Hello there", { session_id: "one" })).all()
-    const first = await (await chat.say("$ echo hi", { session_id: "two" })).all()
+    await (await chat.send("Hello there", { session_id: "one" })).all()
+    const first = await (await chat.send("$ echo hi", { session_id: "two" })).all()
     await (await chat.answer("two", first.question.id, "allow_once")).all()
     type Page = { data: Session[]; has_more: boolean; next_cursor?: string }
     const page = await expectJson<Page>(200, workspace.as.get(`/interns/${id}/sessions?limit=1`))
@@ -86,7 +86,7 @@ describe("the sessions of an intern", () => {
 
   test("report the reason of a failure, and return 404 after deletion", async () => {
     const { workspace, chat, path, read } = await newIntern("sim/status-400")
-    await (await chat.say("Hello", { session_id: "s" })).all()
+    await (await chat.send("Hello", { session_id: "s" })).all()
     expect((await read("s")).session.last_error).toMatchObject({ reason: "turn_failed" })
     await expectJson(200, workspace.as.delete(path("s")))
     await expectJson(404, workspace.as.get(path("s")))
@@ -94,7 +94,7 @@ describe("the sessions of an intern", () => {
 
   test("return 403 to a key of another user than the intern's creator", async () => {
     const { workspace, id, path, chat } = await newIntern()
-    await (await chat.say("Hello", { session_id: "s" })).all()
+    await (await chat.send("Hello", { session_id: "s" })).all()
     const stranger = await newMember(workspace, "user_next_door")
     const other = client((await newKey(workspace, { creator_user_id: stranger })).key)
     const paths = [`/interns/${id}/sessions`, path("s"), `/interns/${id}/files`, `/interns/${id}/schedules`]
@@ -115,9 +115,9 @@ async function pausedInBackground() {
   const messages = [{ role: "user", content: "Go" }]
   const body = { stream: false, session_id: "s", approval_mode: "manual", messages }
   await expectJson(202, workspace.as.post(`${path}/chat/completions`, body, { prefer: "respond-async" }))
-  const prompt = await daemon.hears("session/prompt")
+  const prompt = await daemon.receives("session/prompt")
   const { sessionId: acp } = paramsOf(prompt)
-  daemon.ask(acp, "q")
+  daemon.requestPermission(acp, "q")
   const session = async () => (await expectJson<Transcript>(200, workspace.as.get(`${path}/sessions/s`))).session
   const question = await eventually(async () => {
     const { open_question_id: id } = await session()
@@ -130,7 +130,7 @@ async function pausedInBackground() {
 describe("a standing permission", () => {
   test("applies to its session, is listed and can be revoked", async () => {
     const { workspace, path, chat } = await newIntern()
-    const send = async (text: string, session: string) => (await chat.say(text, { session_id: session })).all()
+    const send = async (text: string, session: string) => (await chat.send(text, { session_id: session })).all()
     const at = (session: string, query = "") => `${path(session)}/permissions${query}`
     const list = async (session: string) =>
       (await expectJson<{ data: object[] }>(200, workspace.as.get(at(session)))).data
@@ -164,7 +164,7 @@ describe("a standing permission of a daemon's agent", () => {
         name: kind,
         kind,
       }))
-      daemon.say({ id, method: "session/request_permission", params: { sessionId: session, toolCall, options } })
+      daemon.send({ id, method: "session/request_permission", params: { sessionId: session, toolCall, options } })
     }
     const once = { outcome: { outcome: "selected", optionId: "allow_once" } }
     const waitsFor = (session: string) =>
@@ -198,8 +198,8 @@ describe("a standing permission of a daemon's agent", () => {
     requestPermission("other", "make deploy; rm -rf /")
     const other = await waitsFor("s")
     expect(daemon.answersTo("other")).toEqual([])
-    const reading = await chat.say("Go", { session_id: "t" })
-    const second = await daemon.hears("session/prompt", 1)
+    const reading = await chat.send("Go", { session_id: "t" })
+    const second = await daemon.receives("session/prompt", 1)
     requestPermission("elsewhere", "make deploy", paramsOf(second).sessionId)
     expect((await reading.all()).finish).toBe("tool_calls")
     await expectJson(
@@ -260,7 +260,7 @@ describe("a background turn", () => {
   test("is cancelled through its session, and steered by a chat", async () => {
     const { workspace, id, path, chat, inBackground, becomes } = await newIntern("sim/slow")
     await expectJson(202, inBackground("A long one", { session_id: "s" }))
-    expect((await chat.say("More", { session_id: "s" })).response.status).toBe(202)
+    expect((await chat.send("More", { session_id: "s" })).response.status).toBe(202)
     await expectJson(202, workspace.as.post(`${path("s")}/cancel`, undefined))
     expect((await becomes("s", "idle")).session.last_error).toMatchObject({ reason: "run_ended" })
     await expectJson(409, workspace.as.post(`${path("s")}/cancel`, undefined))
@@ -404,7 +404,7 @@ describe("the files of an embedded intern", () => {
     const at = (path: string) => `/interns/${id}/files/content?path=${encodeURIComponent(path)}`
     await expectJson(200, workspace.as.call("PUT", at("notes/in.txt"), "from outside"))
     const texts = await (
-      await chat.say("$ cat notes/in.txt > copy.txt; cat copy.txt", { approval_mode: "self-drive" })
+      await chat.send("$ cat notes/in.txt > copy.txt; cat copy.txt", { approval_mode: "self-drive" })
     ).all()
     expect(texts.text).toContain("from outside")
     expect(await expectJson(200, workspace.as.get(`/interns/${id}/files`))).toEqual({
@@ -424,7 +424,7 @@ describe("the files of an embedded intern", () => {
 })
 
 describe("the webhook of an intern", () => {
-  beforeEach(playReceivers)
+  beforeEach(mockReceivers)
   afterEach(() => {
     vi.restoreAllMocks()
   })
@@ -443,7 +443,7 @@ describe("the webhook of an intern", () => {
     type Set = { signing_secret: string }
     const { signing_secret: secret } = await expectJson<Set>(200, workspace.as.put(path, { url: receiver.url }))
     expect(secret).toMatch(/^whsec_/)
-    const first = await (await chat.say("$ echo hi", { session_id: "s" })).all()
+    const first = await (await chat.send("$ echo hi", { session_id: "s" })).all()
     await eventually(async () => {
       await runDurableObjectAlarm(object)
       expect(receiver.got.length).toBeGreaterThan(0)
@@ -482,7 +482,7 @@ describe("the webhook of an intern", () => {
     const { workspace, id, chat, object } = await newIntern()
     const receiver = newReceiver()
     await expectJson(200, workspace.as.put(`/interns/${id}/webhook`, { url: receiver.url }))
-    await (await chat.say("$ echo hi", { session_id: "s" })).all()
+    await (await chat.send("$ echo hi", { session_id: "s" })).all()
     await deliver(object, 300_000)
     await eventually(async () => {
       await deliver(object)

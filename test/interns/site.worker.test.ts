@@ -44,8 +44,8 @@ async function requestedMidway(site: Awaited<ReturnType<typeof siteOf>>, daemon:
   const client = await AcpClient.connect(site)
   const session = await client.newSession()
   client.prompt(session, "Long work")
-  const prompt = await daemon.hears("session/prompt")
-  daemon.ask(session, "q1")
+  const prompt = await daemon.receives("session/prompt")
+  daemon.requestPermission(session, "q1")
   await client.nextQuestion()
   return { client, session, prompt }
 }
@@ -370,13 +370,13 @@ describe("an ACP client of a daemon", () => {
     const { daemon, site } = await newConnectedIntern()
     const client = await AcpClient.connect(site)
     const session = await client.get<{ sessionId: string }>("session/new", { cwd: "/etc", mcpServers: [{ name: "x" }] })
-    expect((await daemon.hears("session/new")).params).toEqual({})
+    expect((await daemon.receives("session/new")).params).toEqual({})
     const prompt = client.prompt(session.sessionId, "Hello")
-    const received = await daemon.hears("session/prompt")
+    const received = await daemon.receives("session/prompt")
     expect(paramsOf(received)).toEqual({ sessionId: session.sessionId, prompt: [{ type: "text", text: "Hello" }] })
     daemon.text(session.sessionId, "Hello ")
     daemon.text(session.sessionId, "yourself")
-    daemon.ask(session.sessionId, "q1")
+    daemon.requestPermission(session.sessionId, "q1")
     client.choose(await client.nextQuestion(), "allow_once-0")
     expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "selected", optionId: "allow_once-0" } })
     daemon.end(received, "end_turn", { inputTokens: 3 })
@@ -389,8 +389,8 @@ describe("an ACP client of a daemon", () => {
     const [client, other] = [await AcpClient.connect(site), await AcpClient.connect(site)]
     const session = await client.newSession()
     client.prompt(session, "Hello")
-    await daemon.hears("session/prompt")
-    daemon.ask(session, "q1")
+    await daemon.receives("session/prompt")
+    daemon.requestPermission(session, "q1")
     const question = await client.nextQuestion()
     other.choose(question, "stolen")
     await other.request("initialize")
@@ -408,7 +408,7 @@ describe("an ACP client of a daemon", () => {
     const client = await AcpClient.connect(site)
     const session = await client.newSession()
     const elicit = (id: string) =>
-      daemon.say({ id, method: "elicitation/create", params: { sessionId: session, message: "Name?", mode: "form" } })
+      daemon.send({ id, method: "elicitation/create", params: { sessionId: session, message: "Name?", mode: "form" } })
     elicit("e1")
     expect(await daemon.answerTo("e1")).toEqual({ action: "cancel" })
     await client.get("initialize", { protocolVersion: 1, clientCapabilities: { elicitation: { form: {} } } })
@@ -416,7 +416,7 @@ describe("an ACP client of a daemon", () => {
     const { id } = await client.nextQuestion("elicitation/create")
     client.send({ id, result: { action: "accept", content: { name: "Ada" } } })
     expect(await daemon.answerTo("e2")).toEqual({ action: "accept", content: { name: "Ada" } })
-    daemon.say({ id: "f1", method: "fs/read_text_file", params: { sessionId: session, path: "/" } })
+    daemon.send({ id: "f1", method: "fs/read_text_file", params: { sessionId: session, path: "/" } })
     await eventually(() => expect(daemon.answersTo("f1")[0]?.error?.code).toBe(-32_601))
   })
 
@@ -425,10 +425,10 @@ describe("an ACP client of a daemon", () => {
     const [one, two] = [await AcpClient.connect(site), await AcpClient.connect(site)]
     const [first, second] = [await one.newSession(), await two.newSession()]
     const prompts = [one.prompt(first, "One"), two.prompt(second, "Two")]
-    const received = [await daemon.hears("session/prompt", 0), await daemon.hears("session/prompt", 1)]
+    const received = [await daemon.receives("session/prompt", 0), await daemon.receives("session/prompt", 1)]
     daemon.text(first, "for one")
     daemon.text(second, "for two")
-    daemon.ask(second, "q2")
+    daemon.requestPermission(second, "q2")
     await two.nextQuestion()
     expect((await one.request("session/prompt", { sessionId: second, prompt: [] })).error?.code).toBe(
       RPC_ERRORS.noSession,
@@ -462,7 +462,7 @@ describe("an ACP client of a daemon", () => {
     const { daemon, site, object } = await newConnectedIntern()
     const { client, session, prompt } = await requestedMidway(site, daemon)
     client.close()
-    expect((await daemon.hears("session/cancel")).params).toEqual({ sessionId: session })
+    expect((await daemon.receives("session/cancel")).params).toEqual({ sessionId: session })
     expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "cancelled" } })
     const next = await AcpClient.connect(site)
     expect((await next.request("session/load", { sessionId: session })).error?.code).toBe(RPC_ERRORS.busy)
@@ -478,14 +478,14 @@ describe("an ACP client of a daemon", () => {
     const { session, prompt } = await requestedMidway(site, daemon)
     await abortAllDurableObjects()
     await daemon.dial()
-    expect((await daemon.hears("session/cancel")).params).toEqual({ sessionId: session })
+    expect((await daemon.receives("session/cancel")).params).toEqual({ sessionId: session })
     expect(await daemon.answerTo("q1")).toEqual({ outcome: { outcome: "cancelled" } })
     daemon.end(prompt, "cancelled")
     await daemon.settled()
     const next = await AcpClient.connect(site)
     await next.get("session/load", { sessionId: session })
     const again = next.prompt(session, "More")
-    daemon.end(await daemon.hears("session/prompt", 1))
+    daemon.end(await daemon.receives("session/prompt", 1))
     expect((await next.answerTo(again)).result).toEqual({ stopReason: "end_turn" })
   })
 
@@ -493,8 +493,8 @@ describe("an ACP client of a daemon", () => {
     const { workspace, id, daemon, site } = await newConnectedIntern()
     const chat = internChat(workspace.key, id)
     const client = await AcpClient.connect(site)
-    const reading = await chat.say("Hello", { session_id: "s" })
-    const first = await daemon.hears("session/prompt")
+    const reading = await chat.send("Hello", { session_id: "s" })
+    const first = await daemon.receives("session/prompt")
     const { sessionId } = paramsOf(first)
     expect((await client.request("session/load", { sessionId })).error).toMatchObject({
       code: RPC_ERRORS.busy,
@@ -506,18 +506,18 @@ describe("an ACP client of a daemon", () => {
     await client.get("session/load", { sessionId })
     const replayed = client.received.length
     const prompt = client.prompt(sessionId, "Mine")
-    const second = await daemon.hears("session/prompt", 1)
-    expect(await refused(chat.say("Hello", { session_id: "s" }))).toMatchObject({ status: 409, reason: "busy" })
+    const second = await daemon.receives("session/prompt", 1)
+    expect(await refused(chat.send("Hello", { session_id: "s" }))).toMatchObject({ status: 409, reason: "busy" })
     daemon.text(sessionId, "to the client")
     daemon.end(second)
     await client.answerTo(prompt)
     expect(client.textOf(sessionId)).toBe("to the chatto the client")
-    const again = await chat.say("Again", { session_id: "s" })
-    const third = await daemon.hears("session/prompt", 2)
+    const again = await chat.send("Again", { session_id: "s" })
+    const third = await daemon.receives("session/prompt", 2)
     client.send({ method: "session/cancel", params: { sessionId } })
     daemon.text(sessionId, "to the chat again")
     const update = { sessionUpdate: "tool_call", toolCallId: "t", title: "shell" }
-    daemon.say({ method: "session/update", params: { sessionId, update } })
+    daemon.send({ method: "session/update", params: { sessionId, update } })
     await again.until("again")
     expect((await client.request("session/prompt", { sessionId, prompt: [] })).error?.code).toBe(RPC_ERRORS.busy)
     daemon.end(third)
@@ -531,7 +531,7 @@ describe("an ACP client of a daemon", () => {
     const client = await AcpClient.connect(site)
     const session = await client.newSession()
     const prompt = client.prompt(session, "Hello")
-    await daemon.hears("session/prompt")
+    await daemon.receives("session/prompt")
     daemon.cut()
     const away = await eventually(async () => {
       const { error } = await client.request("session/new", {})
@@ -547,7 +547,7 @@ describe("an ACP client of a daemon", () => {
     )
     await client.get("session/load", { sessionId: session })
     client.prompt(session, "Hello again")
-    await daemon.hears("session/prompt", 1)
+    await daemon.receives("session/prompt", 1)
   })
 
   test("continues after its daemon reconnects", async () => {
@@ -555,7 +555,7 @@ describe("an ACP client of a daemon", () => {
     const client = await AcpClient.connect(site)
     const session = await client.newSession()
     const prompt = client.prompt(session, "Hello")
-    const received = await daemon.hears("session/prompt")
+    const received = await daemon.receives("session/prompt")
     daemon.cut()
     daemon.text(session, "said meanwhile")
     daemon.end(received)
@@ -569,7 +569,7 @@ describe("an ACP client of a daemon", () => {
     const [slow, quick] = [await AcpClient.connect(site, { answersReads: false }), await AcpClient.connect(site)]
     const [first, second] = [await slow.newSession(), await quick.newSession()]
     const prompt = quick.prompt(second, "Tell me")
-    const received = await daemon.hears("session/prompt")
+    const received = await daemon.receives("session/prompt")
     const piece = "x".repeat(1_000_000)
     for (let sent = 0; sent <= CLIENT_LIMITS.unreadBytes * 1.2; sent += piece.length) {
       daemon.text(second, piece)

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { runDurableObjectAlarm } from "cloudflare:test"
-import { newReceiver, playReceivers } from "../observability/receiver.ts"
+import { newReceiver, mockReceivers } from "../observability/receiver.ts"
 import { internObject } from "../support/intern-object.ts"
 import { openInternKey } from "../../src/interns/intern-key.ts"
 import { MockDaemon, newDaemonIntern, paramsOf } from "../support/daemon.ts"
@@ -25,8 +25,8 @@ async function newTurns() {
     (await expectJson<{ session: Session }>(200, workspace.as.get(`/interns/${intern.id}/sessions/${id}`))).session
   let prompts = 0
   const begin = async (session: string) => {
-    const response = chat.say("Go", { session_id: session })
-    const prompt = await daemon.hears("session/prompt", prompts++)
+    const response = chat.send("Go", { session_id: session })
+    const prompt = await daemon.receives("session/prompt", prompts++)
     return { prompt, response, acp: paramsOf(prompt).sessionId }
   }
   const call = async (model: string) => (await internClient.chat(model, "Hello there")).text()
@@ -57,7 +57,7 @@ describe("the usage of a turn", () => {
   })
 
   test("is the same in the webhook, the transcript and the last chunk", async () => {
-    playReceivers()
+    mockReceivers()
     onTestFinished(() => void vi.restoreAllMocks())
     const { workspace, intern, daemon, begin, call } = await newTurns()
     const receiver = newReceiver()
@@ -91,11 +91,11 @@ describe("the usage of a turn", () => {
     const input = { name: "ada", model: "sim/tool-call", provision: true }
     const { id } = await expectJson<{ id: string }>(201, workspace.as.post("/interns", input))
     const chat = internChat(workspace.key, id)
-    const { usage, session } = await (await chat.say("echo hello", { approval_mode: "self-drive" })).all()
+    const { usage, session } = await (await chat.send("echo hello", { approval_mode: "self-drive" })).all()
     expect(counted(usage)).toEqual([["sim/tool-call", 2]])
     const first: Usage | null | undefined = usage
     expect(first?.by_model?.[0]?.cost).toBeCloseTo(usage?.cost ?? 0, 12)
-    await (await chat.say("echo again", { approval_mode: "self-drive", session_id: session })).all()
+    await (await chat.send("echo again", { approval_mode: "self-drive", session_id: session })).all()
     const read = await expectJson<{ session: Session }>(200, workspace.as.get(`/interns/${id}/sessions/${session}`))
     expect(counted(read.session.usage)).toEqual([["sim/tool-call", 4]])
   })

@@ -5,7 +5,7 @@ import { newKey as newSecret } from "../../src/access/key.ts"
 import { apiKeys, type NewKeyRow } from "../../src/keys/table.ts"
 import { openDb } from "../../src/support/db.ts"
 import { openInternKey } from "../../src/interns/intern-key.ts"
-import { good } from "../support/played.ts"
+import { good } from "../support/mock-provider.ts"
 import {
   type TestClient,
   client,

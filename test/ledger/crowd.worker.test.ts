@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { good } from "../support/played.ts"
+import { good } from "../support/mock-provider.ts"
 import { newKey, newWorkspace, openHolds } from "../support/world.ts"
 
 test("500 concurrent streams of a key with room for 100: 100 succeed, 400 get 402, and exactly the limit is spent", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { playReceivers } from "../observability/receiver.ts"
+import { mockReceivers } from "../observability/receiver.ts"
 import { eventually } from "../support/eventually.ts"
 import {
   client,
@@ -13,7 +13,7 @@ import {
 } from "../support/world.ts"
 import { call, callOf, events, type Message, messageOf, newSetup, result, send, text, wellBehaved } from "./server.ts"
 
-beforeAll(playReceivers)
+beforeAll(mockReceivers)
 afterAll(() => vi.restoreAllMocks())
 
 const initialize = (protocolVersion: string) => ({

@@ -1,11 +1,11 @@
 import * as fc from "fast-check"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
-import { playReceivers, type Received } from "../observability/receiver.ts"
+import { mockReceivers, type Received } from "../observability/receiver.ts"
 import { runs } from "../support/runs.ts"
 import { openHolds } from "../support/world.ts"
 import { call, events, messageOf, newSetup, result, text } from "./server.ts"
 
-beforeAll(playReceivers)
+beforeAll(mockReceivers)
 afterAll(() => vi.restoreAllMocks())
 
 const OUTCOMES = ["result", "failed-tool", "streamed", "error", "status", "cut", "wrong-id", "denied"] as const

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { playReceivers, type Received } from "../observability/receiver.ts"
+import { mockReceivers, type Received } from "../observability/receiver.ts"
 import { eventually } from "../support/eventually.ts"
 import { expectJson, newKey, openHolds, readStream, receiptOf } from "../support/world.ts"
 import { callOf, events, type Message, messageOf, newSetup, result, send, text, type Setup } from "./server.ts"
@@ -16,7 +16,7 @@ import {
   VERSION,
 } from "./stateless-client.ts"
 
-beforeAll(playReceivers)
+beforeAll(mockReceivers)
 afterAll(() => vi.restoreAllMocks())
 
 const SERVERS = [

@@ -1,12 +1,12 @@
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { useProvider, playReceivers, type Received } from "../observability/receiver.ts"
+import { useProvider, mockReceivers, type Received } from "../observability/receiver.ts"
 import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, openHolds, readStream, textOf } from "../support/world.ts"
 import { messageOf, newSetup, result, text, wellBehaved } from "./server.ts"
 
-beforeAll(playReceivers)
+beforeAll(mockReceivers)
 afterAll(() => vi.restoreAllMocks())
 
 type Item = { type: string; status?: string } & Record<string, unknown>

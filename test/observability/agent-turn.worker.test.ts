@@ -1,10 +1,10 @@
 import { beforeAll, expect, test, vi } from "vitest"
 import { expectJson, newWorkspace } from "../support/world.ts"
-import { call, listen, newReceiver, useProvider, playReceivers, receivedSpans, spansIn } from "./receiver.ts"
+import { call, listen, newReceiver, useProvider, mockReceivers, receivedSpans, spansIn } from "./receiver.ts"
 import { eventually } from "../support/eventually.ts"
 
 beforeAll(() => {
-  playReceivers()
+  mockReceivers()
   return () => vi.restoreAllMocks()
 })
 

@@ -18,14 +18,14 @@ import {
   listen,
   newHungReceiver,
   newReceiver,
-  playReceivers,
+  mockReceivers,
   spansIn,
   receivedSpans,
 } from "./receiver.ts"
 import { eventually } from "../support/eventually.ts"
 
 beforeAll(() => {
-  playReceivers()
+  mockReceivers()
   return async () => {
     // Batches left by these tests must not affect later tests.
     await env.DB.prepare("UPDATE destinations SET deleted_at = 1").run()

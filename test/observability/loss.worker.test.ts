@@ -14,7 +14,7 @@ import { runs } from "../support/runs.ts"
 import { newWorkspace, type Workspace } from "../support/world.ts"
 import { Fuse, withFuse } from "./fuse.ts"
 import { ANSWERED } from "./generation.ts"
-import { listen, newReceiver, playReceivers, spansIn } from "./receiver.ts"
+import { listen, newReceiver, mockReceivers, spansIn } from "./receiver.ts"
 
 /**
  * Between the charge of a call and its delivery every step may crash, repeat or be lost: the real outbox, sorter and
@@ -22,7 +22,7 @@ import { listen, newReceiver, playReceivers, spansIn } from "./receiver.ts"
  */
 
 beforeAll(() => {
-  playReceivers()
+  mockReceivers()
   vi.spyOn(console, "error").mockImplementation(() => {})
   vi.spyOn(console, "warn").mockImplementation(() => {})
   return () => vi.restoreAllMocks()

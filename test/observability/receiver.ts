@@ -25,7 +25,7 @@ export function newHungReceiver() {
 }
 
 /** Handles fetches to the receivers and .test providers of this suite; other requests go to the network. */
-export function playReceivers(): void {
+export function mockReceivers(): void {
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const request = new Request(input, init)
     const url = new URL(request.url)

@@ -16,13 +16,13 @@ import {
   destinationOf,
   listen,
   newReceiver,
-  playReceivers,
+  mockReceivers,
   type Received,
   type ReceivedSpan,
   spansIn,
 } from "./receiver.ts"
 
-beforeAll(playReceivers)
+beforeAll(mockReceivers)
 afterAll(() => vi.restoreAllMocks())
 const { clock } = Intern
 afterEach(() => {
@@ -65,7 +65,7 @@ test("a turn is a span with its questions and calls as children in a collector, 
   const keys = { accessKeyId: "AKIA0123456789012345", secretAccessKey: "s3-secret-key-0123456789ab" }
   await listen(workspace, bucket.url, { type: "s3", config: { endpoint: bucket.url, bucketName: "b", ...keys } })
   const { id, chat } = await newIntern(workspace)
-  const paused = await (await chat.say("$ echo hello", { session_id: "report", approval_mode: "manual" })).all()
+  const paused = await (await chat.send("$ echo hello", { session_id: "report", approval_mode: "manual" })).all()
   await (await chat.answer("report", paused.question.id, "allow_once")).all()
 
   for (const { got } of [otlp, hook]) {
@@ -128,7 +128,7 @@ test("an expired and a cancelled question are exported with their state and time
   const { got, url } = newReceiver()
   await listen(workspace, url, collector(url))
   const { id, chat } = await newIntern(workspace)
-  await (await chat.say("$ echo one", { session_id: "late", approval_mode: "manual" })).all()
+  await (await chat.send("$ echo one", { session_id: "late", approval_mode: "manual" })).all()
   const opened = clock()
   Intern.clock = () => clock() + 301_000
   await runDurableObjectAlarm(internObject(id))
@@ -141,7 +141,7 @@ test("an expired and a cancelled question are exported with their state and time
   const { endTimeUnixNano } = late as unknown as { endTimeUnixNano: string }
   expect(Math.abs(Number(BigInt(endTimeUnixNano) / 1_000_000n) - opened - 300_000)).toBeLessThan(10_000)
 
-  await (await chat.say("$ echo two", { session_id: "stopped", approval_mode: "manual" })).all()
+  await (await chat.send("$ echo two", { session_id: "stopped", approval_mode: "manual" })).all()
   await expectJson(202, workspace.as.post(`/interns/${id}/sessions/stopped/cancel`, undefined))
   await eventually(() => {
     const states = spansIn(got).flatMap(({ at }) => at["gateway.question.state"] ?? [])
@@ -161,7 +161,7 @@ test("privacy mode withholds the details of questions, and vault secrets are nev
   const entry = { value: secret, hosts: ["api.example.com"] }
   await expectJson(200, workspace.as.call("PUT", `/vault/interns/${id}/secrets/token`, JSON.stringify(entry)))
   const command = '$ curl -H "Authorization: Bearer $TOKEN" https://api.example.com/canary'
-  const paused = await (await chat.say(command, { session_id: "s", approval_mode: "manual" })).all()
+  const paused = await (await chat.send(command, { session_id: "s", approval_mode: "manual" })).all()
   await (await chat.answer("s", paused.question.id, "reject_once")).all()
   const exported = await treeIn(open.got, 2)
   expect(exported.questions[0]?.at["gateway.question.details"]).toContain("canary")
@@ -176,11 +176,11 @@ test("calls of a daemon's agent are children of the turn if it is the only one i
   const { got, url } = newReceiver()
   await listen(workspace, url, collector(url))
   const internClient = client((await openInternKey(env, workspace, intern.id)).key)
-  const first = chat.say("Go", { session_id: "a" })
-  const prompt = await daemon.hears("session/prompt")
+  const first = chat.send("Go", { session_id: "a" })
+  const prompt = await daemon.receives("session/prompt")
   const inTurn = await call(internClient.chat("sim/echo", "In the turn"))
-  const second = chat.say("Go", { session_id: "b" })
-  const other = await daemon.hears("session/prompt", 1)
+  const second = chat.send("Go", { session_id: "b" })
+  const other = await daemon.receives("session/prompt", 1)
   await call(internClient.chat("sim/echo", "In one of two"))
   daemon.end(prompt)
   daemon.end(other)
@@ -198,7 +198,7 @@ test("a turn is delivered with the same event id after its destination was down"
   const receiver = newReceiver(() => new Response("down", { status: 503 }))
   const { id: destination } = await listen(workspace, receiver.url, collector(receiver.url))
   const { chat } = await newIntern(workspace)
-  await (await chat.say("Hello", { session_id: "s" })).all()
+  await (await chat.send("Hello", { session_id: "s" })).all()
   await eventually(async () => expect((await destinationOf(workspace, destination)).backlog).toBeGreaterThanOrEqual(2))
   const before = spansIn(receiver.got).flatMap(({ name, at }) => (name === "invoke_agent ada" ? [at] : []))
   receiver.got.splice(0)
@@ -219,15 +219,15 @@ const rowsOf = async ({ organizationId }: Workspace) => {
 test("turns are not stored without a destination, and unmatched ones only until they expire", async () => {
   const workspace = await newWorkspace()
   const { chat } = await newIntern(workspace)
-  await (await chat.say("Hello", { session_id: "before" })).all()
+  await (await chat.send("Hello", { session_id: "before" })).all()
   const { got, url } = newReceiver()
   const rules = {
     enabled: true,
     groups: [{ logic: "and", rules: [{ field: "session_id", operator: "equals", value: "in" }] }],
   }
   await listen(workspace, url, collector(url, { filter_rules: rules }))
-  await (await chat.say("Hello", { session_id: "out" })).all()
-  await (await chat.say("Hello", { session_id: "in" })).all()
+  await (await chat.send("Hello", { session_id: "out" })).all()
+  await (await chat.send("Hello", { session_id: "in" })).all()
   const { turn } = await treeIn(got, 1)
   expect(turn.at["gen_ai.conversation.id"]).toBe("in")
   expect(spansIn(got).filter(({ name }) => name === "invoke_agent ada").length).toBe(1)
@@ -246,7 +246,7 @@ test("a turn whose queue message was lost is queued again", async () => {
   const { got, url } = newReceiver()
   await listen(workspace, url, collector(url))
   const { chat } = await newIntern(workspace)
-  await (await chat.say("Hello", { session_id: "s" })).all()
+  await (await chat.send("Hello", { session_id: "s" })).all()
   await treeIn(got, 1)
   const [row] = await rowsOf(workspace)
   const lost = turnIdOf("lost", Date.now())

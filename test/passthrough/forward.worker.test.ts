@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { newReceiver, playReceivers, type Received } from "../observability/receiver.ts"
+import { newReceiver, mockReceivers, type Received } from "../observability/receiver.ts"
 import { runs } from "../support/runs.ts"
 import {
   client,
@@ -13,7 +13,7 @@ import {
   type Workspace,
 } from "../support/world.ts"
 
-beforeAll(playReceivers)
+beforeAll(mockReceivers)
 afterAll(() => vi.restoreAllMocks())
 
 type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }

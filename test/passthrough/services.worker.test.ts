@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { playReceivers } from "../observability/receiver.ts"
+import { mockReceivers } from "../observability/receiver.ts"
 import { expectJson, newKey, newWorkspace } from "../support/world.ts"
 
-beforeAll(playReceivers)
+beforeAll(mockReceivers)
 afterAll(() => vi.restoreAllMocks())
 
 type Service = { data: Record<string, unknown> & { slug: string } }

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import * as z from "zod"
 import { DesignatedPreset, PresetList, PresetVersion, VersionList } from "../../src/presets/schemas.ts"
-import { type Asked, mockProvider } from "../support/played.ts"
+import { type UpstreamRequest, mockProvider } from "../support/mock-provider.ts"
 import { client, newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
 type Failure = { error: { code: number; message: string } }
@@ -21,7 +21,7 @@ afterEach(() => {
 })
 
 /** A provider that responds in the format of the request; returns the requests. */
-function recordCalls(): Asked[] {
+function recordCalls(): UpstreamRequest[] {
   const mock = mockProvider(({ url, body }) => {
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
     if (url.endsWith("/messages")) {
@@ -34,7 +34,7 @@ function recordCalls(): Asked[] {
     return Response.json({ id: "up", object: "chat.completion", created: 1, model: body["model"], choices, usage })
   })
   stop = mock.stop
-  return mock.asked
+  return mock.upstreamCalls
 }
 
 describe("a preset", () => {
@@ -247,7 +247,8 @@ const FORMATS: [string, string, Json][] = [
 
 describe.each(FORMATS)("a call of %s to %s", (path, model, body) => {
   const config = { instructions: "Speak softly.", temperature: 0.3, top_p: 0.7 }
-  const instructionsIn = ({ body }: Asked) => JSON.stringify(body["system"] ?? (body["messages"] as Json[])[0])
+  const instructionsIn = ({ body }: UpstreamRequest) =>
+    JSON.stringify(body["system"] ?? (body["messages"] as Json[])[0])
 
   test.each([
     ["the model", { model: "@preset/soft" }],

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { runSchedule } from "../../src/app/schedule.ts"
 import { eventually } from "../support/eventually.ts"
-import { mockProvider } from "../support/played.ts"
+import { mockProvider } from "../support/mock-provider.ts"
 import { newKey, newWorkspace, openHolds, operatorClient, expectJson, type Workspace } from "../support/world.ts"
 
 afterEach(() => vi.restoreAllMocks())

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest"
-import { type Asked, mockProvider } from "../support/played.ts"
+import { type UpstreamRequest, mockProvider } from "../support/mock-provider.ts"
 import { expectJson, newWorkspace, operatorClient, type TestClient, type Workspace } from "../support/world.ts"
 
 afterEach(() => {
@@ -12,7 +12,8 @@ let models = 0
 const newModel = () => `pooled/k${models++}`
 
 const NAMES = ["one", "two", "three"] as const
-const nameOf = ({ headers }: Asked) => /pooled-(\w+)-provider/.exec(headers.get("authorization") ?? "")?.[1] ?? "none"
+const nameOf = ({ headers }: UpstreamRequest) =>
+  /pooled-(\w+)-provider/.exec(headers.get("authorization") ?? "")?.[1] ?? "none"
 const hello = (headers: Record<string, string> = {}) =>
   Response.json({ choices: [{ message: { content: "Hi" }, finish_reason: "stop" }] }, { headers })
 const refusal = (status: number, message: string, headers: Record<string, string> = {}) =>
@@ -26,11 +27,11 @@ describe("a provider with several keys", () => {
   test("uses one key for a session, and all keys across sessions", async () => {
     const { as } = await newWorkspace()
     const model = newModel()
-    const { asked } = mockProvider(() => hello())
+    const { upstreamCalls } = mockProvider(() => hello())
     for (let call = 0; call < 3; call++) await expectJson(200, send(as, model, "one"))
-    expect(new Set(asked.map(nameOf)).size).toBe(1)
+    expect(new Set(upstreamCalls.map(nameOf)).size).toBe(1)
     for (let session = 0; session < 40; session++) await expectJson(200, send(as, model, `s${session}`))
-    expect(new Set(asked.map(nameOf))).toEqual(new Set(NAMES))
+    expect(new Set(upstreamCalls.map(nameOf))).toEqual(new Set(NAMES))
   })
 
   test.each([
@@ -42,9 +43,9 @@ describe("a provider with several keys", () => {
     const workspace = await newWorkspace()
     const model = newModel()
     const [refused] = NAMES
-    const { asked } = mockProvider((call) => (nameOf(call) === refused ? refusal(status, message) : hello()))
+    const { upstreamCalls } = mockProvider((call) => (nameOf(call) === refused ? refusal(status, message) : hello()))
     for (let session = 0; session < 12; session++) await expectJson(200, send(workspace.as, model, `s${session}`))
-    expect(asked.map(nameOf).filter((name) => name === refused)).toHaveLength(1)
+    expect(upstreamCalls.map(nameOf).filter((name) => name === refused)).toHaveLength(1)
   })
 
   test("records the number of the key in the call's trail, and never the key", async () => {
@@ -61,22 +62,22 @@ describe("a provider with several keys", () => {
 
   test("returns the last error without any key when all keys are rejected", async () => {
     const { as } = await newWorkspace()
-    const { asked } = mockProvider((call) =>
+    const { upstreamCalls } = mockProvider((call) =>
       refusal(429, `Rate limit of ${call.headers.get("authorization")} reached`, { "retry-after": "7" }),
     )
     const answer = await send(as, newModel())
     expect(answer.headers.get("retry-after")).toBe("7")
     const { error } = await expectJson<Failure>(429, Promise.resolve(answer))
-    expect(asked.map(nameOf).toSorted()).toEqual([...NAMES].toSorted())
+    expect(upstreamCalls.map(nameOf).toSorted()).toEqual([...NAMES].toSorted())
     expect(error.message).not.toContain("provider-key")
   })
 
   test.each([500, 503, 529])("is not retried with another key after %i, which is not about the key", async (status) => {
     const { as } = await newWorkspace()
     const model = newModel()
-    const { asked } = mockProvider(() => refusal(status, "trouble"))
+    const { upstreamCalls } = mockProvider(() => refusal(status, "trouble"))
     expect((await send(as, model)).status).toBeGreaterThanOrEqual(500)
-    expect(asked).toHaveLength(1)
+    expect(upstreamCalls).toHaveLength(1)
   })
 
   test("does not start with a key without quota until its quota resets", async () => {
@@ -84,14 +85,14 @@ describe("a provider with several keys", () => {
     const model = newModel()
     vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2031, 0, 6, 12) })
     const spent = { "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "30s" }
-    const { asked } = mockProvider(() => hello(asked.length === 1 ? spent : {}))
+    const { upstreamCalls } = mockProvider(() => hello(upstreamCalls.length === 1 ? spent : {}))
     for (let call = 0; call < 3; call++) await expectJson(200, send(as, model))
-    const [first, ...others] = asked.map(nameOf)
+    const [first, ...others] = upstreamCalls.map(nameOf)
     expect(others).not.toContain(first)
     expect(new Set(others).size).toBe(1)
     vi.setSystemTime(Date.now() + 31_000)
     await expectJson(200, send(as, model))
-    expect(asked.map(nameOf).at(-1)).toBe(first)
+    expect(upstreamCalls.map(nameOf).at(-1)).toBe(first)
   })
 })
 
@@ -102,21 +103,21 @@ describe("BYOK credentials of one provider", () => {
       201,
       workspace.manage.post("/byok", { provider: "pooled", key, ...more }),
     )
-  const keyOf = ({ headers }: Asked) => headers.get("authorization")?.replace("Bearer ", "")
+  const keyOf = ({ headers }: UpstreamRequest) => headers.get("authorization")?.replace("Bearer ", "")
 
   test("share the calls at equal sort_order; otherwise the lower one is first", async () => {
     const workspace = await newWorkspace()
     const made = []
     for (const key of keys) made.push((await add(workspace, key, { sort_order: 5 })).data)
     expect(made.map(({ sort_order: order }) => order)).toEqual([5, 5])
-    const { asked } = mockProvider(() => hello())
+    const { upstreamCalls } = mockProvider(() => hello())
     const model = newModel()
     for (let session = 0; session < 20; session++) await expectJson(200, send(workspace.as, model, `s${session}`))
-    expect(new Set(asked.map(keyOf))).toEqual(new Set(keys))
+    expect(new Set(upstreamCalls.map(keyOf))).toEqual(new Set(keys))
     await expectJson(200, workspace.manage.patch(`/byok/${made[1]?.id}`, { sort_order: 6 }))
-    asked.length = 0
+    upstreamCalls.length = 0
     for (let session = 0; session < 20; session++) await expectJson(200, send(workspace.as, model, `s${session}`))
-    expect(new Set(asked.map(keyOf))).toEqual(new Set([keys[0]]))
+    expect(new Set(upstreamCalls.map(keyOf))).toEqual(new Set([keys[0]]))
   })
 })
 
@@ -131,13 +132,13 @@ describe("a provider that the operator disables", () => {
     const workspace = await newWorkspace()
     await expectJson(201, workspace.manage.post("/byok", { provider: "pooled", key: "own-canary-0123456789" }))
     const model = newModel()
-    const { asked } = mockProvider(() => hello())
+    const { upstreamCalls } = mockProvider(() => hello())
     try {
       expect((await turn("pooled", true)).data.disabled_providers).toContain("pooled")
       const { error } = await expectJson<Failure>(404, send(workspace.as, model))
       expect(error.message).toContain("stopped")
       expect(error.message).toContain("pooled")
-      expect(asked).toHaveLength(0)
+      expect(upstreamCalls).toHaveLength(0)
       const { disabled_providers: listed } = await expectJson<{ disabled_providers: string[] }>(
         200,
         operatorClient.get("/catalogue"),
@@ -166,11 +167,11 @@ describe("a provider that the operator disables", () => {
 
   test("is replaced by the other providers of a model", async () => {
     const { as } = await newWorkspace()
-    const { asked } = mockProvider(() => hello())
+    const { upstreamCalls } = mockProvider(() => hello())
     try {
       await turn("twin-a", true)
       await expectJson(200, as.chat("acme/chat-99", "Hi", { provider: { order: ["twin-a"] } }))
-      expect(asked.map(({ url }) => new URL(url).hostname)).not.toContain("twin-a.test")
+      expect(upstreamCalls.map(({ url }) => new URL(url).hostname)).not.toContain("twin-a.test")
     } finally {
       await turn("twin-a", false)
     }

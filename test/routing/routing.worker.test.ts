@@ -1,6 +1,6 @@
 import { exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test } from "vitest"
-import { type Asked, chunk, good, mockProvider, sse } from "../support/played.ts"
+import { type UpstreamRequest, chunk, good, mockProvider, sse } from "../support/mock-provider.ts"
 import { newWorkspace, readStream, expectJson, type Workspace } from "../support/world.ts"
 import { newTwinModel } from "../support/twins.ts"
 
@@ -17,14 +17,14 @@ let stop = () => {}
 afterEach(() => stop())
 
 const front = () => (exports as unknown as { default: Fetcher }).default
-const twinOf = ({ url }: Asked) => new URL(url).hostname.replace(".test", "")
+const twinOf = ({ url }: UpstreamRequest) => new URL(url).hostname.replace(".test", "")
 const answer = (text: string) => Response.json({ choices: [{ message: { content: text }, finish_reason: "stop" }] })
 const refusal = (status: number, message: string, headers: Record<string, string> = {}) =>
   Response.json({ error: { message } }, { status, headers })
 
 /** The twin answers with its name unless `refuse` returns an error. */
-function refuseWith(refuse: (asked: Asked) => Response | undefined) {
-  const provider = mockProvider((asked) => refuse(asked) ?? answer(twinOf(asked)))
+function refuseWith(refuse: (upstreamCalls: UpstreamRequest) => Response | undefined) {
+  const provider = mockProvider((upstreamCalls) => refuse(upstreamCalls) ?? answer(twinOf(upstreamCalls)))
   ;({ stop } = provider)
   return provider
 }
@@ -41,13 +41,13 @@ describe("a rejection of the gateway's key fails over to another provider", () =
     [422, "You exceeded your current quota"],
   ])("%i %s", async (status, message) => {
     const { as } = await newWorkspace()
-    const { asked } = refuseWith((one) => (twinOf(one) === "twin-a" ? refusal(status, message) : undefined))
+    const { upstreamCalls } = refuseWith((one) => (twinOf(one) === "twin-a" ? refusal(status, message) : undefined))
     const returned = await expectJson<{ choices: { message: { content: string } }[] }>(
       200,
       as.chat(newTwinModel(), "Hi", { provider: { order: ["twin-a", "twin-b"], only: ["twin-a", "twin-b"] } }),
     )
     expect(returned.choices[0]?.message.content).toBe("twin-b")
-    expect(asked.map(twinOf)).toEqual(["twin-a", "twin-b"])
+    expect(upstreamCalls.map(twinOf)).toEqual(["twin-a", "twin-b"])
   })
 
   test("its message is not returned to the client", async () => {
@@ -61,22 +61,22 @@ describe("a rejection of the gateway's key fails over to another provider", () =
 describe("a rejection of the request", () => {
   test("is returned without failover", async () => {
     const { as } = await newWorkspace()
-    const { asked } = refuseWith(() => refusal(400, "messages[0].content: too strange"))
+    const { upstreamCalls } = refuseWith(() => refusal(400, "messages[0].content: too strange"))
     const { error } = await expectJson<Failure>(400, as.chat(newTwinModel(), "Hi", { models: [newTwinModel()] }))
     expect(error.message).toContain("too strange")
-    expect(asked).toHaveLength(1)
+    expect(upstreamCalls).toHaveLength(1)
   })
 
   test("because of the context length fails over to the next model", async () => {
     const { as } = await newWorkspace()
     const [short, long] = [newTwinModel(), newTwinModel()]
-    const { asked } = refuseWith((one) =>
+    const { upstreamCalls } = refuseWith((one) =>
       short.endsWith(`-${String(one.body["model"]).slice(1)}`)
         ? refusal(400, "This model's maximum context length is 8192 tokens")
         : undefined,
     )
     await expectJson(200, as.chat(short, "Hi", { models: [long] }))
-    expect(asked).toHaveLength(2)
+    expect(upstreamCalls).toHaveLength(2)
   })
 })
 
@@ -123,12 +123,12 @@ describe("reasoning with a provider's signature", () => {
 
   test("keeps the conversation with that provider", async () => {
     const { as } = await newWorkspace()
-    const { asked } = mockEndpoints((one) =>
+    const { upstreamCalls } = mockEndpoints((one) =>
       sse(signed([{ type: "reasoning.text", text: "hm", signature: `sig-${twinOf(one)}-1` }])),
     )
     const model = newTwinModel()
     await readStream(as.chat(model, "Hi", { stream: true }))
-    const first = twinOf(asked[0] as Asked)
+    const first = twinOf(upstreamCalls[0] as UpstreamRequest)
     for (let turn = 0; turn < 12; turn++) {
       const messages = [
         { role: "user", content: "Hi" },
@@ -141,18 +141,18 @@ describe("reasoning with a provider's signature", () => {
       ]
       await readStream(as.post("/chat/completions", { model, messages, stream: true }))
     }
-    expect(new Set(asked.map(twinOf))).toEqual(new Set([first]))
+    expect(new Set(upstreamCalls.map(twinOf))).toEqual(new Set([first]))
   })
 
   test("requested in the first turn keeps the conversation with one provider", async () => {
     const { as } = await newWorkspace()
-    const { asked } = refuseWith(() => undefined)
+    const { upstreamCalls } = refuseWith(() => undefined)
     const model = newTwinModel()
     for (let turn = 0; turn < 12; turn++) await as.chat(model, "Why?", { reasoning: { effort: "low" } })
-    expect(new Set(asked.map(twinOf)).size).toBe(1)
+    expect(new Set(upstreamCalls.map(twinOf)).size).toBe(1)
   })
 
-  function mockEndpoints(answerWith: (asked: Asked) => Response) {
+  function mockEndpoints(answerWith: (upstreamCalls: UpstreamRequest) => Response) {
     const provider = mockProvider(answerWith)
     ;({ stop } = provider)
     return provider
@@ -173,14 +173,14 @@ describe("on a regional hostname", () => {
 
   test("only endpoints of the region are called", async () => {
     const workspace = await newWorkspace()
-    const { asked } = refuseWith(() => undefined)
+    const { upstreamCalls } = refuseWith(() => undefined)
     const model = newTwinModel()
     for (let turn = 0; turn < 8; turn++) {
       const returned = await expectJson<Routed>(200, send(workspace, "eu.localhost", { model }))
       expect(returned.service_metadata.region).toBe("europe")
       expect(returned.service_metadata.endpoints.available.map(({ provider }) => provider)).toEqual(["twin-b"])
     }
-    expect(new Set(asked.map(twinOf))).toEqual(new Set(["twin-b"]))
+    expect(new Set(upstreamCalls.map(twinOf))).toEqual(new Set(["twin-b"]))
   })
 
   test("a model without an endpoint there returns 404 with the region", async () => {
@@ -227,12 +227,12 @@ describe("sorting by measured statistics", () => {
     const only = ["twin-a", "twin-b"]
     const model = newTwinModel()
     for (const slug of only) await readStream(as.chat(model, "Hi", { stream: true, provider: { only: [slug] } }))
-    provider.asked.length = 0
+    provider.upstreamCalls.length = 0
     await readStream(as.chat(model, "Hi", { stream: true, provider: { only, sort: "latency" } }))
     await readStream(
       as.chat(model, "Hi", { stream: true, provider: { only, sort: "price", preferred_max_latency: SLOW_MS / 2_000 } }),
     )
-    expect(provider.asked.map(twinOf)).toEqual(["twin-b", "twin-b"])
+    expect(provider.upstreamCalls.map(twinOf)).toEqual(["twin-b", "twin-b"])
   })
 })
 

@@ -50,7 +50,7 @@ export class MockDaemon {
   /** Connects and becomes ready. */
   async dial(): Promise<this> {
     await this.connect()
-    if (this.#next === 1) this.say({ method: "_intern/ready", params: { loadSession: true, steering: true } })
+    if (this.#next === 1) this.send({ method: "_intern/ready", params: { loadSession: true, steering: true } })
     await this.settled()
     return this
   }
@@ -114,13 +114,13 @@ export class MockDaemon {
   #serve({ id, method }: AcpMessage): void {
     if (id === undefined) return
     if (method === "session/new" && this.opensSessions)
-      this.say({ id, result: { sessionId: `acp-${this.#sessions++}` } })
-    if (method === "session/load") this.say({ id, result: {} })
-    if (method === "_intern/steer") this.say({ id, result: { outcome: "injected" } })
-    if (method === "_intern/shutdown") this.say({ id, result: {} })
+      this.send({ id, result: { sessionId: `acp-${this.#sessions++}` } })
+    if (method === "session/load") this.send({ id, result: {} })
+    if (method === "_intern/steer") this.send({ id, result: { outcome: "injected" } })
+    if (method === "_intern/shutdown") this.send({ id, result: {} })
   }
 
-  say(message: Omit<AcpMessage, "jsonrpc">): void {
+  send(message: Omit<AcpMessage, "jsonrpc">): void {
     const frame = { seq: this.#next++, msg: { jsonrpc: "2.0" as const, ...message } }
     this.#sent.push(frame)
     this.#latest = [...this.#latest, frame].slice(-AGAIN)
@@ -139,17 +139,21 @@ export class MockDaemon {
 
   text(acp: string, text: string): void {
     const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text } }
-    this.say({ method: "session/update", params: { sessionId: acp, update } })
+    this.send({ method: "session/update", params: { sessionId: acp, update } })
   }
 
-  ask(acp: string, id: string, kinds: readonly string[] = ["allow_once", "allow_always", "reject_once"]): void {
+  requestPermission(
+    acp: string,
+    id: string,
+    kinds: readonly string[] = ["allow_once", "allow_always", "reject_once"],
+  ): void {
     const options = kinds.map((kind, index) => ({ optionId: `${kind}-${index}`, name: kind, kind }))
     const params = { sessionId: acp, toolCall: { toolCallId: id, title: "shell" }, options }
-    this.say({ id, method: "session/request_permission", params })
+    this.send({ id, method: "session/request_permission", params })
   }
 
   end(prompt: AcpMessage, stopReason = "end_turn", usage?: Record<string, number>): void {
-    this.say({ id: prompt.id ?? 0, result: { stopReason, ...(usage && { usage }) } })
+    this.send({ id: prompt.id ?? 0, result: { stopReason, ...(usage && { usage }) } })
   }
 
   /** The gateway acknowledged everything sent. */
@@ -158,7 +162,7 @@ export class MockDaemon {
   }
 
   /** The nth message of the gateway with this method, once it has arrived. */
-  async hears(method: string, nth = 0): Promise<AcpMessage> {
+  async receives(method: string, nth = 0): Promise<AcpMessage> {
     return eventually(() => {
       const message = this.received.filter((one) => one.method === method)[nth]
       expect(message, `${method} ${nth}`).toBeDefined()

@@ -144,7 +144,7 @@ export function internChat(key: string, internId: string) {
   }
   return {
     call,
-    say: (text: string, more: Record<string, unknown> = {}) =>
+    send: (text: string, more: Record<string, unknown> = {}) =>
       call({ stream: true, approval_mode: "manual", messages: [{ role: "user", content: text }], ...more }),
     answer: (session: string, question: string, content: string) =>
       call({

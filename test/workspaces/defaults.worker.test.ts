@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { type Asked, mockProvider } from "../support/played.ts"
+import { type UpstreamRequest, mockProvider } from "../support/mock-provider.ts"
 import { newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
 
 type Failure = { error: { message: string; metadata?: { reason?: string } } }
@@ -93,7 +93,7 @@ describe("a disabled server tool", () => {
 })
 
 describe("the default sort of a workspace", () => {
-  const answer = ({ body }: Asked) =>
+  const answer = ({ body }: UpstreamRequest) =>
     Response.json({
       id: "up",
       object: "chat.completion",
@@ -117,8 +117,8 @@ describe("the default sort of a workspace", () => {
     stop = mock.stop
     // Without the sort, all requests would go to the cheaper one once in ten million runs.
     for (let turn = 0; turn < 20; turn++) await expectJson(200, workspace.as.chat(id, "Hi"))
-    expect(new Set(mock.asked.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["twin-b.test"]))
+    expect(new Set(mock.upstreamCalls.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["twin-b.test"]))
     await expectJson(200, workspace.as.chat(id, "Hi", { provider: { order: ["twin-a"] } }))
-    expect(mock.asked.at(-1)?.url).toContain("twin-a.test")
+    expect(mock.upstreamCalls.at(-1)?.url).toContain("twin-a.test")
   })
 })

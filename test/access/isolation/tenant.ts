@@ -142,7 +142,7 @@ async function newIntern(workspace: Workspace, canary: string, session: string) 
   type Made = { id: string; vault_id: string }
   const { id, vault_id: vault } = await expectJson<Made>(201, as.post("/interns", input))
   const base = `/interns/${id}`
-  const asked = await (await internChat(workspace.key, id).say(`$ echo ${canary}`, { session_id: session })).all()
+  const asked = await (await internChat(workspace.key, id).send(`$ echo ${canary}`, { session_id: session })).all()
   const rule = { cron: "0 8 * * *", prompt: canary }
   const schedule = await expectJson<{ id: string }>(201, as.post(`${base}/schedules`, rule))
   await as.callBytes("PUT", `${base}/files/content?path=mine.txt`, new TextEncoder().encode(canary), "text/plain")

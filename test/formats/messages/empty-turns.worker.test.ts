@@ -4,7 +4,7 @@ import { MessagesRequest } from "../../../src/formats/messages/schemas.ts"
 import { toMessagesBody } from "../../../src/formats/messages/upstream/to-body.ts"
 import { encodeBlob } from "../../../src/formats/responses/opaque-blob.ts"
 import { ChatRequest } from "../../../src/formats/schemas.ts"
-import { mockProvider } from "../../support/played.ts"
+import { mockProvider } from "../../support/mock-provider.ts"
 import { newWorkspace, expectJson } from "../../support/world.ts"
 import type { Json } from "./recorded.ts"
 
@@ -40,12 +40,12 @@ describe("empty turns translated from chat", () => {
 
   test("the error of messages without any content reaches the client as 400", async () => {
     const { as } = await newWorkspace()
-    const { asked, stop } = mockProvider(() => Response.json({}))
+    const { upstreamCalls, stop } = mockProvider(() => Response.json({}))
     const body = { model: "acme/opus-1", messages: [{ role: "user", content: "" }] }
     const { error } = await expectJson<{ error: { message: string } }>(400, as.post("/chat/completions", body))
     stop()
     expect(error.message).toContain("messages")
-    expect(asked).toEqual([])
+    expect(upstreamCalls).toEqual([])
   })
 })
 

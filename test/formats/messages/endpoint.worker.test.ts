@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { chunk, DONE, good, mockProvider, type Asked, sse, usageChunk } from "../../support/played.ts"
+import { chunk, DONE, good, mockProvider, type UpstreamRequest, sse, usageChunk } from "../../support/mock-provider.ts"
 import { client, newWorkspace, openHolds, receiptOf, expectJson } from "../../support/world.ts"
 
 /** Provider `claudish` uses the Messages format, `played` the chat format. */
@@ -9,7 +9,7 @@ type Failure = { type: string; error: { type: string; code: number; message: str
 let stop = () => {}
 afterEach(() => stop())
 
-function mock(answer: (asked: Asked) => Response) {
+function mock(answer: (upstreamCalls: UpstreamRequest) => Response) {
   const provider = mockProvider(answer)
   ;({ stop } = provider)
   return provider
@@ -56,7 +56,7 @@ async function read(answer: Promise<Response>) {
 describe("POST /messages with a provider of the Messages format", () => {
   test("forwards the request without the gateway's fields and returns the response with its cost", async () => {
     const workspace = await newWorkspace()
-    const { asked } = mock(() => Response.json(MESSAGE))
+    const { upstreamCalls } = mock(() => Response.json(MESSAGE))
     const system = [{ type: "text", text: "Be brief", cache_control: { type: "ephemeral" } }]
     const answer = await workspace.as.post(
       "/messages",
@@ -76,7 +76,7 @@ describe("POST /messages with a provider of the Messages format", () => {
     expect(result).toMatchObject({ id: "msg_up", content: MESSAGE.content, stop_reason: "end_turn" })
     // 12 + 8 prompt tokens at 1e-6, 5 completion tokens at 2e-6.
     expect(result.usage["cost"]).toBeCloseTo(30e-6, 9)
-    const [{ url, body, headers }] = asked as [Asked]
+    const [{ url, body, headers }] = upstreamCalls as [UpstreamRequest]
     expect(url).toBe("http://claudish.test/v1/messages")
     expect(body).toMatchObject({
       model: "opus",
@@ -147,7 +147,7 @@ describe("POST /messages with a provider of the Messages format", () => {
 describe("a provider of the Messages format, called from other endpoints", () => {
   test("POST /chat/completions returns a chat completion", async () => {
     const workspace = await newWorkspace()
-    const { asked } = mock(() => Response.json(MESSAGE))
+    const { upstreamCalls } = mock(() => Response.json(MESSAGE))
     const answer = await workspace.as.chat("acme/opus-1", "Hi", { max_tokens: 50, user: "ada@example" })
     const result = await expectJson<Json & { choices: { message: Json }[]; usage: Json }>(200, answer.clone())
     expect(result.choices[0]).toMatchObject({
@@ -159,8 +159,8 @@ describe("a provider of the Messages format, called from other endpoints", () =>
       completion_tokens: 5,
       prompt_tokens_details: { cached_tokens: 8 },
     })
-    expect(asked[0]?.body).toMatchObject({ model: "opus", max_tokens: 50 })
-    expect(JSON.stringify(asked[0]?.body)).not.toContain("ada@example")
+    expect(upstreamCalls[0]?.body).toMatchObject({ model: "opus", max_tokens: 50 })
+    expect(JSON.stringify(upstreamCalls[0]?.body)).not.toContain("ada@example")
     expect(await receiptOf(workspace, answer)).toMatchObject({ tokens_prompt: 20, native_tokens_cached: 8 })
   })
 
@@ -224,7 +224,7 @@ describe("POST /messages with a provider of the chat format", () => {
   test("translates tools, system and reasoning, and returns a message", async () => {
     const workspace = await newWorkspace()
     const tool_calls = [{ id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Oslo"}' } }]
-    const { asked } = mock(() =>
+    const { upstreamCalls } = mock(() =>
       Response.json({
         choices: [{ message: { content: "Let me look.", tool_calls }, finish_reason: "tool_calls" }],
         usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
@@ -240,7 +240,7 @@ describe("POST /messages with a provider of the chat format", () => {
       stop_reason: "tool_use",
       usage: { input_tokens: 10, output_tokens: 5, cost: 0.00002 },
     })
-    expect(asked[0]?.body["messages"]).toEqual([
+    expect(upstreamCalls[0]?.body["messages"]).toEqual([
       { role: "system", content: "Be brief" },
       { role: "user", content: "Hi" },
     ])
@@ -270,7 +270,7 @@ describe("POST /messages with a provider of the chat format", () => {
 
   test("runs server tools", async () => {
     let turn = 0
-    const { asked } = mock(() =>
+    const { upstreamCalls } = mock(() =>
       turn++ === 0
         ? sse([
             chunk({
@@ -285,7 +285,7 @@ describe("POST /messages with a provider of the chat format", () => {
     const { as } = await newWorkspace()
     const body = { ...HI, model: "played/m2", stream: true, tools: [{ type: "openrouter:datetime" }] }
     const { events } = await read(as.post("/messages", body))
-    expect(asked).toHaveLength(2)
+    expect(upstreamCalls).toHaveLength(2)
     const texts = events.map(({ delta }) => (delta as { text?: string } | undefined)?.text ?? "")
     expect(texts.join("")).toBe("Late")
     expect(events.at(-2)).toMatchObject({ delta: { stop_reason: "end_turn" } })

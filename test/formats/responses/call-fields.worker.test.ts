@@ -6,7 +6,7 @@ import { toChatRequest as messagesToChat } from "../../../src/formats/messages/t
 import { toResponsesResult } from "../../../src/formats/responses/from-chat.ts"
 import { ResponsesRequest } from "../../../src/formats/responses/schemas.ts"
 import { toChatRequest } from "../../../src/formats/responses/to-chat.ts"
-import { mockProvider } from "../../support/played.ts"
+import { mockProvider } from "../../support/mock-provider.ts"
 import { newWorkspace, expectJson } from "../../support/world.ts"
 import { requestOf, callDelta, chunkOf, facts, finalOf, type Json, resultOf, eventsOf } from "./events-of.ts"
 import { expectWellFormed } from "./well-formed.ts"
@@ -118,7 +118,7 @@ test("a tool call that the gateway ran is replayed with its extra fields", async
   const { output } = await expectJson<{ output: Json[] }>(200, as.post("/responses", { ...body, input: "Hi" }))
   const input = [{ role: "user", content: "Hi" }, ...output, { role: "user", content: "And now?" }]
   await expectJson(200, as.post("/responses", { ...body, input }))
-  const messages = provider.asked.map(({ body }) => body["messages"] as Json[])
+  const messages = provider.upstreamCalls.map(({ body }) => body["messages"] as Json[])
   expect(messages).toHaveLength(3)
   for (const [, turn] of messages.slice(1)) expect(turn?.["tool_calls"]).toEqual([datetime])
 })

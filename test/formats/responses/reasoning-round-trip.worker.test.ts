@@ -6,7 +6,7 @@ import { toResponsesResult } from "../../../src/formats/responses/from-chat.ts"
 import { ResponsesRequest } from "../../../src/formats/responses/schemas.ts"
 import { toChatRequest } from "../../../src/formats/responses/to-chat.ts"
 import { toResponsesBody } from "../../../src/formats/responses/upstream.ts"
-import { type Asked, mockProvider, sse } from "../../support/played.ts"
+import { type UpstreamRequest, mockProvider, sse } from "../../support/mock-provider.ts"
 import { newWorkspace, expectJson, type Workspace } from "../../support/world.ts"
 import { requestOf as request, facts, type Json, resultOf } from "./events-of.ts"
 
@@ -157,7 +157,7 @@ function aiSdk({ as }: Workspace) {
   return createOpenAI({ baseURL: "http://gateway.test/api/v1", apiKey: "in-the-door", fetch: answer })
 }
 
-const blocksSentBack = ([, { body }]: [Asked, Asked]) =>
+const blocksSentBack = ([, { body }]: [UpstreamRequest, UpstreamRequest]) =>
   (body["messages"] as { role: string; content: Json[] }[]).find(({ role }) => role === "assistant")?.content
 
 describe("with @ai-sdk/openai, which keeps only the fields of OpenAI's items", () => {
@@ -167,7 +167,7 @@ describe("with @ai-sdk/openai, which keeps only the fields of OpenAI's items", (
   })
   test.each([false, true])("Claude's turn is sent back unchanged; streamed: %s", async (streamed) => {
     const model = aiSdk(await newWorkspace()).responses("acme/opus-1")
-    const { asked } = mockClaude()
+    const { upstreamCalls } = mockClaude()
     const options = {
       model,
       tools: { weather },
@@ -178,20 +178,20 @@ describe("with @ai-sdk/openai, which keeps only the fields of OpenAI's items", (
     }
     const text = streamed ? await streamText(options).text : (await generateText(options)).text
     expect(text).toBe("Sunny.")
-    expect(asked).toHaveLength(2)
-    expect(blocksSentBack(asked as [Asked, Asked])).toEqual([...THOUGHTS, CALL])
+    expect(upstreamCalls).toHaveLength(2)
+    expect(blocksSentBack(upstreamCalls as [UpstreamRequest, UpstreamRequest])).toEqual([...THOUGHTS, CALL])
   })
 })
 
 test("a tool run that comes back without its fields is not taken for Claude's thinking", async () => {
   const { as } = await newWorkspace()
-  const { asked } = mockClaude()
+  const { upstreamCalls } = mockClaude()
   const run = { type: "reasoning.server_tool_call", tool_name: "datetime", tool_call_id: "c1", arguments: "{}" }
   const thought = { type: "reasoning.text", text: "Hm.", signature: "s==", format: CLAUDE }
   const items = outputOf([thought, { ...run, result: "now" }]).map(kept)
   const input = [{ role: "user", content: "Hi" }, ...items, { role: "user", content: "And now?" }]
   await expectJson(200, as.post("/responses", { model: "acme/opus-1", input }))
-  const [{ body }] = asked as [Asked]
+  const [{ body }] = upstreamCalls as [UpstreamRequest]
   const [, { content }] = body["messages"] as [Json, { content: Json[] }]
   expect(content).toEqual([
     { type: "thinking", thinking: "Hm.", signature: "s==" },

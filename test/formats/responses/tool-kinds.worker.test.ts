@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { chunk, DONE, mockProvider, sse, usageChunk } from "../../support/played.ts"
+import { chunk, DONE, mockProvider, sse, usageChunk } from "../../support/mock-provider.ts"
 import { newWorkspace, readStream, expectJson } from "../../support/world.ts"
 
 type Json = Record<string, unknown>
@@ -59,7 +59,7 @@ const OUTPUT = [
 describe("custom tools and namespaces with a provider that only has functions", () => {
   test("are sent as functions and returned as their original kinds", async () => {
     const { as } = await newWorkspace()
-    const { asked } = mockCalls(CALLS)
+    const { upstreamCalls } = mockCalls(CALLS)
     const { output } = await expectJson<{ output: Json[] }>(
       200,
       as.post("/responses", {
@@ -71,10 +71,10 @@ describe("custom tools and namespaces with a provider that only has functions", 
     )
     expect(output).toMatchObject(OUTPUT)
     expect(output[0]).not.toHaveProperty("namespace")
-    const tools = asked[0]?.body["tools"] as { type: string; function: Json }[]
+    const tools = upstreamCalls[0]?.body["tools"] as { type: string; function: Json }[]
     expect(tools.map((tool) => [tool.type, tool.function["name"]])).toEqual(CALLS.map(([name]) => ["function", name]))
     expect(tools[1]?.function["description"]).toContain("start: X")
-    expect(asked[0]?.body["tool_choice"]).toEqual({ type: "function", function: { name: "patch" } })
+    expect(upstreamCalls[0]?.body["tool_choice"]).toEqual({ type: "function", function: { name: "patch" } })
   })
 
   test("stream the input of a custom tool as its events", async () => {
@@ -98,25 +98,25 @@ describe("custom tools and namespaces with a provider that only has functions", 
 
   test("are sent back as function calls and results", async () => {
     const { as } = await newWorkspace()
-    const { asked } = mockCalls([])
+    const { upstreamCalls } = mockCalls([])
     const outputs = OUTPUT.map(({ type, call_id }) => ({ type: `${type}_output`, call_id, output: "ok" }))
     const input = [{ role: "user", content: "Hi" }, ...OUTPUT, ...outputs]
     await as.post("/responses", { model: "played/m3", input, tools: TOOLS })
     type Message = { tool_calls: { function: Json }[]; role: string }
-    const [, assistant, ...results] = (asked[0]?.body["messages"] ?? []) as Message[]
+    const [, assistant, ...results] = (upstreamCalls[0]?.body["messages"] ?? []) as Message[]
     expect(assistant?.tool_calls.map((call) => [call.function["name"], call.function["arguments"]])).toEqual(CALLS)
     expect(results.map(({ role }) => role)).toEqual(["tool", "tool", "tool", "tool"])
   })
 
   test("drop a web search that may not leave the vendor's index", async () => {
     const { as } = await newWorkspace()
-    const { asked } = mockCalls([["plain", "{}"]])
+    const { upstreamCalls } = mockCalls([["plain", "{}"]])
     const tools = [...TOOLS.slice(0, 1), { type: "web_search", external_web_access: false }]
     await expectJson(
       200,
       as.post("/responses", { model: "played/m3", input: "Hi", tools, client_metadata: { a: "b" } }),
     )
-    expect(asked[0]?.body["tools"]).toHaveLength(1)
-    expect(asked[0]?.body).not.toHaveProperty("client_metadata")
+    expect(upstreamCalls[0]?.body["tools"]).toHaveLength(1)
+    expect(upstreamCalls[0]?.body).not.toHaveProperty("client_metadata")
   })
 })

@@ -3,26 +3,26 @@ import { vi } from "vitest"
 /** A provider of the test in place of the network: CUSTOM_PROVIDERS of the suite calls it `played`. */
 export const MOCK_PROVIDER_URL = "http://played.test/v1"
 
-export type Asked = { url: string; headers: Headers; body: Record<string, unknown>; signal: AbortSignal }
+export type UpstreamRequest = { url: string; headers: Headers; body: Record<string, unknown>; signal: AbortSignal }
 
 /** Responds to every network call of the gateway, until the returned function is called. */
-export function mockProvider(answer: (asked: Asked) => Response | Promise<Response>): {
-  asked: Asked[]
+export function mockProvider(answer: (upstreamCalls: UpstreamRequest) => Response | Promise<Response>): {
+  upstreamCalls: UpstreamRequest[]
   stop: () => void
 } {
-  const asked: Asked[] = []
+  const upstreamCalls: UpstreamRequest[] = []
   const spy = vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const request = new Request(input, init)
     const call = {
       url: request.url,
       headers: request.headers,
-      body: await request.json<Asked["body"]>(),
+      body: await request.json<UpstreamRequest["body"]>(),
       signal: request.signal,
     }
-    asked.push(call)
+    upstreamCalls.push(call)
     return answer(call)
   })
-  return { asked, stop: () => spy.mockRestore() }
+  return { upstreamCalls, stop: () => spy.mockRestore() }
 }
 
 const encoder = new TextEncoder()
