@@ -244,6 +244,19 @@ test("names use the field's terms", () => {
   expect(overruns(violationsBy(denied), DENIED_NAMES)).toEqual([])
 })
 
+/** Words that leave open who does what: returns, sends, logs, exports; the client, the key, another member. */
+const VAGUE = /\b(?:tells?|told|telling|heard|says so|nobody|somebody|whoever|anew|mended|lest)\b/i
+
+test("titles of tests say what happens in the field's terms", () => {
+  const titles = globSync("test/**/*.test.ts").flatMap((path) =>
+    [...readFileSync(path, "utf8").matchAll(/(?:\b(?:test|describe)(?:\.\w+)*\(|\]\)\()\s*(["`])(.+?)\1,/gs)].map(
+      ([, , title = ""]) => ({ path, title }),
+    ),
+  )
+  expect(titles.length).toBeGreaterThan(3_000)
+  expect(titles.filter(({ title }) => VAGUE.test(title))).toEqual([])
+})
+
 test("no timer outlives its work, which would keep a Durable Object in memory", () => {
   const lasting = /AbortSignal\.timeout\(|Promise\.race\(\[[^\]]*\bwait\(/
   const inWorker = files.filter(({ path }) => !PROGRAMS.includes(folderOf(path)))

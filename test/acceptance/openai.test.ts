@@ -33,8 +33,8 @@ describe("the openai client", () => {
   })
 
   test.each([
-    ["usage that was not asked for", undefined, 1],
-    ["usage that was asked for", { include_usage: true }, 1],
+    ["usage that was not requested", undefined, 1],
+    ["usage that was requested", { include_usage: true }, 1],
     ["no usage that was declined", { include_usage: false }, 0],
   ])("reads a stream with %s", async (_, streamOptions, usages) => {
     const stream = await client.chat.completions.create({

@@ -90,7 +90,7 @@ describe("credentials", () => {
 
   test.each([
     ["without a provider", { key: KEY }],
-    ["for a provider that nobody knows", { provider: "nobody", key: KEY }],
+    ["for an unknown provider", { provider: "nobody", key: KEY }],
     ["without a key", { provider: "openai" }],
     ["with an empty key", { provider: "openai", key: "  " }],
     ["with a key of two lines", { provider: "openai", key: "a\nb" }],

@@ -55,7 +55,7 @@ const chat =
 
 const statuses: [promise: string, status: number, request: Request][] = [
   ["a body that is not JSON is malformed", 400, ({ as }) => as.call("POST", "/chat/completions", "{oops")],
-  ["a key that nobody has is no authentication", 401, () => client("sk-gw-v1-nobody").post("/chat/completions", CHAT)],
+  ["an unknown key is not authenticated", 401, () => client("sk-gw-v1-nobody").post("/chat/completions", CHAT)],
   [
     "a spent key limit is 402",
     402,
@@ -116,7 +116,7 @@ const statuses: [promise: string, status: number, request: Request][] = [
     ({ manage }) => manage.get("/byok?workspace_id=zz"),
   ],
   ["a preset's slug is URL-safe", 400, ({ manage }) => manage.post("/presets/a%20b/responses", { model: "sim/echo" })],
-  ["an authorization code that nobody got is forbidden", 403, () => client().post("/auth/keys", { code: "nothing" })],
+  ["an unknown authorization code is forbidden", 403, () => client().post("/auth/keys", { code: "nothing" })],
   ["an exchange without a code is invalid", 400, () => client().post("/auth/keys", {})],
   [
     "a challenge method outside the three is invalid",

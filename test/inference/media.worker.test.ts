@@ -319,7 +319,7 @@ describe("providers", () => {
 
   test.each([
     ["tokens", { usage: { input_tokens: 5, output_tokens: 20, total_tokens: 25 } }, 5e-6 + 20 * 2e-6],
-    ["fewer pictures than asked", { data: [{ b64_json: "" }] }, 0.02],
+    ["fewer pictures than requested", { data: [{ b64_json: "" }] }, 0.02],
   ])("are charged by what they report to have generated: %s", async (_, returned, cost) => {
     const workspace = await newWorkspace()
     const pricing = "usage" in returned ? { prompt: "0.000001", completion: "0.000002" } : { image_output: "0.02" }

@@ -94,7 +94,7 @@ describe("a request with an MCP server", () => {
 
   test.each([
     ["an address of the caller's own", tool({ server_url: "https://mcp.example.com" }), 400, "POST /mcp-servers"],
-    ["an approval that nobody could give", tool({ require_approval: "always" }), 400, 'accepts "never"'],
+    ["an approval that no client could give", tool({ require_approval: "always" }), 400, 'accepts "never"'],
     ["no server", { type: "mcp" }, 400, "server_label"],
     ["a server that is not there", tool({ server_label: "nowhere" }), 404, "nowhere"],
   ])("is rejected with %s", async (_, one, status, expected) => {

@@ -55,7 +55,7 @@ describe("passthrough services", () => {
     ["a rule with a query", { rules: [{ path: "/v1?x" }] }, "path"],
     ["a rule whose price is too fine", { rules: [{ path: "/", price_usd: 1e-10 }] }, "price_usd"],
     ["a method that is not forwarded", { rules: [{ path: "/", methods: ["TRACE"] }] }, "methods"],
-    ["a key of nobody", { allowed_api_key_hashes: ["a".repeat(64)] }, "allowed_api_key_hashes"],
+    ["an unknown key", { allowed_api_key_hashes: ["a".repeat(64)] }, "allowed_api_key_hashes"],
     ["a masked secret", { headers: { Authorization: "cana...cdef" } }, "headers"],
     ["a field that is not known", { secret: "x" }, "secret"],
   ])("are rejected with %s", async (_, more, named) => {

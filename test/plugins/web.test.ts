@@ -18,7 +18,7 @@ describe("the search query", () => {
       [user([{ type: "text", text: "one\n\n two" }, { type: "image_url" }, null])],
       "one two",
     ],
-    ["words before what tools said", [user("one"), { role: "assistant" }, { role: "tool", content: "t" }], "one"],
+    ["user text before tool results", [user("one"), { role: "assistant" }, { role: "tool", content: "t" }], "one"],
     ["nothing where there are none", [{ role: "system", content: "s" }], undefined],
     ["nothing of blanks", [user(" \n ")], undefined],
     ["nothing of pictures", [user([{ type: "image_url" }])], undefined],

@@ -38,7 +38,7 @@ describe("a filter", () => {
   test.each([
     ["a backslash", String.raw`CORP\ada`, String.raw`"CORP\\ada"`],
     ["a backslash at its end", "CORP\\", String.raw`"CORP\\"`],
-    ["a backslash that nobody escaped", String.raw`CORP\ada`, String.raw`"CORP\ada"`],
+    ["an unescaped backslash", String.raw`CORP\ada`, String.raw`"CORP\ada"`],
     ["a quotation mark", 'Ada "the first"', String.raw`"Ada \"the first\""`],
     ["letters beyond ASCII by their numbers", "Zoë", String.raw`"Zo\u00eb"`],
     ["letters beyond ASCII as they are", "中文", '"中文"'],

@@ -36,7 +36,7 @@ describe("a placeholder in a header", () => {
     ["its host", "https://api.example.com/v1"],
     ["its host in capitals", "https://API.EXAMPLE.COM/v1"],
     ["its host with the dot of the root", "https://api.example.com./v1"],
-    ["its host with the port told", "https://api.example.com:443/v1"],
+    ["its host with an explicit port", "https://api.example.com:443/v1"],
     ["its host in its own script", "https://müller.example/"],
     ["its host in full-width letters", "https://ａｐｉ.example.com/"],
   ])("becomes the value towards %s", (_, url) => {

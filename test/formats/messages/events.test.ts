@@ -213,7 +213,7 @@ describe("tool calls in a stream", () => {
       [toolUse("a", "f", "{}")],
     ],
     [
-      "of one index, which their ids tell apart",
+      "of one index with different ids",
       [
         { index: 0, id: "a", function: { name: "f", arguments: "{}" } },
         { index: 0, id: "b", function: { name: "f", arguments: "{}" } },

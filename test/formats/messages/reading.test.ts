@@ -127,8 +127,8 @@ describe("the usage of a stream", () => {
   })
 
   test.each([
-    ["is the last that was said", [{ input_tokens: 25 }, { input_tokens: 900, output_tokens: 5 }], 900, 5],
-    ["is not erased by silence", [{ input_tokens: 25 }, { output_tokens: 5 }], 25, 5],
+    ["is the last reported value", [{ input_tokens: 25 }, { input_tokens: 900, output_tokens: 5 }], 900, 5],
+    ["is kept when a later event has none", [{ input_tokens: 25 }, { output_tokens: 5 }], 25, 5],
     [
       "keeps what was cached, where only the rest is said again",
       [

@@ -58,7 +58,7 @@ describe("a Messages body", () => {
     ["the default of a model", {}, {}, 32_000],
     ["the default of an old model", {}, { upstreamId: "claude-3-haiku-20240307" }, 4_096],
     ["the default of a stranger", {}, { upstreamId: "glm-5" }, 8_192],
-    ["what was asked", { max_tokens: 10 }, {}, 10],
+    ["the requested limit", { max_tokens: 10 }, {}, 10],
     ["what was asked, by its newer name", { max_completion_tokens: 9, max_tokens: 10 }, {}, 9],
     ["what the credit pays for", { max_tokens: 10 }, { maxCompletionTokens: 5 }, 5],
     ["what was asked, where the credit pays for more", { max_tokens: 10 }, { maxCompletionTokens: 50 }, 10],
@@ -508,8 +508,8 @@ describe("thinking", () => {
   })
 
   test.each([
-    ["nothing was said", {}, undefined],
-    ["only a summary was asked", { reasoning: { summary: "auto" } }, undefined],
+    ["nothing was requested", {}, undefined],
+    ["only a summary was requested", { reasoning: { summary: "auto" } }, undefined],
     ["no effort", { reasoning_effort: "none" }, { type: "disabled" }],
     ["turned off", { reasoning: { enabled: false } }, { type: "disabled" }],
     ["turned on", { max_tokens: 10_000, reasoning: { enabled: true } }, enabled(5_000)],

@@ -62,7 +62,7 @@ describe("request fields translated to chat", () => {
       { temperature: 1, top_p: 0.5, seed: 7, metadata: { a: "b" }, provider: { only: ["x"] }, session_id: "s" },
       { temperature: 1, top_p: 0.5, seed: 7, metadata: { a: "b" }, provider: { only: ["x"] }, session_id: "s" },
     ],
-    ["what nobody knows", { unheard_of: [1] }, { unheard_of: [1] }],
+    ["unknown fields", { unheard_of: [1] }, { unheard_of: [1] }],
     [
       "nothing of what is the Responses wire's own",
       {
