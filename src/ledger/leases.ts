@@ -16,8 +16,9 @@ const SENTINEL_MS = 25_000
 const MAX_LEASES = 1_000
 /** Of the largest estimate so much is left after each further call. */
 const TYPICAL_DECAY = 0.9
-/** Of the peak of running calls so much is left after each further report. */
+/** Of the peak of running calls so much is left after each further report, and after each further PEAK_DECAY_MS. */
 const PEAK_DECAY = 0.9
+const PEAK_DECAY_MS = 100
 
 export type Lease = {
   readonly id: string
@@ -42,6 +43,8 @@ export type Lease = {
   usedAt: number
   askAgainAt: number
   watchedUntil: number
+  /** When the last declaration was made. */
+  declaredAt: number
   /** Of the first request for it without a response: the ledger may hold it since then. 0 where there is none. */
   requestedAt: number
 }
@@ -88,6 +91,7 @@ export class Leases {
       usedAt: now,
       askAgainAt: 0,
       watchedUntil: 0,
+      declaredAt: now,
       requestedAt: 0,
     }
     this.#forgetRefused()
@@ -219,7 +223,7 @@ export class Leases {
   }
 
   /** The updates of these leases, once the calls in `reported` are charged or registered. */
-  updates(leases: Iterable<Lease>, reported: ReadonlySet<string>): LeaseUpdate[] {
+  updates(leases: Iterable<Lease>, reported: ReadonlySet<string>, now: number): LeaseUpdate[] {
     return [...leases].map((lease) => {
       const { id, open, declarations, ttlMs } = lease
       let leftNano = lease.unknownNano
@@ -227,9 +231,13 @@ export class Leases {
         const call = open.get(one)
         if (call && !call.isRegistered) leftNano -= call.estimateNano
       }
-      // As many calls as ended in this report may begin before the next one.
-      lease.peakNano = Math.max(leftNano, Math.floor(lease.peakNano * PEAK_DECAY))
-      return { id, ttlMs, isReturned: false, ...declarations.next(declarationFor(lease.peakNano, lease.typicalNano)) }
+      // As many calls as ended in this report may start before the next one. If none has started for a while, few are
+      // declared, because a lost isolate is charged what it declared.
+      const decay = PEAK_DECAY ** Math.max(1, (now - Math.max(lease.declaredAt, lease.usedAt)) / PEAK_DECAY_MS)
+      lease.peakNano = Math.floor(lease.peakNano * decay)
+      lease.declaredAt = now
+      const estimateNano = Math.max(leftNano, declarationFor(lease.peakNano, lease.typicalNano))
+      return { id, ttlMs, isReturned: false, ...declarations.next(estimateNano) }
     })
   }
 

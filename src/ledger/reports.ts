@@ -150,9 +150,11 @@ export class Reports {
       ...settlements.map((one) => one.generation.id),
       ...registrations.map((one) => one.draft.id),
     ])
-    const leases = new Set([...result].flatMap((id) => this.#leases.call(id)?.lease ?? []))
+    // With each renewal, too: what was declared for a busy moment must not stay for as long as a stream lasts.
+    const reported = [...result, ...renewals.map(({ id }) => id)]
+    const leases = new Set(reported.flatMap((id) => this.#leases.call(id)?.lease ?? []))
     const reportedAt = Date.now()
-    const news = this.#leases.updates(leases, result)
+    const news = this.#leases.updates(leases, result, reportedAt)
     const answer = await call({
       settlements: settlements.map(({ generation, leaseId, content }) => ({ generation, leaseId, content })),
       registrations,

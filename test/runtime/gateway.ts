@@ -31,6 +31,8 @@ export type Gateway = {
   execute: (statement: string) => Promise<void>
   /** The open holds of an organization in the ledger. */
   holds: (organizationId: string) => Promise<unknown[]>
+  /** Nano-USD that isolates have declared of their leases: what the ledger charges if they are lost. */
+  declaredNano: (organizationId: string) => Promise<number>
   /** kill -9; resolves when another runtime serves from the same folder. */
   killRuntime: () => Promise<void>
   /** The same in two steps: the first call finds the process, and the returned function kills it immediately. */
@@ -40,7 +42,7 @@ export type Gateway = {
 
 type Ledgers = {
   idFromName: (name: string) => unknown
-  get: (id: unknown) => { holds: () => Promise<{ isLease: boolean }[]> }
+  get: (id: unknown) => { holds: () => Promise<{ isLease: boolean; estimateNano: number }[]> }
 }
 
 export type Organization = { id: string; apiKey: string; managementKey: string }
@@ -89,6 +91,10 @@ export async function startGateway(
     if (response.status !== 200) throw new Error(`GET ${resource}: ${response.status} ${text}`)
     return (JSON.parse(text) as { data: T }).data
   }
+  const allHolds = async (organizationId: string) => {
+    const ledgers = (await miniflare.getDurableObjectNamespace("LEDGER", "gateway")) as unknown as Ledgers
+    return ledgers.get(ledgers.idFromName(organizationId)).holds()
+  }
   const post = (key: string, resource: string, body: unknown) =>
     fetch(`${url}/api/v1${resource}`, {
       method: "POST",
@@ -124,11 +130,9 @@ export async function startGateway(
       const db = await miniflare.getD1Database("DB", "gateway")
       await db.prepare(statement).run()
     },
-    holds: async (organizationId) => {
-      const ledgers = (await miniflare.getDurableObjectNamespace("LEDGER", "gateway")) as unknown as Ledgers
-      const holds = await ledgers.get(ledgers.idFromName(organizationId)).holds()
-      return holds.filter(({ isLease }) => !isLease)
-    },
+    holds: async (organizationId) => (await allHolds(organizationId)).filter(({ isLease }) => !isLease),
+    declaredNano: async (organizationId) =>
+      (await allHolds(organizationId)).reduce((sum, hold) => sum + (hold.isLease ? hold.estimateNano : 0), 0),
     killRuntime: () => aimAtRuntime(url)(),
     aimAtRuntime: () => aimAtRuntime(url),
     stop: async () => {
