@@ -1,5 +1,5 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose"
-import { matcher } from "../support/wildcard.ts"
+import { caseSensitiveMatcher } from "../support/wildcard.ts"
 import type { Policy } from "./policies.ts"
 
 /** Public-key signatures only: everyone who can verify a symmetric signature can also make one. */
@@ -15,7 +15,7 @@ export async function subjectOf(verification: Verification): Promise<string | un
   const claims = token.length > MAX_TOKEN_LENGTH ? undefined : await claimsOf(verification)
   const { sub, iat } = claims ?? {}
   if (iat !== undefined && iat > now / 1_000 + CLOCK_SKEW_SECONDS) return undefined
-  return typeof sub === "string" && matcher([policy.subject])(sub) ? sub : undefined
+  return typeof sub === "string" && caseSensitiveMatcher([policy.subject])(sub) ? sub : undefined
 }
 
 async function claimsOf({ token, policy, keys, now }: Verification): Promise<JWTPayload | undefined> {

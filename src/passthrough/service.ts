@@ -5,7 +5,7 @@ import { nanoToUsd, usdToNano } from "../money/money.ts"
 import { isMask, toMask } from "../observability/mask.ts"
 import type { About } from "../secrets/seal.ts"
 import { toTimestamp } from "../support/time.ts"
-import { matcher } from "../support/wildcard.ts"
+import { caseSensitiveMatcher } from "../support/wildcard.ts"
 import { METHODS, type Service, type ServiceFields } from "./schemas.ts"
 import type { ServiceRow, ServiceRule } from "./table.ts"
 
@@ -64,7 +64,7 @@ export const AUDITED_FIELDS = ["slug", "name", "rules", "allowed_api_key_hashes"
 
 /** The first rule for a request; undefined where none forwards it. */
 export function ruleFor({ rules }: Pick<ServiceRow, "rules">, method: string, path: string): ServiceRule | undefined {
-  return rules.find((rule) => (rule.methods?.includes(method) ?? true) && matcher([rule.path])(path))
+  return rules.find((rule) => (rule.methods?.includes(method) ?? true) && caseSensitiveMatcher([rule.path])(path))
 }
 
 const APART: readonly string[] = ["app", "intern"]

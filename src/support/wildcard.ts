@@ -31,6 +31,12 @@ export function matcher(patterns: readonly string[]): (name: string) => boolean 
   }
 }
 
+/** Like `matcher`, but case-sensitive: for subjects of tokens (RFC 7519, section 4.1.2) and paths of URLs. */
+export function caseSensitiveMatcher(patterns: readonly string[]): (name: string) => boolean {
+  const prepared = patterns.map((pattern) => pattern.split("*"))
+  return (name) => prepared.some((pieces) => matches(name, pieces))
+}
+
 function matches(name: string, pieces: readonly string[]): boolean {
   const [first = "", ...others] = pieces
   const last = others.pop()

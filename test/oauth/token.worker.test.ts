@@ -145,6 +145,7 @@ describe("workload identity", () => {
     ["another issuer", () => sign(claims({ iss: "https://evil.example" }))],
     ["another audience", () => sign(claims({ aud: ["other"] }))],
     ["another subject", () => sign(claims({ sub: "repo:evil/site" }))],
+    ["the subject in another letter case", () => sign(claims({ sub: "repo:ACME/site" }))],
     ["no subject", () => sign(claims({ sub: undefined }))],
     ["no end", () => sign(claims({ exp: undefined }))],
     ["an end that is over", () => sign(claims({ exp: seconds() - 120 }))],

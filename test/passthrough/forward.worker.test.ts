@@ -140,6 +140,7 @@ describe("a request to a passthrough service", () => {
   test.each([
     ["another path", "GET", "v1/admin"],
     ["another method", "DELETE", "v1/search"],
+    ["another letter case", "GET", "v1/Search"],
     ["a path that only begins like it", "GET", "v1/sear"],
   ])("is rejected for %s without a request to the service", async (_, method, path) => {
     const { as, receiver } = await newSetup()
