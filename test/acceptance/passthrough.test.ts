@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 import Replicate from "replicate"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { eventually } from "../support/eventually.ts"
-import { gatewayUrl, newKey, newOrganization, type Organization, usageOf } from "./world.ts"
+import { gatewayUrl, newKey, newOrganization, type Organization, request, usageOf } from "./world.ts"
 
 /** The client of a media vendor, pointed at a service of the gateway with a gateway key in place of the vendor's. */
 
@@ -60,7 +60,7 @@ beforeAll(async () => {
   vendor.listen(0, "127.0.0.1")
   await once(vendor, "listening")
   organization = await newOrganization()
-  await manage("POST", "/passthrough-services", 201, {
+  await manage("POST", "/passthrough-services", {
     slug: "replicate",
     name: "Replicate",
     base_url: `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`,
@@ -77,16 +77,8 @@ beforeEach(() => {
   failure = undefined
 })
 
-async function manage<T>(method: string, resource: string, status: number, body?: object): Promise<T> {
-  const response = await fetch(`${gatewayUrl}${resource}`, {
-    method,
-    headers: { authorization: `Bearer ${organization.managementKey}`, "content-type": "application/json" },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  const text = await response.text()
-  expect(response.status, text).toBe(status)
-  return JSON.parse(text) as T
-}
+const manage = <T>(method: string, resource: string, body?: object) =>
+  request<T>(organization.managementKey, method, resource, { ...(body && { body }) })
 
 const replicate = (auth: string) => new Replicate({ auth, baseUrl: `${gatewayUrl}/passthrough/replicate/v1` })
 const paint = (key: string, prompt = "the sea") =>
@@ -112,7 +104,7 @@ describe("replicate, through a service of the gateway", () => {
     expect(seen.map(({ headers }) => headers).join("\n")).not.toContain(key)
     expect(await spentBy(key)).toBe(0.025)
     await eventually(async () => {
-      const { data } = await manage<{ data: { cost: number }[] }>("GET", "/calls?model=passthrough/replicate", 200)
+      const { data } = await manage<{ data: { cost: number }[] }>("GET", "/calls?model=passthrough/replicate")
       expect(data.map(({ cost }) => cost).toSorted()).toEqual([0, 0, 0.025])
     })
   })
@@ -137,13 +129,13 @@ describe("replicate, through a service of the gateway", () => {
   test("gets 403 for a prompt that a guardrail of its key blocks, and nothing reaches the vendor", async () => {
     const key = await newKey(organization, {})
     const filters = [{ action: "block", pattern: "project-\\w+" }]
-    const { data } = await manage<{ data: { id: string } }>("POST", "/guardrails", 201, {
+    const { data } = await manage<{ data: { id: string } }>("POST", "/guardrails", {
       name: "Code names",
       content_filters: filters,
     })
-    const { data: own } = await manage<{ data: { hash: string }[] }>("GET", `/keys?q=${key.slice(-3)}`, 200)
+    const { data: own } = await manage<{ data: { hash: string }[] }>("GET", `/keys?q=${key.slice(-3)}`)
     const hashes = own.map(({ hash }) => hash)
-    await manage("POST", `/guardrails/${data.id}/assignments/keys`, 200, { key_hashes: hashes })
+    await manage("POST", `/guardrails/${data.id}/assignments/keys`, { key_hashes: hashes })
     expect(await refusalOf(paint(key, "the logo of project-neptune"))).toMatchObject({ status: 403 })
     expect(seen).toEqual([])
     expect(await spentBy(key)).toBe(0)
@@ -165,7 +157,7 @@ describe("replicate, through a service of the gateway", () => {
 
   test("gets 502 where the vendor does not listen, and is charged nothing", async () => {
     const key = await newKey(organization, {})
-    await manage("POST", "/passthrough-services", 201, {
+    await manage("POST", "/passthrough-services", {
       slug: "away",
       name: "Away",
       base_url: "http://127.0.0.1:9",

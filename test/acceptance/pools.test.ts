@@ -11,6 +11,7 @@ import { root } from "../../src/dev/options.ts"
 import { eventually } from "../support/eventually.ts"
 import { gatewayCommand } from "./command.ts"
 import { byNode, end, npmStart, type Started } from "./npm-start.ts"
+import { request } from "./world.ts"
 
 /** Several keys of one provider, budgets of providers, and the switch that stops one, as the `openai` client sees them. */
 
@@ -101,16 +102,8 @@ const say = (model: Model, session = "s", more: object = {}) =>
 const POOL_FIRST = { provider: { order: ["pool"] } }
 const keysSeen = () => seen.map(({ key }) => key)
 
-async function manage<T>(method: string, resource: string, body?: object): Promise<T> {
-  const response = await fetch(`${gateway.url}${resource}`, {
-    method,
-    headers: { authorization: `Bearer ${gateway.managementKey}`, "content-type": "application/json" },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  const text = await response.text()
-  expect(response.status, text).toBeLessThan(300)
-  return JSON.parse(text) as T
-}
+const manage = <T>(method: string, resource: string, body?: object) =>
+  request<T>(gateway.managementKey, method, resource, { url: gateway.url, ...(body && { body }) })
 
 async function failureOf(call: Promise<unknown>): Promise<Error> {
   return call.then(

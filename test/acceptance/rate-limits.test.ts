@@ -4,7 +4,16 @@ import { TooManyRequestsResponseError } from "@openrouter/sdk/models/errors"
 import { APICallError, generateText } from "ai"
 import OpenAI, { RateLimitError } from "openai"
 import { beforeAll, describe, expect, test } from "vitest"
-import { gatewayUrl, newKey, newOrganization, openai, openrouter, type Organization, usageOf } from "./world.ts"
+import {
+  gatewayUrl,
+  newKey,
+  newOrganization,
+  openai,
+  openrouter,
+  type Organization,
+  request,
+  usageOf,
+} from "./world.ts"
 
 /** Rate limits of keys, workspaces and guardrails, as clients see and obey them. */
 
@@ -16,16 +25,8 @@ beforeAll(async () => {
   organization = await newOrganization()
 })
 
-async function manage<T>(method: string, resource: string, body: object): Promise<T> {
-  const response = await fetch(`${gatewayUrl}${resource}`, {
-    method,
-    headers: { authorization: `Bearer ${organization.managementKey}`, "content-type": "application/json" },
-    body: JSON.stringify(body),
-  })
-  const text = await response.text()
-  expect(response.status, text).toBeLessThan(300)
-  return JSON.parse(text) as T
-}
+const manage = <T>(method: string, resource: string, body?: object) =>
+  request<T>(organization.managementKey, method, resource, { ...(body && { body }) })
 
 /** Calls until the first failure. A minute that ends meanwhile admits up to `limit` more. */
 async function untilRefused(
@@ -141,11 +142,7 @@ describe("other rate limits", () => {
       name: "One a minute",
       requests_per_minute: 1,
     })
-    const { data: current } = (await (
-      await fetch(`${gatewayUrl}/keys?q=guarded`, {
-        headers: { authorization: `Bearer ${organization.managementKey}` },
-      })
-    ).json()) as { data: { hash: string }[] }
+    const { data: current } = await manage<{ data: { hash: string }[] }>("GET", "/keys?q=guarded")
     await manage("POST", `/guardrails/${data.id}/assignments/keys`, { key_hashes: current.map(({ hash }) => hash) })
     const { thrown } = await untilRefused(1, () => openai(key).chat.completions.create(question))
     const error = thrown as RateLimitError

@@ -11,39 +11,42 @@ export type Organization = { id: string; apiKey: string; managementKey: string }
 /** A separate organization of the test. */
 export async function newOrganization(): Promise<Organization> {
   const input = { name: "Test", starting_balance_usd: 100 }
-  const { data } = (await ask(gateway.bootstrapKey, "POST", "/organizations", input)) as {
-    data: { id: string; api_key: string; management_key: string }
-  }
+  type Made = { data: { id: string; api_key: string; management_key: string } }
+  const { data } = await request<Made>(gateway.bootstrapKey, "POST", "/organizations", { body: input })
   return { id: data.id, apiKey: data.api_key, managementKey: data.management_key }
 }
 
 export async function newKey({ managementKey }: Organization, input: object): Promise<string> {
-  const { key } = (await ask(managementKey, "POST", "/keys", { name: "test", ...input })) as { key: string }
-  return key
+  const body = { name: "test", ...input }
+  return (await request<{ key: string }>(managementKey, "POST", "/keys", { body })).key
 }
 
 export type Receipt = { ending: string; cancelled: boolean; tokens_completion: number; total_cost: number }
 
 /** The charge of a call, by the id in its response. */
 export async function receiptOf({ apiKey }: Organization, id: string): Promise<Receipt> {
-  const { data } = (await ask(apiKey, "GET", `/generation?id=${id}`)) as { data: Receipt }
-  return data
+  return (await request<{ data: Receipt }>(apiKey, "GET", `/generation?id=${id}`)).data
 }
 
 export async function usageOf({ apiKey }: Organization): Promise<number> {
-  const { data } = (await ask(apiKey, "GET", "/key")) as { data: { usage: number } }
-  return data.usage
+  return (await request<{ data: { usage: number } }>(apiKey, "GET", "/key")).data.usage
 }
 
-async function ask(key: string, method: string, resource: string, body?: object): Promise<unknown> {
-  const response = await fetch(`${gateway.url}${resource}`, {
+/** A request that must succeed. `url`: of another gateway than that of all tests. */
+export async function request<T>(
+  key: string,
+  method: string,
+  resource: string,
+  { body, url = gateway.url }: { body?: object; url?: string } = {},
+): Promise<T> {
+  const response = await fetch(`${url}${resource}`, {
     method,
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     ...(body && { body: JSON.stringify(body) }),
   })
   const text = await response.text()
   expect(response.status, text).toBeLessThan(300)
-  return JSON.parse(text)
+  return JSON.parse(text) as T
 }
 
 /** The published clients, without the retries that would hide a failure. */
