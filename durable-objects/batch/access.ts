@@ -7,15 +7,15 @@ import { configuredProviders, reachableProviders } from "../../src/providers/con
 import type { ProviderDeps } from "./deps.ts"
 import type { Part } from "./parts.ts"
 
-/** Batch API of the provider with the API key of a part, or the reason why that key cannot be used. */
+/** Batch API of the provider with the API key of a part, or the reason why the key cannot be used. */
 export type Access =
   | { isOpen: true; batches: ProviderBatches; credential: ByokCredential | undefined }
-  /** `isFinal`: it cannot become usable again. `message` is for the owner of the credential. */
+  /** `isFinal`: the key cannot become usable again. `message` is for the owner of the credential. */
   | { isOpen: false; isFinal: boolean; message: string | null }
 
 type AccessDeps = Pick<ProviderDeps, "row" | "provider" | "env">
 
-/** Reads the credential now: one that was disabled or deleted since the batch was submitted is not used. */
+/** Reads the credential each time, so that a disabled or deleted one is not used. */
 export async function accessTo({ credential: id }: Part, { row, provider: slug, env }: AccessDeps): Promise<Access> {
   if (id === null) {
     const provider = configuredProviders(env).get(slug)
@@ -25,7 +25,7 @@ export async function accessTo({ credential: id }: Part, { row, provider: slug, 
   const provider = reachableProviders(env).get(slug)
   const found = await findCredential(env.DB, row, id)
   const name = `The workspace's credential for ${provider?.name ?? slug}`
-  if (!provider) return { isOpen: false, isFinal: true, message: `${slug} is not configured here any more.` }
+  if (!provider) return { isOpen: false, isFinal: true, message: `${slug} is no longer configured.` }
   if (!found || found.state === "deleted") {
     return { isOpen: false, isFinal: true, message: `${name} was deleted.` }
   }
@@ -38,7 +38,7 @@ export async function accessTo({ credential: id }: Part, { row, provider: slug, 
   return { isOpen: true, batches: batchesOf({ provider: { ...provider, apiKey }, isByok: true }, row.id), credential }
 }
 
-/** The form of requests at the provider, which is the same with every key. */
+/** The request format of the provider, which is the same for every key. */
 export function apiFormOf({ row, provider: slug, env }: AccessDeps): Pick<ProviderBatches, "toLine"> | undefined {
   const provider = reachableProviders(env).get(slug)
   return provider && batchesOf({ provider, isByok: false }, row.id)

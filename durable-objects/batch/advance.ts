@@ -10,11 +10,11 @@ import { advanceAtProvider } from "./provider.ts"
 import { finishBatch } from "./output.ts"
 import { inputKeyOf, runRequest } from "./request.ts"
 
-/** Lines start within this time of an alarm: with the longest call it is less than an alarm may take (15 minutes). */
+/** Time of an alarm in which lines may start. With the longest call, it is below the limit of an alarm (15 minutes). */
 const SLICE_MS = 120_000
 const SAVE_EVERY_MS = 2_000
 
-/** Moves a batch on. Returns when to go on; null once the batch has ended. */
+/** Advances a batch. Returns the time of the next step; null if the batch has ended. */
 export async function advanceBatch(id: string, deps: AdvanceDeps): Promise<number | null> {
   const { env } = deps
   const row = await readBatch(env.DB, id)
@@ -65,7 +65,7 @@ async function run(row: BatchRow, deps: AdvanceDeps): Promise<number | null> {
         const saved = saving.then(save)
         saving = saved.catch((cause: unknown) => logError("batch progress was not saved", { batch: row.id }, cause))
       }
-      // workerd accepts no request while work inside of it is ready, as with simulated models. A timer waits for that.
+      // workerd accepts no requests while it has ready work, as with simulated models. A timer lets it accept some.
       return wait(0)
     },
     expiresAt: row.expiresAt,

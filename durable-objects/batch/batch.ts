@@ -11,7 +11,7 @@ const AFTER_A_BUG_MS = 30_000
 
 /**
  * One per batch: its alarm validates the input, runs the lines and writes the output. The row in D1 has the status; the
- * object has the lines and their results, and nothing once the batch has ended.
+ * object has the lines and their results, and is empty when the batch has ended.
  */
 export class Batch extends DurableObject<Env> implements Omit<BatchRpc, keyof Rpc.DurableObjectBranded> {
   #isWoken = false
@@ -23,10 +23,10 @@ export class Batch extends DurableObject<Env> implements Omit<BatchRpc, keyof Rp
     await this.ctx.storage.setAlarm(Date.now())
   }
 
-  /** Never throws: the platform stops repeating an alarm that fails. It repeats an alarm whose isolate died. */
+  /** Never throws: the platform stops repeating a failing alarm. It repeats an alarm whose isolate died. */
   override async alarm(): Promise<void> {
     const id = await this.ctx.storage.get<string>("id")
-    // The alarm that runs now goes on by itself.
+    // The running alarm continues by itself.
     if (id === undefined || this.#isRunning) return
     this.#isRunning = true
     try {

@@ -8,15 +8,15 @@ import { deferralFor, release } from "./hold-requests.ts"
 import type { Part } from "./parts.ts"
 import { runRequest } from "./request.ts"
 
-/** Results that are read, charged and stored at the same time. */
+/** Number of results that are read, charged and stored concurrently. */
 const CONCURRENCY = 16
-/** Tries to store results while a part of the gateway is not available. */
+/** Attempts to store results while a part of the gateway is not available. */
 const MAX_FAILURES = 5
 const MAX_RESULT_BYTES = 16 * 1024 * 1024
 
 /**
- * Reads the files of a batch that has ended. Each result goes through the pipeline as the response to its request: it is
- * charged, recorded, and read by guardrails there. False where `mayGoOn` ended it; read again, it skips what is done.
+ * Reads the files of an ended batch. Each result goes through the pipeline as the response to its request, where it is
+ * charged, recorded and screened. False if `mayGoOn` stopped it; the next run skips stored results.
  */
 export async function collect(part: Part, deps: SubmittingDeps, mayGoOn: () => boolean): Promise<boolean> {
   const { batches } = deps
@@ -41,7 +41,7 @@ export async function collect(part: Part, deps: SubmittingDeps, mayGoOn: () => b
   return true
 }
 
-/** False where a part of the gateway was not available: the response of the provider is not lost for it. */
+/** False if a part of the gateway was not available: the response is kept for a later attempt. */
 async function store(
   { line, response, error }: BatchResult,
   deps: SubmittingDeps & { isLastTry: boolean },
@@ -67,7 +67,7 @@ async function store(
   return true
 }
 
-/** Statuses that a response with a body can have. */
+/** The status of a result, if it is valid for a response with a body. */
 function statusOf({ status_code: status }: Json): number {
   const isUsable = isCount(status) && status >= 200 && status <= 599 && ![204, 205, 304].includes(status)
   return isUsable ? status : 502
@@ -81,7 +81,7 @@ function asFailure(error: unknown): LineResult {
   )
 }
 
-/** Requests that the provider did not answer cost nothing. Those of a batch that ended early get their result with it. */
+/** Requests without a response are not charged. Those of a batch that ended early get their result when it ends. */
 async function withoutResults(part: Part, deps: ProviderDeps): Promise<void> {
   const left = deps.parts.unfinished(part)
   await release(left, deps)

@@ -7,17 +7,17 @@ import type { PartStore } from "./parts.ts"
 
 export type AdvanceDeps = {
   lines: LineStore
-  /** Of a batch whose requests run in batches of a provider. */
+  /** Parts of a batch whose requests run in provider batches. */
   parts: () => PartStore
   env: Env
   executionCtx: ExecutionContext
-  /** The object was woken, so that nothing waits for its time. */
+  /** The object was woken, so that nothing waits for its scheduled time. */
   isUrgent: boolean
-  /** True once the row of the batch was changed: it is read again before another line starts. */
+  /** True if the row of the batch was changed: it is read again before another line starts. */
   isWoken: () => boolean
 }
 
-/** Of a batch whose requests run in batches of a provider, by its slug. */
+/** Dependencies for a batch whose requests run in provider batches. */
 export type ProviderDeps = Omit<AdvanceDeps, "parts"> & {
   row: BatchRow
   parts: PartStore

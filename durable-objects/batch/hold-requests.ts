@@ -12,15 +12,15 @@ import type { ProviderDeps } from "./deps.ts"
 import { runRequest } from "./request.ts"
 
 const HOUR_MS = 3_600_000
-/** The provider has 24 hours from when it gets the batch, and its results have to be read. */
+/** Additional time: the provider has 24 hours after the submission, and then its results must be read. */
 export const GRACE_MS = 2 * HOUR_MS
 const HOLD_MARGIN_MS = 4 * HOUR_MS
-/** Holds that are ended at the same time. */
+/** Number of holds that are released concurrently. */
 const RELEASES = 16
-/** Requests start within this time of an alarm. */
+/** Time of an alarm in which requests may start. */
 const SLICE_MS = 120_000
 
-/** The same in every step, so that a request has one hold and one charge. */
+/** Constant in all steps, so that a request has one hold and one charge. */
 export function generationIdOf({ id, createdAt }: BatchRow, line: number): string {
   return `gen-${derivedIdAt(createdAt, "batch generation", id, String(line))}`
 }
@@ -33,8 +33,8 @@ export function deferralFor({ row, provider }: ProviderDeps, line: number): Comm
 }
 
 /**
- * Runs the requests of the batch through the pipeline up to their hold, and keeps what the provider is to get. Returns
- * when to go on; null once every request is held or has failed.
+ * Runs the requests of the batch through the pipeline up to their hold, and stores the upstream requests. Returns the
+ * time of the next step; null if every request is held or has failed.
  */
 export async function holdRequests(deps: ProviderDeps): Promise<number | null> {
   const { row, lines, parts, env, executionCtx, isWoken } = deps
@@ -47,7 +47,7 @@ export async function holdRequests(deps: ProviderDeps): Promise<number | null> {
     },
     interrupted: () => lines.interrupted().filter(({ line }) => !parts.has(line)),
   }
-  // The plan may choose another key now, which another hold belongs to.
+  // The plan may now choose another key, which needs another hold.
   await release(
     queue.interrupted().map(({ line }) => line),
     deps,
@@ -85,7 +85,7 @@ async function holdRequest(
   return isDeferred ? { ...result, isDeferred } : result
 }
 
-/** Ends the holds of requests that will not run. */
+/** Releases the holds of requests that will not run. */
 export async function release(lines: readonly number[], { row, env }: ProviderDeps): Promise<void> {
   const ledger = openLedger(env, row.organizationId)
   for (let at = 0; at < lines.length; at += RELEASES) {

@@ -20,7 +20,7 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`
 
-/** A row of the object has at most 2 MB. */
+/** Below the row limit of 2 MB. */
 const PART_BYTES = 1024 * 1024
 const INSERT_ROWS = 1_000
 const READ_PARTS = 8
@@ -39,7 +39,7 @@ export class LineStore implements LineQueue {
     this.#sql.exec(SCHEMA)
   }
 
-  /** The lines of a validated file, in place of any others. */
+  /** Replaces all lines by those of a validated file. */
   fill(lines: readonly InputLine[]): void {
     this.#storage.transactionSync(() => {
       this.#sql.exec("DELETE FROM lines")
@@ -110,13 +110,13 @@ export class LineStore implements LineQueue {
     return stored === undefined ? NO_PROGRESS : parseStored<BatchProgress>(stored)
   }
 
-  /** Lines that have no result. */
+  /** Number of lines without a result. */
   unfinished(): number {
     const { total, completed, failed } = this.progress()
     return total - completed - failed
   }
 
-  /** When the next line is due; undefined if none waits. */
+  /** Time of the next waiting line; undefined if none waits. */
   nextDueAt(): number | undefined {
     const [row] = this.#sql.exec<{ due_at: number }>(
       "SELECT due_at FROM lines WHERE state = 'pending' ORDER BY due_at LIMIT 1",
@@ -179,7 +179,7 @@ export class LineStore implements LineQueue {
     this.#sql.exec("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", name, value)
   }
 
-  /** BYOK credentials that failed before anything was sent with them, each with the reason. */
+  /** Reasons of BYOK credentials that failed before a request was sent, by credential id. */
   passedOver(): ReadonlyMap<string, string> {
     return new Map(Object.entries(parseStored<Record<string, string>>(this.fact("passed_over") ?? "{}")))
   }

@@ -13,14 +13,14 @@ type OutputDeps = { row: BatchRow; lines: LineStore; env: Env }
 
 const QUOTA_RETRY_MS = 60_000
 
-/** Why a request has no result, by how the batch ends. */
+/** Errors of requests without a result, by the ending of the batch. */
 const NOT_RUN: Readonly<Record<Ending, readonly [code: string, message: string]>> = {
   cancelled: ["batch_cancelled", "The batch was cancelled before this request ran."],
   expired: ["batch_expired", "The completion window of the batch ended before this request was complete."],
   completed: ["internal", "Something went wrong inside the gateway."],
 }
 
-/** Writes the files of a batch and ends it. Returns when to try again; null once it has ended. */
+/** Writes the files of a batch and ends it. Returns the time of the next attempt; null if it has ended. */
 export async function finishBatch(ending: Ending, deps: OutputDeps): Promise<number | null> {
   const { row, lines, env } = deps
   try {
@@ -42,7 +42,7 @@ async function* errorLines(ending: Ending, lines: LineStore): AsyncGenerator<Uin
   yield* lines.withoutResult(...NOT_RUN[ending])
 }
 
-/** The id of the file. An isolate that died after the file was complete has left its id. */
+/** Returns the id of the file. An isolate that died after the file was complete has stored its id. */
 async function writeFile(
   kind: "output" | "error",
   content: AsyncIterable<Uint8Array>,
@@ -60,7 +60,7 @@ async function writeFile(
   return (await keepFile(env, { actor, row: file, content, mimeType: () => mimeType })).id
 }
 
-/** The workspace is deleted, or its organization has no room for the files: the results wait for a day. */
+/** If the workspace is deleted or its organization has no space for the files, the results are kept for a day. */
 async function afterRefusal({ code, message }: GatewayError, { row, lines, env }: OutputDeps): Promise<number | null> {
   const now = Date.now()
   const progress = lines.progress()

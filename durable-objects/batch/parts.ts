@@ -1,12 +1,12 @@
-/** A batch of the provider: some of the requests, all for one of its paths and with one key. */
+/** One provider batch with a part of the requests, all for one path and with one key. */
 export type Part = {
   part: number
   path: string
   /** Id of the BYOK credential; null for the gateway's key. */
   credential: string | null
   /**
-   * `submitting`: it may have been created; `ended`: its results are not read yet; `passed_over`: its credential failed
-   * before it was created, and its requests are planned again.
+   * `submitting`: the provider batch may exist; `ended`: its results are not read yet; `passed_over`: its credential
+   * failed before the creation, and its requests are planned again.
    */
   state: "ready" | "uploaded" | "submitting" | "submitted" | "ended" | "passed_over" | "done"
   file_id: string | null
@@ -15,17 +15,17 @@ export type Part = {
   error_file_id: string | null
   status: string | null
   message: string | null
-  /** Why it waits, for the owner of the credential. */
+  /** Why the part waits, for the owner of the credential. */
   note: string | null
   is_cancelled: number
   failures: number
   due_at: number
 }
 
-/** What is sent of a part at once, and is in memory. */
+/** Maximum size of a part, which is sent at once from memory. */
 const PART_BYTES = 16 * 1024 * 1024
 const PART_LINES = 50_000
-/** A row of the object has at most 2 MB. */
+/** Below the row limit of 2 MB. */
 const PIECE_BYTES = 1024 * 1024
 
 const SCHEMA = `
@@ -41,14 +41,14 @@ const SCHEMA = `
     output_file_id TEXT, error_file_id TEXT, status TEXT, message TEXT, is_cancelled INTEGER NOT NULL,
     failures INTEGER NOT NULL, due_at INTEGER NOT NULL
   ) STRICT;`
-/** Objects of batches that an earlier release began have the tables without these. */
+/** Columns that are missing in objects of batches from earlier releases. */
 const ADDED_COLUMNS = [
   ["requests", "credential"],
   ["parts", "credential"],
   ["parts", "note"],
 ] as const
 
-/** The requests of a batch for its provider, and the provider's batches that they are in. */
+/** The upstream requests of a batch, and the provider batches that contain them. */
 export class PartStore {
   readonly #storage: DurableObjectStorage
   readonly #sql: SqlStorage
@@ -63,7 +63,7 @@ export class PartStore {
     }
   }
 
-  /** A request that is held. The same one again, after a crash, replaces it. */
+  /** Adds a held request. A repeated one, after a crash, replaces it. */
   add(line: number, { path, text, credential }: { path: string; text: string; credential: string | null }): void {
     const bytes = new TextEncoder().encode(`${text}\n`)
     this.#storage.transactionSync(() => {
@@ -81,7 +81,7 @@ export class PartStore {
     return this.#sql.exec("SELECT 1 FROM requests WHERE line = ?", line).toArray().length > 0
   }
 
-  /** Makes parts of all requests that are in none, once all of them are held. */
+  /** Creates parts for all requests without one. Called when all of them are held. */
   plan(): void {
     this.#storage.transactionSync(() => {
       const rows = this.#sql
@@ -112,7 +112,7 @@ export class PartStore {
     return this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM parts").one().count
   }
 
-  /** Parts whose results are not all read. */
+  /** Parts with results that are not read yet. */
   open(): Part[] {
     return this.#sql.exec<Part>("SELECT * FROM parts WHERE state <> 'done' ORDER BY part").toArray()
   }
@@ -138,7 +138,7 @@ export class PartStore {
     return next
   }
 
-  /** Ends a part of which nothing was created: its requests are to be held again. */
+  /** Ends a part that was not created at the provider. Its requests are held again. */
   putBack(part: Part): void {
     this.#storage.transactionSync(() => {
       const { part: id } = part
@@ -159,7 +159,7 @@ export class PartStore {
     return new Set(rows.toArray().map(({ line }) => line))
   }
 
-  /** Batches of the provider that have the other parts. */
+  /** Ids of the provider batches of the other parts. */
   idsBeside({ part }: Part): Set<string> {
     const rows = this.#sql.exec<{ id: string }>(
       "SELECT batch_id AS id FROM parts WHERE part <> ? AND batch_id IS NOT NULL",
@@ -179,12 +179,12 @@ export class PartStore {
       .map(({ bytes }) => new Uint8Array(bytes))
   }
 
-  /** Requests of a part that are held and have no result. */
+  /** Held requests of a part without a result. */
   unfinished({ part }: Part): number[] {
     return this.#lines("part = ?", part)
   }
 
-  /** Requests that are held and in no part. */
+  /** Held requests without a part. */
   unplanned(): number[] {
     return this.#lines("part IS NULL")
   }

@@ -15,9 +15,9 @@ import type { ProviderDeps, SubmittingDeps } from "./deps.ts"
 import { GRACE_MS, holdRequests, release } from "./hold-requests.ts"
 import type { Part } from "./parts.ts"
 
-/** Results are read within this time of an alarm. */
+/** Time of an alarm in which results are read. */
 const SLICE_MS = 120_000
-/** How often the provider is asked: a tenth of the age of the batch, within these. */
+/** Bounds of the polling interval, which is a tenth of the age of the batch. */
 const POLL_MS = { least: 5_000, most: 60_000 }
 /** Code of requests and batches whose BYOK credential cannot be used. */
 const CREDENTIAL_FAILED = "byok_unavailable"
@@ -27,8 +27,8 @@ const MAX_RETRY_MS = 300_000
 type Ending = "completed" | "cancelled" | "expired"
 
 /**
- * Moves a batch on whose requests run in batches of its provider. Returns when to go on, or how the batch ends once all
- * results are stored. Each step is stored before the next one, so that it can be repeated after a crash.
+ * Advances a batch whose requests run in provider batches. Returns the time of the next step, or the ending of the
+ * batch when all results are stored. Each step is stored before the next one, so that it can be repeated after a crash.
  */
 export async function advanceAtProvider(deps: ProviderDeps): Promise<number | Ending> {
   const { row, lines, parts, env } = deps
@@ -39,7 +39,7 @@ export async function advanceAtProvider(deps: ProviderDeps): Promise<number | En
     if (Date.now() < row.expiresAt) parts.plan()
     lines.setFact("is_held", "true")
   }
-  // Cancelled or expired before they were in a part.
+  // Releases requests that were cancelled or expired before they were in a part.
   await release(parts.unplanned(), deps)
   const next = await advanceParts(deps)
   await saveProgress(env.DB, row.id, { progress: lines.progress(), errors: errorsOf(parts), now: Date.now() })
@@ -50,7 +50,7 @@ export async function advanceAtProvider(deps: ProviderDeps): Promise<number | En
   return lines.unfinished() > 0 ? "expired" : "completed"
 }
 
-/** What the owner of a credential can do about a batch that waits for it. */
+/** Errors for the owners of credentials that a batch waits for. */
 function errorsOf(parts: ProviderDeps["parts"]): BatchError[] {
   const notes = new Set(parts.open().flatMap(({ note }) => note ?? []))
   return [...notes].map((message) => ({ code: CREDENTIAL_FAILED, message, param: null, line: null }))
@@ -65,7 +65,7 @@ async function advanceParts(deps: ProviderDeps): Promise<number | null> {
 
 const DONE = Number.POSITIVE_INFINITY
 
-/** Takes a part as far as its key allows. Returns when to go on. */
+/** Advances a part as far as its key allows. Returns the time of the next step. */
 async function advanceOpen(part: Part, deps: ProviderDeps): Promise<number> {
   const { row, parts } = deps
   if (part.due_at > Date.now() && !deps.isUrgent) return part.due_at
@@ -84,12 +84,12 @@ async function advanceOpen(part: Part, deps: ProviderDeps): Promise<number> {
   return DONE
 }
 
-/** Whether the provider may have the batch. */
+/** Whether the batch may exist at the provider. */
 const isCreated = ({ state }: Part) => state !== "ready" && state !== "uploaded"
 
 /**
- * Nothing more is heard of it: what the provider may have done is charged at its estimate when the hold expires. Requests
- * of a credential end with the reason.
+ * Gives up a part: work that the provider may have done is charged at its estimate when the holds expire. Requests of a
+ * BYOK credential end with the reason.
  */
 function giveUp(part: Part, note: string | null, { parts, lines }: ProviderDeps): void {
   for (const line of note === null ? [] : parts.unfinished(part)) {
@@ -99,7 +99,7 @@ function giveUp(part: Part, note: string | null, { parts, lines }: ProviderDeps)
   parts.change(part, { state: "done", status: "expired" })
 }
 
-/** As in a call, the next key of the plan is tried: nothing was created with this one. */
+/** Tries the next key of the plan, as in a call: nothing was created with this one. */
 function passOver(part: Part, credential: string, reason: string, { parts, lines }: ProviderDeps): number {
   lines.passOver(credential, reason)
   parts.change(part, { state: "passed_over" })
@@ -112,7 +112,7 @@ async function planAgain(part: Part, deps: ProviderDeps): Promise<number> {
   return Date.now()
 }
 
-/** Takes one part as far as it goes now. Returns when to go on, DONE once its results are stored. */
+/** Advances one part as far as possible. Returns the time of the next step, or DONE if its results are stored. */
 async function advancePart(part: Part, deps: SubmittingDeps): Promise<number> {
   const { parts } = deps
   let current = part
@@ -131,7 +131,7 @@ async function advancePart(part: Part, deps: SubmittingDeps): Promise<number> {
   }
 }
 
-/** Uploads and creates. What may have been created before a crash is looked for first. */
+/** Uploads the file and creates the provider batch, unless one was created before a crash. */
 async function submit(part: Part, { row, parts, batches }: SubmittingDeps): Promise<Part> {
   const source: BatchSource = {
     part: part.part,
@@ -150,7 +150,7 @@ async function submit(part: Part, { row, parts, batches }: SubmittingDeps): Prom
   return submitted(submitting, await batches.create({ ...source, fileId }), parts)
 }
 
-/** While the provider refuses to tell, the batch may be there. */
+/** Finds a created batch. An error of the provider means that the batch may exist. */
 async function findCreated(source: BatchSource, batches: ProviderBatches): Promise<ProviderBatch | undefined> {
   try {
     return await batches.find(source)
@@ -193,7 +193,7 @@ function pollMs(createdAt: number): number {
   return Math.min(POLL_MS.most, Math.max(POLL_MS.least, (Date.now() - createdAt) / 10))
 }
 
-/** A part that the provider refuses has no results; any other fault is tried again, at growing intervals. */
+/** A part that the provider rejects has no results; other failures are retried with increasing delays. */
 function afterFailure(part: Part, failure: ProviderBatchError, deps: ProviderDeps): number {
   const { message, isFinal, blamesKey, retryAfterMs } = failure
   logWarning("a batch of a provider could not be advanced", { batch: deps.row.id, part: part.part, reason: message })
@@ -210,7 +210,7 @@ function afterFailure(part: Part, failure: ProviderBatchError, deps: ProviderDep
   return dueAt
 }
 
-/** They have what clients sent and got. One that is left costs nothing. */
+/** Deletes the files, which contain client data. Best effort. */
 async function removeFiles(
   { file_id: input, output_file_id: output, error_file_id: error }: Part,
   { batches }: SubmittingDeps,

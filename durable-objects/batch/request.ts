@@ -11,7 +11,7 @@ import { regionOf } from "../../src/http/region.ts"
 import { readAtMost } from "../../src/support/bytes.ts"
 import { logError } from "../../src/support/log.ts"
 
-/** Several responses are in memory at a time. */
+/** Limited, because several responses are in memory at the same time. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 
 export type RequestDeps = { row: BatchRow; env: Env; executionCtx: ExecutionContext }
@@ -52,7 +52,7 @@ async function send(
   if (deferral) defer(context, deferral)
   const response = await callWithKey({ keyHash: row.keyHash, request, env, executionCtx: context })
   const bytes = response.body ? await readAtMost(response.body, MAX_RESPONSE_BYTES) : new Uint8Array()
-  // Its settlement: a result that is stored is charged and has a record, whatever happens afterwards.
+  // Waits for the settlement, so that every stored result is charged and recorded.
   await Promise.allSettled(background)
   if (!bytes) {
     return withoutResponse("response_too_large", `The response has more than ${MAX_RESPONSE_BYTES} bytes.`)

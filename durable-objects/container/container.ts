@@ -4,18 +4,18 @@ import type { ContainerEnv, ContainerRpc } from "../../src/interns/hosts/contain
 import { openIntern } from "../../src/interns/open-intern.ts"
 import { logError } from "../../src/support/log.ts"
 
-/** Id of the intern whose container is to run. Absent while it is started, and once it was asked to end. */
+/** Id of the intern whose container should run. Absent during a start, and after a requested stop. */
 const INTERN = "intern"
 const IS_REMOVED = "is_removed"
 
 const NO_INSTANCE = "there is no container instance"
 
 /**
- * The container of one intern: the image of src/daemon, whose daemon dials in to the object of the intern. Starting it,
- * and watching it while it runs, is the class's; an unrequested end is reported to the intern.
+ * The container of one intern: the image of src/daemon, whose daemon dials in to the object of the intern. The base
+ * class starts and monitors it; an unexpected exit is reported to the intern.
  *
- * Not the intern's own object: the runtime refuses to open an object with a container where no engine runs, and one whose
- * container runs never sleeps.
+ * Separate from the intern's object: without a container engine the runtime cannot open an object with a container, and
+ * an object with a running container never hibernates.
  */
 export class InternContainer extends Container<Env> implements Omit<ContainerRpc, keyof Rpc.DurableObjectBranded> {
   override enableInternet = true
@@ -30,7 +30,7 @@ export class InternContainer extends Container<Env> implements Omit<ContainerRpc
     } catch (cause) {
       throw new Error(startError(cause), { cause })
     }
-    if (!this.ctx.container?.running) throw new Error("The container ended at once. Read its log.")
+    if (!this.ctx.container?.running) throw new Error("The container exited at once. Read its log.")
     kv.put(INTERN, dialIn.INTERN_ID)
   }
 
@@ -46,7 +46,7 @@ export class InternContainer extends Container<Env> implements Omit<ContainerRpc
     await this.ctx.storage.setAlarm(Date.now())
   }
 
-  /** Awaited and repeated by the class until it succeeds. */
+  /** Awaited and repeated by the base class until it succeeds. */
   override async onStop({ exitCode }: StopParams): Promise<void> {
     const id = this.ctx.storage.kv.get<string>(INTERN)
     if (id === undefined) return
@@ -54,12 +54,12 @@ export class InternContainer extends Container<Env> implements Omit<ContainerRpc
     this.ctx.storage.kv.delete(INTERN)
   }
 
-  /** The class throws the error to who started the container; one of a container that runs is only seen here. */
+  /** The base class throws start errors to the caller; errors of a running container only arrive here. */
   override onError(error: unknown): void {
     logError("a container failed", { intern: this.ctx.id.name ?? "" }, error)
   }
 
-  /** Its daemon dials out, so no request passes here that would show it to be in use. It ends with its intern. */
+  /** Ignored: the daemon dials out, so the container has no request activity. It is stopped with its intern. */
   override onActivityExpired(): Promise<void> {
     this.renewActivityTimeout()
     return Promise.resolve()

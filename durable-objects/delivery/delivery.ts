@@ -7,8 +7,8 @@ import { logError } from "../../src/support/log.ts"
 const AFTER_A_BUG_MS = 30_000
 
 /**
- * One per destination that has a backlog: the alarm that delivers it. The batches are rows in D1, so a backlog of any
- * size is one alarm, and an alarm runs alone: no batch is tried twice at the same time.
+ * One per destination with a backlog. Its alarm delivers the batches, which are rows in D1, so any backlog needs only
+ * one alarm. Alarms do not overlap, so no batch is sent twice concurrently.
  */
 export class Delivery extends DurableObject<Env> implements Omit<DeliveryRpc, keyof Rpc.DurableObjectBranded> {
   async wake(destination: DeliveryIdentity, at: number): Promise<void> {
@@ -17,7 +17,7 @@ export class Delivery extends DurableObject<Env> implements Omit<DeliveryRpc, ke
     await this.#wakeBy(at)
   }
 
-  /** Never throws: the platform stops repeating an alarm that fails. */
+  /** Never throws: the platform stops repeating a failing alarm. */
   override async alarm(): Promise<void> {
     const destination = await this.ctx.storage.get<DeliveryIdentity>("destination")
     if (!destination) return

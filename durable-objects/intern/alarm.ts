@@ -1,6 +1,6 @@
 import { logError } from "../../src/support/log.ts"
 
-/** The one alarm of an object, set where it changes. Instants are epoch milliseconds. */
+/** The alarm of an object, written only when it changes. Times are epoch milliseconds. */
 export class Alarm {
   readonly #storage: DurableObjectStorage
   #at: number | null = null
@@ -13,14 +13,14 @@ export class Alarm {
     this.#at = await this.#storage.getAlarm()
   }
 
-  /** It rang. */
+  /** Called when the alarm has fired. */
   rang(): void {
     this.#at = null
   }
 
-  /** An instant in the past rings at once. */
+  /** Sets the alarm. A time in the past fires at once. */
   set(due: number | null): void {
-    // The runtime refuses an alarm at 0.
+    // The runtime rejects an alarm at 0.
     const at = due === null ? null : Math.max(due, 1)
     if (at === this.#at) return
     this.#at = at

@@ -7,16 +7,16 @@ import type { RunStore } from "./run-store.ts"
 import { MAX_ENTRIES, type SessionLog } from "./session-log.ts"
 import { conflictOf } from "./turn-guards.ts"
 
-/** Why a request of a client is refused. */
+/** Why a request of a client is rejected. */
 export type Rejection = RpcError
-/** A session by the agent's id of it, and by the name that the client uses. */
+/** A session by the agent's id and by the name that the client uses. */
 export type Loadable = { acp: string; name: string }
 
 type Params = Record<string, unknown>
 
 const MAX_SESSION_CHARS = 1_024
 
-/** Which session a request of an ACP client is for, and whether it may have it. Clients name a session by either id. */
+/** Resolves the session of an ACP client's request and checks access. Clients may use either id of a session. */
 export class ClientDoor {
   readonly #runs: RunStore
   readonly #store: ClientStore
@@ -31,7 +31,7 @@ export class ClientDoor {
   /** Sessions that can be loaded, the most recently used first. */
   list({ cursor, cwd }: Params): Rejection | { result: Params } {
     const before = typeof cursor === "string" ? readSessionCursor(cursor) : undefined
-    if (cursor != null && !before) return invalid("cursor: must be the nextCursor of a former page.")
+    if (cursor != null && !before) return invalid("cursor: must be the nextCursor of a previous page.")
     const records = this.#log.list(CLIENT_PAGE + 1, before)
     const page = records.slice(0, CLIENT_PAGE)
     const last = page.at(-1)
@@ -39,7 +39,7 @@ export class ClientDoor {
     return { result: { sessions, ...(records.length > CLIENT_PAGE && last && { nextCursor: toSessionCursor(last) }) } }
   }
 
-  /** A session that the gateway does not know may be one of the agent. */
+  /** A session that the gateway does not know may exist at the agent. */
   toLoad({ sessionId: name }: Params): Rejection | Loadable {
     if (!isSessionId(name)) return invalid("sessionId: must be the id of a session.")
     const known = this.#runs.find(name)
@@ -59,14 +59,14 @@ export class ClientDoor {
     return { session: session.id, acp, prompt: prompt as unknown[] }
   }
 
-  /** The turn of a client in the session that it has open by this name. */
+  /** The turn of a client in the session that it opened by this name. */
   promptOf(client: string, name: unknown): Run | undefined {
     const acp = typeof name === "string" ? this.#store.openedBy(client, name) : undefined
     const run = acp === undefined ? undefined : this.#runs.ofAcp(acp)
     return run?.client?.id === client ? run : undefined
   }
 
-  /** What happened in a session, for a client whose agent does not replay it. */
+  /** The transcript of a session, for an agent that does not replay it. */
   replay(acp: string): Params[] {
     const session = this.#runs.find(acp)
     return session ? transcriptUpdates(this.#log.transcript(session.id, 0, MAX_ENTRIES)) : []
@@ -86,7 +86,7 @@ export class ClientDoor {
       return { code: RPC_ERRORS.busy, message, data }
     }
     if (!this.#store.isLoading(acp)) return undefined
-    const message = "Another ACP client is loading this session. Ask again in a moment."
+    const message = "Another ACP client is loading this session. Retry in a moment."
     return { code: RPC_ERRORS.busy, message, data: { reason: "busy", retryable: true, door: "acp" } }
   }
 }

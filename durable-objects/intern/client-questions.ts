@@ -9,15 +9,15 @@ type Deps = {
   runs: RunStore
   store: ClientStore
   sockets: ClientSockets
-  /** To the agent. */
+  /** Sends to the agent. */
   send: (message: Omit<AcpMessage, "jsonrpc">) => void
-  /** The answer to a question of a turn. */
+  /** Answers a question of a turn. */
   answer: (run: Run, rpc: RpcId, result: unknown) => void
 }
 
 /**
- * Questions of the agent that ACP clients show. Those of a turn are questions of its run as well, so they are listed and
- * can be answered by id. The first answer goes to the agent, and later ones are dropped.
+ * Questions of the agent that ACP clients show. Questions of a turn also belong to its run, so they are listed and can
+ * be answered by id. The first answer is sent to the agent; later ones are dropped.
  */
 export class ClientQuestions {
   readonly #deps: Deps
@@ -26,7 +26,7 @@ export class ClientQuestions {
     this.#deps = deps
   }
 
-  /** Returns whether the client shows it. */
+  /** Sends a question. Returns whether the client can show it. */
   put(client: Client, { id: rpc, method }: AcpMessage, acp: string, params: Record<string, unknown>): boolean {
     if (rpc === undefined || method === undefined || !isClientQuestion(method)) return false
     // A form that the client cannot show is handled like a question without a client.
@@ -48,7 +48,7 @@ export class ClientQuestions {
     answer(run, rpc, "result" in outcome ? outcome.result : unanswered(method))
   }
 
-  /** The agent has an answer that the client did not give: it need not show the question any more. */
+  /** The question was answered elsewhere: the client can stop showing it. */
   closed(rpc: RpcId): void {
     const { store } = this.#deps
     const question = store.takeQuestionOf(rpc)
@@ -59,7 +59,7 @@ export class ClientQuestions {
     this.#deps.sockets.send(client, { jsonrpc: "2.0", method: "$/cancel_request", params: { requestId: id } })
   }
 
-  /** Those of a client that left, but for the ones that a run answers, or keeps open. */
+  /** Questions of a disconnected client, except those that a run answers or keeps open. */
   outsideOfRuns(questions: readonly PendingQuestion[]): PendingQuestion[] {
     return questions.filter(({ acp, rpc }) => !this.#deps.runs.ofQuestion(acp, rpc))
   }

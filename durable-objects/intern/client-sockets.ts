@@ -4,15 +4,15 @@ import type { AcpMessage, RpcId } from "../../src/interns/run/acp.ts"
 
 const TAG = "client"
 
-/** Attachment of a client socket, which outlives the object's memory. `name`: of the connected intern. */
+/** Attachment of a client socket, which survives an eviction of the object. `name`: name of the intern. */
 export type Client = { id: string; name: string; showsForms: boolean }
 
-/** Character counts: sent, confirmed as read, and sent at the last read request. */
+/** Character counts: sent, confirmed as read, and sent by the time of the last read request. */
 type Traffic = { sent: number; read: number; requestedAt: number }
 
 type ToClient = AcpMessage | { jsonrpc: "2.0"; id: RpcId | null; error: RpcError }
 
-/** The connections of ACP clients. They sleep with the object. */
+/** The connections of ACP clients. They hibernate with the object. */
 export class ClientSockets {
   readonly #ctx: DurableObjectState
   readonly #onSlow: (client: string) => void
@@ -25,7 +25,7 @@ export class ClientSockets {
 
   accept(name: string): Response {
     if (this.#open(TAG).length >= CLIENT_LIMITS.clients) {
-      const message = `${CLIENT_LIMITS.clients} clients are connected to this intern, the most it takes. Close one of them.`
+      const message = `${CLIENT_LIMITS.clients} clients are connected to this intern, which is the maximum. Close one of them.`
       throw internError("busy", message, { "retry-after": "5" })
     }
     const { 0: theirs, 1: ours } = new WebSocketPair()
@@ -63,7 +63,8 @@ export class ClientSockets {
     socket.send(text)
     if (traffic.sent - traffic.requestedAt < CLIENT_LIMITS.askReadBytes) return
     traffic.requestedAt = traffic.sent
-    // The platform does not expose the send buffer of a socket. Every peer answers a request, if only with an error.
+    // The platform does not expose the send buffer of a socket. Every peer responds to a request, at least with an
+    // error.
     socket.send(JSON.stringify({ jsonrpc: "2.0", id: readQuestion(traffic.sent), method: "_intern/read", params: {} }))
   }
 

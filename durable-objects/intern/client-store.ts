@@ -2,20 +2,20 @@ import type { ClientQuestion } from "../../src/interns/hosts/client-frames.ts"
 import type { RpcId } from "../../src/interns/run/acp.ts"
 import { parseStored } from "../../src/support/json.ts"
 
-/** A request that opens a session. `id`: the client's id of it. `acp`: the session; null for a new one. */
+/** A request that opens a session. `id`: its id at the client. `acp`: the session; null for a new one. */
 export type ClientRequest = { rpc: number; client: string; id: RpcId; method: string; acp: string | null }
 
 export type PendingQuestion = { id: number; client: string; rpc: RpcId; acp: string; method: ClientQuestion }
 
-/** Who has a session open, and the name that it was opened by. */
+/** The client that has a session open, and the name it used. */
 export type OpenSession = { client: string; name: string }
 
 type RequestRow = { rpc: number; client: string; id: string; method: string; acp: string | null }
 type QuestionRow = { id: number; client: string; rpc: string; acp: string; method: ClientQuestion }
 
 /**
- * State of ACP clients: sessions that they have open, requests to the agent and questions from it. Written to rows before
- * anything is sent, because sockets outlive the memory of the object. `acp`: the agent's id of a session.
+ * State of ACP clients: open sessions, requests to the agent and questions from it. Stored before anything is sent,
+ * because sockets survive an eviction of the object. `acp`: the agent's id of a session.
  */
 export class ClientStore {
   readonly #sql: SqlStorage
@@ -25,7 +25,7 @@ export class ClientStore {
     this.reset()
   }
 
-  /** For a storage that is new, or was emptied. */
+  /** Creates the tables, for a new or emptied storage. */
   reset(): void {
     this.#sql.exec(`
       DROP TABLE IF EXISTS client_sessions;
@@ -86,7 +86,7 @@ export class ClientStore {
     )
   }
 
-  /** The request that the agent answers, which is over with it. */
+  /** Removes and returns the request that the agent responded to. */
   takeRequest(rpc: RpcId): ClientRequest | undefined {
     if (typeof rpc !== "number") return undefined
     const [row] = this.#sql.exec<RequestRow>("DELETE FROM client_requests WHERE rpc = ? RETURNING *", rpc)
@@ -116,7 +116,7 @@ export class ClientStore {
     )
   }
 
-  /** The question that this client answers; the question of another is not its. */
+  /** Removes and returns the question that this client answers; undefined for the question of another client. */
   takeQuestion(id: RpcId, client: string): PendingQuestion | undefined {
     if (typeof id !== "number" || !Number.isSafeInteger(id)) return undefined
     const [row] = this.#sql.exec<QuestionRow>(
@@ -127,7 +127,7 @@ export class ClientStore {
     return row && toQuestion(row)
   }
 
-  /** By the agent's id of it. */
+  /** Removes and returns a question by the agent's id. */
   takeQuestionOf(rpc: RpcId): PendingQuestion | undefined {
     const [row] = this.#sql.exec<QuestionRow>(
       "DELETE FROM client_questions WHERE rpc = ? RETURNING *",
@@ -136,13 +136,13 @@ export class ClientStore {
     return row && toQuestion(row)
   }
 
-  /** Removes and returns the questions of a session, which cannot be answered any more. */
+  /** Removes and returns the questions of a session, which can no longer be answered. */
   takeQuestionsIn(acp: string): PendingQuestion[] {
     const rows = this.#sql.exec<QuestionRow>("DELETE FROM client_questions WHERE acp = ? RETURNING *", acp)
     return [...rows].map(toQuestion)
   }
 
-  /** Removes a disconnected client: nobody has its sessions open. Returns its questions. */
+  /** Removes a disconnected client and closes its sessions. Returns its questions. */
   leave(client: string): PendingQuestion[] {
     this.#sql.exec("DELETE FROM opened_sessions WHERE client = ?", client)
     this.#sql.exec("DELETE FROM client_requests WHERE client = ?", client)
@@ -150,7 +150,7 @@ export class ClientStore {
     return [...rows].map(toQuestion)
   }
 
-  /** The agent was replaced: the new one knows none of the sessions. */
+  /** Called when the agent was replaced: the new one does not have the sessions. */
   forgetSessions(): void {
     this.#sql.exec("DELETE FROM opened_sessions")
     this.#sql.exec("DELETE FROM client_questions")

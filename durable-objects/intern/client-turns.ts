@@ -12,14 +12,14 @@ type Deps = {
   standing: StandingAnswers
   now: () => number
   nextRpc: () => number
-  /** Lets one more request through, or throws why not. */
+  /** Admits a request, or throws the reason for the rejection. */
   admit: () => void
   apply: (step: Step) => void
 }
 
 type Opening = { session: string; acp: string; client: NonNullable<Run["client"]>; prompt: unknown[] }
 
-/** The turns of ACP clients, which are runs like those of chats. */
+/** Turns of ACP clients, which are runs like those of chats. */
 export class ClientTurns {
   readonly #deps: Deps
   readonly admit: () => void
@@ -36,7 +36,7 @@ export class ClientTurns {
     apply(startClientRun({ id: crypto.randomUUID(), ...opening, prompt }, now(), rpc))
   }
 
-  /** The client's answer to the open question of its turn, or to a later one that it was shown at once. */
+  /** Handles the client's answer to the open question of its turn, or to a later one that was already shown. */
   answer(run: Run, rpc: RpcId, result: unknown): void {
     const { log, standing, now, apply } = this.#deps
     const { session, question, queued } = run

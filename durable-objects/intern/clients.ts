@@ -28,8 +28,8 @@ type Request = ClientFrame & { is: "request" }
 type Notice = ClientFrame & { is: "notice" }
 
 /**
- * Routes ACP between clients and the host of an agent. Sessions are those of chats; the client that opened or loaded one
- * last has it, until a chat, or another client, uses it.
+ * Routes ACP between clients and the host of an agent. Sessions are shared with chats; a session belongs to the client
+ * that opened or loaded it last, until a chat or another client uses it.
  */
 export class InternClients {
   readonly #runs: RunStore
@@ -38,9 +38,9 @@ export class InternClients {
   readonly #questions: ClientQuestions
   readonly #sockets: ClientSockets
   readonly #around: Surroundings
-  /** Loads whose session the agent has not replayed yet. In memory: a replay follows at once. */
+  /** Loads whose session the agent has not replayed yet. In memory, because the replay follows at once. */
   readonly #silentLoads = new Set<string>()
-  /** Counts how often all were sent away: who was let in before that is not connected after it. */
+  /** Incremented when all clients are disconnected: a client that was admitted before is then rejected. */
   #round = 0
 
   constructor(ctx: DurableObjectState, runs: RunStore, log: SessionLog, around: Surroundings) {
@@ -58,7 +58,7 @@ export class InternClients {
     })
   }
 
-  /** For a storage that was emptied. */
+  /** Called after the storage was emptied. */
   reset(): void {
     this.#store.reset()
   }
@@ -76,18 +76,18 @@ export class InternClients {
     const round = this.#round
     const name = await check()
     if (round !== this.#round) {
-      const message = "The intern was stopped or provisioned just now. Ask for its token again."
+      const message = "The intern was just stopped or provisioned. Request its token again."
       throw internError("intern_not_running", message)
     }
     return this.#sockets.accept(name)
   }
 
-  /** Whether a socket is a client's, and not a daemon's. */
+  /** Whether a socket belongs to a client, not to a daemon. */
   has(socket: WebSocket): boolean {
     return this.#sockets.has(socket)
   }
 
-  /** How many sessions are being opened. */
+  /** Number of sessions that are being opened. */
   get opening(): number {
     return this.#store.requestCount
   }
@@ -96,7 +96,7 @@ export class InternClients {
     return this.#store.isLoading(acp)
   }
 
-  /** A chat uses the session now: the client that had it open has to load it again, to see what happened. */
+  /** Called when a chat uses the session: the client that had it open must load it again to see the changes. */
   release(acp: string): void {
     this.#store.clearOwner(acp)
   }
@@ -127,7 +127,7 @@ export class InternClients {
     this.#left(id)
   }
 
-  /** Passes a message of the agent that is not of a chat to its client. Returns whether a client took it. */
+  /** Forwards a message of the agent to its client. Returns whether a client received it. */
   onAgentMessage(message: AcpMessage): boolean {
     const { id, method } = message
     if (method === undefined) return id !== undefined && this.#result(id, message)
@@ -146,7 +146,7 @@ export class InternClients {
     return true
   }
 
-  /** A turn of a client has ended. `answer`: the agent's; undefined where the gateway ended the turn. */
+  /** Called when a turn of a client ended. `answer`: the agent's response; undefined if the gateway ended the turn. */
   finished({ client, acp }: Run, finish: Finish, answer: AcpMessage | undefined): void {
     if (!client || finish.reason === "tool_calls") return
     if (acp !== null) this.#questions.cancel(this.#store.takeQuestionsIn(acp))
@@ -156,22 +156,22 @@ export class InternClients {
     this.#refuse(client.id, client.request, { code: RPC_ERRORS.away, message, data: { reason, retryable: true } })
   }
 
-  /** A question of the agent has its answer, which a client that shows it did not give. */
+  /** Called when a question was answered elsewhere than at the client that shows it. */
   questionClosed(rpc: RpcId): void {
     this.#questions.closed(rpc)
   }
 
-  /** The agent has ended: fails pending requests. Clients must load their sessions again. */
+  /** Called when the agent ended: fails pending requests. Clients must load their sessions again. */
   gone(): void {
     const error = { code: RPC_ERRORS.away, message: "The agent was restarted. Load the session again." }
     for (const { client, id } of this.#store.takeRequests()) this.#refuse(client, id, error)
     this.#store.forgetSessions()
   }
 
-  /** Sends everyone away: the token that they came with is not good any more. */
+  /** Disconnects all clients, because their token is no longer valid. */
   closeAll(): void {
     this.#round += 1
-    for (const client of this.#sockets.closeAll(CLIENT_CLOSE.revoked, "the intern was stopped or provisioned anew")) {
+    for (const client of this.#sockets.closeAll(CLIENT_CLOSE.revoked, "the intern was stopped or provisioned again")) {
       this.#left(client)
     }
   }
@@ -203,7 +203,7 @@ export class InternClients {
     this.#around.turns().start({ ...found, client: { id: client, request } })
   }
 
-  /** To the agent, under an id of ours. Of a session's folder and servers the host knows by itself. */
+  /** Forwards a request to the agent with an id of the gateway. The host sets folder and servers of the session. */
   #open({ id: client }: Client, { id, method }: Request, known: Rejection | Loadable | null): void {
     if (known && "code" in known) return this.#refuse(client, id, known)
     const refusal = this.#admission()
@@ -220,7 +220,7 @@ export class InternClients {
 
   #admission(): Rejection | undefined {
     if (!this.#around.host().isUp) {
-      const message = "The intern's agent cannot be reached now. Start its daemon, or ask again soon."
+      const message = "The intern's agent cannot be reached. Start its daemon, or retry soon."
       return { code: RPC_ERRORS.away, message, data: { reason: "intern_unreachable", retryable: true } }
     }
     try {
@@ -249,7 +249,7 @@ export class InternClients {
     return true
   }
 
-  /** Result of session/new or session/load for the client. The gateway offers no modes and no options of the agent. */
+  /** Result of session/new or session/load for the client. Modes and options of the agent are not supported. */
   #opened({ client, acp: loaded }: ClientRequest, result: unknown): Record<string, unknown> {
     const { sessionId } = record(result)
     const acp = loaded ?? (typeof sessionId === "string" ? sessionId : null)

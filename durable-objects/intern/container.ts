@@ -10,7 +10,7 @@ import type { DaemonLink } from "./daemon.ts"
 
 const NOT_BOUND = "This deployment runs no containers: set INTERN_CONTAINER and [[containers]] in wrangler.toml."
 
-/** A daemon in a Cloudflare container, which an object of its own runs (durable-objects/container). It dials in as any other does. */
+/** A daemon in a Cloudflare container (durable-objects/container). It dials in like any other daemon. */
 export class ContainerHost implements InternHost {
   readonly startLabel = "Starting the container"
   readonly lateMessage =
@@ -37,9 +37,9 @@ export class ContainerHost implements InternHost {
   async start(config: InternConfig): Promise<void> {
     const container = this.#container
     if (!container) throw internError("intern_rejected", NOT_BOUND)
-    // Not taken from the Host header of a request: the container sends its token there.
+    // Never from the Host header of a request, because the container sends its token to this URL.
     const url = URL.parse(configOf(this.#env).PUBLIC_URL ?? "")
-    if (!url) throw new Error("A container needs to know where the gateway is: set PUBLIC_URL.")
+    if (!url) throw new Error("A container needs the URL of the gateway: set PUBLIC_URL.")
     const { secret, hash } = newJoinToken()
     await moveIntern(this.#env.DB, config, { from: [], columns: { joinTokenHash: hash }, now: Date.now() })
     await this.#link.start(config)
@@ -85,10 +85,10 @@ export class ContainerHost implements InternHost {
   }
 }
 
-/** Where its object cannot be opened, the runtime says less than its own methods do. */
+/** Explains errors of the runtime, which are less clear than those of the container's own methods. */
 function toStartError(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause)
   if (message.startsWith("Containers have not been enabled")) return NOT_BOUND
   if (!message.startsWith("internal error")) return message
-  return `The runtime has no container (${message}). On a machine of your own it needs an engine, such as Docker.`
+  return `The runtime has no container (${message}). On your own machine it needs a container engine, such as Docker.`
 }

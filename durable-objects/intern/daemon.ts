@@ -22,8 +22,8 @@ const SHUTDOWN_RPC = "shutdown"
 type Socket = { isWelcome: boolean; dialled: number }
 
 /**
- * The connection to a daemon, which dials in. It sleeps with the object; frames that the daemon has not acknowledged
- * are rows until it has.
+ * The connection to a daemon, which dials in. It hibernates with the object. Frames are stored until the daemon has
+ * acknowledged them.
  */
 export class DaemonLink implements InternHost {
   readonly startLabel = "Waiting for the daemon to dial in"
@@ -62,12 +62,12 @@ export class DaemonLink implements InternHost {
     return this.#current !== undefined && this.#peer.isReady
   }
 
-  /** Whether a daemon is connected, with an agent that is ready or not. */
+  /** Whether a daemon is connected, whether or not its agent is ready. */
   get isAttached(): boolean {
     return this.#current !== undefined
   }
 
-  /** The connection that counts: the one that dialled in last, once it was welcomed. */
+  /** The active connection: the latest one that completed the handshake. */
   get #current(): WebSocket | undefined {
     return this.#sockets().find((socket) => stateOf(socket).isWelcome)
   }
@@ -120,7 +120,7 @@ export class DaemonLink implements InternHost {
   }
 
   closed(socket: WebSocket): void {
-    // The close of a replaced connection does not mean that the daemon is disconnected.
+    // Closing a replaced connection does not disconnect the daemon.
     if (stateOf(socket).isWelcome && this.#sockets().every((other) => other === socket || !stateOf(other).isWelcome)) {
       this.#events.down()
     }
@@ -196,7 +196,8 @@ export class DaemonLink implements InternHost {
       ...this.#ctx.storage.sql.exec<{ seq: number; body: string }>("SELECT seq, body FROM unacknowledged ORDER BY seq"),
     ]
     const oldest = rows[0]?.seq ?? next
-    if (oldest > from && from !== next) logWarning("a daemon wants frames that are gone", { from, oldest })
+    if (oldest > from && from !== next)
+      logWarning("a daemon requested frames that are no longer stored", { from, oldest })
     socket.serializeAttachment({ ...stateOf(socket), isWelcome: true })
     sendTo(socket, JSON.stringify({ welcome: { epoch, from: received + 1, next, oldest, config } }))
     for (const { seq, body } of rows) sendTo(socket, `{"seq":${seq},"msg":${body}}`)
@@ -205,7 +206,7 @@ export class DaemonLink implements InternHost {
 
   async #config(): Promise<DaemonConfig> {
     const identity = this.#runs.fact("identity")
-    if (!identity) throw new Error("A daemon that dials in has an intern.")
+    if (!identity) throw new Error("A connected daemon has no intern.")
     const base = identity.apiBase
     const { row, key } = await openInternKey(this.#env, identity, identity.id)
     const model = this.#runs.fact("model") ?? row.model
@@ -224,7 +225,7 @@ export class DaemonLink implements InternHost {
     }
   }
 
-  /** Of the intern, and of the AGENTS.md that it was created with: the daemon writes both into one file. */
+  /** Instructions of the intern and its initial AGENTS.md: the daemon writes both to one file. */
   #instructions(given: string | null): string | null {
     const parts = [given ?? "", agentsText(new Disk(this.#ctx.storage.sql))].filter((part) => part !== "")
     return parts.length === 0 ? null : parts.join("\n\n")

@@ -10,30 +10,30 @@ import type { InternStream } from "./stream.ts"
 export type EffectDeps = {
   runs: RunStore
   log: SessionLog
-  /** `isCounted`: its usage is known. Otherwise the function that is returned is called with it. */
+  /** `isCounted`: the usage is known. Otherwise the returned function is called with it later. */
   onEnd: (
     run: Run,
     error: NonNullable<TurnEnd["error"]> | null,
     isCounted: boolean,
   ) => (usage: TurnUsage | null) => void
-  /** The responses that clients read along with, by run. */
+  /** Open client responses by run. */
   streams: Map<string, InternStream>
   send: (message: Omit<AcpMessage, "jsonrpc">) => void
-  /** Of the agent's memory. */
+  /** Epoch of the agent's memory. */
   epoch: () => string
-  /** That the agent was started with. */
+  /** The model that the agent was started with. */
   model: () => string | null
   now: () => number
-  /** What a turn cost, where it is read from the gateway's records. */
+  /** Cost of a turn from the gateway's records; undefined if the agent counts itself. */
   measure: (run: Run) => Promise<TurnUsage | null> | undefined
   waitUntil: (work: Promise<unknown>) => void
-  /** The agent gets an answer to a question. */
+  /** Called when a question is answered to the agent. */
   onRespond: (rpc: RpcId) => void
-  /** The turn of an ACP client ends. */
+  /** Called when the turn of an ACP client ends. */
   onFinish: (run: Run, finish: Finish) => void
 }
 
-/** Performs an effect of a run, which is saved before. */
+/** Performs an effect of a run that is already saved. */
 export function perform(run: Run, effect: Effect, deps: EffectDeps): void {
   const { runs, streams, send, epoch, model, now } = deps
   const measured = record(run, effect, deps)
@@ -66,7 +66,7 @@ export function perform(run: Run, effect: Effect, deps: EffectDeps): void {
   }
 }
 
-/** Writes what clients would read to the transcript of the session. Returns usage that is still being read. */
+/** Writes an effect to the transcript of the session. Returns usage that is still being read. */
 function record(run: Run, effect: Effect, deps: EffectDeps): Promise<TurnUsage | null> | undefined {
   const { log, onEnd, measure, waitUntil } = deps
   const { session, usage } = run

@@ -7,16 +7,19 @@ export type Peer = { epoch: string; received: number; next: number; isReady: boo
 
 export type Phase = "new" | "provisioning" | "running" | "stopped" | "destroying"
 
-/** `isAwaitingHost`: all is ready but a host that dials in. `attempt`: of a boot, from 1. `wakeAt`: when it is taken up again, epoch milliseconds. */
+/**
+ * `isAwaitingHost`: everything but a host that dials in is ready. `attempt`: number of the start, from 1. `wakeAt`:
+ * time of the next step, epoch milliseconds.
+ */
 export type LifecycleState = {
   phase: Phase
   attempt: number
   wakeAt: number | null
   isLossAcknowledged: boolean
   isAwaitingHost?: boolean
-  /** Why it does not run, as its record says. */
+  /** Failure reason in the intern's record. */
   failure?: string | null
-  /** When the agent was connected. */
+  /** Time when the agent was connected. */
   upAt?: number
 }
 
@@ -24,17 +27,17 @@ export type LifecycleState = {
 export type Facts = {
   identity: InternIdentity
   lifecycle: LifecycleState
-  /** The embedded agent's. */
+  /** Configuration of the embedded agent. */
   config: InternConfig
-  /** That the agent was started with; null for the default of the workspace. */
+  /** Model that the agent was started with; null for the default of the workspace. */
   model: string | null
   peer: Peer
-  /** It has the files and schedules that it was created with. */
+  /** Whether its initial files and schedules are stored. */
   isFurnished: boolean
-  /** Turns that have ended and are not on their way to destinations. */
+  /** Ended turns that are not sent to destinations yet. */
   turnExports: TurnRecord[]
-  /** The last request id that was used. */
+  /** The last used request id. */
   rpc: number
-  /** When prompts of the last minute came, epoch milliseconds. */
+  /** Times of the prompts in the last minute, epoch milliseconds. */
   turns: number[]
 }

@@ -13,13 +13,13 @@ type HostDeps = {
   ctx: DurableObjectState
   env: Env
   runs: RunStore
-  /** Of calls in a session of an embedded agent. */
+  /** Context of calls in a session of an embedded agent. */
   contextOf: (acp: string) => RunContext
 }
 
 const NO_RUN: RunContext = { limits: [], turn: null }
 
-/** The host of an intern's agent. A host that was open before the object slept is found as it was. */
+/** Opens the host of an intern's agent. A host that was open before hibernation keeps its state. */
 export function openHost(
   identity: InternIdentity | undefined,
   { ctx, env, runs, contextOf }: HostDeps,
@@ -34,7 +34,7 @@ export function openHost(
   return identity.host === "daemon" ? link : new ContainerHost(identity.id, env, link)
 }
 
-/** Whether a daemon is connected, with an agent that is ready or not. */
+/** Whether a daemon is connected, whether or not its agent is ready. */
 export function isDaemonAttached(host: ReturnType<typeof openHost>): boolean {
   return host instanceof DaemonLink && host.isAttached
 }

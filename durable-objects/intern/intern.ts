@@ -21,7 +21,7 @@ type Host = ReturnType<typeof openHost>
  * Its runs are in turns.ts.
  */
 export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof Rpc.DurableObjectBranded> {
-  /** Tests put others in their place. Epoch milliseconds. */
+  /** Replaced in tests. Epoch milliseconds. */
   static clock: () => number = Date.now
   static timer: RaceTimer = realTimer
   static openRuns: number = LIMITS.openRuns
@@ -102,7 +102,7 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
     this.schedule()
   }
 
-  /** Deletes everything of the intern. Returns at once. */
+  /** Deletes all data of the intern. Returns at once. */
   destroy(identity: rpc.InternIdentity, isLossAcknowledged: boolean): void {
     this.#lifecycle.setIdentity(identity)
     this.ctx.waitUntil(this.#lifecycle.destroy(isLossAcknowledged).finally(() => this.schedule()))
@@ -113,14 +113,14 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
     return isDaemonAttached(this.#hostOf(identity))
   }
 
-  /** The join token was changed: who joined with the former one is sent away. */
+  /** Called when the join token changed: disconnects daemons that used the previous one. */
   revoke(identity: rpc.InternIdentity): void {
     daemonOf(this.#hostOf(identity))?.revoke()
   }
 
-  /** The container of its agent ended by itself. */
+  /** Called when the agent's container exited by itself. */
   async containerEnded(exitCode: number): Promise<void> {
-    await this.#lifecycle.hostEnded(`The container ended by itself with exit code ${exitCode}. Read its log.`)
+    await this.#lifecycle.hostEnded(`The container exited by itself with code ${exitCode}. Read its log.`)
     this.schedule()
   }
 
@@ -205,16 +205,16 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
     const message = this.#toolCalls.complete(received)
     const news = parseAcp(message)
     if (this.#turns.answerAgain(news)) return this.schedule()
-    // A client sees what is said in its turn before it sees how the turn ended.
+    // A client must receive the messages of its turn before the end of the turn.
     const isShown = this.#clients.onAgentMessage(message)
     const isForm = news.is === "elicitation" && this.runs.runOf(news)?.client
-    // A form that the client of a turn cannot show has no answer.
+    // A form that the client of a turn cannot show is not answered.
     const isOfRun = !(isForm && !isShown) && this.#turns.onAgentEvent(news, message)
     if (!isOfRun && !isShown) {
       const answer = replyToUnknownRequest(news)
       if (answer) this.#send(answer)
     }
-    // An embedded agent says again what an isolate did not finish, and a response that is read keeps the object awake.
+    // An embedded agent repeats unfinished steps, and an open response keeps the object awake.
     if (daemonOf(this.#currentHost()) && this.runs.open.some(isDetached)) this.log.store()
     this.schedule()
   }

@@ -14,16 +14,16 @@ import type { LifecycleState } from "./facts.ts"
 const TOTAL_STEPS = 3
 const MAX_ATTEMPTS = 3
 const RETRY_MS = 2_000
-/** A boot or a deletion that died with its isolate is taken up again after this. */
+/** A start or deletion whose isolate died is resumed after this time. */
 const STALLED_MS = 30_000
 
-/** Until the record says that nothing has dialed in. */
+/** Time until the record reports that no host has dialed in. */
 const DIAL_IN_MS = 120_000
-/** A host that ends after this did not fail to start. */
+/** A host that exits after this time did not fail to start. */
 const STABLE_MS = 600_000
 const MAX_MESSAGE_LENGTH = 500
 
-/** Trying again does not help. */
+/** Not retried. */
 class NoModel extends Error {
   constructor() {
     super("This intern has no model, and the gateway no default. Set `model` on the intern, or INTERN_MODEL.")
@@ -34,7 +34,7 @@ type LifecycleDeps = {
   host: () => InternHost
   now: () => number
   stopRuns: () => void
-  /** The intern accepts prompts. */
+  /** Called when the intern accepts prompts. */
   onRunning: () => void
   clear: () => Promise<void>
 }
@@ -74,7 +74,7 @@ export class InternLifecycle {
     return identity
   }
 
-  /** Whether a start is in progress that this isolate performs. */
+  /** Whether this isolate performs a start. */
   get isBooting(): boolean {
     return this.#booting
   }
@@ -92,7 +92,7 @@ export class InternLifecycle {
     const { phase, failure } = this.#state
     if (phase === "running") return
     if (failure) throw internError("intern_not_ready", `This intern is not running: ${failure}`)
-    const hint = phase === "provisioning" ? "It is being provisioned: ask again in a moment." : "Provision it first."
+    const hint = phase === "provisioning" ? "It is being provisioned: retry in a moment." : "Provision it first."
     throw internError("intern_not_ready", `This intern is not running. ${hint}`)
   }
 
@@ -101,7 +101,7 @@ export class InternLifecycle {
     this.requireRunning()
     const row = await findIntern(this.#env.DB, this.#identity, this.#identity.id)
     if (row?.status === "running" && row.accessNonce !== null && grantOf(row.accessNonce) === grant) return row.name
-    throw internError("intern_not_running", "This intern was stopped or provisioned just now. Ask for its token again.")
+    throw internError("intern_not_running", "This intern was just stopped or provisioned. Request its token again.")
   }
 
   async provision(): Promise<void> {
@@ -137,7 +137,7 @@ export class InternLifecycle {
       const identity = { id, organizationId, workspaceId }
       await host.start({ ...identity, name, model, instructions })
       await this.#step(host.startLabel, TOTAL_STEPS)
-      // A host that dials in comes up in its own time.
+      // A host that dials in may connect later.
       this.#set({ wakeAt: host.isUp ? null : this.#around.now() + DIAL_IN_MS, isAwaitingHost: !host.isUp })
       if (host.isUp) await this.hostIsUp()
     } catch (cause) {
@@ -162,7 +162,7 @@ export class InternLifecycle {
     await this.#fail(cause instanceof Error ? cause.message : "Provisioning failed.", ["provisioning"])
   }
 
-  /** Nothing has dialed in. The intern still starts as soon as something does. */
+  /** Called when no host has dialed in. The intern still starts as soon as one does. */
   async #hostIsLate(): Promise<void> {
     this.#set({ wakeAt: null })
     await this.#fail(this.#around.host().lateMessage, ["provisioning"])
@@ -174,13 +174,13 @@ export class InternLifecycle {
     return this.#move(from, { status: "failed", progress: null, lastFailureMessage: failure })
   }
 
-  /** The agent did not start, or exited before it was ready. The host tries again by itself. */
+  /** Called when the agent did not start, or exited before it was ready. The host retries by itself. */
   async agentFailed(message: string): Promise<void> {
     if (this.#state.phase !== "provisioning") return
     await this.#fail(message, ["provisioning", "failed"])
   }
 
-  /** The host ended without being asked to, and does not come back by itself: it is started again, a few times. */
+  /** Called when the host exited unexpectedly and does not restart by itself. Restarts it a few times. */
   async hostEnded(message: string): Promise<void> {
     if (this.#state.phase === "running") await this.#move(["running"], { status: "provisioning" })
     const { phase, attempt, upAt = 0 } = this.#state
@@ -190,7 +190,7 @@ export class InternLifecycle {
     await this.#bootFailed(new Error(message))
   }
 
-  /** The agent is connected: the intern accepts prompts before its row in D1 says that it is running. */
+  /** Called when the agent is connected. The intern accepts prompts before its row in D1 shows it as running. */
   async hostIsUp(): Promise<void> {
     if (this.#state.phase !== "provisioning") return
     this.#set({ phase: "running", isAwaitingHost: false, failure: null, upAt: this.#around.now() })
@@ -212,7 +212,11 @@ export class InternLifecycle {
           hostname: row.hostname ?? hostnameOf(row, this.#env),
         })
     } catch (cause) {
-      return logError("an intern runs, and its record could not say so yet", { intern: this.#identity.id }, cause)
+      return logError(
+        "running state of an intern was not recorded; will be retried",
+        { intern: this.#identity.id },
+        cause,
+      )
     }
     const { phase, wakeAt } = this.#state
     if (phase === "running" && wakeAt === again) this.#set({ wakeAt: null })
@@ -233,7 +237,7 @@ export class InternLifecycle {
       this.#set({ phase: "stopped", wakeAt: null })
       const lastFailureMessage =
         "workspace_archive_failed: the intern's daemon did not confirm that the workspace was archived. " +
-        "Delete again with acknowledge_workspace_loss: true to delete it all the same."
+        "Delete again with acknowledge_workspace_loss: true to delete it anyway."
       return this.#move(["destroying"], { status: "destroy_failed", progress: null, lastFailureMessage })
     }
     const row = await findIntern(this.#env.DB, this.#identity, this.#identity.id)

@@ -6,12 +6,12 @@ import { logError } from "../../src/support/log.ts"
 import { wait } from "../../src/support/time.ts"
 import type { RunStore } from "./run-store.ts"
 
-/** The last call of a turn may be charged a moment after the agent has ended the turn. */
+/** Delays before reads: the last call of a turn may be charged shortly after the agent has ended the turn. */
 const SETTLING_MS = [0, 150, 350]
 
 /**
- * What the turns of an agent on a machine cost, from the gateway's own records. An embedded agent counts for itself,
- * from the same records. Where turns of one intern overlap, a call belongs to the turn that ends first.
+ * Cost of the turns of a daemon's agent, from the gateway's records. An embedded agent counts by itself, from the same
+ * records. If turns of an intern overlap, a call belongs to the turn that ends first.
  */
 export class Meter {
   readonly #env: Env
@@ -25,14 +25,14 @@ export class Meter {
     this.reset()
   }
 
-  /** For a storage that is new, or was emptied. */
+  /** Creates the table, for a new or emptied storage. */
   reset(): void {
     this.#sql.exec(
       "CREATE TABLE IF NOT EXISTS metered (id TEXT PRIMARY KEY, run TEXT NOT NULL, at INTEGER NOT NULL) STRICT",
     )
   }
 
-  /** Undefined for a turn that needs none. Resolves with what the agent reported where nothing was recorded. */
+  /** Undefined for a turn that needs no measurement. Resolves with the agent's report if nothing was recorded. */
   measure(run: Run): Promise<TurnUsage | null> | undefined {
     const identity = this.#runs.fact("identity")
     if (!identity || identity.host === "embedded" || run.startedAt === undefined) return undefined
@@ -58,8 +58,8 @@ export class Meter {
         since,
       )
       const total = usage?.total_tokens ?? 0
-      // Agents do not count what they spend on titles and summaries. One that reports nothing is waited for until
-      // nothing more comes.
+      // Agents do not count calls for titles and summaries. If an agent reports nothing, waits until no more records
+      // arrive.
       if (run.usage ? total >= run.usage.total_tokens : total === former) break
       former = total
     }
@@ -70,7 +70,7 @@ export class Meter {
     return this.#sql.exec("SELECT 1 FROM metered WHERE id = ? AND run <> ?", id, run).toArray().length > 0
   }
 
-  /** `since`: the start of the run. A claim is kept while a turn is open that was there before it. */
+  /** `since`: the start of the run. A claim is kept while an older turn is open. */
   #claim(ids: readonly string[], run: string, since: number): void {
     const oldest = Math.min(since, ...this.#runs.open.map(({ startedAt }) => startedAt ?? since))
     this.#sql.exec("DELETE FROM metered WHERE at < ?", oldest)

@@ -13,15 +13,15 @@ const MAX_BACKLOG = 1_000
 const MAX_AGE_MS = 24 * 3_600_000
 const FIRST_PAUSE_MS = 2_000
 const LONGEST_PAUSE_MS = 3_600_000
-/** Deliveries of one alarm. */
+/** Deliveries per alarm. */
 const BATCH = 20
-/** How long a delivery waits at most for what is still being read. */
+/** Maximum time that a delivery waits for incomplete content. */
 const MAX_HELD_MS = 3_000
 
 type Target = Pick<InternWebhook, "url" | "sealedSecret">
 type State = {
   target: Target | null
-  /** Failed deliveries in a row, and when the next one is due. */
+  /** Consecutive failed deliveries, and the time of the next one. */
   failures: number
   dueAt: number
 } & Pick<InternWebhook, "lastError" | "lastErrorAt" | "lastSuccessAt">
@@ -30,17 +30,17 @@ type Row = { n: number; id: string; at: number; body: string }
 const NONE: State = { target: null, failures: 0, dueAt: 0, lastError: null, lastErrorAt: null, lastSuccessAt: null }
 
 /**
- * Deliveries to the webhook of an intern: rows until the receiver has accepted them, in their order, at least once,
- * for 24 hours. One alarm, whatever the backlog.
+ * Deliveries to the webhook of an intern: stored until the receiver has accepted them, in order, at least once, for 24
+ * hours. Uses one alarm for any backlog.
  */
 export class Notices {
   readonly #sql: SqlStorage
   readonly #env: Env
   readonly #now: () => number
   #isDelivering = false
-  /** Deliveries whose content is not complete, with when they go out as they are. Only in memory. */
+  /** Deliveries with incomplete content, with the time when they are sent anyway. Only in memory. */
   readonly #held = new Map<number, number>()
-  /** Whether there may be deliveries, which is read at every message of an agent. */
+  /** Whether there may be deliveries. Cached, because it is read for every message of an agent. */
   #mayHaveWork = true
 
   constructor(sql: SqlStorage, env: Env, now: () => number) {
@@ -50,7 +50,7 @@ export class Notices {
     this.reset()
   }
 
-  /** For a storage that is new, or was emptied. */
+  /** Creates the tables, for a new or emptied storage. */
   reset(): void {
     this.#sql.exec(`
       CREATE TABLE IF NOT EXISTS webhook (id INTEGER PRIMARY KEY CHECK (id = 1), body TEXT NOT NULL) STRICT;
@@ -78,7 +78,7 @@ export class Notices {
     return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM notices").one().n
   }
 
-  /** When the next delivery is due; null for none. */
+  /** Time of the next delivery; null for none. */
   get dueAt(): number | null {
     if (this.#isDelivering || !this.#mayHaveWork) return null
     this.#mayHaveWork = this.#backlog > 0
@@ -87,13 +87,13 @@ export class Notices {
     return Math.max(this.#state.dueAt, this.#held.get(first?.n ?? 0) ?? 0)
   }
 
-  /** Null removes the webhook with what it waits for. */
+  /** Null removes the webhook with its pending deliveries. */
   setTarget(target: Target | null): void {
     if (target === null) this.#sql.exec("DELETE FROM notices")
     this.#set({ ...NONE, target })
   }
 
-  /** Returns the number of the delivery. `isHeld`: it waits for `release`. */
+  /** Returns the number of the delivery. `isHeld`: the delivery waits for `release`. */
   add(type: WebhookEvent, data: Record<string, unknown>, { isHeld = false } = {}): number | undefined {
     if (this.#state.target === null || this.#backlog >= MAX_BACKLOG) return undefined
     this.#mayHaveWork = true
@@ -106,7 +106,7 @@ export class Notices {
     return n
   }
 
-  /** Delivers with this in place of what it had, unless it was delivered already. */
+  /** Replaces the content and delivers, unless it was delivered already. */
   release(n: number, data: Record<string, unknown>): void {
     this.#held.delete(n)
     this.#sql.exec("UPDATE notices SET body = json_set(body, '$.data', json(?)) WHERE n = ?", JSON.stringify(data), n)
@@ -140,15 +140,15 @@ export class Notices {
     }
   }
 
-  /** Why it was not accepted, or undefined. */
+  /** Returns why a delivery was not accepted; undefined if it was. */
   async #send(identity: InternIdentity, target: Target, { id, body }: Row): Promise<string | undefined> {
     const secret = await openSigningSecret(this.#env, identity, target.sealedSecret)
-    if (secret === undefined) return "The signing secret cannot be opened."
+    if (secret === undefined) return "The signing secret cannot be decrypted."
     const signed = await webhookHeaders(secret, { id, body, now: this.#now() })
     const headers = { ...signed, "content-type": "application/json" }
     const sent = await sendOutbound({ url: target.url, method: "POST", headers, body }, outboundDeps(this.#env))
     if (sent.status === null) return `Not sent: ${sent.reason}.`
-    return sent.status >= 200 && sent.status < 300 ? undefined : `The receiver answered ${sent.status}.`
+    return sent.status >= 200 && sent.status < 300 ? undefined : `The receiver returned status ${sent.status}.`
   }
 
   #failed(lastError: string): void {

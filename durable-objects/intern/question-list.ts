@@ -5,12 +5,12 @@ import { toQuestionText } from "../../src/interns/run/answer.ts"
 import type { Question, Run } from "../../src/interns/run/run.ts"
 import { logError } from "../../src/support/log.ts"
 
-/** A run's question as it was and as it is; null where the run has none. */
+/** A run's question before and after a change; null if the run has none. */
 export type QuestionChange = { run: Run; before: Question | null; identity: InternIdentity | undefined; now: number }
 
 /**
- * Mirrors open questions to D1, in the order of their changes. The rows are for lists and events only: an answer is
- * decided by the object, so a row that is late or left over does no harm.
+ * Mirrors open questions to D1, in the order of their changes. The rows are only for lists and events: the object
+ * decides on answers, so a late or stale row does no harm.
  */
 export function listQuestions(ctx: DurableObjectState, env: Env): (change: QuestionChange) => void {
   let last: Promise<unknown> = Promise.resolve()

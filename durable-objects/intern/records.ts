@@ -23,7 +23,7 @@ import { TurnExports, turnRecordOf } from "./turn-exports.ts"
 import { StandingAnswers } from "./standing-answers.ts"
 import { SessionLog, stateOf } from "./session-log.ts"
 
-/** What an intern's object keeps beside its runs, and the methods that read and change it. */
+/** Data of an intern's object other than its runs, and the methods that read and change it. */
 export abstract class InternRecords extends DurableObject<Env> {
   protected readonly runs: RunStore
   protected readonly log: SessionLog
@@ -68,7 +68,7 @@ export abstract class InternRecords extends DurableObject<Env> {
   /** Sets the alarm to the earliest deadline. */
   protected abstract schedule(): void
 
-  /** When something of these is due. */
+  /** Deadlines of these records. */
   protected get recordsDue(): (number | null)[] {
     return [this.#schedules.nextAt, this.#notices.dueAt, this.#turnExports.dueAt]
   }
@@ -79,12 +79,12 @@ export abstract class InternRecords extends DurableObject<Env> {
     await this.#notices.deliverDue(this.runs.fact("identity"))
   }
 
-  /** After the end of another isolate. */
+  /** Called after the end of another isolate. */
   protected recoverRecords(): void {
     this.#turnExports.recover()
   }
 
-  /** For a storage that was emptied. */
+  /** Called after the storage was emptied. */
   protected resetRecords(): void {
     this.log.reset()
     this.meter.reset()
@@ -126,7 +126,7 @@ export abstract class InternRecords extends DurableObject<Env> {
     }
   }
 
-  /** The most recently used first. `before`: the last one of the page before. `origin`: only those of it. */
+  /** The most recently used first. `before`: the last one of the previous page. `origin`: filters by origin. */
   sessions(limit: number, before?: rpc.SessionPosition, origin?: string): rpc.SessionState[] {
     return this.log.list(limit, before, origin).map((record) => stateOf(record, this.runs))
   }
@@ -160,7 +160,7 @@ export abstract class InternRecords extends DurableObject<Env> {
     return [...embedded, ...this.standing.list(session)]
   }
 
-  /** `operation` null: all of the session. Returns how many there were. */
+  /** `operation` null: all permissions of the session. Returns the number removed. */
   revokePermissions(session: string, operation: string | null): number | undefined {
     if (!this.log.get(session)) return undefined
     const embedded = new Memory(this.ctx.storage.sql).forgetRules(this.#agentSession(session), operation)
@@ -192,7 +192,7 @@ export abstract class InternRecords extends DurableObject<Env> {
     return this.#rescheduled(schedule && (await this.#schedules.run(schedule)))
   }
 
-  /** Of all turns in progress: a call of an agent on a machine does not say to which it belongs. */
+  /** Context of all turns in progress: a call of a daemon's agent does not identify its turn. */
   runContext(): RunContext {
     const [run, ...others] = this.runs.open
     const limits = this.runs.open.flatMap((one) => this.#schedules.limitsOf(one.session, one))
@@ -209,7 +209,7 @@ export abstract class InternRecords extends DurableObject<Env> {
     return nanoToUsd(standing?.spentNano ?? 0)
   }
 
-  /** Of the turn in a session of the agent. */
+  /** Context of the turn in a session of the agent. */
   protected contextOfSession(acp: string): RunContext {
     const run = this.runs.ofAcp(acp)
     const session = run?.session ?? this.runs.find(acp)?.id
@@ -226,7 +226,7 @@ export abstract class InternRecords extends DurableObject<Env> {
     return this.#disk.read(path)
   }
 
-  /** Returns why it was not written. */
+  /** Returns the reason if the file was not written. */
   writeFile(path: string, content: Uint8Array): string | undefined {
     return this.#disk.write(path, content)
   }
@@ -237,7 +237,7 @@ export abstract class InternRecords extends DurableObject<Env> {
     return isThere
   }
 
-  /** Files with their content. Of a daemon host: those that its agent begins with. */
+  /** Files with their content. For a daemon host: the initial files of its agent. */
   homePage(after: string): HomePage {
     return this.#disk.page(after)
   }
@@ -247,8 +247,8 @@ export abstract class InternRecords extends DurableObject<Env> {
   }
 
   /**
-   * Stores a part of what a new intern begins with. Ignored once the last part is there: a repeated creation does not
-   * undo what the agent did since. Returns why a file was not stored.
+   * Stores a part of the initial content of an intern. Ignored after the last part, so that a repeated creation does
+   * not undo changes of the agent. Returns the reason if a file was not stored.
    */
   furnish(identity: rpc.InternIdentity, { files, schedules, isLast }: rpc.Furniture): string | undefined {
     this.runs.setFact("identity", identity)

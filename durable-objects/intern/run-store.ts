@@ -4,13 +4,13 @@ import type { Facts } from "./facts.ts"
 import type { QuestionChange } from "./question-list.ts"
 import { parseStored } from "../../src/support/json.ts"
 
-/** How long an ended run is kept to reject late answers to its questions as ended. */
+/** Time for which an ended run is kept, to reject late answers to its questions. */
 const ENDED_KEPT_MS = 24 * 3_600_000
 /** Limit of stored sessions: the least recently used ones are dropped and begin without history. */
 const MAX_SESSIONS = 1_000
 const MAX_ENDED = 1_000
 
-// Names in storage, which objects of earlier releases have written.
+// Names in storage, also used by earlier releases.
 const PENDING_PROMPTS = "unsaid"
 const QUESTION_COUNT = "asked"
 const FACT_NAMES: Partial<Record<keyof Facts, string>> = { identity: "place", lifecycle: "life" }
@@ -31,8 +31,8 @@ function fromStored({ [PENDING_PROMPTS]: pendingPrompts, [QUESTION_COUNT]: quest
 export type StoredQuestion = { run: Run | undefined; session: string; isPending: boolean }
 
 /**
- * Runs of an intern: open ones in memory, and every change in rows before anything is sent, so that an object resumes
- * after an eviction or a crash.
+ * Runs of an intern. Open runs are in memory, and every change is stored before anything is sent, so that an object
+ * resumes after an eviction or a crash.
  */
 export class RunStore {
   readonly #sql: SqlStorage
@@ -49,7 +49,7 @@ export class RunStore {
     }
   }
 
-  /** For a storage that is new, or was emptied. */
+  /** Creates the tables, for a new or emptied storage. */
   reset(): void {
     this.#open.clear()
     this.#sql.exec(`
@@ -66,7 +66,7 @@ export class RunStore {
     `)
   }
 
-  /** Oldest first. */
+  /** Open runs, oldest first. */
   get open(): Run[] {
     return [...this.#open.values()]
   }
@@ -84,7 +84,7 @@ export class RunStore {
     return this.open.find((run) => run.acp === acp)
   }
 
-  /** The run of an agent session whose question this is. `rpc`: the agent's id of it. */
+  /** The run of an agent session with this question. `rpc`: the agent's id of the question. */
   ofQuestion(acp: string, rpc: RpcId): Run | undefined {
     const run = this.ofAcp(acp)
     return run && [run.question, ...run.queued].some((question) => question?.rpc === rpc) ? run : undefined
@@ -95,7 +95,7 @@ export class RunStore {
     return this.open.find(({ openRpc, promptRpc }) => openRpc === rpc || promptRpc === rpc)
   }
 
-  /** The run that news of the agent concern. */
+  /** The run that an event of the agent concerns. */
   runOf(news: AcpEvent): Run | undefined {
     if ("acp" in news) return this.ofAcp(news.acp)
     return news.is === "result" || news.is === "failure" ? this.ofRpc(news.rpc) : undefined
@@ -149,15 +149,15 @@ export class RunStore {
     this.#sql.exec("DELETE FROM kept WHERE run = ?", run)
   }
 
-  /** The agent's name for a session, and the agent that had it in memory. */
+  /** The agent's id of a session, and the epoch of the agent that had it in memory. */
   session(id: string): { acp: string; epoch: string } | undefined {
     const [row] = this.#sql.exec<{ acp: string; epoch: string }>("SELECT acp, epoch FROM sessions WHERE id = ?", id)
     return row
   }
 
-  /** A session by its id, or by the agent's. */
+  /** A session by its id or by the agent's id. */
   find(name: string): { id: string; acp: string; epoch: string } | undefined {
-    // Nearly always by its id, which is the key of the table; the agent's id has no index.
+    // Tries the id first, which is the primary key; the agent's id has no index.
     const known = this.session(name)
     if (known) return { id: name, ...known }
     const [row] = this.#sql.exec<{ id: string; acp: string; epoch: string }>(
@@ -178,7 +178,7 @@ export class RunStore {
     )
   }
 
-  /** The agent's session is not continued any more. */
+  /** Unlinks the agent's session, which is not continued. */
   unbind(session: string): void {
     this.#sql.exec("DELETE FROM sessions WHERE id = ?", session)
   }
@@ -211,7 +211,7 @@ export class RunStore {
     )
   }
 
-  /** A request id that was never used; the one after it is free as well. */
+  /** An unused request id; the next number is also free. */
   nextRpc(): number {
     const next = (this.fact("rpc") ?? 0) + 2
     this.setFact("rpc", next)

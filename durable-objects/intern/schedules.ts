@@ -15,17 +15,17 @@ const ORIGIN = "schedule:"
 type SchedulesDeps = {
   log: SessionLog
   now: () => number
-  /** USD that were spent under a limit, by the ledger. */
+  /** USD spent today under a limit, from the ledger. */
   spentToday: (limit: Limit) => Promise<number>
   /** Starts a background turn. */
   start: (call: ChatCall) => Promise<Response>
 }
 
-/** The schedules of an intern. They run in self-drive: nobody is there to answer. */
+/** The schedules of an intern. They run in self-drive mode, without a client for questions. */
 export class Schedules {
   readonly #sql: SqlStorage
   readonly #deps: SchedulesDeps
-  /** Of `nextAt`, which is read at every message of an agent; undefined after a change. */
+  /** Cache of `nextAt`, which is read for every message of an agent; undefined after a change. */
   #next: number | null | undefined
 
   constructor(sql: SqlStorage, deps: SchedulesDeps) {
@@ -34,7 +34,7 @@ export class Schedules {
     this.reset()
   }
 
-  /** For a storage that is new, or was emptied. */
+  /** Creates the table, for a new or emptied storage. */
   reset(): void {
     this.#next = undefined
     this.#sql.exec("CREATE TABLE IF NOT EXISTS schedules (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT")
@@ -58,13 +58,13 @@ export class Schedules {
     return stored
   }
 
-  /** Returns whether it was there. */
+  /** Returns whether the schedule existed. */
   delete(id: string): boolean {
     this.#next = undefined
     return [...this.#sql.exec("DELETE FROM schedules WHERE id = ? RETURNING id", id)].length > 0
   }
 
-  /** When the next one is due; null for none. */
+  /** Time of the next run; null for none. */
   get nextAt(): number | null {
     if (this.#next !== undefined) return this.#next
     const due = this.list().flatMap(({ nextAt }) => (nextAt === null ? [] : [nextAt]))
@@ -72,12 +72,12 @@ export class Schedules {
     return this.#next
   }
 
-  /** Runs that were missed while nothing could run are made up for once, not once each. */
+  /** Missed runs of a schedule are made up for by one run. */
   async runDue(): Promise<void> {
     const now = this.#deps.now()
     for (const schedule of this.list()) {
       if (schedule.nextAt === null || schedule.nextAt > now) continue
-      // Stored before the run starts: a run that ends the isolate is not started again and again.
+      // Stored before the run starts, so that a run that crashes the isolate is not repeated.
       await this.run(this.put(schedule))
     }
   }
@@ -95,8 +95,8 @@ export class Schedules {
   }
 
   /**
-   * What the calls of a turn are held against besides, where a schedule started it or its session: `run` is absent where
-   * the turn has ended, and the agent still works.
+   * Additional limits for the calls of a turn, if a schedule started it or its session. `run` is absent if the turn has
+   * ended and the agent still works.
    */
   limitsOf(session: string, run: Run | undefined): Limit[] {
     const origin = this.#deps.log.get(session)?.origin ?? ""
@@ -107,15 +107,15 @@ export class Schedules {
     return [limitOf(started.id, dailyLimitUsd)]
   }
 
-  /** Turns that an earlier release ran today are in the log only. */
+  /** Also reads the session log, since turns of an earlier release today are only there. */
   async #overBudget({ id, dailyLimitUsd }: StartedBy): Promise<string | undefined> {
     if (dailyLimitUsd === null) return undefined
     const logged = this.#deps.log.costSince(`schedule:${id}`, windowStart("daily", this.#deps.now()))
     const spent = Math.max(logged, await this.#deps.spentToday(limitOf(id, dailyLimitUsd)))
-    return spent < dailyLimitUsd ? undefined : `Its runs of this UTC day have cost ${spent} of ${dailyLimitUsd} USD.`
+    return spent < dailyLimitUsd ? undefined : `Its runs on this UTC day have cost ${spent} of ${dailyLimitUsd} USD.`
   }
 
-  /** Why it did not start, or undefined. */
+  /** Returns why a run did not start; undefined if it did. */
   async #start({ id, dailyLimitUsd }: Schedule, session: string, text: string): Promise<string | undefined> {
     const turn = { mode: "self-drive", text, isBackground: true } as const
     const schedule = { id, dailyLimitUsd }

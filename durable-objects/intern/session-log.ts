@@ -12,14 +12,14 @@ import {
 } from "../../src/interns/run/transcript.ts"
 import type { RunStore } from "./run-store.ts"
 
-/** Text of a session is joined up to this size, so that a token is not a row. */
+/** Text of a session is joined up to this size, to avoid one row per token. */
 const MAX_TEXT_LENGTH = 4_096
 const MAX_PROMPT_LENGTH = 32_000
 /** Limits: the oldest entries of a session, and the least recently used sessions, are deleted. */
 export const MAX_ENTRIES = 5_000
 const MAX_SESSIONS = 1_000
 const PRUNE_EVERY = 256
-/** Questions and answers of a turn that destinations receive. */
+/** Maximum of questions and answers of a turn for destinations. */
 const MAX_OF_TURN = 200
 const TITLE_LENGTH = 80
 
@@ -27,11 +27,11 @@ type Text = { kind: "text" | "reasoning"; text: string }
 type SessionRow = { id: string; body: string; updated_at: number; created_at: number }
 type SessionBody = Omit<SessionRecord, "id" | "createdAt" | "updatedAt">
 
-/** Sessions of an intern and what happened in them, for clients that come back later. */
+/** Sessions of an intern with their transcripts, for clients that reconnect later. */
 export class SessionLog {
   readonly #sql: SqlStorage
   readonly #now: () => number
-  /** Text to which more is joined, by session. `n`: of its row, if it has one. */
+  /** Text that may be extended, by session. `n`: number of its row, if it has one. */
   readonly #pending = new Map<string, Text & { n?: number; isStored: boolean }>()
 
   constructor(sql: SqlStorage, now: () => number) {
@@ -40,7 +40,7 @@ export class SessionLog {
     this.reset()
   }
 
-  /** For a storage that is new, or was emptied. */
+  /** Creates the tables, for a new or emptied storage. */
   reset(): void {
     this.#pending.clear()
     this.#sql.exec(`
@@ -62,7 +62,7 @@ export class SessionLog {
     this.add(session, { kind: "prompt", text: text.slice(0, MAX_PROMPT_LENGTH) })
   }
 
-  /** A piece of what the agent said or thought. */
+  /** Adds a piece of the agent's text or reasoning. */
   say(session: string, kind: Text["kind"], piece: string): void {
     const pending = this.#pending.get(session)
     if (pending && (pending.kind !== kind || pending.text.length + piece.length > MAX_TEXT_LENGTH)) this.#flush(session)
@@ -72,7 +72,7 @@ export class SessionLog {
     if (text.length >= MAX_TEXT_LENGTH) this.#flush(session)
   }
 
-  /** For an agent whose messages are not repeated after an eviction: all that it said is in rows. */
+  /** Stores all pending text, for an agent whose messages are not repeated after an eviction. */
   store(): void {
     for (const session of this.#pending.keys()) this.#store(session)
   }
@@ -82,7 +82,7 @@ export class SessionLog {
     this.#insert(session, entry)
   }
 
-  /** `usage`: to add to that of the session; null where `count` follows. Returns the number of the entry. */
+  /** `usage`: added to that of the session; null if `count` follows. Returns the number of the entry. */
   end(session: string, end: TurnEnd, usage: TurnUsage | null): number {
     this.#flush(session)
     const entry = this.#insert(session, { kind: "end", ...end })
@@ -92,7 +92,7 @@ export class SessionLog {
     return entry
   }
 
-  /** What a turn used that has ended: of the entry of its end, and added to that of the session. */
+  /** Sets the usage of an ended turn in its end entry, and adds it to that of the session. */
   count(session: string, entry: number, usage: TurnUsage | null): void {
     const known = this.get(session)
     if (!known || !usage) return
@@ -115,7 +115,7 @@ export class SessionLog {
     return row && toRecord(row)
   }
 
-  /** The most recently used first. `before`: the last record of the page before. `origin`: only those of it. */
+  /** The most recently used first. `before`: the last record of the previous page. `origin`: filters by origin. */
   list(limit: number, before?: Pick<SessionRecord, "id" | "updatedAt">, origin?: string): SessionRecord[] {
     const rows = this.#sql.exec<SessionRow>(
       `SELECT * FROM session_log WHERE (updated_at, id) < (?1, ?2) AND (?4 IS NULL OR json_extract(body, '$.origin') = ?4)
@@ -128,7 +128,7 @@ export class SessionLog {
     return [...rows].map(toRecord)
   }
 
-  /** What the turns of a schedule cost that ended since the start of a day. */
+  /** Cost of the turns of a schedule that ended since the start of a day. */
   costSince(origin: SessionOrigin, startOfDay: number): number {
     const [row] = this.#sql.exec<{ cost: number | null }>(
       `SELECT sum(CASE WHEN json_extract(body, '$.day') IS NULL THEN json_extract(body, '$.usage.cost')
@@ -152,7 +152,7 @@ export class SessionLog {
     return rows.toArray()
   }
 
-  /** Questions and answers of the turn that ended last. */
+  /** Questions and answers of the last ended turn. */
   lastTurn(session: string): StoredEntry[] {
     const rows = this.#sql.exec<StoredEntry>(
       `SELECT n, at, body FROM transcript WHERE session = ?1 AND json_extract(body, '$.kind') IN ('question', 'answer')
@@ -233,7 +233,7 @@ function bodyOf(record: SessionRecord): SessionBody {
   return body
 }
 
-/** A session with what is in progress in it. */
+/** A session with its run in progress. */
 export function stateOf(record: SessionRecord, runs: RunStore): SessionState {
   const run = runs.ofSession(record.id)
   const acp = run?.acp ?? runs.session(record.id)?.acp ?? null

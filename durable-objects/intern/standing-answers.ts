@@ -5,10 +5,10 @@ import { record } from "../../src/interns/run/acp-values.ts"
 import type { Question, Run, Step } from "../../src/interns/run/run.ts"
 import { type Decision, decide, standingAnswer, subjectOf } from "../../src/interns/run/standing.ts"
 
-/** Of a session; the oldest are forgotten. */
+/** Maximum per session; the oldest are deleted. */
 const MAX_ANSWERS = 200
 
-/** What was answered for all of a session to an agent on a machine. An embedded agent keeps its own. */
+/** Answers for a whole session to a daemon's agent. An embedded agent stores its own. */
 export class StandingAnswers {
   readonly #sql: SqlStorage
   readonly #isEmbedded: () => boolean
@@ -18,7 +18,7 @@ export class StandingAnswers {
     this.#isEmbedded = isEmbedded
   }
 
-  /** Made with its first use: most interns are embedded, and each table is a page or two of each of them. */
+  /** Creates the table on first use: most interns are embedded, and each table takes a page or two. */
   #makeTable(): void {
     this.#sql.exec(`
       CREATE TABLE IF NOT EXISTS standing_answers (n INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL,
@@ -36,7 +36,7 @@ export class StandingAnswers {
     return [...rows].map(({ name: operation, decision }) => ({ operation, decision }))
   }
 
-  /** `name` null: all of the session. Returns how many there were. */
+  /** `name` null: all answers of the session. Returns the number removed. */
   forget(session: string, name: string | null): number {
     if (this.#isEmbedded()) return 0
     this.#makeTable()
@@ -48,7 +48,7 @@ export class StandingAnswers {
     return rows.toArray().length
   }
 
-  /** The step of a run whose question has its answer already. */
+  /** The step of a run whose question has a standing answer. */
   step(run: Run, news: AcpEvent): Step | undefined {
     if (news.is !== "permission" || run.mode === "self-drive" || this.#isEmbedded()) return undefined
     const subject = subjectOf(news)
@@ -63,13 +63,13 @@ export class StandingAnswers {
     return row && decide(run, news, row.decision)
   }
 
-  /** Keeps an answer of a chat that counts for the session, and returns it as the agent gets it. */
+  /** Stores an answer of a chat that applies to the session, and returns the answer for the agent. */
   ofChat(session: string, question: Question, reply: Reply): Reply {
     if (reply.is !== "option") return reply
     return { is: "option", optionId: this.#keep(session, question, reply.optionId) ?? reply.optionId }
   }
 
-  /** The same of an ACP client, whose answer is a result. */
+  /** The same for an ACP client, whose answer is a result. */
   ofClient(session: string, question: Question, result: unknown): unknown {
     const { optionId } = record(record(result)["outcome"])
     const once = this.#keep(session, question, optionId)

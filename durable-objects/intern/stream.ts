@@ -15,7 +15,7 @@ import type { Timer } from "../../src/support/time.ts"
 
 /** Limit of unread bytes per client. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
-/** A disconnect shows at the second write after it, so a keepalive is written in two parts. */
+/** Only the second write after a disconnect fails, so a keepalive is written in two parts. */
 const KEEPALIVE_PARTS_MS = 300
 const encoder = new TextEncoder()
 const KEEPALIVE = [encoder.encode(": keepalive\n"), encoder.encode("\n")] as const
@@ -63,8 +63,8 @@ export class InternStream {
   }
 
   /**
-   * Writes the last chunks and closes the stream. `session` is null if the run failed before it had one. Usage that is
-   * still being read delays the last chunk alone.
+   * Writes the last chunks and closes the stream. `session` is null if the run failed before it had one. Pending usage
+   * delays only the last chunk.
    */
   finish(finish: Finish, session: string | null, usage: TurnUsage | null | Promise<TurnUsage | null>): void {
     if (this.#isOver) return

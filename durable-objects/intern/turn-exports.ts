@@ -9,11 +9,11 @@ import { questionsOf } from "./turn-questions.ts"
 import type { RunStore } from "./run-store.ts"
 import type { SessionLog } from "./session-log.ts"
 
-/** Beyond these, the oldest are dropped: the database has been away for long. A stored value has 2 MB at most. */
+/** Above this number, which needs a long outage of D1, the oldest are dropped. A stored value has at most 2 MB. */
 const MAX_WAITING = 20
 const RETRY_MS = 30_000
 
-/** A turn as it ended, before the intern's record is read. */
+/** An ended turn, before the intern's record is read. */
 type EndedTurn = Omit<TurnRecord, "internId" | "organizationId" | "workspaceId">
 
 export function turnRecordOf(run: Run, error: TurnRecord["error"], log: SessionLog, now: number): EndedTurn {
@@ -48,8 +48,8 @@ type TurnExportsDeps = {
 }
 
 /**
- * Turns that have ended, on their way to the destinations of the workspace: stored here until the database has them and
- * the queue knows of them. Where no destination listens, that is all.
+ * Ended turns for the destinations of the workspace: stored here until they are in D1 and queued. Without a
+ * destination, nothing is queued.
  */
 export class TurnExports {
   readonly #runs: RunStore
@@ -57,7 +57,7 @@ export class TurnExports {
   readonly #now: () => number
   readonly #waitUntil: (work: Promise<unknown>) => void
   readonly #schedule: () => void
-  /** When those that are left are sent again; null for none. */
+  /** Time of the next try for the remaining turns; null for none. */
   #retryAt: number | null = null
 
   constructor(env: Env, { runs, now, waitUntil, schedule }: TurnExportsDeps) {
@@ -68,12 +68,14 @@ export class TurnExports {
     this.#schedule = schedule
   }
 
-  /** Sends what another isolate left. Not by an alarm: the object is awake, and an alarm that runs hides the next one. */
+  /**
+   * Sends turns left by another isolate. Not by an alarm: the object is awake, and a running alarm hides the next one.
+   */
   recover(): void {
     for (const turn of this.#waiting) this.#waitUntil(this.#send(turn))
   }
 
-  /** For a storage that was emptied. */
+  /** Called after the storage was emptied. */
   reset(): void {
     this.#retryAt = null
   }
@@ -86,7 +88,7 @@ export class TurnExports {
     return this.#runs.fact("turnExports") ?? []
   }
 
-  /** Stores a turn. It goes out when the returned function is called with its usage, or after a restart without it. */
+  /** Stores a turn. It is sent when the returned function is called with its usage, or after a restart without it. */
   add({ id: internId, organizationId, workspaceId }: InternIdentity, ended: EndedTurn) {
     const turn: TurnRecord = { ...ended, internId, organizationId, workspaceId }
     this.#runs.setFact("turnExports", [...this.#waiting, turn].slice(-MAX_WAITING))

@@ -7,13 +7,13 @@ import { LIMITS, nextDeadline, type Run } from "../../src/interns/run/run.ts"
 import type { RaceTimer } from "../../src/support/time.ts"
 import type { RunStore } from "./run-store.ts"
 
-/** Checks before a turn: each passes or throws the error for the client. */
+/** Checks before a turn. Each throws the error for the client. */
 
 const MINUTE_MS = 60_000
 
 /**
- * Finds the run whose pending question this answers. The checks run in the order in which clients must see their errors.
- * `late`: called with a run whose question deadline has passed.
+ * Finds the run whose pending question this answers. The checks run in the order in which clients must see their
+ * errors. `late`: called with a run whose question has expired.
  */
 export function findPending(
   runs: RunStore,
@@ -32,7 +32,7 @@ export function findPending(
   }
   if (run.question.deadline <= now) {
     late(run)
-    throw internError("interaction_not_pending", "The time to answer is over, and the run was cancelled.")
+    throw internError("interaction_not_pending", "The question has expired, and the run was cancelled.")
   }
   const reply = readReply(run.question, content)
   if (run.hasOverflowed && reply.is !== "cancel") {
@@ -50,7 +50,7 @@ export function rateLimitTurn(runs: RunStore, now: number): void {
   const [oldest = now] = within
   if (within.length >= LIMITS.turnsPerMinute) {
     const seconds = Math.max(1, Math.ceil((oldest + MINUTE_MS - now) / 1000))
-    const message = `An intern takes ${LIMITS.turnsPerMinute} turns a minute. Ask again in ${seconds} s.`
+    const message = `An intern accepts ${LIMITS.turnsPerMinute} turns per minute. Retry in ${seconds} s.`
     throw internError("rate_limited", message, {
       "retry-after": String(seconds),
       "x-ratelimit-limit": String(LIMITS.turnsPerMinute),
@@ -63,22 +63,22 @@ export function rateLimitTurn(runs: RunStore, now: number): void {
 
 export function requireCapacity(open: number, openRuns: number): void {
   if (open < openRuns) return
-  const message = `This intern has ${openRuns} runs open, the most it can hold. Answer or wait for one of them.`
+  const message = `This intern has ${openRuns} open runs, which is the maximum. Answer one of them, or wait.`
   throw internError("busy", message, { "retry-after": "5" })
 }
 
-/** Why a session takes no prompt now. */
+/** Why a session accepts no prompt now. */
 export function sessionBusyError(run: Run, now: number): GatewayError {
   const at = nextDeadline(run) ?? now
   const seconds = String(Math.max(1, Math.ceil((at - now) / 1000)))
   const message =
     run.state === "paused"
       ? "The intern waits for an answer to its question in this session. Answer it, or use another session."
-      : "The run of this session is being cancelled. Ask again in a moment."
+      : "The run of this session is being cancelled. Retry in a moment."
   return internError("busy_session", message, { "retry-after": seconds })
 }
 
-/** Who has the turn of a session, and what others can do. `identity`: of the intern. */
+/** The owner of the current turn of a session, and the options of others. `identity`: identity of the intern. */
 export function conflictOf(
   { client, isBackground, question, session, state }: Run,
   identity: Pick<InternIdentity, "id"> | undefined,
@@ -86,7 +86,7 @@ export function conflictOf(
   const door = client ? "acp" : isBackground ? "background" : "chat"
   const who = { acp: "An ACP client has a turn", chat: "A chat has a turn", background: "A background turn runs" }[door]
   if (state === "cancelling")
-    return { door, message: `${who} in this session, which is being cancelled. Ask again in a moment.` }
+    return { door, message: `${who} in this session, which is being cancelled. Retry in a moment.` }
   const path = `/interns/${identity?.id ?? "{id}"}`
   const cancel = `cancel it with POST ${path}/sessions/${encodeURIComponent(session)}/cancel`
   const message = question
@@ -95,18 +95,18 @@ export function conflictOf(
   return { door, message }
 }
 
-/** Why a session takes nothing of a chat while an ACP client has a turn in it. */
+/** Why a session accepts nothing from a chat while an ACP client has a turn in it. */
 export function clientBusyError(run: Run, identity: InternIdentity | undefined): GatewayError {
   return internError("busy_session", conflictOf(run, identity).message, { "retry-after": "5" })
 }
 
-/** Why a session takes no prompt of a chat while an ACP client loads it. */
+/** Why a session accepts no prompt from a chat while an ACP client loads it. */
 export function loadingError(): GatewayError {
-  const message = "An ACP client is loading this session. Ask again in a moment, or use another session."
+  const message = "An ACP client is loading this session. Retry in a moment, or use another session."
   return internError("busy_session", message, { "retry-after": "1" })
 }
 
-/** What several callers wait for together, each for so long at most. */
+/** An event that several callers await, each with its own timeout. */
 export class HostEvent {
   readonly #waiting = new Set<() => void>()
 
@@ -123,5 +123,5 @@ export class HostEvent {
 }
 
 export function unreachable(): GatewayError {
-  return internError("intern_unreachable", "The intern's daemon is not connected. Start it, or ask again soon.")
+  return internError("intern_unreachable", "The intern's daemon is not connected. Start it, or retry soon.")
 }

@@ -4,11 +4,11 @@ import type { StoredEntry, TranscriptEntry } from "../../src/interns/run/transcr
 import type { TurnQuestion } from "../../src/observability/turn.ts"
 import { parseJson, parseStored } from "../../src/support/json.ts"
 
-/** Of all questions of a turn, in UTF-16 units: those after it have none. */
+/** Limit for the details of all questions of a turn, in UTF-16 units. Later questions have none. */
 const MAX_DETAILS = 64_000
 const ACTIONS = ["accept", "decline", "cancel"]
 
-/** The questions of a turn with what became of them, from its questions and answers in the transcript. */
+/** The questions of a turn with their outcomes, from the transcript. */
 export function questionsOf(entries: readonly StoredEntry[], { ending }: Pick<Run, "ending">, endedAt: number) {
   const parsed = entries.map(({ at, body }) => ({ at, entry: parseStored<TranscriptEntry>(body) }))
   let room = MAX_DETAILS
@@ -36,7 +36,7 @@ export function questionsOf(entries: readonly StoredEntry[], { ending }: Pick<Ru
   })
 }
 
-/** Of a form only whether it was filled in: what with is for the agent alone. */
+/** For a form, only whether it was filled in: its content is only for the agent. */
 function decisionOf(kind: string, content: string): string | null {
   const word = content.trim()
   if (kind === "permission") return word

@@ -36,7 +36,7 @@ type TurnsDeps = {
   now: () => number
   timer: () => RaceTimer
   openRuns: () => number
-  /** To the agent. */
+  /** Sends to the agent. */
   send: (message: Omit<AcpMessage, "jsonrpc">) => void
   onEnd: EffectDeps["onEnd"]
   measure: EffectDeps["measure"]
@@ -46,8 +46,8 @@ type TurnsDeps = {
 }
 
 /**
- * The runs of an intern and the responses that clients read. The pure functions in src/interns/run decide what happens
- * to a run; it is saved, then the effects are performed. Open responses are only in memory: they end with the isolate.
+ * The runs of an intern and their client responses. The pure functions in src/interns/run decide the next state of a
+ * run; it is saved, then the effects are performed. Open responses are only in memory and end with the isolate.
  */
 export class InternTurns {
   readonly #deps: TurnsDeps
@@ -57,7 +57,7 @@ export class InternTurns {
   readonly ofClients: ClientTurns
   readonly #toolCalls = new ToolCallNews()
   #checkAt = 0
-  /** The message of the agent that is being handled. */
+  /** The agent's message in progress. */
   #message: AcpMessage | undefined
 
   constructor(deps: TurnsDeps) {
@@ -86,20 +86,20 @@ export class InternTurns {
     return [...this.#streams.keys()]
   }
 
-  /** When something about the runs is due. */
+  /** Deadlines of the runs. */
   get deadlines(): number[] {
     const { runs, now } = this.#deps
     const due = runs.open.map(nextDeadline).filter((at) => at !== null)
     const isWorking = runs.open.some((run) => run.state === "streaming" && isDetached(run))
     if (!isWorking) return due
-    // Nobody else would wake the object if its isolate ended in the middle of a turn without a response.
+    // Wakes the object if its isolate ends during a turn without a response.
     if (this.#checkAt <= now()) this.#checkAt = now() + CHECK_EVERY_MS
     return [...due, this.#checkAt]
   }
 
   /**
-   * After an eviction: the responses that clients read ended with the isolate, and their runs with them. Background
-   * runs go on, and those of ACP clients, whose sockets sleep with the object.
+   * Called after an eviction: open client responses ended with the isolate, and so do their runs. Background runs
+   * continue, and so do those of ACP clients, whose sockets hibernate with the object.
    */
   recover(): void {
     const { now, host, runs } = this.#deps
@@ -120,12 +120,12 @@ export class InternTurns {
     this.#hostConnected.notify()
   }
 
-  /** Prompts that wait for the intern go on. */
+  /** Continues with prompts that waited for the intern. */
   isReady(): void {
     this.#hostConnected.notify()
   }
 
-  /** Answers a question that was answered before for all of its session. Returns whether it was. */
+  /** Answers a question that has a standing answer. Returns whether it had one. */
   answerAgain(news: AcpEvent): boolean {
     const run = this.#deps.runs.runOf(news)
     const step = run && this.#deps.standing.step(run, news)
@@ -133,7 +133,7 @@ export class InternTurns {
     return step !== undefined
   }
 
-  /** Whether the event belongs to a run. `message`: that it was read from. */
+  /** Returns whether the event belongs to a run. `message`: the source of the event. */
   onAgentEvent(news: AcpEvent, message: AcpMessage): boolean {
     const { runs, now } = this.#deps
     const run = runs.runOf(news)

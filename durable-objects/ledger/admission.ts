@@ -15,7 +15,7 @@ type Books = { credits: Credits; counters: CounterStore; holds: Holds; outbox: O
 type LeaseRequest = NonNullable<HoldRequest["lease"]>
 type Granted = { nano: number; share: RateShare | undefined; limits: readonly Limit[]; now: number }
 
-/** Which calls and leases the ledger admits. Runs within a transaction of the ledger. */
+/** Decides on calls and leases. Runs within a transaction of the ledger. */
 export class Admission {
   readonly #books: Books
 
@@ -25,7 +25,7 @@ export class Admission {
 
   decide(request: HoldRequest, now: number): HoldVerdict {
     const { credits, counters, holds, rates } = this.#books
-    // The same request again: its first answer was lost.
+    // The request was repeated because its first response was lost.
     const granted = holds.grantOf(request.draft.id)
     if (granted) return { ok: true, ...granted }
     const free = request.free && countFreeRequest(counters.free, request.free, credits.total(), now)
@@ -60,13 +60,13 @@ export class Admission {
     }
   }
 
-  /** Undefined where the caller is too near a limit: the call then needs a hold of its own. */
+  /** Undefined if the caller is too near a limit: the call then needs a separate hold. */
   #leaseFor(request: HoldRequest, lease: LeaseRequest, shared: readonly Limit[], now: number): HoldVerdict | undefined {
     if (!this.#isLeasable(lease)) return undefined
     const { holds, rates } = this.#books
     const state = this.#stateAt(now)
     const { providers } = request
-    // Its calls may go to any of the providers: it is held in full under the limits of each.
+    // Calls of a lease may go to any of the providers, so the full amount is held under the limits of each.
     const limits = providers ? [...shared, ...providers.limited.flatMap((provider) => provider.limits)] : shared
     const nano = lease.wantNano === 0 ? 0 : sliceOf(request.wanted, lease.wantNano, limits, state)
     const share = request.rates && rateShareOf(request.rates, rates.useOf(holds, now))
@@ -75,7 +75,7 @@ export class Admission {
     return { ok: true, grantedNano: request.wanted.mostNano, leasedNano: nano, ...(leasedRates && { leasedRates }) }
   }
 
-  /** A lease that the isolate has must still be held; a new one must not be charged already, which closes its id. */
+  /** An existing lease must still be held. A new one must not be charged already: a charge closes its id. */
   #isLeasable({ id, isHeld }: LeaseRequest): boolean {
     const { holds, outbox } = this.#books
     if (holds.lease(id) !== undefined) return true

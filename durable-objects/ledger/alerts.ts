@@ -7,14 +7,14 @@ import { parseStored } from "../../src/support/json.ts"
 import { derivedIdAt } from "../../src/support/ids.ts"
 import { DAY_MS } from "../../src/support/time.ts"
 
-/** A limit with what was spent of it in its window. */
+/** A limit with the amount spent in its window. */
 type Use = Pick<Limit, "scope" | "interval" | "limitNano"> & { windowStart: number; spentNano: number }
 type Refusal = Extract<Verdict, { ok: false }>
 type Books = { of: (scope: string) => Counters; creditedNano: () => number }
 
-/** Threshold of the mark of a refusal. */
+/** Threshold value that marks a rejection. */
 const REFUSAL = -1
-/** Marks of windows that are over for so long are removed. */
+/** Marks are removed this long after their window ended. */
 const KEPT_MS = 40 * DAY_MS
 const MAX_KNOWN = 10_000
 const BATCH = 50
@@ -22,14 +22,14 @@ const RETRY_MS = 30_000
 
 /**
  * Alerts of limits: written in the transaction of the charge that crosses a threshold, once per window and limit, and
- * kept until they are recorded in D1. The row that prevents a second alert is the alert itself.
+ * kept until they are recorded in D1. The row of an alert also prevents a second one.
  */
 export class Alerts {
   readonly #sql: SqlStorage
   /** The highest threshold that has a mark, by limit and window. */
   readonly #marked = new Map<string, number>()
   #thresholds: readonly number[] | undefined
-  /** Nano-USD: credited in all and spent at the last credit, and what was left then. */
+  /** Nano-USD at the last credit: total credits, spent amount, and balance. */
   #base: { creditedNano: number; spentNano: number; limitNano: number } | undefined
   #hasUnsent = true
 
@@ -45,7 +45,7 @@ export class Alerts {
     `)
   }
 
-  /** After a transaction that was rolled back. */
+  /** Reloads after a rolled back transaction. */
   reload(): void {
     this.#marked.clear()
     this.#base = undefined
@@ -59,11 +59,11 @@ export class Alerts {
   setThresholds(thresholds: readonly number[]): void {
     this.#thresholds = thresholds
     this.#write("thresholds", thresholds)
-    // A threshold below those that were reached before is new.
+    // A new threshold may be below reached ones.
     this.#marked.clear()
   }
 
-  /** The share of the balance counts from the last credit. */
+  /** Thresholds of the balance count from the last credit. */
   credited(books: Books): void {
     const creditedNano = books.creditedNano()
     this.#base ??= this.#read("base")
@@ -73,7 +73,7 @@ export class Alerts {
     this.#write("base", this.#base)
   }
 
-  /** After a charge was counted, within its transaction. */
+  /** Called after a charge is counted, within its transaction. */
   charged(generation: Generation, books: Books, now: number): void {
     const uses = (generation.limits ?? []).map((limit) => useOf(limit, books.of(limit.scope)))
     if (generation.costNano > 0) uses.push(this.#balance(books))
@@ -83,11 +83,11 @@ export class Alerts {
     }
   }
 
-  /** Limits refused a call or some of its candidates. True where one did for the first time in its window. */
+  /** Records limits that rejected a call or some of its candidates. True if one is the first in its window. */
   refused(request: HoldRequest, verdict: HoldVerdict, books: Books): boolean {
     const { providers = [] } = "free" in verdict || "rate" in verdict ? {} : verdict
     const refusals = [verdict, ...providers.map((one) => one.verdict)].filter((one) => "leastNano" in one)
-    // Each is written, also behind one that is known.
+    // No short circuit: each rejection must be written.
     return refusals.map((refusal) => this.#refusedBy(request, refusal, books)).includes(true)
   }
 
@@ -102,7 +102,7 @@ export class Alerts {
     return true
   }
 
-  /** Milliseconds to wait before trying again where the database is not available; null when done. */
+  /** Milliseconds until the next try if D1 is not available; null when done. */
   async record(save: (alerts: LimitAlert[]) => Promise<void>): Promise<number | null> {
     while (this.#hasUnsent) {
       const rows = this.#sql.exec<{ record: string }>("SELECT record FROM alerts WHERE is_sent = 0 LIMIT ?", BATCH)
@@ -130,7 +130,7 @@ export class Alerts {
     this.#sql.exec("DELETE FROM alerts WHERE is_sent = 1 AND window_start > 0 AND window_start < ?", now - KEPT_MS)
   }
 
-  /** Of what was left after the last credit; of everything credited where none was since the alerts began. */
+  /** Use of the balance after the last credit, or of all credits if there was none since alerts exist. */
   #balance(books: Books): Use {
     this.#base ??= this.#read("base")
     this.#base ??= { creditedNano: books.creditedNano(), spentNano: 0, limitNano: books.creditedNano() }
@@ -202,7 +202,7 @@ function useOf({ scope, interval, limitNano, includeByok }: Limit, counters: Cou
   return { scope, interval, limitNano, spentNano, windowStart: interval === null ? 0 : counters[interval].start }
 }
 
-/** A changed limit is another one, and so is a balance after another credit. */
+/** A changed limit has a new mark, and so has the balance after another credit. */
 function markOf({ scope, interval, windowStart, limitNano }: Pick<Use, keyof Use & keyof LimitAlert>): string {
   return `${scope} ${interval ?? "lifetime"} ${windowStart} ${limitNano}`
 }

@@ -5,15 +5,15 @@ import { logError } from "../../src/support/log.ts"
 
 const PUBLISHED_AT_ONCE = 100
 const MAX_BACKOFF_MS = 60_000
-/** How long the consumer of the queue may take to confirm calls, the first time and at most. */
+/** Time for the queue consumer to confirm calls: at first, and at most. */
 const CONFIRMED_IN_MS = 120_000
 const MAX_CONFIRMED_IN_MS = 3_600_000
-/** Published so often without being confirmed, which is every hour for 17 days, calls lose their content. */
+/** Publications after which unconfirmed calls lose their content: one per hour for 17 days. */
 const MOST_TIMES_WITH_CONTENT = 408
-/** Content that is not here is an object of its own: at most 25 of them are read for one message. */
+/** Content that is stored elsewhere is one object per call: at most 25 of them are read for one message. */
 const SIZE_ELSEWHERE = CONTENT_OF_A_MESSAGE / 25
 
-/** `content`: JSON of what is said, where it came with the settlement. */
+/** `content`: JSON of the content, if it came with the settlement. */
 export type NewBroadcast = { seq: number; generation: Settled; content: string | undefined }
 
 type Call = {
@@ -27,14 +27,14 @@ type Call = {
 }
 
 /**
- * Calls of the ledger that have a destination. Their ids are queued once D1 has their generations, and stay here with
- * their content until the consumer of the queue confirms them. They are queued again if it does not: a queue in
- * development is lost with its process.
+ * Calls that have a destination. Their ids are queued once D1 has their generations. They are kept with their content
+ * until the queue consumer confirms them, and queued again if it does not: in development, a queue is lost with its
+ * process.
  */
 export class Broadcasts {
   readonly #sql: SqlStorage
   #hasFresh: boolean
-  /** Workspaces whose destinations fail: when their next calls are queued, in epoch milliseconds. */
+  /** Workspaces with failing destinations, and when their next calls are queued, in epoch milliseconds. */
   readonly #resting = new Map<string, { until: number; ms: number }>()
 
   constructor(sql: SqlStorage) {
@@ -54,7 +54,7 @@ export class Broadcasts {
     this.#hasFresh = sql.exec("SELECT 1 FROM broadcasts LIMIT 1").toArray().length > 0
   }
 
-  /** Within the transaction that charges the calls. */
+  /** Called within the transaction that charges the calls. */
   add(calls: readonly NewBroadcast[]): void {
     if (calls.length === 0) return
     this.#hasFresh = true
@@ -76,14 +76,16 @@ export class Broadcasts {
     }
   }
 
-  /** Queues calls up to this number. Returns the milliseconds until there is more to do; null when done. */
+  /**
+   * Queues calls up to the sequence number `delivered`. Returns the milliseconds until the next run; null when done.
+   */
   async publish(queue: Queue<BroadcastMessage>, delivered: number, now: number): Promise<number | null> {
     const published = new Set<string>()
     for (;;) {
       const calls = this.#due(delivered, now)
       if (calls.length === 0) break
       for (const { workspace_id: workspaceId } of calls) published.add(workspaceId)
-      // Before they are queued: the consumer may confirm them before the queue has answered.
+      // Marked before they are queued: the consumer may confirm them before `sendBatch` returns.
       this.#published(calls, now)
       try {
         await queue.sendBatch(toMessages(calls, now).map((body) => ({ body })))
@@ -137,7 +139,7 @@ export class Broadcasts {
     if (old.length > 0) this.#deleteFrom("contents", old)
   }
 
-  /** What comes next rests as well, until the consumer says how its destinations are. */
+  /** Later calls also wait until the consumer reports the state of the destinations. */
   #restAgain(workspaceIds: ReadonlySet<string>, now: number): void {
     for (const id of workspaceIds) {
       const rest = this.#resting.get(id)
@@ -158,7 +160,7 @@ export class Broadcasts {
     this.#sql.exec(`DELETE FROM ${table} WHERE seq IN (SELECT value FROM json_each(?))`, seqs)
   }
 
-  /** Of these calls those that are published and not confirmed. */
+  /** Those of the calls that are published and not confirmed. */
   unconfirmed(ids: readonly string[]): UnconfirmedCall[] {
     return this.#sql
       .exec<UnconfirmedCall>(
@@ -169,7 +171,7 @@ export class Broadcasts {
       .toArray()
   }
 
-  /** Forgets these calls and their content. */
+  /** Deletes these calls and their content. */
   confirm(ids: readonly string[], now: number, pace?: BroadcastPace): void {
     const query = "SELECT seq FROM published WHERE id IN (SELECT value FROM json_each(?))"
     const confirmed = this.#sql.exec<{ seq: number }>(query, JSON.stringify(ids)).toArray()
@@ -187,7 +189,7 @@ export class Broadcasts {
   }
 }
 
-/** Each has calls of one workspace, whose records and content fit in an isolate together with those of other messages. */
+/** Each message has calls of one workspace and is small enough that an isolate can process several at once. */
 function toMessages(calls: readonly Call[], since: number): BroadcastMessage[] {
   const messages: Extract<BroadcastMessage, { kind: "calls" }>[] = []
   let content = 0

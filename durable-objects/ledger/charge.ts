@@ -22,10 +22,10 @@ export type Books = {
   alertBooks: { of: (scope: string) => Counters; creditedNano: () => number }
 }
 
-/** Nano-USD by which the settlements and registrations of a report change the amount of each lease. */
+/** Change of each lease in nano-USD by the settlements and registrations of a report. */
 export type LeaseChanges = Map<string, number>
 
-/** `scopes`: those that the call counts in. */
+/** `scopes`: the scopes that the call counts in. */
 type Charge = {
   generation: Generation
   hold: HoldRow | undefined
@@ -34,8 +34,8 @@ type Charge = {
 }
 
 /**
- * Charges at most what was held, within the transaction of the caller. Every settlement was preceded by a hold, so one
- * without it is settled already: a second one changes nothing. Returns the ids of those that are charged now.
+ * Charges at most the held amounts, within the transaction of the caller. Every settlement follows a hold, so one
+ * without a hold is already settled and changes nothing. Returns the ids of the calls that are charged now.
  */
 export function chargeAll(
   settlements: readonly Settlement[],
@@ -67,10 +67,10 @@ export function chargeAll(
   return added
 }
 
-/** Account, keys and workspace follow from the record anyway. */
+/** The scopes of account, keys and workspace follow from other fields of the record. */
 const isRecorded = (scope: string) => ["guardrail", "provider", "schedule"].includes(parseScope(scope).kind)
 
-/** Ends the hold of a call; undefined where neither a hold nor a lease covers it. */
+/** Ends the hold of a call; undefined if neither a hold nor a lease covers it. */
 function chargeOf({ generation: settled, leaseId }: Settlement, { holds, outbox }: Books): Charge | undefined {
   const { id } = settled
   const hold = holds.take(id)
@@ -86,7 +86,7 @@ function chargeOf({ generation: settled, leaseId }: Settlement, { holds, outbox 
   return undefined
 }
 
-/** Nano-USD that a hold covers at the provider that answered. */
+/** Nano-USD that a hold covers at the provider that served the call. */
 function mostOf(hold: HoldRow, { providerSlug }: Generation): number {
   if (hold.providers === null || providerSlug === undefined) return hold.amount
   const granted = heldOfProviders(providersOf(hold) ?? []).get(providerScope(providerSlug))

@@ -2,14 +2,14 @@ import { parseStored } from "../../src/support/json.ts"
 import { type FreeCount, NO_FREE_REQUESTS } from "../../src/ledger/free-requests.ts"
 import { addSpent, type Counters, newCounters, rollForward, type Spent } from "../../src/ledger/limits.ts"
 
-/** Where the requests on free models are counted. */
+/** Key of the counter of free requests. */
 const FREE = "free"
 
-/** The ledger's counters, one row a scope, read once and kept in memory. */
+/** The ledger's counters, one row per scope, read once and cached in memory. */
 export class CounterStore {
   readonly #sql: SqlStorage
   readonly #known = new Map<string, Counters>()
-  /** Added to and not stored yet. */
+  /** Changed scopes that are not stored yet. */
   readonly #changed = new Set<string>()
 
   constructor(sql: SqlStorage) {
@@ -18,7 +18,7 @@ export class CounterStore {
     this.#keepOpening()
   }
 
-  /** Records of calls name the scopes of guardrails and providers from here on: what was counted before is kept. */
+  /** Keeps the counts from before generations recorded the scopes of guardrails and providers. */
   #keepOpening(): void {
     if (this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'opening'").toArray().length > 0) return
     this.#sql.exec("CREATE TABLE opening (scope TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
@@ -27,13 +27,13 @@ export class CounterStore {
     )
   }
 
-  /** By scope, with windows that are over emptied. */
+  /** By scope, with ended windows reset. */
   opening(now: number): Map<string, Counters> {
     const rows = this.#sql.exec<{ scope: string; value: string }>("SELECT scope, value FROM opening").toArray()
     return new Map(rows.map(({ scope, value }) => [scope, rollForward(parseStored<Counters>(value), now)]))
   }
 
-  /** After a transaction that was rolled back. */
+  /** Reloads after a rolled back transaction. */
   reload(): void {
     this.#known.clear()
     this.#changed.clear()
@@ -48,12 +48,12 @@ export class CounterStore {
     return counters
   }
 
-  /** With windows that are over emptied. */
+  /** Counters with ended windows reset. */
   at(scope: string, now: number): Counters {
     return rollForward(this.of(scope), now)
   }
 
-  /** Counted with the next `save`, which must come before the transaction ends. */
+  /** Stored by the next `save`, which must follow before the transaction ends. */
   add(scopes: readonly string[], amount: Spent, now: number): void {
     for (const scope of scopes) {
       this.#known.set(scope, addSpent(this.of(scope), amount, now))
@@ -66,13 +66,13 @@ export class CounterStore {
     this.#changed.add(scope)
   }
 
-  /** One statement for all of them: each statement costs more than what it writes. */
+  /** Uses one statement for all changes, because a statement costs more than its rows. */
   save(): void {
     this.#write([...this.#changed].map((scope) => [scope, this.of(scope)]))
     this.#changed.clear()
   }
 
-  /** Every scope that ever was charged, with windows that are over emptied. */
+  /** Every scope that was ever charged, with ended windows reset. */
   all(now: number): Map<string, Counters> {
     const rows = this.#sql.exec<{ scope: string }>("SELECT scope FROM counters WHERE scope <> ?", FREE).toArray()
     return new Map(rows.map(({ scope }) => [scope, this.at(scope, now)]))

@@ -1,6 +1,6 @@
 import { MAX_NANO } from "../../src/money/money.ts"
 
-/** What an organization was credited, less what was taken away, in nano-USD. */
+/** Total credits of an organization less withdrawals, in nano-USD. */
 export class Credits {
   readonly #sql: SqlStorage
 
@@ -16,7 +16,7 @@ export class Credits {
     return row?.total ?? 0
   }
 
-  /** Once for an id. False, and nothing changes, where the total would no longer be an exact number. */
+  /** Adds an amount once per id. False without effect if the total would not be an exact number. */
   add(id: string, amountNano: number, now: number): boolean {
     const total = this.total() + amountNano
     if (!Number.isSafeInteger(amountNano) || total > MAX_NANO || total < -MAX_NANO) return false

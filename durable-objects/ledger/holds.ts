@@ -6,7 +6,7 @@ import { type HoldRequest, isLeaseId } from "../../src/ledger/protocol.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/ledger/generation.ts"
 import type { HeldRates } from "./rates.ts"
 
-/** What is reserved: a call's own hold, or a lease, of which an isolate admits calls (src/ledger/lease.ts). */
+/** A hold of a call, or a lease from which an isolate admits calls (src/ledger/lease.ts). */
 export type HoldRow = {
   id: string
   /** Nano-USD. */
@@ -14,30 +14,30 @@ export type HoldRow = {
   /** Nano-USD to charge if the call is never settled. */
   estimate: number
   expires_at: number
-  /** JSON: every scope it is held against. */
+  /** JSON: all scopes of the hold. */
   scopes: string
   /** JSON of GenerationDraft. */
   draft: string
   /** JSON of HeldRates; null for callers without rate limits. */
   rates: string | null
-  /** JSON of ProviderVerdict[]; null for a lease, and for a call none of whose candidates has a budget. */
+  /** JSON of ProviderVerdict[]; null for leases and for calls without provider budgets. */
   providers: string | null
 }
 
 const isLease = ({ id }: Pick<HoldRow, "id">) => isLeaseId(id)
 
-/** The ledger's table of holds, and what is held per scope: the sum over it, kept so that a hold costs no scan. */
+/** The table of holds, with the sum per scope in memory so that a hold needs no scan. */
 export class Holds {
   readonly #sql: SqlStorage
   readonly #held = new Map<string, number>()
-  /** Requests that run under rate limits, and what is leased of them. */
+  /** Running requests by rate limit scope, including leased slots. */
   readonly #slots = new Map<string, number>()
   readonly #leases = new Map<string, HoldRow>()
   readonly #ids = new Set<string>()
-  /** The number of the latest declaration of each lease. An isolate's reports do not outlive this object's memory. */
+  /** Sequence number of the latest declaration by lease. In memory, because no report outlives it. */
   readonly #sequences = new Map<string, number>()
 
-  /** A short table, written for every call and scanned seldom: an index on it would cost more than it saves. */
+  /** No index: the table is small, written for every call and rarely scanned. */
   constructor(sql: SqlStorage) {
     this.#sql = sql
     sql.exec(`CREATE TABLE IF NOT EXISTS holds (
@@ -51,7 +51,7 @@ export class Holds {
     this.reload()
   }
 
-  /** What memory knows is what is stored: at the start, and after a transaction that was rolled back. */
+  /** Loads the sums from the table: at the start, and after a rolled back transaction. */
   reload(): void {
     this.#held.clear()
     this.#slots.clear()
@@ -75,7 +75,7 @@ export class Holds {
     return this.#held.get(scope) ?? 0
   }
 
-  /** Requests that run under a scope, and slots that are leased of it. */
+  /** Running requests of a scope, including leased slots. */
   slots(scope: string): number {
     return this.#slots.get(scope) ?? 0
   }
@@ -92,7 +92,7 @@ export class Holds {
     return this.#ids.has(id)
   }
 
-  /** What was answered to a request whose hold is placed; undefined where there is no such hold. */
+  /** The grant of a placed hold, for a repeated request; undefined if there is no such hold. */
   grantOf(id: string): { grantedNano: number; providers?: readonly ProviderVerdict[] } | undefined {
     if (!this.has(id)) return undefined
     const [row] = this.#sql
@@ -103,7 +103,7 @@ export class Holds {
     return { grantedNano: row.amount, ...(providers && { providers }) }
   }
 
-  /** False where it is there already. */
+  /** False if the hold already exists. */
   add(row: HoldRow): boolean {
     const added = this.#sql.exec(
       "INSERT INTO holds (id, amount, estimate, expires_at, scopes, draft, rates, providers) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
@@ -122,7 +122,7 @@ export class Holds {
     return true
   }
 
-  /** Ends a hold; undefined where there is none. */
+  /** Removes a hold; undefined if there is none. */
   take(id: string): HoldRow | undefined {
     if (!this.#ids.delete(id)) return undefined
     const [row] = this.#sql.exec<HoldRow>("DELETE FROM holds WHERE id = ? RETURNING *", id).toArray()
@@ -135,7 +135,7 @@ export class Holds {
     return row
   }
 
-  /** Whether a declaration is newer than the one that is in force for its lease, and so replaces it. */
+  /** Whether a declaration is newer than the stored one of its lease. */
   isNewer(id: string, sequence: number): boolean {
     if (sequence <= (this.#sequences.get(id) ?? 0)) return false
     this.#sequences.set(id, sequence)
@@ -150,7 +150,7 @@ export class Holds {
     return this.#leases.get(id)
   }
 
-  /** A lease that is there already, with another amount and a new life. An amount is never below 0. */
+  /** Changes amount, estimate and expiry of an existing lease. The amount is never below 0. */
   changeLease(id: string, change: Pick<HoldRow, "amount" | "estimate" | "expires_at">): void {
     const lease = this.#leases.get(id)
     if (!lease) return
@@ -166,7 +166,7 @@ export class Holds {
     this.#leases.set(id, next)
   }
 
-  /** Changes how many slots a lease has. What goes to a call that is registered comes back with its settlement. */
+  /** Changes the slots of a lease. A slot that moves to a registered call is returned by its settlement. */
   changeSlots(id: string, slots: number): void {
     const lease = this.#leases.get(id)
     const held = lease && heldRates(lease)
@@ -181,7 +181,7 @@ export class Holds {
     return this.#sql.exec<HoldRow>("SELECT * FROM holds WHERE expires_at <= ?", now).toArray()
   }
 
-  /** Epoch milliseconds; null where nothing is held. */
+  /** Epoch milliseconds; null if there are no holds. */
   nextExpiry(): number | null {
     const [next] = this.#sql.exec<{ at: number | null }>("SELECT min(expires_at) AS at FROM holds").toArray()
     return next?.at ?? null
@@ -256,7 +256,7 @@ export function toHold(request: HoldRequest, { id, amount, limits, rates, provid
 }
 
 /**
- * The record of a hold that expired unsettled. A lease's record covers all of its calls without a hold of their own.
+ * The record of a hold that expired unsettled. The record of a lease covers all its calls without a separate hold.
  */
 export function expiredGeneration(row: HoldRow, isLease: boolean): Generation {
   const { id, estimate, draft } = row
@@ -271,7 +271,7 @@ export function expiredGeneration(row: HoldRow, isLease: boolean): Generation {
   }
 }
 
-/** Nano-USD of the estimate at each provider under whose limits a hold is, by slug. */
+/** Nano-USD of the estimate at each provider with limits for the hold, by slug. */
 function estimatesOf(row: HoldRow): [slug: string, nano: number][] {
   const held = heldOfProviders(providersOf(row) ?? [])
   const scopes = [...parseStored<string[]>(row.scopes), ...held.keys()]
@@ -282,8 +282,8 @@ function estimatesOf(row: HoldRow): [slug: string, nano: number][] {
 }
 
 /**
- * What a call counts in: the account, its key and the keys above it, its workspace, the provider that answered, and what
- * else its hold was under.
+ * The scopes that a call counts in: account, key and its ancestors, workspace, the provider that served it, and the
+ * other scopes of its hold.
  */
 export function scopesOf(generation: Generation, { scopes }: HoldRow): string[] {
   const { keyHash, ancestorKeys = [], workspaceId, providerSlug } = generation

@@ -32,16 +32,16 @@ import { ofOneCall, RateCounts } from "./rates.ts"
 import { reconcileCounters } from "./reconcile.ts"
 import { roomUnder, standingsUnder, withAccount } from "./room.ts"
 
-/** How long a settled generation may wait for others on its way to D1. */
+/** Time that a settled generation waits for others before it is written to D1. */
 const FLUSH_AFTER_MS = 400
 const SETTLEMENT_TIMEOUT_MS = 2_000
 const SHORT_TIMEOUT_MS = 300
 
 /**
  * One per organization: its balance, every counter and every hold, and the outbox of its generations.
- * A charge, its counters and its generation record are one transaction here, so the sum of the generations is what was
- * spent even if the runtime dies between any two lines; D1 receives the records afterwards, in batches, idempotently.
- * Methods answer expected outcomes and throw only bugs: an error class does not survive the way to the caller.
+ * A charge, its counters and its generation record are one transaction, so the sum of the generations equals the spent
+ * amount even if the runtime dies at any point; D1 receives the records later, in idempotent batches. Methods return
+ * expected failures and throw only for bugs, because error classes do not survive an RPC.
  */
 export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof Rpc.DurableObjectBranded> {
   readonly #sql: SqlStorage
@@ -78,8 +78,8 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   }
 
   /**
-   * Reserve before dispatch: every limit at once, all or nothing. A caller far from every limit gets a lease instead,
-   * if it requests one, with this call as its first. The report in the same request is applied first.
+   * Places a hold under all limits or none, before dispatch. If a lease is requested and the caller is far from every
+   * limit, grants the lease with this call as its first. The report in the same request is applied first.
    */
   hold(request: HoldRequest, report: FlushRequest = NOTHING_TO_REPORT): HoldAnswer {
     const received = this.report(report)
@@ -91,7 +91,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     return { verdict, ...received }
   }
 
-  /** Whether anything is left under these limits. Writes nothing. */
+  /** Whether anything is left under these limits. Read only. */
   room(limits: readonly Limit[], chargesAccount: boolean): Verdict {
     return roomUnder(chargesAccount ? withAccount(limits, this.#credits.total()) : limits, this.#counters, this.#holds)
   }
@@ -101,7 +101,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     return standingsUnder(withAccount(limits, this.#credits.total()), this.#counters, this.#holds)
   }
 
-  /** Charges and records calls and ends their holds; registers and renews others; renews leases. All or nothing. */
+  /** Settles calls, registers and renews others, and renews leases, in one transaction. */
   report({ settlements, registrations, renewals, leases }: FlushRequest): FlushResult {
     const length = settlements.length + registrations.length + renewals.length + leases.length
     if (length === 0) return { charged: [], alive: [] }
@@ -121,7 +121,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     return { charged, alive }
   }
 
-  /** Ends the hold of a call that was never sent: nothing is charged and nothing is recorded. */
+  /** Releases the hold of a call that was never sent, without a charge and a record. */
   release(id: string): void {
     this.#atomically(() => {
       const rates = heldRates(this.#holds.take(id) ?? { rates: null })
@@ -145,7 +145,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     const lease = this.#holds.lease(leaseId)
     if (!lease || this.#outbox.has(draft.id)) return
     const change = changes.get(leaseId) ?? 0
-    // A call that cost more than its bound may have used up what was meant for this one.
+    // A call that exceeded its bound may have used up the amount for this one.
     const amount = Math.max(0, Math.min(hold.amountNano, lease.amount + change))
     const rates = ofOneCall(heldRates(lease))
     const isNew = this.#holds.add({
@@ -185,7 +185,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     }
   }
 
-  /** Add credit, or take some away, once per `id`. */
+  /** Adds or removes credit, once per `id`. */
   credit(id: string, amountNano: number): { ok: boolean; balance: Balance } {
     const ok = this.#credits.add(id, amountNano, Date.now())
     this.#alerts.credited(this.#books)
@@ -198,13 +198,13 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     return { creditedNano: this.#credits.total(), spentNano: total.spent, heldNano, byokNano: total.byok }
   }
 
-  /** Requests of today on models that cost nothing. */
+  /** Requests on free models today. */
   freeToday(limits: FreeLimits): { limit: number; used: number } {
     const { day } = currentFree(this.#counters.free, Date.now())
     return { limit: dailyLimit(limits, this.#credits.total()), used: day }
   }
 
-  /** Counters of these keys, in the order asked. */
+  /** Counters of these keys, in the same order. */
   usage(keyHashes: string[]): Counters[] {
     return keyHashes.map((hash) => this.#counters.at(keyScope(hash), Date.now()))
   }
@@ -215,18 +215,18 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   }
 
   /**
-   * A generation that is not in D1 yet, by its own id or the provider's. Waits for a call that is just ending.
+   * A generation that is not in D1 yet, by its id or the provider's response id. Waits for a call that is just ending.
    */
   async generation(id: string): Promise<Generation | null> {
     const found = this.#outbox.find(id)
     if (found || this.#holds.isEmpty) return found
     if (this.#holds.has(id)) await this.#waiters.wait(id, SETTLEMENT_TIMEOUT_MS)
-    // With a provider's id, or under a lease, the call cannot be identified: wait for the next settlement of any call.
+    // With a provider's id or under a lease, the call is unknown: wait for the next settlement of any call.
     else if (!id.startsWith("gen-") || this.#holds.hasLeases) await this.#waiters.wait(ANY_CALL, SHORT_TIMEOUT_MS)
     return this.#outbox.find(id)
   }
 
-  /** Compares the counters with the generations, and repairs what it may: src/reconciliation. */
+  /** Compares the counters with the generations and repairs them where allowed: src/reconciliation. */
   async reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation> {
     const books = { counters: this.#counters, outbox: this.#outbox, overruns: this.#overruns, db: this.env.DB }
     try {
@@ -252,12 +252,12 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     return { ...this.#outbox.backlog(), holds: this.#holds.list().length }
   }
 
-  /** What is reserved, calls and leases. */
+  /** Holds of calls and leases. */
   holds(): ReturnType<Holds["list"]> {
     return this.#holds.list()
   }
 
-  /** Runs at least once for every expiry and every flush: each step is safe twice. */
+  /** Runs at least once for every expiry and every flush. Each step is safe to repeat. */
   override async alarm(): Promise<void> {
     this.#alarmAt = null
     for (const hold of this.#holds.expired(Date.now())) this.#settleExpired(hold)
@@ -271,7 +271,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     if (next !== null) this.#wakeBy(next)
   }
 
-  /** A lease without open calls ends without a charge; of one whose isolate died, the estimate is charged. */
+  /** A lease without open calls ends without a charge; after the death of its isolate, its estimate is charged. */
   #settleExpired(hold: HoldRow): void {
     const { id, estimate } = hold
     const isLease = this.#holds.lease(id) !== undefined

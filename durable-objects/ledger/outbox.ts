@@ -6,27 +6,27 @@ import { logError } from "../../src/support/log.ts"
 import { Broadcasts, type NewBroadcast } from "./broadcasts.ts"
 
 const FLUSH_BATCH = 100
-/** Rows that a statement adds: it binds at most 100 values. Each statement costs more than a row. */
+/** Rows per statement, which binds at most 100 values. A statement costs more than a row. */
 const MAX_ROWS = 33
 const MAX_BACKOFF_MS = 60_000
-/** Delivered records that are kept until they are proven to be in the database. */
+/** Maximum of delivered records that are kept until they are verified in D1. */
 const MAX_KEPT = 100_000
-/** For so long a settlement may come twice, and is known by its record. */
+/** Time in which a repeated settlement is recognized by its record. */
 const KEPT_MS = 600_000
 const VERIFY_BATCH = 500
-/** Calls of a turn that has just ended. */
+/** Maximum of calls of a turn that has just ended. */
 const MAX_OF_KEY = 1_000
 
 type Row = { seq: number; id: string; record: string }
 
 /**
- * The ledger's generations on their way to D1. They are delivered in batches, idempotently, and kept here after it
- * until `verify` has found them there, so that what a database loses within a day it is given again.
+ * Outbox of generations for D1. Batches are idempotent, and generations are kept after delivery until `verify` has
+ * found them in D1, so that records that D1 loses within a day are restored.
  */
 export class Outbox {
   readonly #sql: SqlStorage
   readonly broadcasts: Broadcasts
-  /** All up to this number have been delivered. */
+  /** All records up to this sequence number were delivered. */
   #delivered: number
   #failures = 0
   #isPaused = false
@@ -47,15 +47,15 @@ export class Outbox {
   }
 
   /**
-   * Adds generations with different ids. Returns the ids of those that were not charged before. `contents`: what was said
-   * in some of them, by id.
+   * Adds generations with distinct ids. Returns the ids of those that were not charged before. `contents`: content of
+   * some of them, by id.
    */
   add(generations: readonly Settled[], contents: ReadonlyMap<string, string> = new Map()): string[] {
     const added: string[] = []
     for (let at = 0; at < generations.length; at += MAX_ROWS) {
       const some = generations.slice(at, at + MAX_ROWS)
       const values = some.map(() => "(?, ?, ?)").join(", ")
-      // Not by rowsWritten, which counts the number that a refused row had drawn.
+      // `rowsWritten` is not usable: it also counts the sequence number of an ignored row.
       const rows = this.#sql
         .exec<{ seq: number; id: string }>(
           `INSERT INTO outbox (id, upstream_id, record) VALUES ${values} ON CONFLICT DO NOTHING RETURNING seq, id`,
@@ -73,7 +73,7 @@ export class Outbox {
     return this.#sql.exec("SELECT 1 FROM outbox WHERE id = ?", id).toArray().length > 0
   }
 
-  /** One that may not be in D1 yet, by its own id or the provider's. */
+  /** A generation that may not be in D1 yet, by its id or the provider's response id. */
   find(id: string): Generation | null {
     const [row] = this.#sql
       .exec<{ record: string }>(
@@ -91,7 +91,7 @@ export class Outbox {
     return rows.map((row) => parseStored<Settled>(row.record))
   }
 
-  /** Of one key, settled since then; the latest where there are many. */
+  /** Undelivered generations of one key, settled since `since`; only the latest if there are many. */
   undeliveredOf(keyHash: string, since: number): Settled[] {
     const rows = this.#sql
       .exec<{ record: string }>(
@@ -106,7 +106,7 @@ export class Outbox {
     return rows.map(({ record }) => parseStored<Settled>(record)).toReversed()
   }
 
-  /** Delivers all there is. Milliseconds to wait before trying again where the database is away; null when done. */
+  /** Delivers all generations. Returns the milliseconds until the next try if D1 is not available; null when done. */
   async flush(db: D1Database): Promise<number | null> {
     const delivering = this.#deliver(db)
     this.#delivering = delivering
@@ -141,7 +141,7 @@ export class Outbox {
     return this.broadcasts.publish(queue, this.#delivered, now)
   }
 
-  /** Records that are not in D1, and calls that the consumer has not confirmed. */
+  /** Number of records that are not in D1, and of calls that the consumer has not confirmed. */
   backlog(): { records: number; broadcasts: number } {
     const { records } = this.#sql
       .exec<{ records: number }>("SELECT count(*) AS records FROM outbox WHERE seq > ?", this.#delivered)
@@ -149,7 +149,7 @@ export class Outbox {
     return { records, broadcasts: this.broadcasts.count() }
   }
 
-  /** While `work` runs, what D1 has of this ledger stays as it is. */
+  /** Runs `work` while no generation of this ledger is delivered to D1. */
   async paused<T>(work: () => Promise<T>): Promise<T> {
     this.#isPaused = true
     try {
@@ -161,7 +161,7 @@ export class Outbox {
   }
 
   /**
-   * Gives the database again what was delivered and is not there, and forgets what is. Answers how many were missing.
+   * Restores delivered generations that are missing in D1 and deletes the others here. Returns the number restored.
    */
   async verify(db: D1Database, now: number): Promise<number> {
     for (let missed = 0; ;) {

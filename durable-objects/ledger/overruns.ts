@@ -4,7 +4,7 @@ import { logWarning } from "../../src/support/log.ts"
 
 type Row = { model: string; provider: string; calls: number; amount: number; last_at: number }
 
-/** Cost above the hold, which no client is charged for, summed per endpoint. */
+/** Cost above the holds, which is not charged, summed per endpoint. */
 export class Overruns {
   readonly #sql: SqlStorage
 
@@ -33,7 +33,7 @@ export class Overruns {
     )
   }
 
-  /** The largest first. */
+  /** All overruns, the largest first. */
   list(): Overrun[] {
     const rows = this.#sql.exec<Row>("SELECT * FROM overruns ORDER BY amount DESC, model, provider LIMIT 100").toArray()
     return rows.map(({ model, provider, calls, amount, last_at: lastAt }) => {

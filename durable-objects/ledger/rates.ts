@@ -10,13 +10,12 @@ import {
 import type { Holds } from "./holds.ts"
 
 /**
- * What is reserved of rate limits by a call or a lease; a column of the ledger's table of holds, as JSON. Slots are held
- * as long as the row is there. `tokens`: estimated for a call in this minute, corrected by its settlement; absent where
- * the isolate of a lease does that.
+ * Share of rate limits of a call or a lease, stored as JSON in the table of holds. Slots are held as long as the row
+ * exists. `tokens`: estimate for a call, corrected by its settlement; absent for a lease, whose isolate corrects it.
  */
 export type HeldRates = { scopes: readonly string[]; slots: number; minute: number; tokens?: number }
 
-/** Requests and tokens of the current minute, per scope: read once and kept in memory. */
+/** Requests and tokens of the current minute by scope, read once and cached in memory. */
 export class RateCounts {
   readonly #sql: SqlStorage
   readonly #known = new Map<string, RateCount>()
@@ -28,7 +27,7 @@ export class RateCounts {
     ) WITHOUT ROWID`)
   }
 
-  /** After a transaction that was rolled back. */
+  /** Reloads after a rolled back transaction. */
   reload(): void {
     this.#known.clear()
   }
@@ -37,26 +36,29 @@ export class RateCounts {
     return { countOf: (scope) => this.#at(scope, now), slotsOf: (scope) => holds.slots(scope) }
   }
 
-  /** Counts a call that has a hold of its own. */
+  /** Counts a call with a separate hold. */
   countCall({ limits, tokens }: RateRequest, now: number): HeldRates {
     const scopes = limits.map(({ scope }) => scope)
     const minute = this.#add(scopes, { requests: 1, tokens }, now)
     return { scopes, slots: 1, minute, tokens }
   }
 
-  /** Counts a share that an isolate leases. */
+  /** Counts a leased share. */
   countShare({ limits }: RateRequest, share: RateShare, now: number): { held: HeldRates; slice: RateSlice } {
     const scopes = limits.map(({ scope }) => scope)
     const minute = this.#add(scopes, { requests: counted(share.requests), tokens: counted(share.tokens) }, now)
     return { held: { scopes, slots: counted(share.slots), minute }, slice: { ...share, minute } }
   }
 
-  /** The tokens of a call that ended: what it did not use counts no longer in its minute, what it used beyond, in this. */
+  /**
+   * Corrects the tokens of a finished call: returns unused ones to its minute, counts additional ones in the current
+   * one.
+   */
   correct({ scopes, minute, tokens }: HeldRates, usedTokens: number, now: number): void {
     if (tokens !== undefined) this.#change(scopes, minute, { requests: 0, tokens: usedTokens - tokens }, now)
   }
 
-  /** What an isolate returns of a lease. */
+  /** Returns the rest of a lease. */
   returned({ scopes }: HeldRates, { minute, requests, tokens }: RateSlice, now: number): void {
     this.#change(scopes, minute, { requests: -counted(requests), tokens: -counted(tokens) }, now)
   }
@@ -72,7 +74,7 @@ export class RateCounts {
     if (change.requests !== 0 || change.tokens !== 0) this.#add(scopes, change, now)
   }
 
-  /** Returns the minute in which it counts. */
+  /** Adds to the counts. Returns the minute that was used. */
   #add(scopes: readonly string[], { requests, tokens }: { requests: number; tokens: number }, now: number): number {
     let minute = 0
     for (const scope of scopes) {
@@ -103,7 +105,7 @@ export class RateCounts {
   }
 }
 
-/** What a call takes along when it gets a hold of its own out of a lease: its slot, where slots are limited. */
+/** The share of a call that moves from a lease to a separate hold: its slot, if slots are limited. */
 export function ofOneCall(lease: HeldRates | undefined): HeldRates | undefined {
   return lease && { scopes: lease.scopes, minute: lease.minute, slots: Math.min(1, lease.slots) }
 }

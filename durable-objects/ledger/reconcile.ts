@@ -11,8 +11,8 @@ import type { Overruns } from "./overruns.ts"
 type Books = { counters: CounterStore; outbox: Outbox; overruns: Overruns; db: D1Database }
 
 /**
- * The ledger's side of a reconciliation. While it runs nothing is delivered, so that what the database has is what had
- * been charged when the counters were read; calls go on being charged meanwhile.
+ * The ledger's part of a reconciliation. Delivery to D1 is paused while it runs, so that D1 has exactly the calls that
+ * were charged when the counters were read; calls are still charged meanwhile.
  */
 export async function reconcileCounters(
   { counters, outbox, overruns, db }: Books,
@@ -34,7 +34,7 @@ export async function reconcileCounters(
     const sums = { keys, scopes, opening: counters.opening(now), onTheirWay }
     const recorded = recordedBy(sums, ancestors, now)
     const drifts = driftsOf(charged, recorded, now)
-    // A window that was reset meanwhile is compared the next time.
+    // A window that was reset meanwhile is compared next time.
     const report = { organizationId, at: now, restored, drifts, overruns: overruns.list() }
     if (dayOf(Date.now()) !== dayOf(now)) return report
     for (const drift of drifts) {

@@ -6,7 +6,7 @@ export function withAccount(limits: readonly Limit[], creditedNano: number): Lim
   return [{ scope: ACCOUNT, limitNano: creditedNano, interval: null, includeByok: false }, ...limits]
 }
 
-/** Whether the least there is could be held under these limits. */
+/** Whether the smallest amount could be held under these limits. */
 export function roomUnder(limits: readonly Limit[], counters: CounterStore, holds: Holds): Verdict {
   const now = Date.now()
   const least = { leastNano: 1, mostNano: 1 }
@@ -18,7 +18,7 @@ export function roomUnder(limits: readonly Limit[], counters: CounterStore, hold
   )
 }
 
-/** What is spent and held under each limit. */
+/** Spent and held amounts of each limit. */
 export function standingsUnder(limits: readonly Limit[], counters: CounterStore, holds: Holds): Standing[] {
   const now = Date.now()
   return limits.map((limit) => ({

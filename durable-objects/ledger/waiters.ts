@@ -1,10 +1,10 @@
 import { valueWithin } from "../../src/support/time.ts"
 
-/** Requests that wait for a call to be charged: of this id, or any at all. */
+/** Requests that wait for the charge of one call or of any call. */
 export class Waiters {
   readonly #waiting = new Map<string, () => void>()
 
-  /** Resolves with the next charge of the call, or when patience ends. */
+  /** Resolves with the next charge of the call, or after the timeout. */
   async wait(id: string, timeoutMs: number): Promise<void> {
     await valueWithin(new Promise<void>((resolve) => this.#waiting.set(id, resolve)), timeoutMs)
     this.#waiting.delete(id)

@@ -4,9 +4,9 @@ import type { Env } from "../../src/config/env.ts"
 import { acceptSession } from "../../src/inference/realtime/accept.ts"
 
 /**
- * One per session, for as long as it lasts: holds the sockets of the client and of the provider. It stores nothing. An
- * outgoing socket keeps an object in memory, and its CPU limit counts anew with each event, which that of a Worker's
- * request does not. If the object is lost, both sides see their sockets close, and the ledger charges its holds.
+ * One per session: has the sockets of the client and of the provider, and stores nothing. An outgoing socket keeps an
+ * object in memory, and its CPU limit is reset with each event, unlike that of a Worker request. If the object is lost,
+ * both sockets close, and the ledger charges its holds.
  */
 export class Realtime extends DurableObject<Env> {
   override async fetch(request: Request): Promise<Response> {

@@ -3,14 +3,14 @@ import { ExpiringMap } from "../support/expiring-map.ts"
 import { type FindKnown, isKnown } from "./known-keys.ts"
 
 /**
- * Rate limits by the platform's limiter: approximate and per location. They stand in front of exact but expensive
- * checks: the database for keys, the ledger for free requests. wrangler.toml sets the limits.
+ * Rate limits by the platform's limiter: approximate and per location. They run before exact but expensive checks: D1
+ * for keys, the ledger for free requests. wrangler.toml sets the limits.
  */
 
 /** Same values as [[ratelimits]] RATE in wrangler.toml: calls per period of milliseconds. */
 const LIMIT = 600
 const PERIOD_MS = 60_000
-/** Addresses that an isolate remembers as flooding it. */
+/** Maximum of blocked addresses per isolate. */
 const MAX_BLOCKED = 10_000
 const BLOCKED_MS = 10_000
 
@@ -35,10 +35,10 @@ function isFlooding(ip: string, now: number): boolean {
 }
 
 function flooding(now: number): GatewayError {
-  return tooMany("Too many requests with keys that are not valid came from this address.", now)
+  return tooMany("Too many requests with invalid keys from this address.", now)
 }
 
-/** One more unknown key from an address. */
+/** Counts an unknown key from an address. */
 export async function countUnknownKey(rate: RateLimit | undefined, ip: string | undefined, now: number): Promise<void> {
   if (!rate || ip === undefined) return
   const { success } = await rate.limit({ key: `unknown-key:${ip}` })

@@ -7,7 +7,7 @@ type Condition = (principal: Principal) => boolean
 
 const conditions = new WeakMap<object, Condition>()
 
-/** Middleware that lets only some principals pass; `refuse` throws for the others. Its condition can be read. */
+/** Middleware that admits principals by a readable condition; `refuse` throws for the others. */
 export function guard(condition: Condition, refuse: (c: Context<App>) => never): MiddlewareHandler<App> {
   const handler: MiddlewareHandler<App> = async function guard(c, next) {
     return condition(c.var.principal) ? next() : refuse(c)
@@ -16,7 +16,7 @@ export function guard(condition: Condition, refuse: (c: Context<App>) => never):
   return handler
 }
 
-/** Whether a handler of a route lets this principal pass. Handlers that are no guards let everyone pass. */
+/** Whether a handler of a route admits this principal. Handlers that are not guards admit all. */
 export function letsPass(handler: object, principal: Principal): boolean {
   return conditions.get(handler)?.(principal) ?? true
 }
@@ -27,19 +27,19 @@ export const requireManagement = guard(
   () => denied("Only management keys may perform this operation."),
 )
 
-/** Keys that may mint and manage keys: management keys, and provisioning keys, which manage nothing else. */
+/** Keys that may create and manage keys: management keys and provisioning keys, which manage nothing else. */
 export const requireProvisioning = guard(
   ({ kind }) => kind === "management" || kind === "provisioning",
   () => denied("Only management and provisioning keys may perform this operation."),
 )
 
-/** The deployment's own key: what concerns more than one organization. */
+/** The bootstrap key, for operations across organizations. */
 export const requireOperator = guard(
   ({ isOperator }) => isOperator,
   () => denied("Only the deployment's bootstrap management key may perform this operation."),
 )
 
-/** A refusal that the audit log records (audit/actor.ts). */
+/** A denial that the audit log records (audit/actor.ts). */
 function denied(message: string): never {
   throw new GatewayError("forbidden", message, { isDenial: true })
 }

@@ -1,10 +1,10 @@
-/** Of these hashes those that a key has which works. */
+/** Those of the hashes that belong to valid keys. */
 export function findKnownKeys(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
   const sql = `SELECT hash FROM api_keys WHERE hash ${IN_LIST} AND disabled = 0 AND deleted_at IS NULL`
   return listHashes(db, sql, hashes)
 }
 
-/** Of these pairs of an intern's id and the hash of a join token, parted by a space, those that belong together. */
+/** The valid ones of these pairs of an intern's id and the hash of a join token, separated by a space. */
 export async function findKnownJoinTokens(db: D1Database, pairs: readonly string[]): Promise<Set<string>> {
   const ids = pairs.map((pair) => pair.split(" ", 1)[0] ?? "")
   const { results } = await db
@@ -16,12 +16,12 @@ export async function findKnownJoinTokens(db: D1Database, pairs: readonly string
   return new Set(results.map(({ id, hash }) => `${id} ${hash}`))
 }
 
-/** Of these hashes those that the token of a directory has. */
+/** Those of the hashes that belong to tokens of directories. */
 export function findKnownDirectories(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
   return listHashes(db, `SELECT token_hash AS hash FROM scim_directories WHERE token_hash ${IN_LIST}`, hashes)
 }
 
-/** Of these hashes those that the token of an unused link has. */
+/** Those of the hashes that belong to tokens of unused links. */
 export function findKnownConnectLinks(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
   return listHashes(db, `SELECT hash FROM connect_links WHERE hash ${IN_LIST}`, hashes)
 }

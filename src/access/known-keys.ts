@@ -4,20 +4,20 @@ import { ExpiringMap } from "../support/expiring-map.ts"
 export type FindKnown = (keys: readonly string[]) => Promise<ReadonlySet<string>>
 
 /**
- * Keys from one address that wait for a lookup, and the results of recent lookups. Plain data: no request waits for
- * the promise of another one.
+ * Keys from one address that wait for a lookup, and the results of recent lookups. Plain data, because no request may
+ * await the promise of another one.
  */
 type Batch = { waiting: Set<string>; found: ExpiringMap<string, boolean> }
 
 const BATCH_MS = 50
 const MAX_BATCH = 1_000
-/** A result serves requests that arrive within this time, as long as an unknown key is cached (key-cache.ts). */
+/** Results are used for requests within this time, equal to the cache time of unknown keys (key-cache.ts). */
 const FOUND_MS = 1_000
 /** Results stay in memory for requests that arrived in time and waited while the isolate was busy. */
 const BUSY_MS = 9_000
 const MAX_TURNS = 10
 const MAX_BATCHES = 1_000
-/** More than the lookups of an address can find in the time that results are kept. */
+/** More than the lookups of an address can return while results are kept. */
 const MAX_FOUND = (MAX_BATCH * (FOUND_MS + BUSY_MS)) / BATCH_MS
 
 const batches = new Map<string, Batch>()
@@ -36,7 +36,7 @@ export async function isKnown(address: string, key: string, find: FindKnown): Pr
     if (found) return found.value
     if (batch.waiting.has(key)) return lookUp(batch, key, find)
   }
-  // The request that took this key into its batch was cancelled.
+  // The request with this key in its batch was cancelled.
   return (await find([key])).has(key)
 }
 

@@ -4,7 +4,7 @@ import type { RateLimits } from "../money/rate-limits.ts"
 export const KEY_KINDS = ["normal", "management", "provisioning", "free_tier"] as const
 export type KeyKind = (typeof KEY_KINDS)[number]
 
-/** How a key came to be: by POST /keys, for an app, for an intern, or in exchange for a workload's token. */
+/** How a key was created: by POST /keys, for an app, for an intern, or in exchange for a workload's token. */
 export const KEY_SOURCES = ["created", "app", "intern", "workload"] as const
 export type KeySource = (typeof KEY_SOURCES)[number]
 
@@ -29,19 +29,19 @@ export type Principal = {
   limitNano: number | null
   limitReset: ResetInterval | null
   includeByokInLimit: boolean
-  /** A second limit, a UTC day, of an intern's own key. Nano-USD, null for none. */
+  /** Additional limit per UTC day of an intern's own key. Nano-USD, null for none. */
   dailyLimitNano: number | null
-  /** Nano-USD that the keys which this one replaced have spent. */
+  /** Nano-USD spent by the keys that this one replaced. */
   spentBeforeNano: number
   /** Null for none. */
   rates: RateLimits | null
-  /** Models to try where a limit refuses the requested ones; null for those of the workspace. */
+  /** Models to try if a limit rejects the requested ones; null for those of the workspace. */
   overBudgetModels: readonly string[] | null
   /** Tools of MCP servers that the key may call, as `server/tool` or `server/*`; null for none. */
   mcpTools: readonly string[] | null
-  /** Epoch milliseconds: when the key or an ancestor that it stops with expires. */
+  /** Epoch milliseconds when the key, or an ancestor that invalidates it, expires. */
   expiresAt: number | null
-  /** Of an intern's own key. */
+  /** The intern of an intern's own key; otherwise null. */
   internId: string | null
   /** Rights of the organization. */
   hasInternsAccess: boolean

@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises"
 import { type AnyMessage, ndJsonStream } from "@agentclientprotocol/sdk"
 import { isObject } from "../support/json.ts"
 
-/** A command that speaks ACP on its standard streams, and the surroundings it runs in. */
+/** A command that uses ACP on its standard streams, and its environment. */
 export type Command = {
   argv: readonly string[]
   cwd: string
@@ -33,7 +33,7 @@ export type Agent = {
   version: string
   loadSession: boolean
   steering: boolean
-  /** Whether it takes MCP servers over HTTP. */
+  /** Whether the agent supports MCP servers over HTTP. */
   mcpHttp: boolean
   send: (message: AnyMessage) => void
   /** Sends a request. Rejects with an RpcFailure, also if the agent has exited. */
@@ -99,7 +99,7 @@ function startFailure(file: string, error: NodeJS.ErrnoException, name: string |
   return { ...GONE, message: `${file} is not installed where the daemon runs. ${install}` }
 }
 
-/** Its error output goes to that of the daemon. */
+/** Describes a failed start. The agent's error output goes to that of the daemon. */
 function startEnd(file: string, code: number | null, isLate: boolean, name: string | undefined): RpcError {
   const end = isLate
     ? `did not start within ${START_TIMEOUT_MS / 1_000} s`

@@ -14,7 +14,7 @@ export type AgentSetup = {
   sessionMode?: string
 }
 
-/** In the agent's environment: the intern's own key. */
+/** Variable of the intern's own key in the agent's environment. */
 const KEY_NAME = "INTERN_KEY"
 
 type Where = { home: string }
@@ -30,7 +30,7 @@ export function setupOf(agent: readonly string[], config: DaemonConfig, where: W
   return known ? known(config, where) : custom(agent, config)
 }
 
-/** Of opencode: it asks before every tool, those aside that only read what the agent has. The last match wins. */
+/** Permissions of opencode: asks before every tool except those that only read local data. The last match wins. */
 const PERMISSIONS = {
   "*": "ask",
   read: "allow",
@@ -44,7 +44,7 @@ const PERMISSIONS = {
   todowrite: "allow",
 }
 
-/** The intern's MCP servers, through the gateway with the intern's own key; none for an agent that cannot reach them. */
+/** The intern's MCP servers, through the gateway with the intern's own key; none for an agent without HTTP support. */
 export function mcpServersOf({ mcpHttp }: Pick<Agent, "mcpHttp">, config: DaemonConfig): McpServer[] {
   if (!mcpHttp) return []
   const headers = [{ name: "Authorization", value: `Bearer ${config.api_key}` }]
@@ -124,7 +124,7 @@ function claude(config: DaemonConfig): AgentSetup {
   return { argv: ["claude-agent-acp"], package: "@agentclientprotocol/claude-agent-acp", env, files: {} }
 }
 
-/** It may know a model by itself. */
+/** A custom command, which may have its own model. */
 function custom(argv: readonly string[], config: DaemonConfig): AgentSetup {
   const model = config.model ?? undefined
   return {

@@ -18,7 +18,7 @@ export type BridgeDeps = {
   mcpServers: (agent: Agent) => McpServer[]
   /** ACP session mode for new sessions, if the agent's default mode does not request permissions. */
   sessionMode: string | undefined
-  /** Moves the agent's folder to the archive, or to nowhere. */
+  /** Moves the agent's folder to the archive, or deletes it. */
   destroy: () => Promise<void>
   onVaultChanged: () => Promise<void>
   /** Ends the epoch: open requests of the agent are lost. */
@@ -28,7 +28,7 @@ export type BridgeDeps = {
 
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
-/** An agent that has run for so long has not failed to start. */
+/** An agent that exits after this time did not fail to start. */
 const STEADY_MS = 60_000
 const NO_SUCH_METHOD = -32_601
 const FAILED = -32_603
@@ -44,13 +44,13 @@ export class Bridge {
   readonly #deps: BridgeDeps
   readonly #runs = new Map<string, Run>()
   readonly #requests: ClientRequests
-  /** Counts epochs: a request of an earlier epoch is not answered in a later one. */
+  /** Counts epochs: a request of an earlier epoch gets no response in a later one. */
   #epoch = 0
   #agent: Promise<Agent> | undefined
   #ready: Agent | undefined
-  /** This epoch has had its agent. */
+  /** Whether this epoch already had an agent. */
   #isSpent = false
-  /** Failed starts and exits in a row. */
+  /** Consecutive failed starts and exits. */
   #failures = 0
   #restart: ReturnType<typeof setTimeout> | undefined
   #order: Promise<void> = Promise.resolve()
@@ -61,18 +61,18 @@ export class Bridge {
   }
 
   /**
-   * One after the other, in the order in which they came: a prompt waits for the agent, and a cancel for the prompt.
+   * Handles messages one at a time, in order: a prompt waits for the agent, and a cancellation for the prompt.
    */
   fromGateway(message: AnyMessage): void {
     this.#order = this.#order.then(() => this.#take(message)).catch((thrown) => this.#deps.log(String(thrown)))
   }
 
-  /** After a welcome: starts, stops or restarts the agent as the gateway wants it. */
+  /** Called after a welcome: starts, stops or restarts the agent as requested by the gateway. */
   async settle(wanted: Wanted): Promise<void> {
     if (wanted === "stopped") return this.stopAgent()
     if (this.#agent && wanted === "running") return this.#ready && this.#sendReady(this.#ready)
     await this.stopAgent()
-    // Another agent is another epoch. Its welcome comes back here.
+    // Another agent needs another epoch, whose welcome calls this method again.
     if (this.#isSpent) return this.#renew()
     this.#startSoon()
   }
@@ -104,7 +104,7 @@ export class Bridge {
     return this.#agent
   }
 
-  /** At once the first time, then with exponential backoff. */
+  /** Starts the agent: at once the first time, then with exponential backoff. */
   #startSoon(): void {
     const delay = this.#failures < 2 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 2))
     clearTimeout(this.#restart)
@@ -125,7 +125,7 @@ export class Bridge {
     })
     try {
       const agent = await starting
-      // It may have been stopped before it was there.
+      // The agent may have been stopped before its start completed.
       if (this.#isStarting()) {
         this.#ready = agent
         this.#sendReady(agent)
@@ -153,7 +153,7 @@ export class Bridge {
     this.#ready = undefined
     this.#isSpent = true
     this.#requests.drop()
-    // After the failures of its pending requests, which settle now that it has exited.
+    // Runs after the failures of its pending requests, which settle when it has exited.
     setImmediate(() => {
       const message = `The agent exited with code ${code ?? "none: a signal ended it"}.`
       this.#notify("_intern/agent_exited", { code, message })
@@ -188,7 +188,7 @@ export class Bridge {
     agent?.send({ jsonrpc: "2.0", method, params })
   }
 
-  /** Settles once the request has been handed on: the answer comes when it comes. */
+  /** Settles when the request has been forwarded, without waiting for its response. */
   async #onRequest(request: AnyRequest): Promise<void> {
     const { method } = request
     switch (method) {

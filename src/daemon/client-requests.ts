@@ -1,15 +1,15 @@
 import type { AnyRequest } from "@agentclientprotocol/sdk"
 import { isObject } from "../support/json.ts"
 
-/** An agent that has the input at all sends it in the same moment. */
+/** Maximum delay of the input: an agent sends it at once if it has it. */
 const LATEST_MS = 500
 
 type Held = { session: unknown; call: unknown; release: () => void }
 
 /**
- * Requests of the agent to the client, with what a client needs to answer them. Few agents say in which folder a command
- * runs that names none. opencode requests a permission for a tool of an MCP server with an empty input, and sends the input
- * in an update right after it: such a request is held until then, since nobody can answer a question that shows nothing.
+ * Requests of the agent to the client, completed with data that a client needs. Few agents report the default folder of
+ * a command. opencode requests permission for an MCP tool with an empty input, and sends the input in an update right
+ * after it: such a request is delayed until then, since a question without input cannot be answered.
  */
 export class ClientRequests {
   readonly #cwd: string
@@ -33,14 +33,14 @@ export class ClientRequests {
     this.#held.add(held)
   }
 
-  /** After an update was sent. */
+  /** Called after an update was sent. */
   onUpdate({ method, params }: { method: string; params?: unknown }): void {
     const { session, call, isEmpty } = callOf(params, "update")
     if (method !== "session/update" || isEmpty !== false) return
     for (const held of this.#held) if (held.session === session && held.call === call) held.release()
   }
 
-  /** The agent has ended: its requests are of no use to anyone. */
+  /** Drops pending requests of an agent that has exited. */
   drop(): void {
     this.#held.clear()
   }
@@ -52,7 +52,7 @@ export class ClientRequests {
   }
 }
 
-/** `isEmpty`: whether its input has nothing in it; undefined without an input. */
+/** `isEmpty`: whether the input is empty; undefined without an input. */
 function callOf(params: unknown, field: "toolCall" | "update") {
   const { sessionId: session, [field]: given } = isObject(params) ? params : {}
   const { toolCallId: call, rawInput } = isObject(given) ? given : {}

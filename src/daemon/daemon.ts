@@ -8,7 +8,7 @@ import { type Options, readOptions, USAGE } from "./options.ts"
 const EXIT: Record<Ending, number> = { replaced: 0, refused: 3 }
 const USAGE_EXIT = 2
 
-/** `npm run daemon`: runs an agent here, for an intern of a gateway that it dials in to. */
+/** `npm run daemon`: runs an agent on this machine for an intern, and dials in to its gateway. */
 async function main({ url, internId, joinToken, agent, ...options }: Options): Promise<void> {
   const log = (text: string) => console.error(`intern ${internId}: ${text}`)
   const folder = folderIn(options.dir)

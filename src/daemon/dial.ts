@@ -6,7 +6,7 @@ import { Link } from "./link.ts"
 const FIRST_WAIT_MS = 200
 const LONGEST_WAIT_MS = 10_000
 const PING_EVERY_MS = 30_000
-/** From the dial to the welcome. */
+/** Timeout from the dial to the welcome. */
 const WELCOME_TIMEOUT_MS = 30_000
 /** How long to wait for acknowledgements of the last frames before an epoch ends. */
 const DRAIN_MS = 2_000

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto"
 import { type FileHandle, open, rename, rm } from "node:fs/promises"
 
 /**
- * Replaces a file whole: a reader sees the former text or the new one. The folder is the agent's, so a link in the
- * file's place is replaced and not followed: the daemon may be root.
+ * Replaces a file atomically: a reader sees the old text or the new one. The folder belongs to the agent and the daemon
+ * may be root, so a link in place of the file is replaced and not followed.
  */
 export async function replaceFile(file: string, text: string, owner: number | undefined): Promise<void> {
   const part = `${file}.${randomUUID()}.part`

@@ -3,7 +3,7 @@ import { MAX_FRAME_BYTES } from "../interns/hosts/daemon-protocol.ts"
 
 /** Leaves room for the envelope of a frame. */
 const MAX_MESSAGE_BYTES = MAX_FRAME_BYTES - 256
-/** In UTF-16 units, each of which JSON may write as six bytes. */
+/** In UTF-16 units, each of which may take six bytes in JSON. */
 const MAX_PIECE_LENGTH = 131_072
 const TOO_LARGE = { code: -32_603, message: "The message is larger than the gateway takes (1 MiB)." }
 
@@ -38,7 +38,7 @@ function pieces(message: AnyMessage): AnyMessage[] {
   }))
 }
 
-/** No piece ends in the middle of a character. */
+/** Cuts text, never inside a surrogate pair. */
 function cut(text: string): string[] {
   const parts: string[] = []
   for (let at = 0; at < text.length;) {

@@ -28,13 +28,13 @@ export type HostDeps = {
 /** State that the gateway wants: stopped, running, or restarted with a changed configuration. */
 export type Wanted = "stopped" | "running" | "reconfigured"
 
-/** Everything an agent runs in: its folder, its settings, and its proxy. Only the gateway has the values of secrets. */
+/** Environment of an agent: its folder, its settings and its proxy. Only the gateway has the values of secrets. */
 export class Host {
   readonly #deps: HostDeps
   readonly #authority: Authority
   #proxy: Proxy | undefined
   #secrets: readonly GivenSecret[] = []
-  /** Variables of the agent that no secret takes. */
+  /** Variables of the agent that no secret may replace. */
   #reserved: ReadonlySet<string> = new Set()
   #refreshed: Promise<Wanted> | undefined
   /** Settings that the agent was started with. */

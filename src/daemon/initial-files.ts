@@ -8,7 +8,7 @@ import type { Folder } from "./folder.ts"
 type Source = {
   url: string | undefined
   joinToken: string
-  /** The agent's user, if it is another one than the daemon's. */
+  /** The agent's user, if it differs from the daemon's. */
   owner: number | undefined
   log: (text: string) => void
 }
@@ -18,9 +18,9 @@ const TIMEOUT_MS = 30_000
 const WRITTEN_BY_DAEMON = "AGENTS.md"
 
 /**
- * Fills the agent's folder with the files that its intern was created with, before the first start. They are written
- * beside it and take its place at once, so a folder that is there is complete. A folder that belongs to the agent's
- * user already is left alone: its links could lead elsewhere.
+ * Fills the agent's folder with the initial files of its intern before the first start. They are written to a temporary
+ * folder that replaces it at once, so an existing folder is complete. A folder that already belongs to the agent's user
+ * stays unchanged, because its links could lead elsewhere.
  */
 export async function furnish({ dir, work }: Folder, { url, joinToken, owner, log }: Source): Promise<void> {
   if (url === undefined || existsSync(work)) return

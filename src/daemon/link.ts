@@ -46,12 +46,12 @@ export class Link {
     return text
   }
 
-  /** Everything up to this number has arrived. */
+  /** The other side has received everything up to this number. */
   acked(seq: number): void {
     while (this.#kept[0] && this.#kept[0].seq <= seq) this.#drop()
   }
 
-  /** What to do with a frame of this number. */
+  /** Decides on a received frame by its number. */
   receive(seq: number): "take" | "seen" | "gap" {
     if (seq < this.#wanted) return "seen"
     if (seq > this.#wanted) return "gap"
@@ -64,7 +64,7 @@ export class Link {
     return this.#wanted - 1
   }
 
-  /** Whether all that was sent has arrived. */
+  /** Whether all sent frames were acknowledged. */
   get isDrained(): boolean {
     return this.#kept.length === 0
   }

@@ -3,7 +3,7 @@ import path from "node:path"
 import { parseArgs } from "node:util"
 
 export type Options = {
-  /** Of the gateway: `https://gateway.example.com`. */
+  /** URL of the gateway: `https://gateway.example.com`. */
   url: URL
   internId: string
   joinToken: string
@@ -11,7 +11,7 @@ export type Options = {
   agent: string[]
   dir: string
   archiveDir: string | undefined
-  /** Besides the hosts of secrets and the gateway, these alone are reached; undefined for every public one. */
+  /** Allowed hosts, in addition to the gateway and the hosts of secrets; undefined for all public hosts. */
   allowedHosts: string[] | undefined
   /** User id of the agent's process, if the daemon may change it. */
   agentUid: number | undefined
@@ -46,7 +46,7 @@ const ON_COMMAND_LINE =
   "--token: a command line can be read by every user of this machine. Use --token-file FILE, --token-stdin or " +
   `the environment variable ${TOKEN_NAME}, and make a new token: this one may have been seen.`
 
-/** Reads the command line and, where it is silent, the environment. Throws a message that names what is missing. */
+/** Reads options from the command line or else from the environment. Throws an error that names missing ones. */
 export function readOptions(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,

@@ -19,8 +19,8 @@ export type Run = { queue: unknown[][]; isCancelled: boolean }
 type Answer = { stopReason?: string; usage?: Usage | null } & Record<string, unknown>
 
 /**
- * Runs the prompt, then one turn for each queued message: an agent that gets a second prompt during a turn may abandon
- * the first. Returns the last response with the usage of all.
+ * Runs the prompt, then one turn for each queued message: an agent that receives a second prompt during a turn may
+ * abandon the first. Returns the last response with the usage of all turns.
  */
 export async function runPrompts(agent: Pick<Agent, "request">, first: Prompt, run: Run): Promise<Answer> {
   let answer: Answer = await agent.request("session/prompt", first)
@@ -51,10 +51,10 @@ export function sumOf(one: Usage | null | undefined, other: Usage | null | undef
   return sum
 }
 
-/** Outcomes of the ACP steering extension which mean that the agent took the message. */
+/** Outcomes of the ACP steering extension for an accepted message. */
 const TAKEN = ["injected", "startedNewTurn"]
 
-/** Steers a run: within its turn if the agent can, else after it. Undefined if the run has ended. */
+/** Steers a run: within its turn if the agent supports it, otherwise after it. Undefined if the run has ended. */
 export async function steer(
   agent: Pick<Agent, "request" | "steering">,
   prompt: Prompt,

@@ -3,13 +3,13 @@ import type { GivenSecret } from "../vault/secret.ts"
 import type { Folder } from "./folder.ts"
 
 /**
- * Placeholders for an agent that runs: its environment cannot change, but shells read one of these files with each
- * command (bash by BASH_ENV, zsh by its own rule), and the JSON is for everything else.
+ * Placeholders for a running agent: its environment cannot change, but shells read one of these files with each command
+ * (bash by BASH_ENV, zsh by its own rule), and other programs can read the JSON.
  */
 export function secretFiles(
   { home }: Folder,
   secrets: readonly GivenSecret[],
-  /** Variables that the agent runs by: a secret does not take their names. */
+  /** Variables that the agent needs: a secret must not replace them. */
   reserved: ReadonlySet<string>,
 ): Record<string, string> {
   const usable = secrets.map((secret) => ({ ...secret, variable: secret.name.toUpperCase() }))

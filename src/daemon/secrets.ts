@@ -7,7 +7,7 @@ const NOT_RUNNING = 409
 /** Status of the intern, and placeholders of the secrets that its agent may use. Values stay in the gateway. */
 export type Given = { status: "provisioning" | "running"; data: GivenSecret[] }
 
-/** Undefined while the intern is not to run. Rejects without a word of an answer. */
+/** Undefined while the intern should not run. Rejects without quoting the response. */
 export async function readSecrets(url: string, joinToken: string): Promise<Given | undefined> {
   const headers = { authorization: `Bearer ${joinToken}` }
   const response = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) })

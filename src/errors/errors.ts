@@ -1,8 +1,8 @@
 import type { ContentfulStatusCode } from "hono/utils/http-status"
 
 /**
- * Every way a request can fail: its HTTP status (which is `error.code` on the wire) and the `error_type` that clients
- * of this interface family read on a stream's error chunk. A name exists here or it does not exist.
+ * All errors of the gateway: the HTTP status (also `error.code` in the body) and the `error_type` that clients of this
+ * API family read in the error chunk of a stream. There are no other error names.
  */
 export const errors = {
   invalid_request: { status: 400, type: "invalid_request" },
@@ -40,22 +40,22 @@ export type ErrorMetadata = {
   patterns?: string[]
 }
 
-/** A rule of a guardrail, by the field that states it. */
+/** A rule of a guardrail, by its field. */
 export type GuardrailRule = { guardrailId: string; field: string }
 
 type Details = {
   metadata?: ErrorMetadata
-  /** The rules about route, budget or rate that refused a call. */
+  /** The rules about routes, budgets or rates that rejected a call. */
   refusedBy?: readonly GuardrailRule[]
   headers?: Record<string, string>
-  /** Fields beside `error`, at the top level of the body. */
+  /** Additional fields at the top level of the body. */
   extraFields?: Record<string, unknown>
-  /** The key lacks the right to do this: the audit log records it. */
+  /** The key lacks the right for the operation. The audit log records it. */
   isDenial?: true
   cause?: unknown
 }
 
-/** An error with a `message` for the caller and, separately, a cause for the log. */
+/** An error with a `message` for the client and, separately, a cause for the log. */
 export class GatewayError extends Error {
   override readonly name = "GatewayError"
   readonly code: ErrorName
@@ -88,7 +88,7 @@ export function toEnvelope(error: GatewayError): ErrorEnvelope {
   return { error: { code: error.status, message: error.message, ...(metadata && { metadata }) }, ...beside }
 }
 
-/** With the command for the operator. */
+/** Includes the command for the operator. */
 export const SCHEMA_MESSAGE =
   "The database schema is older than this release. The operator runs: npx wrangler d1 migrations apply gateway --env production --remote"
 
@@ -98,21 +98,21 @@ function isSchemaError(thrown: unknown): boolean {
   return /\bno such (?:table|column)\b|\bhas no column named\b/.test(thrown.message) || isSchemaError(thrown.cause)
 }
 
-/** Errors of D1, KV, R2 and Durable Objects that pass, by their messages. */
+/** Messages of temporary errors of D1, KV, R2 and Durable Objects. */
 const PASSES =
   /Network connection lost|overloaded|queued for too long|Too Many Requests|object to be reset|reset because|transient issue|exceeded its memory limit|storage operation exceeded|Exceeded maximum DB size|SQLITE_(?:BUSY|FULL|IOERR|NOMEM|READONLY)|\bKV \w+ failed: (?:429|5\d\d)|\((?:10001|10043|10058)\)/i
 
-/** Whether what failed is a service that the gateway is bound to, and not the gateway. Drizzle wraps the error. */
+/** Whether a bound service failed, not the gateway itself. Drizzle wraps the error. */
 export function isUnavailable(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false
-  // What the platform says of a failed call of a Durable Object.
+  // Properties that the platform sets on errors of Durable Object calls.
   const isMarked = ["overloaded", "retryable"].some((mark) => Reflect.get(thrown, mark) === true)
   return isMarked || PASSES.test(thrown.message) || isUnavailable(thrown.cause)
 }
 
-const UNAVAILABLE_MESSAGE = "A part of the gateway is not available at the moment. Retry in a few seconds."
+const UNAVAILABLE_MESSAGE = "A part of the gateway is temporarily unavailable. Retry in a few seconds."
 
-/** Any other error than a GatewayError is a bug: it is logged, and the client receives no detail. */
+/** An error other than a GatewayError is a bug: it is logged, and the client receives no details. */
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   if (isSchemaError(thrown)) return new GatewayError("misconfigured", SCHEMA_MESSAGE, { cause: thrown })

@@ -1,4 +1,4 @@
-/** Why something failed: the name in the table of errors, and the message, cut. */
+/** A failure: its name in the error table, and the truncated message. */
 export type Failure = { code: string; message: string }
 
 const MAX_MESSAGE_LENGTH = 300
@@ -14,10 +14,10 @@ export type Attempt = {
   status: number | null
   latencyMs: number
   isByok?: boolean
-  /** Which of the gateway's keys of the provider was sent, from 1; absent where it has one. */
+  /** Number of the gateway's key that was sent, from 1; absent if the provider has only one. */
   keyNumber?: number
-  /** Whether a stored response answered; absent where the response cache was not used. */
+  /** Result of the response cache; absent if the cache was not used. */
   cache?: "hit" | "miss"
-  /** Absent where the provider accepted the call. */
+  /** Absent if the provider accepted the call. */
   error?: Failure
 }

@@ -4,7 +4,7 @@ import type { Attempt } from "./attempt.ts"
 import type { Charge } from "./usage.ts"
 import type { ResponseReader } from "./readers/reader.ts"
 
-/** The provider that serves a call, and how its response is read. */
+/** The provider that serves a call, and the reader for its response. */
 export type ServingInfo = {
   /** The provider's display name. */
   provider: string
@@ -15,13 +15,13 @@ export type ServingInfo = {
 }
 
 /**
- * Encodes a response in the API format of the client. The relay passes events of the upstream format. One encoder is
- * made for each call, and may keep state.
+ * Encodes a response in the API format of the client, from events of the upstream format. Each call has its own
+ * encoder, which may keep state.
  */
 export type ResponseEncoder = {
-  /** `chunk` depends on nothing but the chunk, so that frames of one shape are rewritten in the same way. */
+  /** `chunk` depends only on its argument, so that frames of one shape are rewritten in the same way. */
   isStateless: boolean
-  /** A complete JSON document. `earlier`: messages of the turns before the result's own. */
+  /** A complete JSON document. `earlier`: messages of the turns before the result. */
   document: (result: Json, answering: ServingInfo, charge: Charge, earlier?: readonly Json[]) => Json
   /** Written before the first chunk. */
   open: (answering: ServingInfo) => Uint8Array[]
@@ -30,8 +30,8 @@ export type ResponseEncoder = {
   /** Heartbeat written after `keepaliveMs` of idle time, before a proxy would close the connection. */
   heartbeat: () => Uint8Array[]
   /**
-   * Final frames of a stream that failed. `metadata`: routing metadata, where the client requested it. `charge`: what was
-   * delivered is charged; undefined where nothing was.
+   * Final frames of a stream that failed. `metadata`: routing metadata, if the client requested it. `charge`: for the
+   * delivered part; undefined if nothing was delivered.
    */
   failure: (error: GatewayError, metadata: Json, charge?: Charge) => Uint8Array[]
   /** Final frames of a complete stream. */

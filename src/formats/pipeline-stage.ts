@@ -9,9 +9,9 @@ export type PipelineStage = {
   cost_usd?: number
 }
 
-/** What plugins and variants changed, for routing metadata. */
+/** Changes by plugins and variants, for routing metadata. */
 export type PreparationReport = {
-  /** As the client named it. */
+  /** Model name from the client's request. */
   requestedModel: string
   strategy?: string
   stages: readonly PipelineStage[]

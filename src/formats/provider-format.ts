@@ -1,4 +1,4 @@
-/** What a server of the operator's own may have. */
+/** API formats for custom providers. */
 export const CUSTOM_FORMATS = ["openai", "anthropic"] as const
 
 /** `converse`: the Converse API of Amazon Bedrock. */

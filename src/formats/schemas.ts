@@ -3,8 +3,8 @@ import { fileId } from "./file-id.ts"
 import { Trace } from "./trace.ts"
 
 /**
- * The chat request. What the gateway reads is checked against its stated range; what it does not know is forwarded.
- * Ranges: the interface; shapes it leaves out: the published client of this interface family.
+ * The chat request. Fields that the gateway reads are validated; unknown fields are forwarded. Ranges follow the
+ * contract, other shapes the published client of this API family.
  */
 
 const between = (least: number, most: number) =>
@@ -193,14 +193,14 @@ type Contradictable = {
   debug?: { echo_upstream_body?: boolean | null | undefined } | null | undefined
 }
 
-/** What no single field shows: fields that contradict each other. */
+/** Adds an issue for fields that contradict each other. */
 export function refuseContradictions(request: Contradictable, context: z.RefinementCtx): void {
   const refuse = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message })
   const { reasoning, reasoning_effort: shorthand } = request
   if (shorthand != null && reasoning?.effort != null && shorthand !== reasoning.effort) {
     refuse("reasoning_effort", `differs from reasoning.effort (${reasoning.effort}); send one of them`)
   }
-  if (request.debug?.echo_upstream_body && !request.stream) refuse("debug", "works with stream: true only")
+  if (request.debug?.echo_upstream_body && !request.stream) refuse("debug", "requires stream: true")
 }
 
 export const ChatRequest = z
@@ -212,7 +212,7 @@ export const ChatRequest = z
       .min(1, "must not be empty")
       .max(256, "must be at most 256 characters")
       .nullish()
-      .meta({ description: "The slug of a preset, which `model` can name, too: `@preset/slug`, `model@preset/slug`." }),
+      .meta({ description: "The slug of a preset. `model` can also name one: `@preset/slug`, `model@preset/slug`." }),
     stream: flag.default(false),
     stream_options: z.looseObject({ include_usage: flag.nullish() }).nullish(),
 

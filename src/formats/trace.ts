@@ -3,7 +3,7 @@ import * as z from "zod"
 const TRACE_RULE = "must be a string of at most 256 characters"
 const traceText = z.string({ error: TRACE_RULE }).max(256, TRACE_RULE).nullish()
 
-/** Names of a call for destinations. Other keys pass through as metadata. */
+/** Trace names of a call for destinations. Other keys pass through as metadata. */
 export const Trace = z.looseObject(
   {
     trace_id: traceText,

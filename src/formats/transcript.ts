@@ -1,11 +1,11 @@
 /** A call of a tool in a response. `arguments`: JSON as the model wrote it. */
 export type TranscriptToolCall = { key: string; id: string; name: string; arguments: string }
 
-/** What a response says, collected while it is read. */
+/** Text of a response, collected while it is read. */
 export type Transcript = {
   content: string
   reasoning: string
-  /** Absent where the model did not refuse. */
+  /** Absent if the model did not refuse. */
   refusal?: string
   /** Absent for none. */
   toolCalls?: TranscriptToolCall[]
@@ -30,7 +30,7 @@ export function appendText(phrase: Transcript, kind: TranscriptText, text: strin
   if (room > 0) phrase[kind] = (phrase[kind] ?? "") + text.slice(0, room)
 }
 
-/** A part of a tool call. Parts of one call have the same key. */
+/** Adds a part of a tool call. Parts of one call have the same key. */
 export function appendToolCall(phrase: Transcript, key: string, part: Record<string, unknown>): void {
   const calls = (phrase.toolCalls ??= [])
   let call = calls.find((known) => known.key === key)

@@ -27,7 +27,7 @@ export const OWN_FIELDS: ReadonlySet<string> = new Set([
 
 export type UpstreamFields = {
   upstreamId: string
-  /** Lower than requested where the hold covers less. */
+  /** Lower than requested if the hold covers fewer tokens. */
   maxCompletionTokens: number | undefined
   /** Replaces `user`, which is never sent. */
   pseudonym: string | undefined
@@ -41,22 +41,22 @@ export type Translation = {
 
 /** A request in the API format of one provider. */
 export type UpstreamRequest = {
-  /** Reads the response, after translation. */
+  /** Reads the translated response. */
   reader: ResponseReader
-  /** After the provider's base URL. */
+  /** Path below the provider's base URL. */
   path: string
   headers?: Readonly<Record<string, string>>
   body: Record<string, unknown>
-  /** Sent instead of `body`, which then only shows it. */
+  /** Sent instead of `body`, which then only serves for display. */
   form?: FormData
-  /** The content types of a response that passes as bytes, such as audio. */
+  /** Content types of a binary response, such as audio. */
   bytes?: RegExp
-  /** The content type to send where the provider sends `application/octet-stream`. */
+  /** The content type to send if the provider sends `application/octet-stream`. */
   bytesType?: string
-  /** How a stream of this content type becomes server-sent events. */
+  /** Converts a stream of this content type to server-sent events. */
   decode?: { type: string; body: (stream: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array> }
   /** The usage so far, for a response that ends early. */
   counted?: () => unknown
-  /** Translates the provider's format to that of `reader`, where they differ. */
+  /** Translates the provider's format to that of `reader`, if they differ. */
   translate?: Translation
 }

@@ -6,15 +6,15 @@ export type Charge = {
   tokens: Tokens
   tokensFrom: "upstream" | "estimate" | "none"
   costNano: number
-  /** Nano-USD of the provider's count above the hold, which are not charged. */
+  /** Nano-USD of the provider's count that exceed the hold and are not charged. */
   overrunNano: number
-  /** Cost at the provider by our prices where a BYOK credential paid, and the prompt's part of it; null otherwise. */
+  /** Cost at the provider by catalogue prices if a BYOK credential paid, and its prompt part; otherwise null. */
   byok: { costNano: number; promptNano: number } | null
 }
 
 /**
- * The usage that a client receives: the tokens that were charged, with the further fields that the provider reported.
- * Where the two differ, the client must be able to reconcile its own sums with its bill.
+ * The usage that a client receives: the charged tokens, with the other fields that the provider reported, so that the
+ * client can reconcile its own sums with its bill.
  */
 export function usageOf({ tokens }: Charge, reported: unknown): Json {
   const { prompt, completion, cached, cacheWrite, reasoning } = tokens
@@ -32,7 +32,7 @@ export function usageOf({ tokens }: Charge, reported: unknown): Json {
   }
 }
 
-/** Counts are integers, never null. `charged` overrides a count that was reported, and adds one that is not zero. */
+/** Counts are integers, never null. `charged` overrides reported counts, and adds counts that are not zero. */
 function detailsOf(reported: unknown, charged: Readonly<Record<string, number>>): Json | undefined {
   const counts = Object.entries(isObject(reported) ? reported : {}).filter(([, value]) => value !== null)
   const details: Json = Object.fromEntries(counts)
@@ -66,7 +66,7 @@ export function costsIn({ cost, is_byok: isByok, cost_details: details }: Costs)
   }
 }
 
-/** The cost details in the Responses format; undefined where there are none. */
+/** The cost details in the Responses format; undefined if there are none. */
 export function responsesCostDetails(details: unknown): Record<string, unknown> | undefined {
   if (!isObject(details)) return undefined
   const { upstream_inference_prompt_cost: input, upstream_inference_completions_cost: output, ...rest } = details

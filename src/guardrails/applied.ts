@@ -11,7 +11,7 @@ import { elementAt } from "../support/arrays.ts"
 
 type Region = (typeof DATA_REGIONS)[number]
 
-/** A guardrail that applies to a call, and by which assignment. */
+/** A guardrail that applies to a call, with the assignment that causes it. */
 export type Applied = {
   id: string
   name: string
@@ -45,7 +45,7 @@ export function toCallerGuardrails(rows: readonly AppliedRow[]): CallerGuardrail
   }
 }
 
-/** Whether a key may be used at regional hostnames only: what belongs to no region is not for it. */
+/** Whether a key may be used only at regional hostnames, so that resources without a region are excluded. */
 export function isConfinedToRegions(guardrails: CallerGuardrails | null): boolean {
   return guardrails !== null && !allowedRegions(guardrails.list).includes("global")
 }
@@ -55,7 +55,7 @@ function once<T>(work: () => T): () => T {
   return () => (done ??= { value: work() }).value
 }
 
-/** The rows of one guardrail; that of the principal's own key comes first. */
+/** Combines the rows of one guardrail. The row of the principal's own key comes first. */
 function toApplied(rows: readonly AppliedRow[]): Applied {
   const row = elementAt(rows, 0)
   const { id, name } = row
@@ -74,7 +74,7 @@ function toApplied(rows: readonly AppliedRow[]): Applied {
   }
 }
 
-/** One counter for each key and for each member it is assigned to; a workspace's own is assigned to all of both. */
+/** One limit for each assigned key and member; the default guardrail of a workspace is assigned to all of them. */
 function limitsOf(row: AppliedRow): Limit[] {
   const { limitNano, resetInterval: interval, includeByokInBudgets: includeByok } = row
   if (limitNano === null) return []
@@ -88,7 +88,7 @@ function scopesOf({ id, isDefault, byKey, byMember, keyHash, userId }: AppliedRo
   ]
 }
 
-/** Regional hostnames that calls of this principal may use: those that all of its guardrails allow. */
+/** Regional hostnames that all guardrails of this principal allow. */
 export function allowedRegions(list: readonly Applied[]): Region[] {
   const lists = list.flatMap(({ rules }) => (rules.allowed_data_regions ? [rules.allowed_data_regions] : []))
   if (lists.length === 0) return ["global"]

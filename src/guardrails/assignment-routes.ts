@@ -96,9 +96,9 @@ const addKeys = createRoute({
   path: KEYS,
   operationId: "assignGuardrailKeys",
   summary: "Assign a guardrail to keys",
-  description: "Of its workspace, in place of the one they had.",
+  description: "The keys must be in its workspace. Replaces their current guardrail.",
   request: { params: GuardrailPath, body: jsonBody(KeyHashes) },
-  responses: { 200: ok(Assigned, "How many keys have it by this."), ...FAILURES },
+  responses: { 200: ok(Assigned, "Number of keys that were assigned."), ...FAILURES },
 })
 
 const removeKeys = createRoute({
@@ -108,7 +108,7 @@ const removeKeys = createRoute({
   operationId: "unassignGuardrailKeys",
   summary: "Unassign a guardrail from keys",
   request: { params: GuardrailPath, body: jsonBody(KeyHashes) },
-  responses: { 200: ok(Unassigned, "How many keys had it."), ...FAILURES },
+  responses: { 200: ok(Unassigned, "Number of keys that were unassigned."), ...FAILURES },
 })
 
 const addMembers = createRoute({
@@ -117,9 +117,9 @@ const addMembers = createRoute({
   path: MEMBERS,
   operationId: "assignGuardrailMembers",
   summary: "Assign a guardrail to members",
-  description: "It applies to every key in its workspace that they made.",
+  description: "It applies to every key in its workspace that the members created.",
   request: { params: GuardrailPath, body: jsonBody(MemberIds) },
-  responses: { 200: ok(Assigned, "How many members have it by this."), ...FAILURES },
+  responses: { 200: ok(Assigned, "Number of members that were assigned."), ...FAILURES },
 })
 
 const removeMembers = createRoute({
@@ -129,7 +129,7 @@ const removeMembers = createRoute({
   operationId: "unassignGuardrailMembers",
   summary: "Unassign a guardrail from members",
   request: { params: GuardrailPath, body: jsonBody(MemberIds) },
-  responses: { 200: ok(Unassigned, "How many members had it."), ...FAILURES },
+  responses: { 200: ok(Unassigned, "Number of members that were unassigned."), ...FAILURES },
 })
 
 export const guardrailAssignments = newRouter()

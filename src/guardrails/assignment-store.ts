@@ -7,7 +7,7 @@ import { type guardrailKeys, guardrailMembers } from "./table.ts"
 
 const MEMBER_COLUMNS = columnList(guardrailMembers)
 
-/** Who assigns what to which guardrail. */
+/** Author, time and guardrail of an assignment. */
 export type Assigning = {
   organizationId: string
   workspaceId: string
@@ -23,7 +23,7 @@ export type KeyAssignmentRow = Omit<StoredOf<typeof guardrailKeys>, "organizatio
 }
 export type MemberAssignmentRow = StoredOf<typeof guardrailMembers>
 
-/** Those of the hashes that are no keys of the organization, and those of its keys that are in another workspace. */
+/** Hashes without a key in the organization, and keys that are in another workspace. */
 export async function findUnfitKeys(
   db: D1Database,
   { organizationId, workspaceId }: Assigning,
@@ -69,7 +69,7 @@ export async function assignKeys(
   return assigned?.meta.changes ?? 0
 }
 
-/** How many of the keys had the guardrail. */
+/** Removes assignments. Returns the number of keys that had the guardrail. */
 export async function unassignKeys(
   db: D1Database,
   { organizationId, guardrailId }: Assigning,
@@ -113,7 +113,7 @@ export async function listKeyAssignments(
   )
 }
 
-/** Assigns those of the people who are members of the organization. Returns how many. */
+/** Assigns the members of the organization among the users. Returns how many. */
 export async function assignMembers(
   db: D1Database,
   { organizationId, guardrailId, assignedBy, at }: Assigning,
@@ -136,7 +136,7 @@ export async function assignMembers(
   return assigned?.meta.changes ?? 0
 }
 
-/** How many of the people had the guardrail. */
+/** Removes assignments. Returns the number of members that had the guardrail. */
 export async function unassignMembers(
   db: D1Database,
   { organizationId, guardrailId }: Assigning,

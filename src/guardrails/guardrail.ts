@@ -94,7 +94,7 @@ function toRules(input: GuardrailChange): Record<string, unknown> {
   return Object.fromEntries([...given, ...copied])
 }
 
-/** Refuses own filters that cannot be searched for in linear time. */
+/** Rejects custom filters that cannot be searched in linear time. */
 export function refuseFilters(filters: readonly ContentFilter[] | null | undefined): void {
   let sizes = NO_SIZES
   for (const [index, { pattern }] of (filters ?? []).entries()) {

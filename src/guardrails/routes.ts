@@ -40,7 +40,7 @@ import {
 import { tryOut } from "./content/try-out.ts"
 import { parseStored } from "../support/json.ts"
 
-/** Room for a few filters of the longest. */
+/** Fits a few filters of maximum length. */
 const MAX_BODY_BYTES = 1_048_576
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
 const read = { tags: ["Guardrails"], middleware: [requireManagement] satisfies [typeof requireManagement] }
@@ -176,7 +176,7 @@ export const guardrails = newRouter()
     return c.json({ deleted: true as const }, 200)
   })
 
-/** The body with its names of models and providers as the catalogue spells them. */
+/** Replaces names of models and providers by their spelling in the catalogue. */
 async function checkNames<T extends GuardrailChange>(c: Context<App>, workspaceId: string, body: T): Promise<T> {
   if (body.allow_unknown === true || !namesAnything(body)) return body
   const [catalogue, workspace] = await Promise.all([

@@ -10,7 +10,7 @@ const text = (rule: string) => z.string({ error: rule })
 export const RESET_INTERVALS = ["daily", "weekly", "monthly"] as const
 export const ACTIONS = ["redact", "block", "flag"] as const
 export const DATA_REGIONS = ["global", "europe", "us"] as const
-/** `iban` is one more than the published clients of this interface family know. */
+/** `iban` is an addition to the slugs of the published clients of this API family. */
 export const BUILTIN_SLUGS = [
   "email",
   "phone",

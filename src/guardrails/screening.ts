@@ -24,7 +24,10 @@ import { unchecked } from "./content/unchecked.ts"
 export type Screening = {
   /** The filtered request. Rejects with an error if something is blocked or could not be checked. */
   request: <T extends object>(request: T) => Promise<T>
-  /** The filtered result of a tool that the gateway ran: the model and the client receive the same. Rejects like `request`. */
+  /**
+   * The filtered result of a tool that the gateway ran: the model and the client receive the same. Rejects like
+   * `request`.
+   */
   toolResult: <T extends Json>(result: T) => Promise<T>
   /** Whether responses are screened or passed through. */
   readsAnswers: boolean
@@ -35,10 +38,10 @@ export type Screening = {
   stages: () => PipelineStage[]
 }
 
-/** The rules that found something, and how sure a model was of it: 0 where no model is. */
+/** Matching rules with the confidence of the model: 0 for rules without a model. */
 type Found = Map<OwnedRule, number>
 
-/** What is read, for the text of an error. */
+/** The kind of text that is scanned, for error messages. */
 type Side = "request" | "tool result" | "answer"
 
 const TOO_DEEP = "The request is nested deeper than the guardrails of this key read. Nest it less than 500 levels deep."
@@ -109,7 +112,7 @@ export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings
 
 type NewFilter = (rules: readonly Rule[], units: Units) => TextFilter
 
-/** Names and ids have to stay: only a pattern that blocks has a say there. */
+/** Names and ids must not change, so only blocking patterns read them. */
 function readersOf(rules: readonly OwnedRule[], answerRules: readonly OwnedRule[], newFilter: NewFilter) {
   const user = newReader(rules, newFilter)
   const nameRules = rules.filter(({ detector, action }) => detector.engine === "regex" && action === "block")

@@ -6,8 +6,8 @@ import { routeFilters } from "./route-filters.ts"
 import { DONE, STRENGTH } from "./screening.ts"
 
 /**
- * One stage for each guardrail that has a say in a call: its content filters, if they ran, and its rules about route,
- * budget and rate. `content`: the stages of content filters; `refusedBy`: the rules that refused the call.
+ * One stage for each guardrail that affects a call: its content filters, if they ran, and its rules about routes,
+ * budgets and rates. `content`: the stages of content filters; `refusedBy`: the rules that rejected the call.
  */
 export function guardrailStages(
   guardrails: CallerGuardrails | null,
@@ -33,7 +33,7 @@ export function guardrailStages(
   })
 }
 
-/** The stages of content filters, with what further screenings of the same call found. */
+/** Adds findings of later screenings of the same call to the stages of content filters. */
 export function withFindings(stages: readonly PipelineStage[], further: readonly PipelineStage[]): PipelineStage[] {
   const found = further.filter(({ data }) => data?.["detected"] === true)
   return stages.map((stage) =>
@@ -50,7 +50,7 @@ function withFinding(stage: PipelineStage, { data: found }: PipelineStage): Pipe
   return { ...stage, summary, data: { ...data, action, detected: true, patterns } }
 }
 
-/** What a guardrail has beside content filters. */
+/** The rules of a guardrail other than content filters. */
 function enginesOf(guardrail: Applied): string[] {
   return [
     ...(routeFilters(guardrail).length > 0 ? ["route"] : []),

@@ -93,7 +93,7 @@ export async function updateGuardrail(
   return updated[0]
 }
 
-/** With its assignments, which the database takes along. */
+/** Deletes a guardrail. The database also deletes its assignments. */
 export async function deleteGuardrail(
   binding: D1Database,
   organizationId: string,

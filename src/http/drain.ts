@@ -1,12 +1,12 @@
 import { valueWithin } from "../support/time.ts"
 
-/** What a client may still send of a body that nobody reads, and for how long its response waits for that. */
+/** Bytes a client may still send of a body that is not read, and the time that its response waits for them. */
 const MAX_BYTES = 128 * 1024 * 1024
 const TIMEOUT_MS = 2_000
 
 /**
- * Reads the rest of a body that the response did not need: the runtime closes a connection whose body is left unread,
- * and the client can see a reset in place of the response. A larger body is left, and its connection is closed.
+ * Reads the rest of a body that the response did not need: the runtime closes a connection with an unread body, and the
+ * client may see a reset instead of the response. The connection of a larger body is closed.
  */
 export async function drain(request: Request): Promise<void> {
   const { body, bodyUsed } = request
@@ -22,6 +22,6 @@ async function readAway(body: ReadableStream<Uint8Array>): Promise<void> {
       if (size > MAX_BYTES) return
     }
   } catch {
-    // The client left.
+    // The client disconnected.
   }
 }

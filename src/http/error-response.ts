@@ -5,10 +5,10 @@ import { logError } from "../support/log.ts"
 import { toMessagesError } from "../formats/messages/errors.ts"
 import { asGatewayError, type ErrorEnvelope, GatewayError, toEnvelope } from "../errors/errors.ts"
 
-/** Any failure as its envelope. The only place in the Worker that turns an error into an answer. */
+/** Converts an error to its envelope. The only place in the Worker that does so. */
 export function toErrorResponse(thrown: unknown, { path, requestId }: Failed): Response {
   const error = toGatewayError(thrown)
-  // What a provider did is in the generation's record; the log is for what is wrong here.
+  // Provider errors are in the generation; the log is for errors of the gateway.
   const isOurs = error.code === "unavailable" && error.cause !== undefined
   if (isOurs || error.code === "internal" || error.code === "misconfigured") {
     logError(error.message, { requestId, code: error.code }, error.cause)
@@ -18,7 +18,7 @@ export function toErrorResponse(thrown: unknown, { path, requestId }: Failed): R
   return Response.json(body, { status: error.status, headers: { "cache-control": "no-store", ...error.headers } })
 }
 
-/** What a failure of a route is to the client. */
+/** Converts an error of a route to the error for the client. */
 export function toGatewayError(thrown: unknown): GatewayError {
   return asGatewayError(fromHono(thrown))
 }
@@ -30,7 +30,7 @@ function failedOf(c: Context<App>): Failed {
   return { path: c.req.path, requestId: c.var.requestId }
 }
 
-/** Clients of the Messages format read the error type from its own fields, which are added to ours. */
+/** Clients of the Messages format read the error type from other fields, which are added to the envelope. */
 const SPEAKS_MESSAGES = /\/messages(?:\/count_tokens)?$/
 
 function withMessagesError(envelope: ErrorEnvelope, { status, message }: GatewayError) {
@@ -50,12 +50,12 @@ export function onNotFound(allowed: (method: string, path: string) => boolean): 
     if (others.length === 0)
       return toErrorResponse(new GatewayError("not_found", `There is no ${method} ${path}.`), failedOf(c))
     const allow = others.join(", ")
-    const message = `${path} does not take ${method}. It takes ${allow}.`
+    const message = `${path} does not support ${method}. It supports ${allow}.`
     return toErrorResponse(new GatewayError("method_not_allowed", message, { headers: { allow } }), failedOf(c))
   }
 }
 
-/** Hono's validators throw HTTPException for what never reached a schema: in practice a body that is not JSON. */
+/** Hono's validators throw HTTPException before the schema is used: in practice for a body that is not JSON. */
 function fromHono(thrown: unknown): unknown {
   if (!(thrown instanceof HTTPException)) return thrown
   return new GatewayError(

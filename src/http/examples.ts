@@ -1,4 +1,4 @@
-/** One body that works for each operation with a JSON body, by operation id. A test sends each of them. */
+/** A valid body for each operation with a JSON body, by operation id. A test sends each of them. */
 const UUID = "0198f3a2-6c1e-7d4b-9a51-3f2b8c7d6e5f"
 const HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 const MESSAGES = [{ role: "user", content: "Name three rivers of Europe." }]

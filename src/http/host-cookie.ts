@@ -1,6 +1,6 @@
 /**
- * Browsers accept the `__Host-` prefix and `Secure` only where they take the connection for secure. On plain http not
- * all of them do so for the loopback address, so a cookie has neither there.
+ * Browsers accept the `__Host-` prefix and `Secure` only on connections that they consider secure. Not all of them
+ * consider plain http to the loopback address secure, so a cookie has neither there.
  */
 export function hostCookieName(name: string, url: string): string {
   return isSecure(url) ? `__Host-${name}` : name

@@ -7,11 +7,11 @@ type Document = ReturnType<OpenAPIHono<App>["getOpenAPI31Document"]>
 
 let document: Document | undefined
 
-/** The OpenAPI 3.1 description, from the very routes and schemas that answer. */
+/** The OpenAPI 3.1 description, generated from the routes and schemas in use. */
 export function describeApi(api: OpenAPIHono<App>): Document {
   if (!document) {
     api.openAPIRegistry.registerComponent("securitySchemes", "apiKey", { type: "http", scheme: "bearer" })
-    // Of an intern's daemon.
+    // Join token of an intern's daemon.
     api.openAPIRegistry.registerComponent("securitySchemes", "joinToken", { type: "http", scheme: "bearer" })
     document = api.getOpenAPI31Document({
       openapi: "3.1.0",
@@ -52,13 +52,13 @@ function addExamples({ paths = {} }: Document): void {
   }
 }
 
-/** Any route that may have a body refuses one that is too large or of another type, before it is read. */
+/** Every route with a body rejects one that is too large or of another type, before it is read. */
 function addBodyFailures({ paths = {} }: Document): void {
   for (const operations of Object.values(paths)) {
     for (const [method, operation] of Object.entries(operations as Record<string, Described>)) {
       if (!["post", "put", "patch"].includes(method)) continue
       operation.responses["413"] ??= failure("The body is too large.")
-      operation.responses["415"] ??= failure("The body is not declared as a type that the route takes.")
+      operation.responses["415"] ??= failure("The content type of the body is not supported by the route.")
     }
   }
 }

@@ -3,9 +3,9 @@ import { html, raw } from "hono/html"
 import type { ContentfulStatusCode } from "hono/utils/http-status"
 import type { App } from "../access/app.ts"
 
-/** Pages that stand alone, outside the console. */
+/** Standalone pages outside the console. */
 
-/** The look of the console (src/console/styles), in the few rules that this page needs. */
+/** The styles of the console (src/console/styles) that these pages need. */
 const STYLE = raw(`
   :root { color-scheme: light dark;
     --bg: light-dark(oklch(97.6% .003 262), oklch(15.5% .008 262)); --raised: light-dark(#fff, oklch(22.5% .01 262));
@@ -79,15 +79,15 @@ export function alert(message: string): Html {
 
 type PageOptions = {
   /**
-   * Further origins that the response to a form may redirect to. Browsers apply them to every redirect of the app as
-   * well, and a policy cannot name `[::1]`.
+   * Further origins that the response to a form may redirect to. Browsers also apply them to every redirect of the app,
+   * and a policy cannot contain `[::1]`.
    */
   formTargets?: string
-  /** Whether the page has a script, which carries the nonce. */
+  /** Whether the page has a script, with the nonce. */
   hasScript?: boolean
 }
 
-/** Allows no frame, no script without the nonce, and forms that post to this origin only. */
+/** Allows no frames, no scripts without the nonce, and only forms that post to this origin. */
 export function showPage(
   c: Context<App>,
   status: ContentfulStatusCode,

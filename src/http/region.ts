@@ -7,8 +7,8 @@ import type { App } from "../access/app.ts"
 import { GatewayError } from "../errors/errors.ts"
 
 /**
- * Regional hostnames: on one of them inference stays with the endpoints of its region, and what has no region (interns,
- * their vaults and daemons) is refused.
+ * Regional hostnames: inference on such a hostname uses only endpoints of its region, and resources without region
+ * (interns, their vaults and daemons) are rejected.
  */
 
 const RULE = 'REGIONAL_HOSTS: must be a JSON object of exact hostnames and their regions, {"eu.example.com":"europe"}'
@@ -27,17 +27,17 @@ export function regionalHosts(env: Env): ReadonlyMap<string, string> {
   return hosts
 }
 
-/** The region of the hostname that a request came to, or null. Exact: no suffix of a name stands for it. */
+/** The region of the requested hostname, or null. Hostnames must match exactly. */
 export function regionOf(request: Request, env: Env): string | null {
   const hosts = regionalHosts(env)
   if (hosts.size === 0) return null
   const { hostname } = new URL(request.url)
-  // A name may be written with the dot of the root.
+  // A hostname may have a trailing dot.
   return hosts.get(hostname.toLowerCase().replace(/\.$/, "")) ?? null
 }
 
 /**
- * For routes whose work belongs to no region. Stands before the key is looked at: the answer is the same for every key.
+ * For routes without a region. Runs before authentication: the response is the same for every key.
  */
 export const refuseRegional: MiddlewareHandler<App> = async function refuseRegional(c, next) {
   const region = regionOf(c.req.raw, c.env)

@@ -14,16 +14,16 @@ const EXPOSED = EXPOSED_HEADERS.join(",")
 /** The headers of every response of the gateway. */
 export function addBaseHeaders(headers: Headers, requestId: string): void {
   headers.set("x-request-id", requestId)
-  // Bodies contain text of models, files and clients: a browser must not guess that one is a page or a script.
+  // Bodies contain text of models, files and clients: a browser must not sniff one as a page or a script.
   headers.set("x-content-type-options", "nosniff")
-  // Nearly every response is about one account.
+  // Nearly every response contains data of one account.
   if (!headers.has("cache-control")) headers.set("cache-control", "private, no-store")
 }
 
 /** The headers of every response of the API. */
 export function addCommonHeaders(headers: Headers, requestId: string): void {
   addBaseHeaders(headers, requestId)
-  // Keys travel in a header, never in a cookie, so any page may call with the key it was given.
+  // Keys are sent in a header, never in a cookie, so any page may call with a key that it has.
   headers.set("access-control-allow-origin", "*")
   headers.set("access-control-expose-headers", EXPOSED)
 }

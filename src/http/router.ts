@@ -5,7 +5,7 @@ import { readAtMost } from "../support/bytes.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { explain } from "./schema.ts"
 
-/** The router of a capability. Whether its routes take a key is decided where it is mounted, in app/app.ts. */
+/** The router of a capability. app/app.ts, which mounts it, decides whether its routes need a key. */
 export function newRouter(): OpenAPIHono<App> {
   return new OpenAPIHono<App>({
     defaultHook: (result) => {
@@ -17,14 +17,14 @@ export function newRouter(): OpenAPIHono<App> {
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 
 /**
- * Refuse a body that is not declared as JSON (415) or is larger than `maxBytes` (413), before anything parses it.
- * A body without a length is counted while it is read: its sender may not stop at the limit.
+ * Rejects a body that is not declared as JSON (415) or is larger than `maxBytes` (413), before it is parsed. A body
+ * without a length is counted while it is read, because its sender may not stop at the limit.
  */
 export function acceptJson(maxBytes: number): MiddlewareHandler<App> {
   return acceptBody(maxBytes, undefined)
 }
 
-/** The same, and a form is as good as JSON. */
+/** The same, but also accepts a form. */
 export function acceptJsonOrForm(maxBytes: number): MiddlewareHandler<App> {
   return acceptBody(maxBytes, FORM_TYPE)
 }
@@ -35,14 +35,14 @@ function acceptBody(maxBytes: number, alternative: RegExp | undefined): Middlewa
   return async function acceptBody(c, next) {
     const { body, headers } = c.req.raw
     const declared = headers.get("content-length")
-    // A server may give an empty body for none.
+    // A server may provide an empty body instead of none.
     if (!body || declared === "0") return next()
     const type = headers.get("content-type") ?? ""
     const isForm = alternative?.test(type) ?? false
     if (!isForm && !JSON_TYPE.test(type)) {
       throw new GatewayError("unsupported_media_type", "Send the body as JSON, with Content-Type: application/json.")
     }
-    // The validator behind is stricter about parameters than any server needs to be.
+    // The validator rejects parameters of the media type, which are harmless.
     if (!isForm && type !== "application/json") c.req.raw = withJsonType(c.req.raw)
     if (declared === null) {
       const bytes = await readAtMost(c.req.raw.body ?? body, maxBytes)

@@ -2,7 +2,7 @@ import * as z from "zod"
 import { errors, type ErrorName } from "../errors/errors.ts"
 import { isPrintableLine } from "../support/printable.ts"
 
-/** The envelope as documented. */
+/** The documented error envelope. */
 export const ErrorEnvelope = z
   .object({
     error: z.object({
@@ -30,7 +30,7 @@ export function json<T extends z.ZodType>(schema: T) {
   return { "application/json": { schema } }
 }
 
-/** A JSON body. `required`, since without it an empty request skips validation and the handler receives `{}`. */
+/** A JSON body. `required`, because otherwise an empty request skips validation and the handler receives `{}`. */
 export function jsonBody<T extends z.ZodType>(schema: T) {
   return { content: json(schema), required: true as const }
 }
@@ -39,10 +39,10 @@ export function ok<T extends z.ZodType>(schema: T, description = "OK") {
   return { description, content: json(schema) }
 }
 
-/** Without statuses, so that the type of a handler has only what it returns: failures are thrown. */
+/** Without statuses, so that the type of a handler has only returned values: failures are thrown. */
 type Failures = Record<never, ReturnType<typeof ok<typeof ErrorEnvelope>>>
 
-/** The documented failures of a route, from the same table that answers them. */
+/** The documented failures of a route, from the error table. */
 export function failures(...names: ErrorName[]): Failures {
   const text = (name: ErrorName) => name.replaceAll("_", " ")
   return Object.fromEntries(names.map((name) => [errors[name].status, ok(ErrorEnvelope, text(name))]))
@@ -56,7 +56,7 @@ export function explain(error: { issues: readonly z.core.$ZodIssue[] }): string 
   return sentences.join(" ") + (more > 0 ? ` (and ${more} more)` : "")
 }
 
-/** A union reports every alternative; the one that got furthest into the value is the one the caller meant. */
+/** A union reports every branch. The branch with the deepest issue is the one that the client meant. */
 function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return issue
   let best: z.core.$ZodIssue | undefined
@@ -88,7 +88,7 @@ function toText(message: string): string {
 
 const LIMITS = { ">=": "at least", "<=": "at most", exactly: "exactly", ">": "above", "<": "below" }
 
-/** The rule of a limit that has no message of its own; undefined for other messages. */
+/** The rule of a limit without a custom message; undefined for other messages. */
 function toLimit(message: string): string | undefined {
   const [, verb, sign = "", number = "", unit = ""] =
     /^Too (?:small|big): expected \w+ to (have|be) (>=|<=|>|<|exactly )(-?[\d.]+)(?: (\w+))?$/.exec(message) ?? []
@@ -97,7 +97,7 @@ function toLimit(message: string): string | undefined {
   return unit === "" ? rule : `${rule} ${number === "1" ? unit.replace(/s$/, "") : unit}`
 }
 
-/** The rule of fixed values, of keys and of formats that has no message of its own; undefined for other messages. */
+/** The rule of fixed values, keys and formats without a custom message; undefined for other messages. */
 function toAccepted(message: string): string | undefined {
   const [, values] = /^Invalid (?:input: expected|option: expected one of) (.+)$/.exec(message) ?? []
   if (values !== undefined) return `accepts ${values.replaceAll("|", ", ")}`
@@ -115,20 +115,20 @@ export const queryInteger = (least: number, most: number, rule: string) =>
     .refine((value) => value >= least && value <= most, rule)
     .meta({ type: "integer", minimum: least, maximum: most })
 
-/** The same, where the query may leave it out. The API document would not have the default of what is transformed. */
+/** The same for an optional value. The API document would not show the default of a transformed value. */
 export const queryIntegerOr = (fallback: number, least: number, most: number, rule: string) =>
   queryInteger(least, most, rule)
     .default(fallback)
     .meta({ type: "integer", minimum: least, maximum: most, default: fallback })
 
-/** How lists are paged. */
+/** Pagination of lists. */
 export const PageQuery = z.object({
   limit: queryIntegerOr(50, 1, 100, "must be an integer from 1 to 100"),
   offset: queryIntegerOr(0, 0, Number.MAX_SAFE_INTEGER, "must be an integer of at least 0"),
 })
 export type Page = z.infer<typeof PageQuery>
 
-/** A name that people read in lists, logs and messages. */
+/** A display name in lists, logs and messages. */
 export const nameText = (most: number, text = z.string({ error: "must be a string" })) =>
   text
     .min(1, "must not be empty")
@@ -136,10 +136,10 @@ export const nameText = (most: number, text = z.string({ error: "must be a strin
     .refine((name) => /\S/.test(name), "must not be blank")
     .refine(isPrintableLine, "must be one line without control characters")
 
-/** The same, without spaces around it. */
+/** The same, trimmed. */
 export const trimmedName = (most: number) => nameText(most, z.string({ error: "must be a string" }).trim())
 
-/** The filter of a list by a text; `fields` says where it may be. */
+/** A text filter of a list; `fields` names the searched fields. */
 export const textIn = (fields: string) =>
   z
     .string()

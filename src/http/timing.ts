@@ -10,7 +10,7 @@ function wantsTiming(value: string | null | undefined): boolean {
 
 /**
  * Adds the time until the response headers, and the metrics of the route, in milliseconds. The clock of the runtime
- * advances with I/O, not with computation, so the times are waiting times.
+ * advances only with I/O, not with computation, so the times are waiting times.
  */
 export const serverTiming: MiddlewareHandler<App> = async function serverTiming(c, next) {
   if (!wantsTiming(c.req.header(TIMING_HEADER))) return next()

@@ -10,7 +10,7 @@ export type Fault = { issues: readonly z.core.$ZodIssue[] }
 const toGatewayError = (fault: Fault): Error => new GatewayError("invalid_request", explain(fault))
 
 /**
- * Validates a part of a request to a route that is not in the OpenAPI document. `toError` makes the error to throw.
+ * Validates a part of a request to a route outside the OpenAPI document. `toError` creates the error to throw.
  */
 export function validate<Target extends keyof ValidationTargets, Schema extends z.ZodType>(
   target: Target,

@@ -9,8 +9,8 @@ import { failure } from "./upstream-response.ts"
 /** What calls and realtime sessions share when they try targets in order. */
 
 /**
- * Tries to hold for all targets. Where the account or a limit refuses, targets with a BYOK credential may be left, which
- * cost neither anything. Rejects with the error of the refusal.
+ * Tries to hold for all targets. If the account or a limit rejects the hold, only the targets with a BYOK credential
+ * that charge neither remain. Rejects with the error of the limit.
  */
 export async function holdOrByok<T>(
   targets: readonly Target[],
@@ -43,7 +43,7 @@ export async function sendWithKey<T extends object>(
   return "code" in result && result.blamesKey ? asByokRejection(result) : result
 }
 
-/** The customer must fix their own key. Without the provider's message, which can quote the key. */
+/** The customer must fix the key. The provider's message is left out: it can quote the key. */
 export function asByokRejection(rejection: Rejection): Rejection {
   const { provider, status } = rejection
   if (status === null) return rejection
@@ -53,7 +53,7 @@ export function asByokRejection(rejection: Rejection): Rejection {
 
 type Outcome = Rejection | { status: number; cache?: "hit" | "miss" | undefined }
 
-/** The record of an attempt that has ended. `startedAt`: epoch milliseconds. */
+/** Record of a finished attempt. `startedAt`: epoch milliseconds. */
 export function toAttempt(
   { provider, endpoint, byok, keyNumber }: Target,
   startedAt: number,

@@ -8,7 +8,7 @@ import type { CallContext } from "./inference-request.ts"
 
 const FINISHED: readonly (string | null)[] = ["stop", "length", "tool_calls", "function_call"]
 
-/** The place of an upstream request in the response cache; undefined where it is not cached. */
+/** Cache key of an upstream request; undefined if the request is not cached. */
 export function cacheKeyOf(
   call: CallContext,
   target: Target,
@@ -24,7 +24,7 @@ export function cacheKeyOf(
   return { organizationId, workspaceId, provider, path, body }
 }
 
-/** A stored response in the shape of one that just arrived; undefined where there is none, or where R2 fails. */
+/** A stored response, shaped like a fresh upstream response; undefined on a cache miss or an R2 error. */
 export async function findCached({ meta, deps, draft }: CallContext, key: CacheKey): Promise<Response | undefined> {
   if (meta.cache?.isRefresh) return undefined
   try {
@@ -36,10 +36,10 @@ export async function findCached({ meta, deps, draft }: CallContext, key: CacheK
   }
 }
 
-/** A response that is copied on its way, and where it goes once it is complete. */
+/** A response that is being copied while it is relayed, and the key to store it under. */
 export type Pending = { capture: Capture; key: CacheKey }
 
-/** Stores a response that ended well; of any other, nothing is kept. */
+/** Stores a response that completed without an error; discards any other. */
 export function storeCached(
   { meta, deps, draft, meter }: CallContext,
   pending: Pending,

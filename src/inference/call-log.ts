@@ -4,7 +4,7 @@ import type { Generation } from "../ledger/generation.ts"
 import { formatUsd } from "../money/money.ts"
 import type { CallLine } from "../support/call-line.ts"
 
-/** The line of a settled call; `setting` is LOG_CALLS. */
+/** Logs a settled call; `setting` is LOG_CALLS. */
 export function logCall(setting: Config["LOG_CALLS"], generation: Generation, keyLabel: string): void {
   const isComplete = generation.ending === "complete"
   if (setting === "off" || (setting === "errors" && isComplete)) return
@@ -12,8 +12,8 @@ export function logCall(setting: Config["LOG_CALLS"], generation: Generation, ke
 }
 
 /**
- * The line of a call that failed before it was held: a limit, a guardrail, an unknown model, a bad body. A call that was
- * held has a generation, whose id its error carries, and a line of its own.
+ * Logs a call that failed before its hold: a limit, a guardrail, an unknown model, an invalid body. A call with a hold
+ * has a generation, whose id is in its error, and is logged by `logCall`.
  */
 export function logRejectedCall(setting: Config["LOG_CALLS"], error: GatewayError, call: RejectedCall): void {
   if (setting === "off" || error.headers?.["x-generation-id"] !== undefined) return

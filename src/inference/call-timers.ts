@@ -12,7 +12,7 @@ export class DispatchAbort {
     this.#attempt?.abort()
   }
 
-  /** The attempt that is under way from now on. */
+  /** Sets the attempt to abort. */
   follow(attempt: AbortController): void {
     this.#attempt = attempt
     if (this.aborted) attempt.abort()
@@ -20,8 +20,8 @@ export class DispatchAbort {
 }
 
 /**
- * Aborts an attempt that shows nothing in time. It starts the heartbeat of the hold as well, so that a short call has
- * one timer.
+ * Aborts an attempt that shows no content in time. Also starts the heartbeat of the hold, so that a short call needs
+ * only one timer.
  */
 export class AttemptTimer {
   readonly #abort: AbortController
@@ -61,8 +61,8 @@ export class AttemptTimer {
 }
 
 /**
- * Reports to the ledger what a call has cost so far while it runs. Started for a call that lasts: a short one ends
- * without a timer of its own.
+ * Reports the cost so far of a running call to the ledger. Started only for long calls, so that short ones need no
+ * timer.
  */
 export class HoldHeartbeat {
   readonly #call: CallContext
@@ -77,7 +77,7 @@ export class HoldHeartbeat {
     return this.#stop !== undefined
   }
 
-  /** Milliseconds until it is to be started. */
+  /** Milliseconds until the heartbeat should start. */
   get dueMs(): number {
     const { ledger, timers } = this.#call.deps
     return Math.max(0, this.#heldAt + ledger.firstReportMs(timers.holdTtlMs) - Date.now())
@@ -93,7 +93,7 @@ export class HoldHeartbeat {
     this.#stop?.()
   }
 
-  /** Nano-USD that the ledger charges if the isolate dies: nothing where a BYOK credential pays. */
+  /** Nano-USD that the ledger charges if the isolate dies: 0 with a BYOK credential. */
   #estimate(): number {
     const { servingTarget, draft, meter, estimateNano } = this.#call
     if (servingTarget?.byok && !draft.isByok) return 0

@@ -11,7 +11,7 @@ import type { ApiFormat } from "./endpoints/api-format.ts"
 import type { HoldHeartbeat } from "./call-timers.ts"
 import type { CallContext, InferenceRequest, PlannableRequest } from "./inference-request.ts"
 
-/** A request of a client: who sends it, under which policy, and in which API format. Built by the route. */
+/** A client request with its principal, its policy and its API format. Built by the route. */
 export type InferenceCall<Body extends object> = {
   format: ApiFormat<Body>
   body: Body
@@ -25,21 +25,20 @@ export type PreparedCall = { request: InferenceRequest; meta: RequestMeta; calle
 
 export type PlannedCall = PreparedCall & { targets: readonly Target[] }
 
-/** A call as far as planning reads it. */
+/** The part of a call that planning reads. */
 export type PlannableCall = Omit<PreparedCall, "request"> & { request: PlannableRequest }
 
 /** A call whose money the ledger has reserved. */
 export type HeldCall = CallContext & {
   /** The highest number of completion tokens to request from a target; undefined for no cap. */
   completionCapOf: (target: Target) => number | undefined
-  /** Stands in for the end user's id, which no provider receives. */
+  /** Sent upstream in place of the end user's id. */
   pseudonym: string | undefined
   encoder: ResponseEncoder
-  /** Keeps the hold alive. */
   heartbeat: HoldHeartbeat
   /** Nano-USD that the ledger reserved. */
   heldNano: number
-  /** Every limit that the call is held against, beside the balance; with those of the provider that answered. */
+  /** All limits that the call counts in except the balance, including those of the provider that answered. */
   limitsAt: (target: Target | undefined) => readonly Limit[]
 }
 
@@ -51,9 +50,9 @@ export type RelayResult = {
   attempts: readonly Attempt[]
   /** The response that was relayed; null where no provider answered. */
   accepted: AcceptedResponse | null
-  /** A provider answered 200, so it may have begun to work. */
+  /** A provider returned 200, so it may have started to generate. */
   wasReached: boolean
-  /** The error that the client received; absent where the call did not fail. */
+  /** The error that the client received; absent if the call did not fail. */
   error?: GatewayError | undefined
 }
 
@@ -62,7 +61,7 @@ export function logFieldsOf({ id, requestId }: Pick<GenerationDraft, "id" | "req
   return { requestId, generation: id }
 }
 
-/** The routing metadata of a call, where the client requested it. */
+/** The routing metadata of a call, if the client requested it. */
 export function requestedMetadata(
   call: Pick<CallContext, "meta" | "metadata">,
   attempts: readonly Attempt[],

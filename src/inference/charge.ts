@@ -11,16 +11,16 @@ export const NO_CHARGE: Charge = { tokens: NO_TOKENS, tokensFrom: "none", costNa
 export type ChargeInput = {
   target: Pick<Target, "endpoint" | "byok">
   bounds: { promptEstimate: number; pieces: BillableUnits }
-  /** Nano-USD: the charge never exceeds it. */
+  /** Nano-USD. The charge never exceeds it. */
   heldNano: number
-  /** The response came to its end. */
+  /** The response is complete. */
   isComplete: boolean
 }
 
 /**
- * The charge for a response, complete or not: the provider's count where there is one, a zero included; otherwise an
+ * The charge for a complete or partial response: the provider's count if it reports one, including zero; otherwise an
  * estimate of what was delivered, so that neither missing usage nor a client disconnect makes tokens free. It never
- * exceeds the hold, or a provider that counts more than `max_tokens` allows would carry a key past its limit.
+ * exceeds the hold: a provider that counts more than `max_tokens` allows would otherwise take a key past its limit.
  */
 export function chargeFor(meter: ResponseMeter, input: ChargeInput): Charge {
   const { endpoint, byok } = input.target
@@ -29,11 +29,11 @@ export function chargeFor(meter: ResponseMeter, input: ChargeInput): Charge {
 }
 
 function chargeAt(meter: ResponseMeter, pricing: Pricing, { bounds, heldNano, isComplete }: ChargeInput): Charge {
-  // Units that the response reports replace those that the request asked for.
+  // Units reported in the response replace the requested units.
   const units = { ...bounds.pieces, ...meter.made }
   const counted = meter.tokens && { ...meter.tokens, ...units }
   const delivered = estimateDelivered(meter)
-  // A count from before the end does not include what came after it.
+  // A count sent before the end does not include the tokens after it.
   if (counted && (isComplete || counted.completion >= delivered)) {
     return { tokens: counted, tokensFrom: "upstream", ...cappedCharge(costOf(counted, pricing), heldNano), byok: null }
   }

@@ -34,9 +34,9 @@ import { logCall } from "./call-log.ts"
 import { deferralOf } from "./deferral.ts"
 import type { RequestMeta, Deps } from "./deps.ts"
 
-/** What the inference routes share: their failures, and the dependencies and metadata that the pipeline receives. */
+/** Shared by the inference routes: their failures, and the dependencies and metadata for the pipeline. */
 
-/** Room for a long conversation with images. The 128 MB of an isolate hold several of these at once. */
+/** Fits a long conversation with images. The 128 MB of an isolate hold several of these at once. */
 export const MAX_INFERENCE_BYTES = 16 * 1024 * 1024
 
 /** How an inference call can fail. */
@@ -66,20 +66,23 @@ function headerParameter(name: string, description: string) {
 export const ROUTING_HEADERS = [
   headerParameter(
     "X-Service-Metadata",
-    "`enabled` adds how the call was routed. `X-Service-Experimental-Metadata` is read too.",
+    "`enabled` adds routing metadata to the response. `X-Service-Experimental-Metadata` is read too.",
   ),
-  headerParameter("X-Service-Timing", "`enabled` adds `Server-Timing`: what the answer waited for, in milliseconds."),
+  headerParameter(
+    "X-Service-Timing",
+    "`enabled` adds `Server-Timing`: the time before the response by cause, in milliseconds.",
+  ),
   headerParameter(
     "X-Response-Cache",
-    "`on`, `off`, `refresh`, `ttl=<seconds>` and `tools`, separated by commas: whether a stored response may answer.",
+    "Response cache: `on`, `off`, `refresh`, `ttl=<seconds>` and `tools`, separated by commas.",
   ),
-  headerParameter("X-Session-Id", "The session, where the body names none."),
+  headerParameter("X-Session-Id", "The session, if the body names none."),
 ]
 
 /** Health of the endpoints, as this isolate measured it. */
 const health = new EndpointHealth()
 
-/** A request on its way into the pipeline, from the router or from the hot path. */
+/** A request that enters the pipeline from the router or from the hot path. */
 export type IncomingCall = {
   request: Request
   env: Env
@@ -97,7 +100,7 @@ export function incomingCall(c: Context<App>): IncomingCall {
   return { request, env, executionCtx, requestId: c.var.requestId, caller, region: regionOf(request, env) }
 }
 
-/** What all calls of a deployment have in common, read from its variables once. */
+/** Shared by all calls of a deployment; parsed from its variables once. */
 type Deployment = Pick<Deps, "providers" | "timers"> & Pick<Config, "LOG_CALLS">
 
 const deployments = new WeakMap<Env, Deployment>()
@@ -111,7 +114,7 @@ function deploymentOf(env: Env): Deployment {
   return deployment
 }
 
-/** Reads the variables again at the next call: for tests that change them. */
+/** Makes the next call parse the variables again. For tests that change them. */
 export function clearDeployment(env: Env): void {
   deployments.delete(env)
 }
@@ -126,14 +129,14 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
   const byok = received ? [received.byok ?? []].flat().map(unrestricted) : caller.byok
   const current = byok.length > 0 ? byokRoutesOf({ ...caller, byok }, env) : undefined
   return {
-    // A deferred call has a hold of its own, which outlives this isolate, and so has one of an intern's schedule, whose
-    // limit would else be taken up by leases.
+    // The hold of a deferred call outlives this isolate. A call of an intern's schedule needs a separate hold because
+    // leases would use up the limit of the schedule.
     ledger: openLedger(env, caller.organizationId, deferral || caller.runLimits.length > 0 ? undefined : later),
     catalogue: await (current ? loadReachableCatalogue(env) : loadCatalogue(env)),
     providers,
     byok: current,
     openKey: (key) => openByokCredential(key, env),
-    // A stored response says nothing about its endpoint now.
+    // The response of a batch says nothing about the current health of its endpoint.
     health: deferral ? new EndpointHealth() : health,
     timers: deferral ? { ...timers, holdTtlMs: deferral.holdTtlMs } : timers,
     freeLimits: () => freeLimits(env),
@@ -160,7 +163,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
         put: (id: string, content: string) => saveCallContent(env.FILES, id, content),
       },
     }),
-    // A response in a batch of a provider is paid for, whatever is stored.
+    // A response in a provider batch is already paid for, so the cache is not read.
     ...(!deferral && { responses: new ResponseStore(env.FILES) }),
     ...(metrics && { recordMetric: (generation: Generation) => metrics.writeDataPoint(toDataPoint(generation)) }),
   }
@@ -170,7 +173,7 @@ function send(url: string, init: RequestInit, { embedded }: Provider, { EMBEDDED
   return embedded && EMBEDDED ? EMBEDDED.fetch(url, init) : fetch(url, init)
 }
 
-/** Bytes of a request body as received; as it would be serialized where it came without Content-Length. */
+/** Bytes of a request body as received, or as serialized if there is no Content-Length. */
 export function bodyBytes({ headers }: Request, body: object): number {
   return Number(headers.get("content-length") ?? new TextEncoder().encode(JSON.stringify(body)).byteLength)
 }

@@ -7,42 +7,42 @@ import type { Target } from "../routing/target.ts"
 import type { ChatRequest } from "../formats/schemas.ts"
 
 /**
- * Upper bound of what a call can cost. Pure.
+ * Upper bound of the cost of a call. Pure.
  *
- * A hold must be an upper bound, or concurrent calls pass a limit together. A token is at least one byte, so the bytes
- * of the request bound its text; media are bounded by a constant, the whole by the model's context length.
+ * A hold must be an upper bound: otherwise concurrent calls can exceed a limit together. A token is at least one byte,
+ * so the bytes of the request bound its text; a constant bounds media, and the model's context length the total.
  */
 
-/** Tokens of a chat template, and of what providers add around tools. */
+/** Tokens of a chat template and of the text that providers add around tools. */
 const TEMPLATE_TOKENS = 512
 /** Upper bound of tokens for one image, audio or file part. */
 export const TOKENS_PER_MEDIA_PART = 16_384
-/** Output limit of a model whose output limit and context length are unknown. */
+/** Output bound for a model with unknown output limit and context length. */
 const UNKNOWN_MAX_COMPLETION = 16_384
 /** A shorter completion is useless, and some providers reject a lower limit. */
 const LEAST_COMPLETION = 16
-/** Estimated output of a call whose isolate is lost, before its endpoint was measured. */
+/** Estimated output of a call whose isolate is lost, for an endpoint without measurements. */
 const ASSUMED_COMPLETION = 64
 
 export type BillableUnits = { images: number } & Partial<GeneratedUnits>
 
 export type CostBounds = {
   promptBound: number
-  /** Units priced by the piece: images in the prompt, and the most that can be generated. */
+  /** Units with a price each: images in the prompt, and the maximum that can be generated. */
   pieces: BillableUnits
-  /** Whether the context length of the model bounds the prompt as well. */
+  /** Whether the context length of the model also bounds the prompt. */
   promptLimit: "context" | "none"
   promptEstimate: number
   /** Tokens of one choice. */
   completionBound: (target: Target) => number
   choices: number
-  /** The output cannot be shortened: all of it must be affordable. */
+  /** The output cannot be shortened: the hold must cover all of it. */
   isWhole?: true
-  /** Whether the completion bound is our assumption, which the provider does not know. */
+  /** Whether the completion bound is an assumption of the gateway that the provider does not enforce. */
   isAssumed: (target: Target) => boolean
 }
 
-/** `bodyBytes`: the size of the request as it was received. */
+/** `bodyBytes`: size of the request as received. */
 export function costBoundsOf(request: ChatRequest, bodyBytes: number): CostBounds {
   const promptBound = boundPrompt(request, bodyBytes) + TEMPLATE_TOKENS
   const requested = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
@@ -64,8 +64,8 @@ export function costBoundsOf(request: ChatRequest, bodyBytes: number): CostBound
 }
 
 /**
- * The bytes of the request, where the bytes of a picture, a sound or a file stand for themselves no longer: in their
- * place comes what such a thing can come to. All else of a part is text like any other.
+ * The bytes of the request, with the payload of each image, audio and file part replaced by its maximum number of
+ * tokens. Other fields of a part count as text.
  */
 function boundPrompt(request: ChatRequest, bodyBytes: number): number {
   let bound = bodyBytes
@@ -94,7 +94,7 @@ function payloadOf(part: Part): string | undefined {
 /** Base64 bytes of audio and video per token, at least. */
 const BYTES_PER_SOUND_TOKEN = 32
 
-/** A file can be all text. The tokens of an image do not grow with its bytes. */
+/** A file can consist of text only. The tokens of an image do not grow with its bytes. */
 function tokensOfMedia(type: string, bytes: number): number {
   if (type === "image_url") return TOKENS_PER_MEDIA_PART
   return Math.max(TOKENS_PER_MEDIA_PART, type === "file" ? bytes : Math.ceil(bytes / BYTES_PER_SOUND_TOKEN))
@@ -111,8 +111,8 @@ function promptBoundFor({ endpoint }: Target, bounds: CostBounds): number {
 }
 
 /**
- * What to hold: enough for the dearest of the targets, since any of them may answer. `expectedOf`: tokens of an answer,
- * as measured; undefined for a target that was not.
+ * Amounts to hold: enough for the most expensive target, since any of them may serve the call. `expectedOf`: measured
+ * tokens of a response; undefined for a target without measurements.
  */
 export function wantedFor(
   targets: readonly Target[],
@@ -143,15 +143,14 @@ export function wantedFor(
 }
 
 /**
- * The output limit to send to a target, where the grant pays for less than the caller asked; undefined where it does
- * not.
+ * The output limit to send to a target if the grant covers less than the client requested; otherwise undefined.
  */
 export function completionCap(target: Target, bounds: CostBounds, grantedNano: number): number | undefined {
   const { pricing } = target.endpoint
   const left = grantedNano - maxCost(promptBoundFor(target, bounds), 0, pricing, bounds.pieces)
   const affordable = Math.floor(affordableCompletion(left, pricing) / bounds.choices)
   const bound = bounds.completionBound(target)
-  // A bound that is only assumed is made true by asking for it, where passing it would cost.
+  // Sending an assumed bound makes the provider enforce it. Needed only if exceeding it would cost.
   if (bounds.isAssumed(target) && affordable !== Number.POSITIVE_INFINITY)
     return Math.max(1, Math.min(affordable, bound))
   return affordable < bound ? Math.max(1, affordable) : undefined

@@ -4,7 +4,7 @@ import type { CallDefaults } from "../workspaces/settings.ts"
 import { namesOf, type Preparable } from "./prepare/needs.ts"
 
 /**
- * Applies the defaults of the workspace to fields that the request leaves out. Fails for a tool that the workspace
+ * Applies the defaults of the workspace to fields that the request omits. Fails for a tool that the workspace
  * disables.
  */
 export function withDefaults<Request extends Preparable>(request: Request, defaults: CallDefaults): Request {
@@ -25,7 +25,7 @@ export function modelOr(named: string | undefined, fallback: string | null): str
   throw new GatewayError("invalid_request", "model: is required: author/slug, as GET /models lists.")
 }
 
-/** `used`: names of server tools without prefix; undefined for other tools. */
+/** Throws 403 for a disabled tool. `used`: names of server tools without prefix; undefined for other tools. */
 export function refuseDisabled(used: readonly (string | undefined)[], disabled: readonly string[]): void {
   const refused = used.find((name) => name !== undefined && disabled.includes(name))
   if (refused === undefined) return

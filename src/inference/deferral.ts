@@ -1,9 +1,9 @@
 import type { ByokCredential } from "../byok/usable-credentials.ts"
 
 /**
- * A call whose request goes to its provider in a batch, and whose response comes hours later. The pipeline takes it
- * twice: it holds the call and gives out the request for the provider, and it reads, charges and records the response.
- * Both have the same generation, so there is one hold and one charge, however often each step is repeated.
+ * A call whose request is sent to the provider in a batch and whose response arrives hours later. It runs through the
+ * pipeline twice: first to place the hold and build the upstream request, then to read, charge and record the response.
+ * Both runs have the same generation id, so there is one hold and one charge however often a run is repeated.
  */
 export type Deferral = {
   generationId: string
@@ -16,7 +16,7 @@ export type Deferral = {
 export type DeferredRequest = { path: string; body: Record<string, unknown>; credential: string | null }
 
 export type Submission = {
-  /** BYOK credentials that failed before anything was sent with them, by id, each with the reason. */
+  /** Reasons of BYOK credentials that failed before a request was sent, by credential id. */
   passedOver: ReadonlyMap<string, string>
   /** Takes the request for the provider. */
   submit: (request: DeferredRequest) => void
@@ -31,7 +31,7 @@ export type Received = {
 
 type Context = Pick<ExecutionContext, "waitUntil">
 
-/** By context of the call: middleware replaces its request. */
+/** By context, because middleware replaces the request. */
 const deferrals = new WeakMap<Context, Deferral>()
 
 export function defer(context: Context, deferral: Deferral): void {

@@ -7,7 +7,7 @@ import type { Deferral, Submission } from "./deferral.ts"
 import type { Deps } from "./deps.ts"
 import { placeHold } from "./hold.ts"
 
-/** The call with the targets that can be in a batch of the provider, at the price of its batches. */
+/** The call with the targets that the provider supports in a batch, at batch prices. */
 export function deferred(planned: PlannedCall, deferral: Deferral): PlannedCall {
   const { provider: slug } = deferral
   const ofProvider = planned.targets.filter(({ provider }) => provider.slug === slug)
@@ -23,7 +23,7 @@ export function deferred(planned: PlannedCall, deferral: Deferral): PlannedCall 
   )
 }
 
-/** A response is charged to the key that its request was sent with, whichever the plan would choose now. */
+/** A response is charged to the credential of its request, even if the plan would now choose another. */
 function mayTake({ byok }: Target, deferral: Deferral): boolean {
   if ("response" in deferral) return byok?.id === deferral.byok?.id
   return byok === undefined || !deferral.passedOver.has(byok.id)
@@ -37,12 +37,12 @@ function atBatchPrice(target: Target): Target[] {
   ]
 }
 
-/** The hold of a deferred call is for one target: that of the request which is submitted. */
+/** A deferred call is held for one target: the one that its request is submitted to. */
 export function placeDeferredHold(planned: PlannedCall, deps: Deps): Promise<HeldCall> {
   return holdOrByok(planned.targets, (covered) => placeHold({ ...planned, targets: covered.slice(0, 1) }, deps))
 }
 
-/** Instead of dispatch: gives out the request of a held call. The hold stays until the response is there. */
+/** Replaces dispatch: submits the request of a held call. The hold stays until the response arrives. */
 export async function submitLater(call: HeldCall, { submit }: Submission): Promise<Response> {
   const { upstream } = call.request
   const [target] = call.targets

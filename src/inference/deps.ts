@@ -34,11 +34,11 @@ export type RequestMeta = {
   alias?: string
   /** All aliases that the request names, for rules about models. */
   aliases?: JudgedAliases
-  /** Id of the generation where it is known before, as that of a call in a batch of its provider. */
+  /** Generation id if it is known in advance, as for a call in a provider batch. */
   generationId?: string
-  /** Absent where the response cache is not used. */
+  /** Absent if the response cache is not used. */
   cache?: CacheRequest
-  /** Of a later round of an agent loop. */
+  /** Set for later rounds of an agent loop. */
   round?: Pick<BroadcastContext, "parentId" | "toolRuns">
 }
 
@@ -48,12 +48,12 @@ export type Deps = {
   catalogue: PlanInput["catalogue"]
   providers: PlanInput["providers"]
   byok: PlanInput["byok"]
-  /** Decrypts a BYOK credential; undefined where that fails. */
+  /** Decrypts a BYOK credential; undefined if that fails. */
   openKey: (key: ByokCredential) => Promise<string | undefined>
   health: EndpointHealth
   timers: Timers
   freeLimits: () => FreeLimits
-  /** Of a call in a batch of its provider. */
+  /** Set for a call in a provider batch. */
   deferral?: Deferral
   /** Throws 429 for a flood of requests on free models. */
   throttleFreeModels: () => Promise<void>
@@ -61,18 +61,18 @@ export type Deps = {
   /** Dependencies of server tools and plugins. */
   tools: () => ToolDeps
   moderation: () => ModerationSettings | undefined
-  /** Opens sessions with MCP servers; absent where a request cannot have their tools. */
+  /** Opens sessions with MCP servers; absent if the request cannot use their tools. */
   openMcp?: OpenMcp
   /** Loads a preset of the workspace. */
   presetOf: (slug: string) => Promise<ActivePreset | undefined>
   /** Response cache settings of a call whose preset has `response_cache_seconds`; the header of the request wins. */
   presetCache: (seconds: number) => CacheRequest | undefined
-  /** Content logging; absent where the workspace has it off. */
+  /** Content logging; absent if the workspace has it off. */
   contents?: {
     keeps: (id: string) => boolean
     put: (call: { id: string; createdAt: number }, content: Content) => Promise<void>
   }
-  /** The content of calls for their destinations; absent where the workspace has none. */
+  /** Call content for destinations; absent if the workspace has no destination. */
   exports?: {
     /** JSON of the content. */
     toContent: (text: CallText) => string
@@ -81,7 +81,7 @@ export type Deps = {
   }
   /** Stored responses; absent for a call in a batch of a provider. */
   responses?: ResponseStore
-  /** Pseudonym of an end user's id, which no provider receives. */
+  /** Pseudonym of an end user's id. Providers never receive the id. */
   pseudonymOf: (user: string) => Promise<string>
   /** Writes the call's line to the log. */
   logCall: (generation: Generation) => void

@@ -20,21 +20,21 @@ import { type Content, failure, readRejection, readResponse } from "./upstream-r
 /** The response of the target that accepted the call: a stream that has shown content, or a complete document. */
 export type AcceptedResponse = {
   target: Target
-  /** With the key that was sent, so that it can be redacted from what the provider returns. */
+  /** Includes the key that was sent, which is redacted from the provider's messages. */
   provider: Provider
   reader: ResponseReader
   upstreamBody: Record<string, unknown>
   /** Epoch milliseconds. */
   answeredAt: number
-  /** The usage that the provider has counted so far, for a response that ends early. */
+  /** Usage counted by the provider so far, for a response that ends early. */
   counted: (() => unknown) | undefined
-  /** Where the response cache is used. */
+  /** Absent if the response cache is not used. */
   cache?: "hit" | "miss"
-  /** To be stored once it is complete. */
+  /** To be stored once complete. */
   pending?: Pending
 } & Content
 
-/** `wasReached`: a provider answered 200, so it may have begun to work, even if the attempt failed afterwards. */
+/** `wasReached`: a provider returned 200, so it may have started to generate even if the attempt failed later. */
 export type DispatchResult = { attempts: Attempt[]; wasReached: boolean } & (
   | { ok: true; accepted: AcceptedResponse }
   | { ok: false; rejections: Rejection[] }
@@ -51,19 +51,19 @@ export async function dispatch(call: HeldCall, deps: Deps): Promise<DispatchResu
 }
 
 /**
- * Nothing has been sent to the client yet, so a rejection, an empty stream and an error in the first frame are the
- * same: the next target is tried.
+ * Nothing has been sent to the client yet, so a rejection, an empty stream and an error in the first frame all lead to
+ * the next target.
  */
 async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
   const attempts: Attempt[] = []
   const rejections: Rejection[] = []
   let wasReached = false
   const attempt = { call, deps, onReached: () => (wasReached = true) }
-  /** By model, the longest context that was too short for the request; Infinity where no endpoint can take it. */
+  /** By model, the longest context that was too short for the request; Infinity if no endpoint can serve it. */
   const tooShort = new Map<string, number>()
   // Set when a BYOK credential marked required was rejected: failover must not use the gateway's key.
   let needsByok = false
-  // Endpoints that failed whatever the key: their other keys would fail as well.
+  // Endpoints that failed for reasons other than the key: their other keys would fail as well.
   const failed: Target[] = []
   for (const [at, target] of call.targets.entries()) {
     if (isUnfit(target, tooShort) || (needsByok && !target.byok)) continue
@@ -93,7 +93,7 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
 function isUnfit({ model, endpoint }: Target, tooShort: ReadonlyMap<string, number>): boolean {
   const rejected = tooShort.get(model.id)
   if (rejected === undefined) return false
-  // 0 is an unknown length.
+  // 0 means an unknown length.
   return endpoint.contextLength === 0
     ? !Number.isFinite(rejected) || rejected === 0
     : endpoint.contextLength <= rejected
@@ -104,7 +104,7 @@ function noteUnfit({ model, endpoint }: Target, unfit: "model" | "context", tooS
   tooShort.set(model.id, Math.max(length, tooShort.get(model.id) ?? 0))
 }
 
-/** Whether another key of the same endpoint may fare better. */
+/** Whether another key of the same endpoint may succeed. */
 const isAboutKey = ({ blamesKey, code }: Rejection) => blamesKey === true || code === "rate_limited"
 
 function coolDown(target: Target, rejection: Rejection, { targets, draft }: HeldCall, { health }: Deps): void {
@@ -173,7 +173,7 @@ async function send(
     }
   } catch (cause) {
     if (cause instanceof CredentialError) return asCredentialRejection(provider, cause)
-    // A connection error, a broken body or a timeout: these messages can contain an address or a key.
+    // Do not pass on messages of connection errors, broken bodies or timeouts: they can contain an address or a key.
     if (timer.hasFired) {
       return failure(provider, "timeout", `${provider.name} did not respond in time.`, null)
     }
@@ -204,7 +204,7 @@ async function sendTo(
   return sendWithOneResend(() => sendRequest(access.url, sent, provider), signal)
 }
 
-/** The owner of the credential must mend it; the client's request is not at fault. */
+/** The owner of the credential must fix it; the client's request is not at fault. */
 function asCredentialRejection(provider: Provider, { message }: CredentialError): Rejection {
   const content = `The credential of ${provider.name} cannot be used: ${message}.`
   return { ...failure(provider, "provider_failed", content, null), blamesKey: true }
@@ -215,12 +215,12 @@ function noteQuota(target: Target, headers: Headers, { health }: Deps): void {
   if (until !== null) health.exhausted(healthKey(target), until)
 }
 
-/** A connection that the provider closed while it was idle fails at once. */
+/** A pooled connection that the provider closed while idle fails at once. */
 const RESEND_WITHIN_MS = 1_000
 
 /**
- * Sends a request, once more on a new connection where the first was lost before any byte of a response: the runtime
- * reuses connections, and the provider may have closed one at the same moment.
+ * Sends a request, and resends it once if the connection was lost before any byte of a response: the runtime reuses
+ * connections, and the provider may have closed one at the same moment.
  */
 async function sendWithOneResend(send: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
   const startedAt = Date.now()

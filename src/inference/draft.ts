@@ -11,7 +11,7 @@ export type DraftFields = Pick<
 > &
   Partial<Omit<ExportContext, "parentId" | "toolRuns">>
 
-/** The facts of a call that are known before it is sent. Its generation starts with them. */
+/** Fields of the generation that are known before the call is sent. */
 export function newDraft(fields: DraftFields, meta: RequestMeta, caller: Caller): GenerationDraft {
   const { user = null, trace: given, hasMessages = false, exported, isToolRun = false, ...rest } = fields
   const { turn } = caller

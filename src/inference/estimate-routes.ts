@@ -16,9 +16,9 @@ const usd = (description: string) => z.number().meta({ description })
 const Estimate = z
   .object({
     currency: z.literal("USD"),
-    hold: usd("USD that the call would reserve: the most that any of its targets can cost."),
+    hold: usd("USD that the call would reserve: the maximum cost of its most expensive target."),
     least: usd("USD that must be left under every limit. Between `least` and `hold` the output is shortened."),
-    expected: usd("USD that such a call costs, by the prompt's length and what the endpoint answered before."),
+    expected: usd("Estimated cost in USD, from the length of the prompt and earlier responses of the endpoint."),
     prompt_tokens: z.int().meta({ description: "Estimated." }),
     targets: z
       .array(
@@ -35,7 +35,7 @@ const Estimate = z
     limits: z.array(LimitInForce),
     fits: z.boolean().meta({ description: "Whether every limit has at least `least` left." }),
     excludes: z.array(z.string()).meta({
-      description: "What the call would do besides, and the estimate does not include: `plugins`, `server_tools`.",
+      description: "Parts of the call that the estimate does not include: `plugins`, `server_tools`.",
     }),
   })
   .meta({ id: "Estimate" })
@@ -47,7 +47,7 @@ const estimate = createRoute({
   tags: ["Calls"],
   summary: "Estimate a call",
   description:
-    "What a chat request would hold, and where it would go. Runs presets, guardrails and routing as for POST /chat/completions, with the same errors. Nothing is sent to a provider, held or charged.",
+    "The hold and the targets of a chat request. Runs presets, guardrails and routing as for POST /chat/completions, with the same errors. Nothing is sent to a provider, held or charged.",
   middleware: [acceptJson(MAX_INFERENCE_BYTES)] as const,
   request: { body: jsonBody(ChatRequest) },
   responses: { 200: ok(z.object({ data: Estimate })), ...FAILURES },

@@ -18,7 +18,7 @@ export type CallEstimate = {
   estimateNano: number
   promptTokens: number
   targets: { model: string; provider: string; isByok: boolean; mostNano: number; pricing: Pricing }[]
-  /** What the call would do besides. */
+  /** Parts of the call that the estimate does not include. */
   excludes: string[]
 }
 
@@ -50,7 +50,7 @@ export async function estimateCall(call: InferenceCall<ChatRequest>, deps: Deps)
 
 const PURE_PLUGINS = ["auto-router"]
 
-/** The request without what would reach out or cost by itself; variants and the automatic model are resolved. */
+/** Removes plugins and tools, which send requests or cost, and resolves variants and the automatic model. */
 async function withoutExtras(
   { body, caller, meta }: InferenceCall<ChatRequest>,
   deps: Deps,

@@ -21,7 +21,7 @@ import { limitsAt, providerHoldsOf, type WithinBudgets, withinBudgets } from "./
 import { newDraft, requestedModelOf } from "./draft.ts"
 import { stagesOf, withRoutingMetadata } from "./stages.ts"
 
-/** Step 4: reserves the most that the call can cost, under every limit at once. Fails with 402, 403 or 429. */
+/** Step 4: reserves the maximum cost of the call under every limit at once. Fails with 402, 403 or 429. */
 export async function placeHold(planned: PlannedCall, deps: Deps): Promise<HeldCall> {
   const { request, meta, caller } = planned
   const { user, bounds } = request
@@ -57,8 +57,8 @@ export async function placeHold(planned: PlannedCall, deps: Deps): Promise<HeldC
 type Grant = { heldNano: number; estimateNano: number; within: WithinBudgets; isByok: boolean }
 
 /**
- * The hold of a call, and the targets that it covers. Where the account or a limit rejects the call, targets with a
- * BYOK credential may be left, which cost neither anything.
+ * The hold of a call and the targets that it covers. If the account or a limit rejects the call, only the targets with
+ * a BYOK credential that charge neither remain.
  */
 async function holdFor({ targets, request, caller }: PlannedCall, draft: GenerationDraft, deps: Deps): Promise<Grant> {
   const tryHold = async (covered: readonly Target[], isByok: boolean): Promise<Grant> => {
@@ -71,7 +71,7 @@ async function holdFor({ targets, request, caller }: PlannedCall, draft: Generat
     if (isFree) await deps.throttleFreeModels()
     const free = isFree ? deps.freeLimits() : undefined
     const limits = rateLimitsOf(caller)
-    // A deferred call takes no slot and no request of a minute: its provider decides when it runs.
+    // A deferred call counts for no concurrency or rate limit: its provider decides when it runs.
     const rates = limits.length > 0 && !deps.deferral ? { limits, tokens: estimateTokens } : undefined
     const takesMaxTokens = draft.apiType === "completions"
     const held = {
@@ -93,7 +93,7 @@ async function holdFor({ targets, request, caller }: PlannedCall, draft: Generat
 
 type HoldInput = {
   draft: GenerationDraft
-  /** Whether the client can lower what the call may cost by `max_tokens`: a refusal then says so. */
+  /** Whether `max_tokens` can lower the cost of the call: the error then suggests it. */
   takesMaxTokens: boolean
   wanted: Wanted
   /** Nano-USD to charge if the call is never settled. */
@@ -117,7 +117,7 @@ export async function hold(
     wanted,
     estimateNano,
     chargesAccount: !draft.isByok,
-    // A call that does not charge the account counts only for limits that include BYOK.
+    // A call that does not charge the account counts only in limits that include BYOK.
     limits: draft.isByok ? limits.filter(({ includeByok }) => includeByok) : limits,
     ...(free && { free }),
     ...(rates && { rates }),
@@ -130,7 +130,7 @@ export async function hold(
   throw limitError(verdict, caller, takesMaxTokens)
 }
 
-/** Nano-USD that a target may use of a grant: a BYOK credential is bound by it only where a limit includes BYOK. */
+/** Nano-USD of a grant that a target may use. It bounds a BYOK credential only if a limit includes BYOK. */
 export function grantFor({ byok }: Target, heldNano: number, caller: Caller): number {
   return byok && !limitsOf(caller).some(({ includeByok }) => includeByok) ? MAX_NANO : heldNano
 }
@@ -139,7 +139,7 @@ function draftFor(draft: GenerationDraft, isByok: boolean): GenerationDraft {
   return isByok ? { ...draft, isByok } : draft
 }
 
-/** A model that is free by its name. One of a provider that charges nothing is not limited. */
+/** Whether the model is a `:free` variant. Models of providers that charge nothing are not limited. */
 function isFreeVariant({ model }: Target, requested: string): boolean {
   return model.id.endsWith(":free") || requested.endsWith(":free")
 }
@@ -173,7 +173,7 @@ function newContext(facts: Omit<CallContext, "meter" | "servingTarget" | "dispat
   return context
 }
 
-/** The signal lives until the settlement is recorded: its listener must not keep the call in memory. */
+/** The signal lives until the settlement is recorded, so its listener must not keep the call in memory. */
 function abortOnDisconnect(signal: AbortSignal, dispatchAbort: DispatchAbort): void {
   if (signal.aborted) dispatchAbort.abort()
   else signal.addEventListener("abort", () => dispatchAbort.abort(), { once: true })
@@ -184,7 +184,7 @@ function storesContent({ deps, draft }: Pick<CallContext, "deps" | "draft">): bo
   return deps.contents?.keeps(draft.id) === true || draft.broadcast?.hasContent === true
 }
 
-/** The gateway's own 429. Only this one has the `x-ratelimit-*` headers. */
+/** A 429 of the gateway. Only this one has the `x-ratelimit-*` headers. */
 function freeLimitError({ limit, resetAt, window }: FreeLimitExceeded): GatewayError {
   const seconds = Math.max(1, Math.ceil((resetAt - Date.now()) / 1_000))
   return new GatewayError(

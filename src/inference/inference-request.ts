@@ -18,7 +18,7 @@ import type { PipelineStage, PreparationReport } from "../formats/pipeline-stage
 export type UpstreamPlan = {
   streamed: boolean
   buildUpstreamRequest: (provider: Provider, outgoing: UpstreamFields) => UpstreamRequest
-  /** The reason why a provider cannot take the request; absent where every provider can. */
+  /** Why a provider cannot serve the request; absent if every provider can. */
   unsupportedReason?: (provider: Provider) => GatewayError | undefined
 }
 
@@ -30,8 +30,8 @@ export type InferenceRequest = {
   routing: Routable
   sessionId: string | null
   /**
-   * Identifies a conversation whose turns should go to one provider (session affinity); null where any provider may
-   * serve it. Called only where a choice is left.
+   * Identifies a conversation whose turns should go to one provider (session affinity); null if any provider may serve
+   * it. Called only if several targets remain.
    */
   conversation: (() => string) | null
   /** Signatures of the reasoning in the conversation, the latest first. */
@@ -41,18 +41,18 @@ export type InferenceRequest = {
   trace?: Readonly<Record<string, unknown>> | null
   bounds: CostBounds
   upstream: UpstreamPlan
-  /** The messages, for content logging and destinations; absent where the request is not a conversation. */
+  /** The messages, for content logging and destinations; absent if the request is not a conversation. */
   messages?: readonly unknown[]
-  /** Parameters and tools, for destinations. Called only where one listens. */
+  /** Parameters and tools, for destinations. Called only if the workspace has one. */
   exported?: () => ExportedRequest
-  /** What plugins and variants changed; absent where nothing was. */
+  /** Changes by plugins and variants; absent if there were none. */
   preparation?: PreparationReport
   /** The content guardrails of the call; absent where none apply. */
   screening?: Screening
   encoderFor: (call: CallContext) => ResponseEncoder
 }
 
-/** What planning reads of a request. */
+/** The part of a request that planning reads. */
 export type PlannableRequest = Pick<
   InferenceRequest,
   "output" | "routing" | "sessionId" | "conversation" | "signatures" | "bounds" | "preparation" | "screening"
@@ -69,11 +69,11 @@ export type CallContext = {
   estimateNano: number
   targets: readonly Target[]
   deps: Deps
-  /** What guardrails and plugins did, for its routing metadata. */
+  /** Effects of guardrails and plugins, for the routing metadata. */
   stages: () => readonly PipelineStage[]
   /** Routing metadata, for clients that request it. */
   metadata: (attempts: readonly Attempt[]) => Record<string, unknown>
-  /** What has been read of the response so far. */
+  /** Content and usage of the response so far. */
   meter: ResponseMeter
   /** The target that answered; undefined until one does. */
   servingTarget: Target | undefined

@@ -6,14 +6,14 @@ import type { Json } from "../support/json.ts"
 import type { HeldCall } from "./call.ts"
 import type { AcceptedResponse } from "./dispatch.ts"
 
-/** Step 7: the output guardrails of a call. What the model produced is charged, whether it passes or not. */
+/** Step 7: the output guardrails of a call. Generated tokens are charged whether or not they pass. */
 export type OutputFilter = {
-  /** The document as the guardrails let it pass, or the error that blocks it. */
+  /** The document after the guardrails, or the error that blocks it. */
   filterDocument: (accepted: AcceptedResponse, document: Json) => Promise<Json | GatewayError>
   newStreamFilter: () => AnswerFilter
 }
 
-/** Null where no guardrail of the key reads responses. */
+/** Null if no guardrail of the key reads responses. */
 export function outputFilterFor(call: HeldCall, screening: Screening): OutputFilter | null {
   if (!screening.readsAnswers) return null
   return {
@@ -26,7 +26,7 @@ export function outputFilterFor(call: HeldCall, screening: Screening): OutputFil
   }
 }
 
-/** Content logging keeps what the guardrails let pass. */
+/** Content logging stores the text after the guardrails. */
 function saveFilteredTranscript(
   { meter }: HeldCall,
   { reader }: AcceptedResponse,

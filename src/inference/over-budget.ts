@@ -6,7 +6,7 @@ import { placeHold } from "./hold.ts"
 import { requestedModelOf } from "./draft.ts"
 import { planTargets } from "./plan.ts"
 
-/** Reasons of refusals that a cheaper model may avoid. */
+/** Reasons of rejections that a cheaper model may avoid. */
 const MONEY_REASONS: readonly (string | undefined)[] = [
   "key_limit",
   "schedule_limit",
@@ -17,8 +17,8 @@ const MONEY_REASONS: readonly (string | undefined)[] = [
 ]
 
 /**
- * Steps 3 and 4 once more, for a call that a limit of money refused: with the models that its key, or else its
- * workspace, names for this. Fails with the first refusal where none of them can be held.
+ * Repeats steps 3 and 4 for a call that a money limit rejected, with the over-budget models of the key, or those of
+ * the workspace if the key has none. Fails with the first rejection if none of them can be held.
  */
 export async function holdCheaper(prepared: PreparedCall, refusal: unknown, deps: Deps): Promise<HeldCall> {
   const models = deps.deferral ? [] : modelsFor(prepared)
@@ -49,7 +49,7 @@ function withModels(prepared: PreparedCall, models: readonly string[], refusal: 
   const { aliases } = prepared.meta
   return {
     ...prepared,
-    // What allows an alias does not allow the models of this list.
+    // Permission for an alias does not extend to the models of this list.
     ...(aliases && { meta: { ...prepared.meta, aliases: { ...aliases, standForAll: false } } }),
     request: {
       ...request,

@@ -20,11 +20,11 @@ import { settle } from "./settle.ts"
  * The steps of an inference call, in order. Read this file first.
  *
  * Steps 1 and 2 run once per client request, steps 3 to 8 once per upstream call: an agent that runs server tools makes
- * several. A hold reserves the most that an upstream call can cost before anything is sent; afterwards it is settled
+ * several. A hold reserves the maximum cost of an upstream call before anything is sent; afterwards it is settled
  * exactly once, by `settle`, or by the ledger's alarm if this isolate dies.
  *
- * A client disconnect before the response starts aborts dispatch; after it, the relay stops reading the provider. Both
- * settle what was delivered.
+ * A client disconnect aborts dispatch if the response has not started; afterwards, the relay stops reading the
+ * provider. Both settle what was delivered.
  */
 export async function handleInference<Body extends Preparable>(
   call: InferenceCall<Body>,
@@ -45,13 +45,13 @@ export async function handlePlainInference<Body extends NamedModels>(
   return callUpstream(await screenPlain(resolveAliases<Body, UnscreenedCall<Body>>(call), toRequest), deps)
 }
 
-/** One upstream call: held before anything is sent, settled exactly once whatever happens. */
+/** One upstream call: held before anything is sent, and settled exactly once in every case. */
 export async function callUpstream(prepared: PreparedCall, deps: Deps): Promise<Response> {
   const planned = planTargets(prepared, deps) //            3. ordered targets, or the error that explains the plan
   return callTargets(deps.deferral ? deferred(planned, deps.deferral) : planned, deps)
 }
 
-/** Steps 4 to 8. The hot path begins here with the target of a plain call, which it plans once. */
+/** Steps 4 to 8. The hot path starts here with the cached target of a plain call. */
 export async function callTargets(planned: PlannedCall, deps: Deps): Promise<Response> {
   //                                                        4. reserve the upper bound under every limit: 402, 403 or 429
   const placing = deps.deferral ? placeDeferredHold(planned, deps) : placeHold(planned, deps)
@@ -65,7 +65,7 @@ export async function callTargets(planned: PlannedCall, deps: Deps): Promise<Res
     filter: held.request.screening ? outputFilterFor(held, held.request.screening) : null,
     settle: (result) => settle(held, result), //            8. called once, after the last upstream byte, before [DONE]
   })
-  // When the client disconnects, the runtime drops what `waitUntil` does not hold, the settlement with it.
+  // When the client disconnects, the runtime drops work outside `waitUntil`, including the settlement.
   deps.waitUntil(reply.finished)
   return reply.response
 }

@@ -7,19 +7,19 @@ import type { Target } from "../routing/target.ts"
 import type { Deps, RequestMeta } from "./deps.ts"
 import { needsPreparation } from "./prepare/needs.ts"
 
-/** By model: its only target, or null where the general plan decides. */
+/** By model: its only target, or null if the general plan decides. */
 type Targets = {
   catalogue: Catalogue
   providers: ReadonlyMap<string, Provider>
   byModel: Map<string, Target | null>
 }
 
-/** A caller is cached for seconds, so its targets are those of its current policy. */
+/** A `Caller` object is cached for seconds only, so its targets match its current policy. */
 const known = new WeakMap<Caller, Targets>()
 
 /**
- * Steps 1 to 3 for a plain chat call, planned once for each caller and model: the target of a model with one endpoint
- * for a caller without rules about models. Undefined where the steps have to be taken.
+ * Result of steps 1 to 3 for a plain chat call, planned once per caller and model: the target of a model with one
+ * endpoint, for a caller without rules about models. Undefined if the steps must run.
  */
 export function plainTargetOf(
   { model }: Pick<ChatRequest, "model">,
@@ -35,7 +35,7 @@ export function plainTargetOf(
   }
   let target = targets.byModel.get(model)
   if (target === undefined) {
-    // Names of models that exist, which bounds the map.
+    // Only names of existing models, which bounds the map.
     if (!catalogue.models.has(model)) return undefined
     target = hasRules(caller) ? null : planPlain(model, targets)
     targets.byModel.set(model, target)
@@ -43,7 +43,7 @@ export function plainTargetOf(
   return target ?? undefined
 }
 
-/** Whether anything but the request decides about its models. */
+/** Whether settings outside the request affect the choice of models. */
 function hasRules({ guardrails, byok, kind, defaults }: Caller): boolean {
   return guardrails !== null || byok.length > 0 || kind === "free_tier" || defaults.aliases !== null
 }
@@ -55,7 +55,7 @@ function planPlain(model: string, deps: Omit<Targets, "byModel">): Target | null
   return target && targets.length === 1 && target.provider.format === "openai" ? target : null
 }
 
-/** None where the plan refuses the model, which the general path explains. */
+/** Empty if the plan rejects the model: the general path then returns the error. */
 function plannedTargets(model: string, deps: Omit<Targets, "byModel">): readonly Target[] {
   try {
     return plan({ model }, { ...deps, output: "text", isCooling: () => false, chance: () => 1 })

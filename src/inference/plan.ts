@@ -8,7 +8,7 @@ import { withRoutingMetadata } from "./stages.ts"
 
 type PlanDeps = Pick<Deps, "catalogue" | "providers" | "byok" | "health">
 
-/** Step 3: the targets of a call, in the order of failover. Fails where no endpoint can take the call. */
+/** Step 3: the targets of a call in failover order. Fails if no endpoint can serve the call. */
 export function planTargets<Call extends PlannableCall>(prepared: Call, deps: PlanDeps): Call & { targets: Target[] } {
   const { request, caller } = prepared
   const targets = longEnoughFirst(supportedTargets(routableTargets(prepared, deps), request), request)
@@ -23,7 +23,7 @@ function routableTargets(prepared: PlannableCall, deps: PlanDeps): Target[] {
   }
 }
 
-/** Calls of one session or conversation of a key go to one provider, for its prompt cache. */
+/** Calls of one session or conversation of a key go to one provider, to use its prompt cache. */
 function planInputOf({ request, meta, caller }: PlannableCall, deps: PlanDeps): PlanInput {
   const { output, sessionId, conversation, signatures } = request
   const { catalogue, providers, byok, health } = deps
@@ -52,7 +52,7 @@ function planInputOf({ request, meta, caller }: PlannableCall, deps: PlanDeps): 
   }
 }
 
-/** Endpoints whose context is shorter than the prompt, as estimated, come last. */
+/** Moves endpoints whose context is shorter than the estimated prompt to the end. */
 function longEnoughFirst(targets: readonly Target[], { bounds }: PlannableRequest): readonly Target[] {
   const isLongEnough = ({ endpoint: { contextLength } }: Target) =>
     contextLength === 0 || bounds.promptLimit === "none" || contextLength > bounds.promptEstimate
@@ -60,7 +60,7 @@ function longEnoughFirst(targets: readonly Target[], { bounds }: PlannableReques
   return [...targets.filter(isLongEnough), ...targets.filter((target) => !isLongEnough(target))]
 }
 
-/** Drops the targets that cannot take this request. If none is left, fails with the reason of the first. */
+/** Drops targets that do not support this request. If none remains, fails with the reason of the first. */
 function supportedTargets(targets: readonly Target[], { upstream }: PlannableRequest): readonly Target[] {
   const { unsupportedReason } = upstream
   if (!unsupportedReason) return targets

@@ -5,22 +5,22 @@ import { formatUsd } from "../money/money.ts"
 import { type Caller, limitsOf } from "../policy/call-policy.ts"
 import type { Target } from "../routing/target.ts"
 
-/** Budgets of providers in a call. Organizations without any have nothing of it. */
+/** Provider budgets of a call. */
 
-/** The limits of a target's provider that the target counts in; empty for none. */
+/** The provider limits that a target counts in; empty if there are none. */
 export function providerLimitsOf({ provider, byok }: Target, { providerBudgets }: Caller): readonly Limit[] {
   const limits = providerBudgets?.get(provider.slug)
   return (byok ? limits?.byok : limits?.gateway) ?? []
 }
 
-/** The limits that a call counts in, beside the balance, where this target answers it. */
+/** All limits except the balance that a call counts in if this target serves it. */
 export function limitsAt(target: Target | undefined, caller: Caller): readonly Limit[] {
   const limits = limitsOf(caller)
   const added = target ? providerLimitsOf(target, caller) : []
   return added.length > 0 ? [...limits, ...added] : limits
 }
 
-/** What to hold under the budgets of the targets' providers; undefined where none of them has one. */
+/** Holds under the budgets of the targets' providers; undefined if none of them has a budget. */
 export function providerHoldsOf(
   targets: readonly Target[],
   caller: Caller,
@@ -33,7 +33,7 @@ export function providerHoldsOf(
     if (providerLimitsOf(target, caller).length === 0) others.push(target)
     else groups.set(groupOf(target), [...(groups.get(groupOf(target)) ?? []), target])
   }
-  // In an order of their own: calls with the same candidates share a lease.
+  // Sorted, so that calls with the same candidates share a lease.
   const limited = [...groups]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([, group]) => toHold(group, caller, wantedOf))
@@ -54,16 +54,16 @@ function toHold(group: readonly Target[], caller: Caller, wantedOf: (some: reado
 const groupOf = ({ provider, byok }: Target) => groupName(provider.slug, byok !== undefined)
 const groupName = (provider: string, isByok: boolean): string => (isByok ? `${provider} byok` : provider)
 
-/** What the budgets of providers leave of a call. */
+/** The targets that remain under provider budgets. */
 export type WithinBudgets = {
   targets: readonly Target[]
-  /** Nano-USD that a target may use under its provider's budgets; undefined where they do not bound it. */
+  /** Nano-USD that a target may use under its provider's budgets; undefined if they do not bound it. */
   grantOf: (target: Target) => number | undefined
-  /** Why targets were taken out, for routing metadata. */
+  /** Why targets were removed, for routing metadata. */
   stages: readonly PipelineStage[]
 }
 
-/** `verdicts`: of the ledger, in the order of `holds`; absent where every provider has what its targets want. */
+/** `verdicts`: from the ledger, in the order of `holds`; absent if every provider budget covers its targets. */
 export function withinBudgets(
   targets: readonly Target[],
   holds: ProviderHolds | undefined,

@@ -4,10 +4,10 @@ import type { RateRefusal } from "../ledger/rates.ts"
 import { workspaceScope } from "../ledger/scopes.ts"
 import type { Caller } from "../policy/call-policy.ts"
 
-/** A client that finds all slots taken may try again after this. */
+/** `Retry-After` for a client that is over its concurrency limit. */
 const CONCURRENT_RETRY_SECONDS = 1
 
-/** 429 for a rate limit. The message names the limit, what was used of it, and when to retry. */
+/** 429 for a rate limit. The message has the limit, its current use, and when to retry. */
 export function rateLimitError(refusal: RateRefusal, caller: Caller): GatewayError {
   const { limit, remaining, needed, resetAt } = refusal
   const { holder, reason, guardrailId } = holderOf(refusal.scope, caller)

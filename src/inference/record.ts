@@ -7,8 +7,8 @@ import type { Deps } from "./deps.ts"
 type RecordDeps = Pick<Deps, "ledger" | "exports">
 
 /**
- * Charges and records a call, with the content that its destinations get. Resolves when the ledger has both; never
- * rejects. `text` is not read where no destination gets content.
+ * Charges and records a call, with the content for its destinations. Resolves when the ledger has stored both; never
+ * rejects. `text` is called only if a destination receives content.
  */
 export function recordGeneration(
   { ledger, exports }: RecordDeps,
@@ -21,7 +21,7 @@ export function recordGeneration(
 
 type Exports = NonNullable<Deps["exports"]>
 
-/** What cannot be serialized must not prevent the charge. */
+/** A serialization error must not prevent the charge. */
 function toContent(generation: Generation, exports: Exports, text: () => CallText | undefined): string | undefined {
   try {
     const given = text()
@@ -35,9 +35,9 @@ function toContent(generation: Generation, exports: Exports, text: () => CallTex
 type Exported = Pick<Exports, "put"> & { content: string }
 
 /**
- * If the ledger cannot be reached, its alarm settles the hold at its estimate: nothing of the call is lost or retried
- * here. While this waits it refers to nothing else of the call, whose memory is free by then. Content that is too long
- * for a settlement is saved beside it, so that a storage error cannot delay or prevent the charge.
+ * If the ledger cannot be reached, its alarm settles the hold at its estimate, so nothing is retried here. While this
+ * waits it references only its parameters, so that the memory of the call can be freed. Content that is too long for a
+ * settlement is saved separately, so that a storage error cannot delay or prevent the charge.
  */
 async function settle(ledger: Deps["ledger"], generation: Generation, exported: Exported | undefined): Promise<void> {
   const isLong = exported !== undefined && exported.content.length > MAX_SETTLED_CONTENT

@@ -1,7 +1,7 @@
 import { asGatewayError, GatewayError } from "../errors/errors.ts"
 import type { Rejection } from "../providers/refusal.ts"
 
-/** The error of a call that every target rejected. `extraFields`: routing metadata, where the client requested it. */
+/** Error of a call that every target rejected. `extraFields`: routing metadata, if the client requested it. */
 export function rejectionError(
   rejections: readonly Rejection[],
   headers: Record<string, string>,

@@ -12,7 +12,7 @@ import { type IncomingCall, requestMetaOf } from "./context.ts"
 import { newDraft } from "./draft.ts"
 import { findingsOf } from "./stages.ts"
 
-/** Limit per key, minute and isolate: the first ones tell what is wrong, and a retry loop must not fill the database. */
+/** Limit per key, minute and isolate: the first few suffice for a diagnosis, and a retry loop must not fill D1. */
 export const REJECTIONS_PER_MINUTE = 60
 const MAX_KEYS = 10_000
 const MAX_NAME_LENGTH = 200
@@ -22,8 +22,8 @@ const gate = new MinuteGate(REJECTIONS_PER_MINUTE, MAX_KEYS)
 type Rejected = { error: GatewayError; apiType: GenerationDraft["apiType"]; body: unknown }
 
 /**
- * Records a call that was rejected before anything was held, after the response. A call that was held has a generation,
- * whose id its error carries.
+ * Records a call that was rejected before its hold, after the response was sent. A call with a hold has a generation,
+ * whose id is in its error.
  */
 export function recordRejection(incoming: IncomingCall, rejected: Rejected): void {
   const { caller, env, executionCtx, requestId } = incoming
@@ -81,7 +81,7 @@ function toRejectedCall(incoming: IncomingCall, { error, apiType, body }: Reject
   }
 }
 
-/** The headers may be what the call was rejected for. */
+/** Invalid headers may be the reason for the rejection. */
 function metaOf(incoming: IncomingCall) {
   try {
     return requestMetaOf(incoming)

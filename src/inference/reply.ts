@@ -18,20 +18,20 @@ export function streamHeaders(generationId: string): Record<string, string> {
   return { ...answerHeaders(generationId), "content-type": "text/event-stream", "x-accel-buffering": "no" }
 }
 
-/** Whether a stored response answered, where the response cache is used. */
+/** The cache header of a response, if the response cache is used. */
 export function cacheHeaders(attempts: readonly Attempt[]): Record<string, string> {
   const cache = attempts.at(-1)?.cache
   return cache ? { [CACHE_HEADER]: cache } : {}
 }
 
-/** `Server-Timing` with the latency of each attempt, where the client requested it. */
+/** `Server-Timing` with the latency of each attempt, if the client requested it. */
 export function timingHeaders({ wantsTiming }: RequestMeta, attempts: readonly Attempt[]): Record<string, string> {
   if (!wantsTiming || attempts.length === 0) return {}
   const result = attempts.map(({ provider, latencyMs }, at) => timing(`provider-${at + 1}`, latencyMs, provider))
   return { "server-timing": result.join(", ") }
 }
 
-/** What an encoder needs to know of the target that answered. */
+/** Fields of the serving target for the encoder. */
 export function toServingInfo(
   { target, reader, upstreamBody }: AcceptedResponse,
   attempts: readonly Attempt[],

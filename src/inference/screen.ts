@@ -8,7 +8,7 @@ import type { Json } from "../support/json.ts"
 import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import { withStages } from "./stages.ts"
 
-/** A request that the input guardrails have read. `screening` is absent where none applies. */
+/** A request after the input guardrails. `screening` is absent if none applies. */
 export type ScreenedCall<Body extends object> = InferenceCall<Body> & { screening?: Screening }
 
 export type UnscreenedCall<Body extends object> = Pick<InferenceCall<Body>, "body" | "meta" | "caller">
@@ -38,7 +38,7 @@ function screeningFor({ caller, meta }: Pick<InferenceCall<object>, "caller" | "
 
 type Named = { model?: string | undefined; models?: readonly string[] | null | undefined }
 
-/** The body as it may go on. Where the client requested metadata, a block says which guardrails matched. */
+/** The body after the guardrails. The error of a block names the matching guardrails if metadata was requested. */
 export async function applyGuardrails<Body extends object>(
   body: Body,
   screening: Screening | undefined,
@@ -48,7 +48,7 @@ export async function applyGuardrails<Body extends object>(
   return await screening.request(body).catch(rethrowWithStages(screening, body, meta))
 }
 
-/** The result of a server tool or plugin as the model and the client may read it. Rejects like `applyGuardrails`. */
+/** The result of a server tool or plugin after the guardrails. Rejects like `applyGuardrails`. */
 export async function screenToolResult<Result extends Json>(
   result: Result,
   screening: Screening | undefined,
@@ -65,7 +65,7 @@ function rethrowWithStages(screening: Screening, named: Named, meta: RequestMeta
   }
 }
 
-/** The refusal with its stages: in the record of the rejected call, and where the client requested metadata. */
+/** Adds the stages to a rejection, for the record of the call and for clients that requested metadata. */
 export function refusedAt(
   refusal: GatewayError,
   stages: readonly PipelineStage[],
@@ -77,7 +77,7 @@ export function refusedAt(
   return withStages(refusal, stages, wantsMetadata ? unroutable(named, region, about) : undefined)
 }
 
-/** Bytes of a body after a step that may have changed it: a redaction can be longer than the text it replaces. */
+/** Bytes of a body after a step that may change it: a redaction can be longer than the text it replaces. */
 export function sizeAfter(body: object, before: object, bytesBefore: number): number {
   return body === before ? bytesBefore : Math.max(bytesBefore, sizeInBytes(body))
 }

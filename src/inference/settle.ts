@@ -18,7 +18,7 @@ export type Settlement = { charge: Charge; recorded: Promise<void> }
 export function settle(call: HeldCall, result: RelayResult): Settlement {
   const charge = result.accepted ? chargeForResponse(call, result.accepted, result.ending) : chargeWithout(call, result)
   const generation = toGeneration(call, result, charge)
-  // A 403 comes from a guardrail, never from a provider: it says nothing about the endpoint.
+  // A 403 comes from a guardrail, never from a provider, so it does not affect endpoint health.
   const { accepted } = result
   if (accepted?.pending) storeCached(call, accepted.pending, result)
   if (accepted && accepted.cache !== "hit" && result.ending !== "cancelled" && result.status !== 403) {
@@ -37,13 +37,13 @@ function chargeForResponse(call: HeldCall, { target, counted, cache }: Accepted,
   return cache === "hit" ? { ...NO_CHARGE, tokens: charge.tokens, tokensFrom: charge.tokensFrom } : charge
 }
 
-/** Free, unless a provider had begun to work when the client disconnected: what it did is estimated. */
+/** Free, unless a provider had started to generate when the client disconnected: its work is then estimated. */
 function chargeWithout(call: HeldCall, result: RelayResult): Charge {
   const target = chargedTarget(call, result)
   return target ? chargeOf(call, target, false) : NO_CHARGE
 }
 
-/** What answered, or had begun to when the client disconnected. */
+/** The target that served the call, or had started to when the client disconnected. */
 function chargedTarget({ targets }: HeldCall, { accepted, ending, wasReached }: RelayResult): Target | undefined {
   if (accepted) return accepted.target
   return ending === "cancelled" && wasReached ? targets[0] : undefined
@@ -98,7 +98,7 @@ function storyOf(call: HeldCall, result: RelayResult): CallStory {
   }
 }
 
-/** What this response showed about its endpoint. A document shows no first token, so all of its time is generation. */
+/** Records latency and speed. A document has no first token, so all of its time counts as generation. */
 function updateEndpointHealth(
   { meter, draft, deps }: HeldCall,
   { target, answeredAt }: Accepted,
@@ -132,7 +132,7 @@ function textOf({ transcript: output }: HeldCall["meter"], request: HeldCall["re
   return output && messages ? { messages, output, tools: request.exported?.().tools ?? [] } : undefined
 }
 
-/** Saves the text of the call beside the settlement, so that a storage error cannot delay or prevent the charge. */
+/** Saves the text apart from the settlement, so that a storage error cannot delay or prevent the charge. */
 function logContent({ deps, meter, request, draft }: HeldCall): void {
   const { transcript } = meter
   const { messages } = request

@@ -13,13 +13,13 @@ type StagedCall = {
   caller: PlannableCall["caller"]
 }
 
-/** The stages of a call for its routing metadata. `refusedBy`: the rules of guardrails that refused it. */
+/** Pipeline stages of a call for its routing metadata. `refusedBy`: guardrail rules that rejected it. */
 export function stagesOf({ request, caller }: StagedCall, refusedBy: readonly GuardrailRule[] = []): PipelineStage[] {
   const { preparation, screening } = request
   return [...(preparation?.stages ?? []), ...guardrailStages(caller.guardrails, screening?.stages() ?? [], refusedBy)]
 }
 
-/** A refusal of a call before anything was sent; with routing metadata where the client requested it. */
+/** Adds routing metadata to a rejection before dispatch, if the client requested it. */
 export function withRoutingMetadata(refusal: unknown, prepared: PlannableCall, targets: readonly Target[]): unknown {
   const { request, meta } = prepared
   if (!(refusal instanceof GatewayError)) return refusal
@@ -37,7 +37,7 @@ export function withRoutingMetadata(refusal: unknown, prepared: PlannableCall, t
 
 const stagesByRefusal = new WeakMap<GatewayError, readonly PipelineStage[]>()
 
-/** The refusal with its stages, for the record of the rejected call, and with further fields of its body. */
+/** Adds the stages to a rejection, for the record of the call, and extra fields to its body. */
 export function withStages(
   refusal: GatewayError,
   stages: readonly PipelineStage[],
@@ -56,12 +56,12 @@ export function withStages(
   return error
 }
 
-/** What guardrails found in a call that was rejected. */
+/** Guardrail findings of a rejected call. */
 export function findingsOf(refusal: GatewayError): GuardrailFinding[] {
   return toFindings(stagesByRefusal.get(refusal) ?? [])
 }
 
-/** What guardrails found in a call, for its record. */
+/** Guardrail findings of a call, for its record. */
 export function toFindings(stages: readonly PipelineStage[]): GuardrailFinding[] {
   return stages.flatMap(toFinding)
 }

@@ -11,12 +11,12 @@ import type { ErrorName } from "../errors/errors.ts"
 
 export type Content = { kind: "stream"; head: StreamHead } | { kind: "whole"; result: Record<string, unknown> } | Bytes
 
-/** A response that is not text, such as audio: its type, and its bytes as they arrive. */
+/** A binary response, such as audio. */
 type Bytes = { kind: "bytes"; contentType: string; body: ReadableStream<Uint8Array> }
 
 type Expected = { request: UpstreamRequest; isStreamed: boolean; provider: Provider; signal: AbortSignal }
 
-/** The content of a 200, or why it is none: another target may then be tried. */
+/** Reads the content of a 200. Returns a rejection if it has none, so that dispatch can fail over. */
 export async function readResponse(response: Response, expected: Expected): Promise<Content | Rejection> {
   const { request, isStreamed, provider, signal } = expected
   const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? ""
@@ -51,12 +51,12 @@ export async function readResponse(response: Response, expected: Expected): Prom
   return readDocument(await readDocumentText(response), expected)
 }
 
-/** A JSON document. Where the client requested a stream and the provider does not stream, it is sent as one. */
+/** A JSON document. If the client requested a stream and the provider does not stream, it is sent as a stream. */
 function readDocument(body: string, { request, isStreamed, provider }: Expected): Content | Rejection {
   const { reader, translate } = request
   const document = parseObject(body)
   if (!document) {
-    const what = body === "" ? "an empty body" : "something that is not JSON"
+    const what = body === "" ? "an empty body" : "a body that is not JSON"
     return failure(provider, "provider_failed", `${provider.name} returned ${what}.`)
   }
   const result = translate ? translate.document(document) : document
@@ -74,7 +74,7 @@ function readDocument(body: string, { request, isStreamed, provider }: Expected)
 const WHITESPACE = new Set([0x09, 0x0a, 0x0d, 0x20])
 const BRACE = 0x7b
 
-/** Whether a body begins with `{`, as no event stream does. */
+/** Whether a body starts with `{`, which no event stream does. */
 async function startsAsDocument(body: PacedReader): Promise<boolean> {
   for (;;) {
     const { done, value } = await body.read()
@@ -129,7 +129,7 @@ export async function readRejection(provider: Provider, response: Response, now:
 
 const MAX_ERROR_BYTES = 65536
 
-/** The start of an error body. The rest is not read, which frees the connection. */
+/** The start of an error body. Cancels the rest, which frees the connection. */
 async function readStart(body: ReadableStream<Uint8Array> | null): Promise<string> {
   if (!body) return ""
   const bytes = body.getReader()
@@ -161,7 +161,7 @@ export function failure(provider: Provider, code: ErrorName, message: string, st
   }
 }
 
-/** An error inside a 200 response: its own status counts where it has one. */
+/** An error inside a 200 response. Uses the status in the error if there is one. */
 function fromInBandError(
   provider: Provider,
   error: { message: string; code: string | null; status: number | null } | null,

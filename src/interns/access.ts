@@ -14,13 +14,13 @@ function noSuchRoute({ req }: Context<App>): never {
   throw internError("not_found", `There is no ${req.method} ${req.path}.`)
 }
 
-/** Intern and vault routes return 404 outside the program. Runs after the authentication. */
+/** Intern and vault routes return 404 outside the program. Runs after authentication. */
 export const requireProgramme = guard(({ hasInternsAccess }) => hasInternsAccess, noSuchRoute)
 
 /** Routes that an intern's key cannot use: the list of interns, and the vault of the workspace. */
 export const refuseInternKey = guard(({ internId }) => internId === null, noSuchRoute)
 
-/** The intern that the caller names: one of its key's workspace, and of an intern's own key itself alone; or 404. */
+/** The requested intern, in the workspace of the key; an intern's own key sees only its intern. Otherwise 404. */
 export async function visibleIntern(c: Context<App>, id: string): Promise<InternRow> {
   const row = maySee(c.var.principal, id) ? await findIntern(c.env.DB, c.var.principal, id) : undefined
   if (!row) throw internError("not_found", NO_SUCH_INTERN)

@@ -6,10 +6,10 @@ import { internError } from "./reasons.ts"
 export type Made = { createdByKey: string | null; creatorUserId: string | null }
 
 /**
- * Whether a key may take secrets elsewhere: make a join token, borrow a vault, copy secrets of the workspace. The key
- * that made the intern or stored the secret may, each key of the same user, and management keys; an intern's own key,
- * which its agent has, never. An app or a workload acts for a user, and controls only what it made itself. Rows of
- * other organizations are not found in the first place.
+ * Whether a key may move secrets: create a join token, borrow a vault, copy secrets of the workspace. Allowed for the
+ * key that created the intern or stored the secret, keys of the same user, and management keys; never for an intern's
+ * own key, which its agent has. An app or a workload acts for a user and controls only its own creations. Rows of other
+ * organizations are never found.
  */
 export function mayControl(
   { keyHash, creatorUserId, source, kind }: Pick<Principal, "keyHash" | "creatorUserId" | "source" | "kind">,
@@ -24,7 +24,7 @@ export function notYours(what: string): GatewayError {
   return internError("forbidden", `Only the key that ${what}, keys of the same user and management keys may do this.`)
 }
 
-/** An agent has its intern's own key: it does not decide on the intern's record and life. */
+/** An agent has its intern's own key, which must not change or delete the intern. */
 export function requireNotOwnKey({ internId }: Principal): void {
   if (internId !== null) throw internError("forbidden", "An intern's own key cannot change or delete its intern.")
 }

@@ -32,14 +32,14 @@ const chat = createRoute({
   summary: "Chat with an intern",
   description:
     "A `user` message starts a turn, or steers the one that runs in its session (202). A `tool` message answers the " +
-    "question that a turn was paused on. The session chunk before `[DONE]` names the session to go on with. With " +
-    "`stream: false` and `Prefer: respond-async`, the turn goes on in the background for up to an hour: 202 has its " +
-    "session, whose transcript is read later, and its questions wait for up to a day.",
+    "question that paused a turn. The session chunk before `[DONE]` has the id of the session to continue with. With " +
+    "`stream: false` and `Prefer: respond-async`, the turn runs in the background for up to an hour: 202 has its " +
+    "session, whose transcript can be read later, and its questions wait for up to a day.",
   middleware: [addErrorReasons("bad_request"), requireProgramme, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: { params: internParams, body: jsonBody(InternChatRequest) },
   responses: {
     200: { description: "The turn.", content: { "text/event-stream": { schema: InternChatChunk } } },
-    202: ok(InternSteered, "The message steers the turn in progress, or the turn goes on in the background."),
+    202: ok(InternSteered, "The message steers the turn in progress, or the turn runs in the background."),
     ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "timeout", "conflict", "gone"),
     ...failures("payload_too_large", "unsupported_media_type", "rate_limited", "internal", "intern_unreachable"),
     ...failures("unavailable", "intern_timeout"),
@@ -48,7 +48,7 @@ const chat = createRoute({
 
 export const internChat = newRouter().openapi(chat, async (c) => {
   const found = await visibleIntern(c, c.req.valid("param").internId)
-  // The first chat starts an intern that was only created. One that waits for a daemon has to be provisioned.
+  // The first chat starts an intern that was only created. With a daemon host, it must be provisioned first.
   const row = found.status === "queued" && found.host !== "daemon" ? await startProvisioning(c, found) : found
   await requireWorkingKey(c.env, row)
   await requireCreator(c)

@@ -22,7 +22,7 @@ const Message = z.discriminatedUnion(
 )
 export type InternMessage = z.infer<typeof Message>
 
-/** Only the last message is read: of a user it is a prompt, of a tool the answer to a question. */
+/** Only the last message is read: a user message is a prompt, a tool message answers a question. */
 export const InternChatRequest = z
   .looseObject({
     messages: z.array(Message).min(1, "must not be empty"),
@@ -56,7 +56,7 @@ export const Usage = z.object({
   by_model: z
     .array(ModelUsage)
     .optional()
-    .meta({ description: "As the gateway recorded and charged the calls; absent where it recorded none." }),
+    .meta({ description: "From the calls that the gateway recorded and charged; absent if there are none." }),
 })
 
 export const InternChatChunk = z
@@ -93,7 +93,7 @@ export const InternSteered = z
   .object({
     session_id: z.string(),
     status: z.enum(["steered", "started", "resumed"]).meta({
-      description: "`started` and `resumed`: the turn goes on in the background.",
+      description: "`started` and `resumed`: the turn runs in the background.",
     }),
   })
   .meta({ id: "InternSteered" })

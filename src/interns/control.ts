@@ -8,7 +8,7 @@ import { mayControl, notYours } from "./authority.ts"
 import { addErrorReasons, lifecycleTimeout } from "./guards.ts"
 import type { InternRow } from "./table.ts"
 
-/** What routes share that only those who control an intern may use: its sessions, schedules, files and webhook. */
+/** Shared by the routes for sessions, schedules, files and the webhook, which need control of the intern. */
 export const controlGuards = [
   addErrorReasons("invalid_body"),
   lifecycleTimeout,
@@ -23,7 +23,7 @@ export const CONTROL_FAILURES = failures(
   "timeout",
   "internal",
 )
-export const CONTROL_RIGHTS = "For the key that made the intern, keys of the same user and management keys."
+export const CONTROL_RIGHTS = "For the key that created the intern, keys of the same user and management keys."
 
 /** The intern, if the caller controls it; otherwise 404 or 403. */
 export async function controlledIntern(c: Context<App>, id: string): Promise<InternRow> {

@@ -70,7 +70,7 @@ function orConflict(row: InternRow, bodyHash: string): InternRow {
   if (GOING.includes(row.status)) {
     throw internError(
       "name_taken",
-      `The intern ${row.name} that this made is being deleted. Ask again once it is gone.`,
+      `The intern ${row.name} of this Idempotency-Key is being deleted. Retry after its deletion.`,
     )
   }
   if (row.bodyHash === bodyHash) return row
@@ -170,7 +170,7 @@ export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<Inte
   throw internError("intern_not_ready", "Another key was made for this intern at the same time. Try again.")
 }
 
-/** What a key takes over from the one that it replaces: its limits, and what counts under them. */
+/** Limits and spent amounts that a key inherits from the key it replaces. */
 async function inheritedOf(c: Context<App>, row: InternRow): Promise<Partial<InternKey>> {
   const [old] = await findInternKeys(c.env.DB, row.organizationId, [row.keyHash])
   if (!old) return {}
@@ -180,7 +180,7 @@ async function inheritedOf(c: Context<App>, row: InternRow): Promise<Partial<Int
   return { limitNano, limitReset, dailyLimitNano, includeByokInLimit, mcpTools, spentBeforeNano }
 }
 
-/** The intern's own key: a child of the key that created the intern, and so within its limit and guardrails. */
+/** The intern's own key: a child of the key that created the intern, so that its limit and guardrails apply. */
 function ownKeyRow(intern: NewInternRow, label: string, maker: Principal): NewKeyRow {
   return {
     hash: intern.keyHash,

@@ -13,7 +13,7 @@ export function readCursor(cursor: string): { createdAt: number; id: string } {
   const bytes = decodeBase64(cursor)
   const [, createdAt, id] = /^(\d{1,15}):([0-9a-f-]{36})$/.exec(bytes ? new TextDecoder().decode(bytes) : "") ?? []
   if (createdAt === undefined || id === undefined) {
-    throw internError("invalid_body", "starting_after: must be the next_cursor of a former page.")
+    throw internError("invalid_body", "starting_after: must be the next_cursor of a previous page.")
   }
   return { createdAt: Number(createdAt), id }
 }
@@ -22,7 +22,7 @@ export function toSessionCursor({ updatedAt, id }: SessionPosition): string {
   return toBase64Url(new TextEncoder().encode(JSON.stringify([updatedAt, id])))
 }
 
-/** Undefined for a cursor that no page has. */
+/** Undefined for an invalid cursor. */
 export function readSessionCursor(cursor: string): SessionPosition | undefined {
   const bytes = decodeBase64(cursor)
   const position = bytes && parseJson(new TextDecoder().decode(bytes))

@@ -16,7 +16,7 @@ const DaemonFiles = z
         mode: z.int(),
       }),
     ),
-    next: z.string().nullable().meta({ description: "`after` of the page that follows; null for the last one." }),
+    next: z.string().nullable().meta({ description: "`after` of the next page; null for the last one." }),
   })
   .meta({ id: "DaemonFiles" })
 
@@ -25,8 +25,8 @@ const read = createRoute({
   path: "/interns/{internId}/daemon/files",
   operationId: "readDaemonFiles",
   tags: ["Interns"],
-  summary: "Read the files that an agent begins with",
-  description: "About 1 MiB a page. For the daemon, with its join token. No API key reads it.",
+  summary: "Read the initial files of an agent",
+  description: "About 1 MiB per page. For the daemon, with its join token. API keys are not accepted.",
   security: [{ joinToken: [] }],
   // An id that is not a UUID gets the same response as a wrong token.
   request: {
@@ -39,7 +39,7 @@ const read = createRoute({
   },
 })
 
-/** Answers join tokens, not API keys. */
+/** Accepts join tokens, not API keys. */
 export const daemonFiles = newRouter().openapi(read, async (c) => {
   const { id } = await joinTokenIntern(c, c.req.valid("param").internId)
   const { after } = c.req.valid("query")

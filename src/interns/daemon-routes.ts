@@ -39,8 +39,8 @@ const join = createRoute({
   tags,
   summary: "Create a join token for a daemon",
   description:
-    "The former one stops working at once. For the key that made the intern, keys of the same user and management keys. 409 `daemon_attached` while a daemon " +
-    "is attached, unless the body says `replace`.",
+    "The previous one stops working at once. For the key that created the intern, keys of the same user and management keys. 409 `daemon_attached` while a daemon " +
+    "is attached, unless the body has `replace`.",
   middleware: [...guards, refuseInternKey, ignoreEmptyBody, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: { params: internParams, body: { content: json(JoinTokenRequest), required: false } },
   responses: { 201: ok(JoinToken, "The token, shown once."), ...failures(...common, "invalid_request") },
@@ -67,7 +67,7 @@ export const internDaemons = newRouter()
     const row = await workingIntern(c, c.req.valid("param").internId)
     const token = await accessTokenOf(c.env, row)
     if (row.status !== "running" || row.hostname === null || token === undefined) {
-      const hint = row.status === "provisioning" ? "Ask again in a moment." : "Provision it first."
+      const hint = row.status === "provisioning" ? "Retry in a moment." : "Provision it first."
       throw internError("intern_not_running", `The intern is ${row.status.replaceAll("_", " ")}. ${hint}`)
     }
     const event = { action: "intern.daemon_access", resourceId: row.id, workspaceId: row.workspaceId } as const
@@ -85,7 +85,7 @@ export const internDaemons = newRouter()
     const requested = c.req.valid("json") as z.infer<typeof JoinTokenRequest> | undefined
     const intern = openIntern(c.env, row.id)
     if (requested?.replace !== true && (await intern.isDaemonAttached(identityOf(c, row)))) {
-      const rule = 'A daemon is attached with the present token. Send {"replace":true} to disconnect it.'
+      const rule = 'A daemon is attached with the current token. Send {"replace":true} to disconnect it.'
       throw internError("daemon_attached", rule)
     }
     const { secret, hash } = newJoinToken()
@@ -99,7 +99,7 @@ export const internDaemons = newRouter()
 
 const WHERE = { embedded: "inside the gateway", "cloudflare-container": "in a container", daemon: "" }
 
-/** Answers join tokens, not API keys. */
+/** Accepts join tokens, not API keys. */
 export const internDaemonSocket = newRouter().openapi(attach, async (c) => {
   const row = await joinTokenIntern(c, c.req.valid("param").internId)
   if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {

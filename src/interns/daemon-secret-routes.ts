@@ -34,7 +34,7 @@ const read = createRoute({
   tags: ["Interns"],
   summary: "List the secrets of an intern's agent",
   description:
-    "Names, hosts and placeholders; never a value. For the daemon, with its join token. No API key reads it.",
+    "Names, hosts and placeholders; never a value. For the daemon, with its join token. API keys are not accepted.",
   security,
   request: { params },
   responses: { 200: ok(DaemonSecrets), ...failures(...COMMON) },
@@ -47,8 +47,8 @@ const egress = createRoute({
   tags: ["Interns"],
   summary: "Send a request to a host of a secret",
   description:
-    "For an intern's agent. The response is streamed back. For the daemon, with its join token. Placeholders in headers become values here, towards exactly the hosts of each " +
-    "secret, by https on port 443; values in the response become placeholders. Redirects are not followed.",
+    "For an intern's agent. The response is streamed back. For the daemon, with its join token. Placeholders in headers are replaced by values, only for the hosts of each " +
+    "secret, over https on port 443; values in the response are replaced by placeholders. Redirects are not followed.",
   security,
   request: {
     params,
@@ -61,7 +61,7 @@ const egress = createRoute({
     body: {
       content: { "application/octet-stream": { schema: z.unknown() } },
       required: false,
-      description: "The body of that request, as it is.",
+      description: "The unchanged body of that request.",
     },
   },
   responses: {
@@ -73,7 +73,7 @@ const egress = createRoute({
   },
 })
 
-/** Answers join tokens, not API keys. */
+/** Accepts join tokens, not API keys. */
 export const daemonSecrets = newRouter()
   .openapi(read, async (c) => {
     const { status, given } = await activeIntern(c, c.req.valid("param").internId)
@@ -106,7 +106,7 @@ export const daemonSecrets = newRouter()
 
 type Active = { intern: InternRow; status: "running" | "provisioning"; given: readonly SealedSecret[] }
 
-/** In one round trip to the database: each request pays for it. */
+/** Uses one round trip to D1, because every request needs it. */
 async function activeIntern(c: Context<App>, id: string): Promise<Active> {
   const secrets = givenSecretsStatement(c.env.DB, id)
   const { intern, others } = await joinTokenInternAnd(c, id, [secrets])

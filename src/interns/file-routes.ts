@@ -18,7 +18,7 @@ import type { InternRow } from "./table.ts"
 
 const tags = ["Interns"]
 const common = { ...CONTROL_FAILURES, ...failures("conflict") }
-const description = `${CONTROL_RIGHTS} Interns on the embedded host only: the files of another agent are on its machine.`
+const description = `${CONTROL_RIGHTS} Only for interns on the embedded host: files of other agents are on their machines.`
 
 const onePath = z.strictObject({
   path: z
@@ -67,7 +67,7 @@ const upload = createRoute({
   operationId: "writeInternFile",
   tags,
   summary: "Write a file of an intern",
-  description: `The body as it is, at most 1 MiB. ${description}`,
+  description: `The body is the file, at most 1 MiB. ${description}`,
   middleware: [...controlGuards] as const,
   request: { params: internParams, query: onePath },
   responses: { 200: ok(z.object({ path: z.string(), bytes: z.int() })), ...common, ...failures("payload_too_large") },

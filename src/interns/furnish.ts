@@ -15,7 +15,7 @@ import type { NewIntern } from "./schemas.ts"
 import { findIntern } from "./store.ts"
 import type { InternRow } from "./table.ts"
 
-/** Who creates the intern. */
+/** The principal that creates the intern. */
 type Creator = { env: Env; principal: Principal }
 
 const GOING: readonly InternStatus[] = ["destroying", "destroy_failed"]
@@ -29,7 +29,7 @@ async function clonedIntern({ env, principal }: Creator, id: string): Promise<In
   throw internError("intern_rejected", `clone_of: the intern ${row.name} is being deleted.`)
 }
 
-/** The request with what it takes over from the intern that it clones. */
+/** The request with defaults from the intern that it clones. */
 export async function withCloned(creator: Creator, input: NewIntern): Promise<NewIntern> {
   if (input.clone_of === undefined) return input
   const { description, model, instructions, host, organizationId, keyHash } = await clonedIntern(
@@ -49,7 +49,7 @@ export async function withCloned(creator: Creator, input: NewIntern): Promise<Ne
 
 const toUsd = (nano: number | null) => (nano === null ? null : nanoToUsd(nano))
 
-/** Gives a new intern its files and schedules. Repeated until it has all of them, and never after. */
+/** Stores the initial files and schedules of an intern. Repeated until all are stored, and ignored afterwards. */
 export async function furnish(creator: Creator, identity: InternIdentity, input: NewIntern): Promise<void> {
   if (input.clone_of === undefined && input.files === undefined) return
   const intern = openIntern(creator.env, identity.id)

@@ -21,7 +21,7 @@ const SHARED: Partial<Record<ErrorName, Reason>> = {
   misconfigured: "internal_error",
 }
 
-/** Adds the reason and `retryable` to every error of an intern route, whichever check threw it. */
+/** Adds the reason and `retryable` to every error of an intern route, from any check. */
 export function addErrorReasons(invalid: Reason): MiddlewareHandler<App> {
   return async function addErrorReasons(c, next) {
     await next()
@@ -50,7 +50,7 @@ export const ignoreEmptyBody: MiddlewareHandler<App> = async function ignoreEmpt
   return next()
 }
 
-/** Operations on an intern's life end within ten seconds, one way or another. */
+/** Lifecycle operations of an intern return within ten seconds, with a timeout error if necessary. */
 export const lifecycleTimeout: MiddlewareHandler<App> = async function withinLifecycleTime(c, next) {
   const ms = timeoutOf(c.env)
   const done = next().then(() => true)

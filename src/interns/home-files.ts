@@ -34,7 +34,7 @@ export const homeFilesInput = z
 
 type Fault = { path: (string | number)[]; message: string }
 
-/** What no folder can hold, or undefined. */
+/** The first invalid file; undefined if all are valid. */
 function faultIn(files: readonly HomeFileInput[]): Fault | undefined {
   const found = new Map<string, number>()
   let bytes = 0
@@ -45,7 +45,7 @@ function faultIn(files: readonly HomeFileInput[]): Fault | undefined {
     }
     if (found.has(path)) return { path: [index, "path"], message: "must not repeat the path of another file" }
     const body = bytesOf(file)
-    if (!body) return { path: [index, "content"], message: "must be base64, as encoding says" }
+    if (!body) return { path: [index, "content"], message: "must be base64, according to encoding" }
     bytes += body.byteLength
     found.set(path, index)
   }

@@ -28,10 +28,10 @@ export function sealInternKey(env: Env, { scope, internId, key, entry }: KeyToSe
 /** The intern and its decrypted key, for the host of its agent. Throws if either is missing. */
 export async function openInternKey(env: Env, scope: Place, id: string): Promise<{ row: InternRow; key: string }> {
   const row = await findIntern(env.DB, scope, id)
-  if (!row) throw new Error("The intern is gone.")
+  if (!row) throw new Error("The intern no longer exists.")
   const dataKey = await findDataKey(env.DB, scope, scope.workspaceId)
   const about = aboutKey(id, scope.workspaceId)
   const key = dataKey && (await openSealed({ about, sealed: row.sealedKey, dataKey }, mastersOf(env)))
-  if (key === undefined) throw new Error("The intern's own key cannot be opened.")
+  if (key === undefined) throw new Error("The intern's own key cannot be decrypted.")
   return { row, key }
 }

@@ -6,7 +6,7 @@ import type { Intern } from "./schemas.ts"
 import type { InternRow } from "./table.ts"
 import { parseStored } from "../support/json.ts"
 
-/** However it is written: `Interns.Example.com.` is `interns.example.com`. */
+/** Normalized: `Interns.Example.com.` becomes `interns.example.com`. */
 export function internDomain(env: Env): string {
   return configOf(env).INTERN_DOMAIN
 }

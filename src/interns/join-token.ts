@@ -15,8 +15,8 @@ type RequestContext = { env: Env; req: { raw: Request } }
 
 /**
  * Authenticates a daemon by its join token; throws 401. The token is not an API key, because an agent has the intern's
- * key in its environment and must not get the rights of its daemon. Read from the database every time: a revoked token
- * is rejected at once, and one of an intern whose key was revoked within the cache time of keys.
+ * key in its environment and must not get the rights of its daemon. Read from D1 every time: a revoked token is
+ * rejected at once, and a token of an intern with a revoked key within the cache time of keys.
  */
 export async function joinTokenIntern(requested: RequestContext, id: string): Promise<InternRow> {
   return (await joinTokenInternAnd(requested, id, [])).intern

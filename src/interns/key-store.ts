@@ -4,10 +4,10 @@ import { openDb } from "../support/db.ts"
 
 /** What the owner of an intern grants to its key: limits, and tools of MCP servers. */
 export type KeyTerms = Pick<KeyRow, "limitNano" | "limitReset" | "dailyLimitNano" | "mcpTools">
-/** `spentBeforeNano`: what former keys of the intern have spent. */
+/** `spentBeforeNano`: amount spent by previous keys of the intern. */
 export type InternKey = KeyTerms & Pick<KeyRow, "hash" | "includeByokInLimit" | "spentBeforeNano" | "createdAt">
 
-/** What the records of interns show of these keys. */
+/** Key fields for the records of interns. */
 export async function findInternKeys(
   db: D1Database,
   organizationId: string,

@@ -14,7 +14,7 @@ type TermsInput = Pick<InternChange, "limit" | "limit_reset" | "daily_limit" | "
 
 export const TERM_FIELDS = ["limit", "limit_reset", "daily_limit", "mcp_tools"] as const
 
-/** The terms that a request names, as columns. */
+/** The terms in a request as columns. */
 export function toTerms(input: TermsInput): Partial<KeyTerms> {
   const terms: Partial<KeyTerms> = {}
   if (input.limit !== undefined) terms.limitNano = toNano(input.limit)
@@ -36,15 +36,15 @@ export function toColumns({ name, description, instructions, model }: InternChan
   }
 }
 
-/** Every key of a workspace may change an intern's name or instructions; what it may spend, those who control it. */
+/** Every key of a workspace may change an intern's name or instructions; its limits need control of the intern. */
 export function requireTermsRight(principal: Principal, row: InternRow, terms: Partial<KeyTerms>): void {
   if (Object.keys(terms).length === 0 || mayControl(principal, row)) return
   throw notYours("made this intern")
 }
 
 /**
- * Nobody gives an intern tools that they do not have, except management keys, and no intern gets tools that the key
- * which made it does not have. `maker`: that key; undefined where it belongs to the organization.
+ * A key can only grant tools that it has itself, except management keys, and only tools that the key which created the
+ * intern has. `maker`: that key; undefined if it belongs to the organization.
  */
 export function requireToolsRight(
   principal: Pick<Principal, "kind" | "mcpTools">,
@@ -73,7 +73,7 @@ export function toTermFields(key: InternKey): Partial<Intern> {
   }
 }
 
-/** What is spent and left. `counters`: of the key; former keys are added. */
+/** Spent and remaining amounts. `counters`: counters of the key, to which those of previous keys are added. */
 export function toUsageFields(key: InternKey, counters: Counters = newCounters(key.createdAt)): Partial<Intern> {
   const limits: KeyLimits = { ...key, keyHash: key.hash }
   return {

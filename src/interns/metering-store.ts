@@ -5,7 +5,7 @@ import { openDb } from "../support/db.ts"
 
 const MAX_CALLS = 1_000
 
-/** Calls of a key that were charged since then, oldest first. */
+/** Calls of a key charged since `since`, oldest first. */
 export async function findCallsOfKey(
   db: D1Database,
   { organizationId, keyHash }: { organizationId: string; keyHash: string },

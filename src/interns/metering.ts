@@ -9,18 +9,18 @@ import { addModels } from "./run/transcript.ts"
 
 type Owner = { id: string; organizationId: string; workspaceId: string }
 
-/** Calls of the intern's key that were charged since then: of the ledger, and of the database that it delivers to. */
+/** Calls of the intern's key charged since `since`, from the ledger and from D1. */
 export async function callsOf(env: Env, intern: Owner, since: number): Promise<Generation[]> {
   const row = await findIntern(env.DB, intern, intern.id)
   if (!row) return []
   const { keyHash, organizationId } = row
-  // The ledger first: a record that is delivered meanwhile is found in both.
+  // Reads the ledger first: a record that is delivered meanwhile is then in both, not in neither.
   const onTheirWay = await openLedger(env, organizationId).onTheirWay(keyHash, since)
   const delivered = await findCallsOfKey(env.DB, { organizationId, keyHash }, since)
   return [...new Map([...delivered, ...onTheirWay].map((call) => [call.id, call])).values()]
 }
 
-/** What a turn used, from its calls; null for none. */
+/** Usage of a turn from its calls; null for no calls. */
 export function meter(calls: readonly Generation[]): TurnUsage | null {
   const models = calls.reduce<ModelUsage[]>((sum, { model, tokens, costNano }) => {
     const { prompt, completion, cached } = tokens

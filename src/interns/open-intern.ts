@@ -41,7 +41,7 @@ export function identityOf(c: Context<App>, row: InternRow): InternIdentity {
   }
 }
 
-/** PUBLIC_URL, or where this request reached the gateway. */
+/** PUBLIC_URL, or the origin of this request. */
 export function apiBaseOf(c: Context<App>): string {
   return `${URL.parse(configOf(c.env).PUBLIC_URL ?? "")?.origin ?? new URL(c.req.url).origin}/api/v1`
 }

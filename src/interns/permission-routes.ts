@@ -6,7 +6,7 @@ import { CONTROL_FAILURES, CONTROL_RIGHTS, controlGuards, controlledIntern } fro
 import { openIntern } from "./open-intern.ts"
 import { noSession, sessionParams } from "./session-schemas.ts"
 
-/** What was answered with `allow_always` or `reject_always` in a session. */
+/** Answers with `allow_always` or `reject_always` in a session. */
 
 const tags = ["Interns"]
 const path = "/interns/{internId}/sessions/{sessionId}/permissions"
@@ -17,7 +17,7 @@ const InternPermission = z
       description:
         "Of an embedded agent: the tool, `shell` or `server/tool`. Of an agent on a machine: the exact command, URL, files or tool.",
     }),
-    decision: z.enum(["allow", "reject"]).meta({ description: "What every such question is answered with." }),
+    decision: z.enum(["allow", "reject"]).meta({ description: "Answer to every such question." }),
   })
   .meta({ id: "InternPermission" })
 
@@ -27,7 +27,7 @@ const list = createRoute({
   operationId: "listInternPermissions",
   tags,
   summary: "List the standing permissions of a session",
-  description: `What was answered with \`allow_always\` or \`reject_always\`, which counts for this session. ${CONTROL_RIGHTS}`,
+  description: `Answers with \`allow_always\` or \`reject_always\`, which apply to this session. ${CONTROL_RIGHTS}`,
   middleware: [...controlGuards] as const,
   request: { params: sessionParams },
   responses: { 200: ok(z.object({ data: z.array(InternPermission) })), ...CONTROL_FAILURES },
@@ -44,7 +44,12 @@ const revoke = createRoute({
   request: {
     params: sessionParams,
     query: z.object({
-      operation: z.string().min(1).max(8_192).optional().meta({ description: "Without it, all of the session." }),
+      operation: z
+        .string()
+        .min(1)
+        .max(8_192)
+        .optional()
+        .meta({ description: "Default: all permissions of the session." }),
     }),
   },
   responses: {

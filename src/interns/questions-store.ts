@@ -2,14 +2,14 @@ import { and, asc, eq, gt, lt } from "drizzle-orm"
 import { openDb } from "../support/db.ts"
 import { internQuestions, interns, type QuestionRow } from "./table.ts"
 
-/** Whose questions: of an organization, of one workspace, or of one intern. */
+/** Scope of questions: an organization, a workspace or an intern. */
 export type QuestionScope = { organizationId: string; workspaceId: string | null; internId: string | null }
 
 export async function insertQuestion(binding: D1Database, row: QuestionRow): Promise<void> {
   const db = openDb(binding)
   await db.batch([
     db.insert(internQuestions).values(row).onConflictDoNothing(),
-    // Of runs whose end was not recorded.
+    // Deletes questions of runs whose end was not recorded.
     db
       .delete(internQuestions)
       .where(and(eq(internQuestions.internId, row.internId), lt(internQuestions.deadline, row.createdAt))),

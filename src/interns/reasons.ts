@@ -1,6 +1,6 @@
 import { type ErrorMetadata, type ErrorName, GatewayError } from "../errors/errors.ts"
 
-/** Every way in which an intern fails a caller: the status it has or would have had, and whether asking again helps. */
+/** All failures of interns: the HTTP status it has or would have, and whether a retry may help. */
 const reasons = {
   bad_request: ["invalid_request", false],
   invalid_body: ["invalid_request", false],

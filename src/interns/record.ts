@@ -17,7 +17,7 @@ export async function toRecord(reader: Reader, row: InternRow): Promise<Intern> 
   return record ?? toIntern(row)
 }
 
-/** The interns as the caller sees them: limits and usage only of those that it controls, and of the one that it is. */
+/** Records of interns for a principal: with limits and usage only if it controls the intern or is its own key. */
 export async function toRecords({ env, principal }: Reader, rows: readonly InternRow[]): Promise<Intern[]> {
   const shown = rows.filter((row) => principal.internId === row.id || mayControl(principal, row))
   const hashes = shown.map(({ keyHash }) => keyHash)
@@ -32,7 +32,7 @@ export async function toRecords({ env, principal }: Reader, rows: readonly Inter
   return rows.map((row) => ({ ...toIntern(row), ...fields.get(row.keyHash) }))
 }
 
-/** Undefined while the ledger cannot be read: the rest of the record does not depend on it. */
+/** Undefined if the ledger cannot be read: the rest of the record does not depend on it. */
 async function usageOf(env: Env, organizationId: string, keys: readonly InternKey[]): Promise<Counters[] | undefined> {
   if (keys.length === 0) return []
   try {

@@ -42,13 +42,17 @@ const create = createRoute({
   tags,
   summary: "Create an intern",
   description:
-    "With a vault and a key of its own; or the one that the same request made before. `clone_of` makes it like another one.",
+    "Also creates its vault and its key. A repeated request returns the existing intern. `clone_of` copies another intern.",
   middleware: [...guards, refuseInternKey, body] as const,
   request: {
     headers: z.object({ "idempotency-key": z.string().optional().meta({ description: "1 to 255 characters." }) }),
     body: jsonBody(NewIntern),
   },
-  responses: { 200: ok(Intern, "It was made before."), 201: ok(Intern, "It is new."), ...failures(...written) },
+  responses: {
+    200: ok(Intern, "The intern existed already."),
+    201: ok(Intern, "The intern was created."),
+    ...failures(...written),
+  },
 })
 
 const list = createRoute({
@@ -92,7 +96,7 @@ const remove = createRoute({
   operationId: "deleteIntern",
   tags,
   summary: "Delete an intern",
-  description: "With its disk, its vault and its key.",
+  description: "Also deletes its disk, its vault and its key.",
   middleware: [...guards, ignoreEmptyBody, body] as const,
   request: { params: internParams, body: optionalBody(InternDeletion) },
   responses: { 202: ok(z.object({ deleting: z.literal(true) })), ...failures(...written) },
@@ -104,7 +108,7 @@ const provision = createRoute({
   operationId: "provisionIntern",
   tags,
   summary: "Provision an intern",
-  description: "The first boot, a resume after suspension, or a boot with what was changed since.",
+  description: "Starts the intern: for the first time, after suspension, or with a changed configuration.",
   middleware: [...guards, ignoreEmptyBody, body] as const,
   request: { params: internParams, body: optionalBody(NoFields) },
   responses: { 202: ok(z.object({ provisioning: z.literal(true) })), ...failures(...written) },
@@ -199,7 +203,7 @@ export const interns = newRouter()
 
 const readerOf = (c: Context<App>) => ({ env: c.env, principal: c.var.principal })
 
-/** An intern that the caller sees and may change. */
+/** An intern that the principal can see and may change. */
 async function changeableIntern(c: Context<App>, id: string): Promise<InternRow> {
   const row = await visibleIntern(c, id)
   requireNotOwnKey(c.var.principal)

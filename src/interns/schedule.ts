@@ -1,21 +1,21 @@
 import { Cron } from "croner"
 
-/** A prompt that an intern gets by itself. Instants are epoch milliseconds. */
+/** A prompt that is sent to an intern by schedule. Times are epoch milliseconds. */
 export type Schedule = {
   id: string
   cron: string
   /** IANA name, such as `Europe/Berlin`. */
   timezone: string
   prompt: string
-  /** Each run in a session of its own, or all in one. */
+  /** Each run in a new session, or all in one. */
   session: "new" | "same"
   enabled: boolean
-  /** USD that the runs may cost in a UTC day; null for no limit of its own. */
+  /** USD that the runs may cost per UTC day; null for no separate limit. */
   dailyLimitUsd: number | null
   nextAt: number | null
   lastAt: number | null
   lastSession: string | null
-  /** Why the last run did not start; null where it did. */
+  /** Why the last run did not start; null if it did. */
   lastError: string | null
   createdAt: number
 }
@@ -24,7 +24,7 @@ export const MAX_SCHEDULES = 20
 const LEAST_INTERVAL_MS = 5 * 60_000
 const CHECKED_RUNS = 8
 
-/** What is wrong with a cron expression or time zone, or undefined. */
+/** The error in a cron expression or time zone; undefined if valid. */
 export function faultInCron(cron: string, timezone: string, now: number): string | undefined {
   let runs: Date[]
   try {
@@ -32,7 +32,7 @@ export function faultInCron(cron: string, timezone: string, now: number): string
   } catch {
     return "cron: must be a cron expression of five fields, such as 0 8 * * 1-5, and timezone an IANA name."
   }
-  if (runs.length === 0) return "cron: must name a time that comes: no date matches it."
+  if (runs.length === 0) return "cron: must match a future time: no date matches it."
   const times = runs.map((run) => run.getTime())
   const isTooOften = times.some((at, index) => index > 0 && at - (times[index - 1] ?? 0) < LEAST_INTERVAL_MS)
   return isTooOften ? "cron: must leave at least 5 minutes between two runs." : undefined

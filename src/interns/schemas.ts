@@ -25,13 +25,13 @@ const model = z
 const terms = {
   limit: limitInput.nullish().meta({
     description:
-      "USD that the intern may spend in all, or until `limit_reset`. Limits of the key that made it apply besides. Null: none of its own.",
+      "USD that the intern may spend in total, or until `limit_reset`. Limits of the key that created it also apply. Null: no separate limit.",
   }),
   limit_reset: LimitReset.nullish().meta({ description: "When `limit` resets, UTC. Null: never." }),
   daily_limit: limitInput.nullish().meta({ description: "USD a UTC day, beside `limit`. Null: none." }),
   mcp_tools: mcpToolsInput.meta({
     description:
-      "Tools of MCP servers that the intern may call: `server/tool` or `server/*`. Never more than the key that made it has. Null: none.",
+      "Tools of MCP servers that the intern may call: `server/tool` or `server/*`. Only tools of the key that created it. Null: none.",
   }),
 }
 
@@ -50,14 +50,14 @@ export const NewIntern = z
     host: z
       .enum(INTERN_HOSTS, { error: `accepts ${INTERN_HOSTS.join(", ")}` })
       .optional()
-      .meta({ description: "Where its agent runs. By default as the deployment says, or as the cloned intern." }),
+      .meta({ description: "Where its agent runs. Default: that of the cloned intern or of the deployment." }),
     clone_of: z
       .uuid("must be the UUID of an intern of this workspace")
       .optional()
       .meta({
         description:
-          "The intern whose description, model, instructions, limits, `mcp_tools`, schedules and files it begins with, as far " +
-          "as this request does not say otherwise. For those who control that intern. Secrets, sessions, usage and the " +
+          "The intern to copy description, model, instructions, limits, `mcp_tools`, schedules and files from, unless " +
+          "this request sets them. Requires control of that intern. Secrets, sessions, usage and the " +
           "webhook are not copied.",
       }),
     files: homeFilesInput.optional(),
@@ -81,7 +81,7 @@ export const InternDeletion = z
   .strictObject({ acknowledge_workspace_loss: z.boolean().default(false) })
   .meta({ id: "InternDeletion" })
 
-/** For operations that take no body: any field is refused. */
+/** For operations without a body: any field is rejected. */
 export const NoFields = z.strictObject({})
 
 export const JoinTokenRequest = z
@@ -89,13 +89,13 @@ export const JoinTokenRequest = z
     replace: z
       .boolean()
       .default(false)
-      .meta({ description: "Make the token although a daemon is attached: that one is disconnected for good." }),
+      .meta({ description: "Create the token although a daemon is attached, which is then disconnected permanently." }),
   })
   .meta({ id: "JoinTokenRequest" })
 
 const usd = z.number().min(0)
 const shownTo = "Only for keys that may manage the intern, and its own key."
-/** Absent from the records of interns that the caller does not control; usage also while the ledger cannot be read. */
+/** Absent in records of interns that the principal does not control; usage also if the ledger cannot be read. */
 const keyFields = {
   limit: usd
     .nullable()
@@ -142,7 +142,7 @@ const MAX_STATUSES = 8
 const pageSize = "must be an integer from 1 to 500"
 export const InternQuery = z.object({
   limit: queryIntegerOr(50, 1, 500, pageSize),
-  starting_after: z.string().min(1, "must be the next_cursor of a former page").max(512).optional(),
+  starting_after: z.string().min(1, "must be the next_cursor of a previous page").max(512).optional(),
   status: z
     .string()
     .transform((rule) => [...new Set(rule.split(","))])

@@ -30,7 +30,12 @@ const list = createRoute({
     params: internParams,
     query: z.object({
       limit: pageOf(50),
-      starting_after: z.string().min(1).max(512).optional().meta({ description: "`next_cursor` of the page before." }),
+      starting_after: z
+        .string()
+        .min(1)
+        .max(512)
+        .optional()
+        .meta({ description: "`next_cursor` of the previous page." }),
       origin: z
         .string()
         .regex(/^(?:chat|background|acp|schedule:[0-9a-f-]{36})$/, "accepts chat, background, acp, schedule:<id>")
@@ -47,7 +52,7 @@ const read = createRoute({
   operationId: "getInternTranscript",
   tags,
   summary: "Get a session's transcript",
-  description: `Oldest first. ${CONTROL_RIGHTS} To follow a turn, ask again with \`after\` of the last entry. At most 5,000 entries are kept.`,
+  description: `Oldest first. ${CONTROL_RIGHTS} To follow a turn, poll with \`after\` set to \`n\` of the last entry. At most 5,000 entries are kept.`,
   middleware: [...controlGuards] as const,
   request: {
     params: sessionParams,
@@ -65,7 +70,7 @@ const remove = createRoute({
   operationId: "deleteInternSession",
   tags,
   summary: "Delete a session",
-  description: `With its transcript. ${CONTROL_RIGHTS}`,
+  description: `Also deletes its transcript. ${CONTROL_RIGHTS}`,
   middleware: [...controlGuards] as const,
   request: { params: sessionParams },
   responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...CONTROL_FAILURES, ...failures("conflict") },
@@ -93,7 +98,7 @@ const answer = createRoute({
   operationId: "answerInternQuestion",
   tags,
   summary: "Answer an open question",
-  description: `The turn goes on in the background. ${CONTROL_RIGHTS} The answer is the text that a \`tool\` message of a chat has.`,
+  description: `The turn continues in the background. ${CONTROL_RIGHTS} The answer has the form of a \`tool\` message in a chat.`,
   middleware: [...controlGuards, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: {
     params: internParams.extend({ questionId: z.string().min(1).max(128) }),
@@ -107,7 +112,7 @@ const answer = createRoute({
     ),
   },
   responses: {
-    202: ok(InternSteered, "The turn goes on."),
+    202: ok(InternSteered, "The turn continues."),
     ...CONTROL_FAILURES,
     ...failures("conflict", "gone", "payload_too_large", "unsupported_media_type", "intern_unreachable"),
   },
@@ -119,7 +124,7 @@ export const internSessions = newRouter()
     const { limit: size, starting_after: cursor, origin } = c.req.valid("query")
     const before = cursor === undefined ? undefined : readSessionCursor(cursor)
     if (cursor !== undefined && !before) {
-      throw internError("invalid_body", "starting_after: must be the next_cursor of a former page.")
+      throw internError("invalid_body", "starting_after: must be the next_cursor of a previous page.")
     }
     const states = await openIntern(c.env, id).sessions(size + 1, before, origin)
     const data = states.slice(0, size).map(toSession)

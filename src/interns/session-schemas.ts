@@ -32,8 +32,10 @@ export const InternSession = z
       .meta({ description: "`waiting`: a question is open. `idle`: no turn is in progress." }),
     open_question_id: z.string().nullable(),
     turns: z.int(),
-    usage: Usage.nullable().meta({ description: "Of all turns, as recorded, or else as the agent reported it." }),
-    last_error: TurnError.nullable().meta({ description: "Why the last turn failed; null where it did not." }),
+    usage: Usage.nullable().meta({
+      description: "Usage of all turns, as recorded by the gateway or else as reported by the agent.",
+    }),
+    last_error: TurnError.nullable().meta({ description: "Why the last turn failed; null if it did not." }),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
@@ -63,7 +65,7 @@ export const InternSessions = z
 
 export const TranscriptEntry = z
   .looseObject({
-    n: z.int().meta({ description: "Grows; `after` of the next page." }),
+    n: z.int().meta({ description: "Ascending number; use the last one as `after` of the next page." }),
     at: z.iso.datetime(),
     kind: z.enum(["prompt", "text", "reasoning", "tool_call", "question", "answer", "end"]),
     text: z.string().optional(),
@@ -87,15 +89,15 @@ export const TranscriptEntry = z
     input: z
       .string()
       .optional()
-      .meta({ description: "The arguments of a tool call as JSON, where they are none of these." }),
+      .meta({ description: "The arguments of a tool call as JSON, if no other field applies." }),
   })
   .meta({
     id: "InternTranscriptEntry",
     description:
       "`prompt`, `text` and `reasoning` have `text`. `tool_call` has `id`, `title`, `status` and, in the entry where the " +
-      "agent first says it, what the tool does: `command` with its `folder`, `url`, `paths`, `diffs`, or else `input`; " +
-      "long texts are cut in the middle. Further entries with the same `id` follow its `status`. `question` has `id` and " +
-      "`question`, `answer` has `question_id` and `content`. `end` has `usage` and, where the turn failed, `error`.",
+      "agent first reports it, the operation: `command` with its `folder`, `url`, `paths`, `diffs`, or else `input`; " +
+      "long texts are cut in the middle. Later entries with the same `id` update its `status`. `question` has `id` and " +
+      "`question`, `answer` has `question_id` and `content`. `end` has `usage` and, if the turn failed, `error`.",
   })
 
 export function toEntry({ n, at, body }: StoredEntry): z.infer<typeof TranscriptEntry> {
@@ -112,13 +114,13 @@ const cron = z
   .max(100)
   .meta({ description: "Five fields, such as `0 8 * * 1-5`. At least 5 minutes apart." })
 const prompt = z.string().min(1, "must not be empty").max(32_000, "must be at most 32000 characters")
-/** Less is 0 where it is kept, in nano-dollars. */
+/** A smaller amount would be stored as 0 nano-USD. */
 const LEAST_USD = 0.000_000_001
 const MOST_USD = 1_000_000
 const limitRule = `must be from 0.000000001 to ${MOST_USD} USD, or null for no limit`
 const dailyLimit = z.number({ error: limitRule }).min(LEAST_USD, limitRule).max(MOST_USD, limitRule).nullable()
 const DAILY_LIMIT =
-  "USD that its runs may cost in a UTC day. Every call of a run is held against it: a run ends where the next call does not fit, and none starts once it is spent."
+  "USD that its runs may cost per UTC day. Every call of a run is held against it: a run ends when the next call exceeds it, and none starts once it is spent."
 
 export const NewSchedule = z
   .strictObject({
@@ -128,7 +130,7 @@ export const NewSchedule = z
     session: z
       .enum(["new", "same"])
       .default("new")
-      .meta({ description: "Each run in a session of its own, or all runs in one session." }),
+      .meta({ description: "Each run in a new session, or all runs in one session." }),
     enabled: z.boolean().default(true),
     daily_limit_usd: dailyLimit.default(null).meta({ description: DAILY_LIMIT }),
   })
@@ -158,7 +160,7 @@ export const InternSchedule = z
     next_run_at: z.iso.datetime().nullable(),
     last_run_at: z.iso.datetime().nullable(),
     last_session_id: z.string().nullable(),
-    last_error: z.string().nullable().meta({ description: "Why the last run did not start; null where it did." }),
+    last_error: z.string().nullable().meta({ description: "Why the last run did not start; null if it did." }),
     created_at: z.iso.datetime(),
   })
   .meta({ id: "InternSchedule" })

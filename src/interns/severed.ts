@@ -10,8 +10,8 @@ const BLANK_LINE = new TextEncoder().encode("\n\n")
 type Read = { id: string; created: number; model: string; isFirst: boolean; isOver: boolean }
 
 /**
- * The stream of an intern's object, sent on as it is. Where the object is lost in the middle, which it cannot say
- * itself, the stream ends with an error chunk, the session chunk and `[DONE]`.
+ * Forwards the stream of an intern's object unchanged. If the object is lost during the stream, ends it with an error
+ * chunk, the session chunk and `[DONE]`.
  */
 export function endsProperly(
   body: ReadableStream<Uint8Array>,
@@ -44,7 +44,7 @@ export function endsProperly(
   })
 }
 
-/** The first chunk says what the chunks of a stream have in common. */
+/** Notes the common fields of all chunks from the first one. */
 function note(read: Read, data: string | undefined): void {
   if (data === undefined) return
   read.isOver ||= data === DONE
@@ -57,7 +57,7 @@ function note(read: Read, data: string | undefined): void {
   if (typeof model === "string") read.model = model
 }
 
-/** Begins with a blank line, which ends a frame that broke off. */
+/** Starts with a blank line, which ends an incomplete frame. */
 function severedEnd({ id, created, model, isFirst }: Read, session: string | null): Uint8Array {
   const head = { id, created }
   const chunks = [finishChunk(head, model, SEVERED, isFirst), finalChunk(head, model, session, null)]

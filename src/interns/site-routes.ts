@@ -24,10 +24,9 @@ const WebSocketHeaders = z.object({
   upgrade: z.string().regex(/^websocket$/i),
   "sec-websocket-protocol": z.string().default("").transform(splitProtocols),
 })
-const notWebSocket = () =>
-  internError("invalid_body", "Open this path as a WebSocket: it speaks the Agent Client Protocol.")
+const notWebSocket = () => internError("invalid_body", "Open this path as a WebSocket for the Agent Client Protocol.")
 
-/** The routes at the hostname of an intern. They take the intern's access token, not API keys. */
+/** The routes at the hostname of an intern. They accept the intern's access token, not API keys. */
 export const internSite = new Hono<SiteApp>()
   .get("/", requireIntern, async (c) => {
     const { id, name, status } = c.var.intern

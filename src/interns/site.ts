@@ -13,10 +13,10 @@ import { accessTokenOf, isAccessToken } from "./tokens.ts"
 /** The WebSocket subprotocol of the Agent Client Protocol. */
 export const SUBPROTOCOL = "acp"
 const BEARER = /^Bearer +(\S{1,256}) *$/i
-/** A page cannot set the headers of a WebSocket: its token comes among the subprotocols. */
+/** Web pages cannot set headers of a WebSocket, so they send the token as a subprotocol. */
 const TOKEN_PROTOCOL = /^bearer\.(\S{1,256})$/
 
-/** The hostname that a request came to, without the dot of the root. */
+/** The requested hostname, without the trailing dot. */
 function hostnameOf(request: Request): string {
   return new URL(request.url).hostname.toLowerCase().replace(/\.$/, "")
 }
@@ -61,7 +61,7 @@ export async function reachedIntern({ env, req }: { env: Env; req: { raw: Reques
   // The same error for an unknown hostname and a wrong token, so that names cannot be probed.
   if (!row || !(await isAccessToken(env, row, token)) || !(await hasWorkingKey(env, row))) {
     await countUnknownKey(env.RATE, ip, Date.now())
-    throw unauthenticated("This token is not valid here. GET /interns/{id}/daemon tells the one that is.")
+    throw unauthenticated("This token is not valid here. GET /interns/{id}/daemon returns the valid one.")
   }
   if (!isInProgramme) throw internError("not_found", "There is nothing at this address.")
   if (row.status !== "running") {
@@ -70,7 +70,7 @@ export async function reachedIntern({ env, req }: { env: Env; req: { raw: Reques
   return row
 }
 
-/** Of these pairs of a hostname and the hash of an access token, parted by a space, those that belong together. */
+/** The valid ones of these pairs of a hostname and the hash of an access token, separated by a space. */
 async function findKnownAccessTokens(env: Env, pairs: readonly string[]): Promise<Set<string>> {
   const hostnames = new Set(pairs.map((pair) => pair.split(" ", 1)[0] ?? ""))
   const rows = await findNonces(env.DB, [...hostnames])

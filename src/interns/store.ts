@@ -160,14 +160,14 @@ export type InternPage = {
   /** Text in the name or description. */
   q?: string | undefined
   limit: number
-  /** The last intern of the former page. */
+  /** The last intern of the previous page. */
   after: { createdAt: number; id: string } | undefined
 }
 
 const isAfter = ({ createdAt, id }: { createdAt: number; id: string }) =>
   or(lt(interns.createdAt, createdAt), and(eq(interns.createdAt, createdAt), lt(interns.id, id)))
 
-/** Newest first. Reads one row more than the page to know whether another page follows. */
+/** Newest first. Reads one additional row to detect a next page. */
 export async function listInterns(db: D1Database, scope: Place, page: InternPage): Promise<InternRow[]> {
   return openDb(db)
     .select()
@@ -213,10 +213,10 @@ const change = (db: Db, current: Own, { columns, from, now }: StatusChange) =>
     .set({ ...columns, updatedAt: now })
     .where(and(isIntern(current), from.length === 0 ? undefined : inArray(interns.status, [...from])))
 
-/** `terms`: of the intern's key, which need not work. */
+/** `terms`: terms of the intern's key, which may be revoked. */
 type AuditedStatusChange = StatusChange & { terms?: Partial<KeyTerms> | undefined; entry: AuditEntry }
 
-/** The key of the intern need not work. */
+/** Also works for a revoked key. */
 const changeTerms = (db: Db, { id, organizationId }: Own, terms: Partial<KeyTerms>, now: number) =>
   db
     .update(apiKeys)
@@ -251,7 +251,7 @@ export async function moveIntern(db: D1Database, current: Own, { from, columns, 
   await change(openDb(db), current, { columns, from, now })
 }
 
-/** The end of an intern that a caller deleted: its key, its vault, and its row. */
+/** Deletes the key, the vault and the row of an intern. */
 export async function deleteInternRows(binding: D1Database, row: InternRow, now: number): Promise<void> {
   const db = openDb(binding)
   await db.batch([

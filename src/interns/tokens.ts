@@ -10,7 +10,7 @@ function random(): string {
   return toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
 }
 
-/** With which a daemon dials in: shown once, and its hash kept, since 256 random bits need no salt. */
+/** Creates the token of a daemon. Shown once; only its hash is stored, without salt because it has 256 random bits. */
 export function newJoinToken(): { secret: string; hash: string } {
   const secret = `intern-join-${random()}`
   return { secret, hash: sha256Hex(secret) }
@@ -42,7 +42,7 @@ async function deriveAccessToken(master: string, row: Pick<InternRow, "id" | "ac
   return `intern-access-${toBase64Url(new Uint8Array(signature))}`
 }
 
-/** During a rotation of the master key, a token that was read before it is valid as well. */
+/** During a rotation of the master key, tokens derived from the previous key are also valid. */
 export async function isAccessToken(env: Env, row: InternRow, token: string): Promise<boolean> {
   const { current, previous } = mastersOf(env)
   for (const master of previous === undefined ? [current] : [current, previous]) {

@@ -43,7 +43,7 @@ const BODY_FAILURES = { ...WRITE_FAILURES, ...failures("payload_too_large", "uns
 const tags = ["Vault"]
 const GONE = { 204: { description: "Deleted." } }
 
-/** The workspace's own vault is not there for an intern. */
+/** An intern's own key cannot access the vault of the workspace. */
 const ofWorkspace: [typeof requireProgramme, typeof refuseInternKey] = [requireProgramme, refuseInternKey]
 const ofIntern: [typeof requireProgramme] = [requireProgramme]
 const takesBody = acceptJson(MAX_BODY_BYTES)
@@ -54,7 +54,7 @@ const list = createRoute({
   operationId: "listVaultSecrets",
   tags,
   summary: "List the secrets of the workspace",
-  description: "By name, without their values.",
+  description: "Names only, without values.",
   middleware: ofWorkspace,
   request: { query: SecretQuery },
   responses: { 200: ok(SecretList), ...FAILURES },
@@ -66,7 +66,7 @@ const put = createRoute({
   operationId: "storeVaultSecret",
   tags,
   summary: "Create or replace a secret of the workspace",
-  description: "Its value is released to its hosts alone.",
+  description: "Its value is released only to its hosts.",
   middleware: [...ofWorkspace, takesBody] as const,
   request: { params: SecretPath, body: jsonBody(NewSecret) },
   responses: { 200: ok(OneSecret), ...BODY_FAILURES },
@@ -92,7 +92,7 @@ const listOfIntern = createRoute({
   operationId: "listInternVaultSecrets",
   tags,
   summary: "List the secrets of an intern",
-  description: "Of its own vault, by name, without their values.",
+  description: "Secrets of its vault: names only, without values.",
   middleware: ofIntern,
   request: { params: InternPath, query: SecretQuery },
   responses: { 200: ok(SecretList), ...FAILURES },
@@ -104,7 +104,7 @@ const putOfIntern = createRoute({
   operationId: "storeInternVaultSecret",
   tags,
   summary: "Create or replace a secret of an intern",
-  description: "Its value is released to its hosts alone.",
+  description: "Its value is released only to its hosts.",
   middleware: [...ofIntern, takesBody] as const,
   request: { params: InternSecretPath, body: jsonBody(NewSecret) },
   responses: { 200: ok(OneSecret), ...BODY_FAILURES },
@@ -129,8 +129,8 @@ const copy = createRoute({
   tags,
   summary: "Copy secrets of the workspace to an intern",
   description:
-    "With their hosts; all that are named, or none. For whoever made the intern and stored the secrets: by the same key or user; and for management keys.",
-  // To an intern's own key the vault that is copied from is not there.
+    "Includes their hosts. Copies all named secrets or none. For keys or users that created the intern and stored the secrets, and for management keys.",
+  // An intern's own key cannot access the source vault.
   middleware: [...ofWorkspace, takesBody] as const,
   request: { params: InternPath, body: jsonBody(CopyRequest) },
   responses: { 200: ok(CopiedSecrets), ...BODY_FAILURES, ...failures("conflict") },

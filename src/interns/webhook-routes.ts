@@ -35,8 +35,8 @@ const set = createRoute({
   tags,
   summary: "Set the webhook of an intern",
   description:
-    `It gets questions that open or close, and turns that end. ${CONTROL_RIGHTS} Events: ${WEBHOOK_EVENTS.join(", ")}; JSON with \`type\`, \`timestamp\` and \`data\`, signed as Standard ` +
-    "Webhooks are, in order and at least once, retried for 24 hours. Each call makes a new signing secret.",
+    `Receives opened and closed questions, and ended turns. ${CONTROL_RIGHTS} Events: ${WEBHOOK_EVENTS.join(", ")}; JSON with \`type\`, \`timestamp\` and \`data\`, signed according to Standard ` +
+    "Webhooks, delivered in order and at least once, retried for 24 hours. Each call creates a new signing secret.",
   middleware: [...controlGuards, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: {
     params: internParams,
@@ -55,7 +55,7 @@ const get = createRoute({
   operationId: "getInternWebhook",
   tags,
   summary: "Get the webhook of an intern",
-  description: `And how its deliveries go. ${CONTROL_RIGHTS}`,
+  description: `Includes the state of its deliveries. ${CONTROL_RIGHTS}`,
   middleware: [...controlGuards] as const,
   request: { params: internParams },
   responses: { 200: ok(Webhook), ...CONTROL_FAILURES },
@@ -67,7 +67,7 @@ const remove = createRoute({
   operationId: "deleteInternWebhook",
   tags,
   summary: "Delete the webhook of an intern",
-  description: `With the events that wait. ${CONTROL_RIGHTS}`,
+  description: `Also deletes pending events. ${CONTROL_RIGHTS}`,
   middleware: [...controlGuards] as const,
   request: { params: internParams },
   responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...CONTROL_FAILURES },

@@ -13,7 +13,7 @@ export const WEBHOOK_EVENTS = [
 ] as const
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 
-/** Instants are epoch milliseconds. `sealedSecret`: opened for a delivery only. */
+/** Times are epoch milliseconds. `sealedSecret`: decrypted only for deliveries. */
 export type InternWebhook = {
   url: string
   sealedSecret: string

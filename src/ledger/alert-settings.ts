@@ -1,6 +1,6 @@
 import { DEFAULT_THRESHOLDS } from "./alerts.ts"
 
-/** What an organization is alerted of. Thresholds are percent of a limit, ascending. */
+/** Alert settings of an organization. Thresholds are percent of a limit, ascending. */
 export type AlertSettings = {
   thresholds: readonly number[]
   provider_outages: boolean

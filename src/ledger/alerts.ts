@@ -1,11 +1,11 @@
 import type { ResetInterval } from "../money/windows.ts"
 
-/** Percent of a limit at which an organization is alerted, unless it sets others. */
+/** Default alert thresholds, in percent of a limit. */
 export const DEFAULT_THRESHOLDS: readonly number[] = [50, 80, 100]
 
 /**
- * A threshold that was crossed, or the first refusal of a limit, once per window and limit. Money is nano-USD, instants
- * are epoch milliseconds.
+ * A crossed threshold, or the first rejection by a limit, once per window and limit. Money is nano-USD, times are epoch
+ * milliseconds.
  */
 export type LimitAlert = {
   id: string
@@ -13,23 +13,23 @@ export type LimitAlert = {
   workspaceId: string
   scope: string
   interval: ResetInterval | null
-  /** 0 for a limit without an interval. */
+  /** 0 for a limit without interval. */
   windowStart: number
-  /** Percent of the limit; null for a refusal. */
+  /** Percent of the limit; null for a rejection. */
   threshold: number | null
   limitNano: number
   spentNano: number
-  /** What the refused call needed at least. */
+  /** Minimum amount that the rejected call needed. */
   neededNano?: number
   at: number
 }
 
-/** The highest threshold that was reached, in percent; 0 for none. Thresholds ascend. */
+/** The highest reached threshold in percent; 0 for none. `thresholds` ascend. */
 export function reachedThreshold(thresholds: readonly number[], spentNano: number, limitNano: number): number {
   if (limitNano <= 0) return 0
   let reached = 0
   for (const threshold of thresholds) {
-    // In BigInt only where the product is not exact.
+    // Uses BigInt only if the product is not exact.
     const isReached =
       spentNano <= MAX_EXACT && limitNano <= MAX_EXACT
         ? spentNano * 100 >= limitNano * threshold

@@ -4,7 +4,7 @@ import type { BroadcastPace, LedgerRpc } from "./protocol.ts"
 
 const ledgerOf = (env: Env, organizationId: string) => objectNamed<LedgerRpc>(env, "LEDGER", organizationId)
 
-/** Content by id of those of these calls that the ledger has published and that are not confirmed. */
+/** Content by id of those of the calls that were published and are not confirmed. */
 export async function unconfirmedBroadcasts(
   env: Env,
   organizationId: string,
@@ -15,7 +15,9 @@ export async function unconfirmedBroadcasts(
   return new Map(calls.map(({ id, content }) => [id, content]))
 }
 
-/** The calls are at their destinations or in a backlog: the ledger need not publish them again, nor keep their content. */
+/**
+ * Confirms calls that are delivered or in a backlog: the ledger neither publishes them again nor keeps their content.
+ */
 export async function confirmBroadcasts(
   env: Env,
   organizationId: string,

@@ -19,32 +19,31 @@ import {
 } from "./protocol.ts"
 
 /**
- * The ledger of an organization: the one place that holds and charges its money. With `later`, which keeps the isolate
- * at work, calls may be admitted of a lease.
+ * Opens the ledger of an organization, which holds and charges its money. With `later`, which extends the life of the
+ * isolate, calls may be admitted from a lease.
  */
 export function openLedger(env: Env, organizationId: string, later?: (work: Promise<unknown>) => void): LedgerClient {
   const open = () => objectNamed<LedgerRpc>(env, "LEDGER", organizationId)
   return new LedgerClient(open, sharedOf(organizationId), later)
 }
 
-/** Most calls are over so soon that the ledger need not hear of them before: a call that lasts longer is registered. */
+/** Calls that run longer are registered with the ledger. Most calls under a lease end earlier and need no report. */
 const REGISTER_AFTER_MS = 2_000
-/** How stale the estimate of a running call may be, should its isolate die. */
+/** Maximum age of the estimate of a running call, which is charged if its isolate dies. */
 const RENEW_AFTER_MS = 5_000
-/** A call is dead after so many reports by others without one run of its own timer, which runs as often as they do. */
+/** Reports of other calls without a run of the call's own timer, after which the call counts as dead. */
 const MAX_SILENT_REPORTS = 6
-/** A call under a lease that is not reported by now has no timer any more. */
+/** A call under a lease without a report for this long has lost its timer. */
 const UNREPORTED_MS = 30_000
-/** The return of a lease is tried so often; after that, the lease costs what was declared of it. */
+/** Attempts to return a lease. After that, its declared estimate is charged. */
 const RETURN_TRIES = 3
-/** When the ledger releases a hold whose response did not reach its isolate. */
+/** Expiry of a hold whose response did not reach the isolate. */
 const RELEASED_MS = 1_000
 
 /**
- * One call's way to the ledger. A settlement goes along with the next call that this isolate makes there, whichever
- * call that is, or by itself after a moment: under load that halves the trips and the ledger's writes. Reading is
- * always preceded by what was settled here before. A settlement that an isolate takes with it when it dies is made by
- * the ledger's alarm, from the hold.
+ * Client of the ledger for one call. A settlement is sent with the next request of this isolate to the ledger, or
+ * alone after a short delay: under load this halves the requests and the ledger's writes. Pending settlements are sent
+ * before every read. If the isolate dies before a settlement is sent, the ledger's alarm settles the hold.
  */
 export class LedgerClient {
   readonly #reports: Reports
@@ -66,7 +65,7 @@ export class LedgerClient {
     this.#later = later
   }
 
-  /** Of the isolate's lease where it has room, else by the ledger, which may answer with a lease. */
+  /** Holds from the isolate's lease if it has room, otherwise at the ledger, which may return a lease. */
   async hold(request: HoldRequest): Promise<HoldVerdict> {
     const mayLease = this.#later !== undefined && !request.free
     if (!mayLease) {
@@ -86,14 +85,14 @@ export class LedgerClient {
       },
     )
     if (leaseRequest) this.#leases.granted(lease, leaseRequest.sequence, verdict, now)
-    // What this isolate leased is held against the very limits that refused.
+    // The isolate's own leases may use up the limits that rejected the call.
     if (verdict.ok && verdict.leasedNano === undefined) return verdict
     const isAdmitted = this.#leases.admit(lease, request, Date.now())
     if (isAdmitted) return { ok: true, grantedNano: request.wanted.mostNano }
     return verdict.ok ? this.#hold(request) : verdict
   }
 
-  /** Whether anything is left under these limits. Holds nothing; makes no request where the isolate has a lease. */
+  /** Whether anything is left under these limits. Holds nothing, and sends no request if the isolate has a lease. */
   async room(limits: readonly Limit[], chargesAccount: boolean): Promise<Verdict> {
     if (this.#leases.hasRoom({ limits, chargesAccount }, Date.now())) return { ok: true, grantedNano: 0 }
     return this.#reports.request(async (stub) => stub.room(limits, chargesAccount))
@@ -102,11 +101,11 @@ export class LedgerClient {
   async #hold(request: HoldRequest): Promise<HoldVerdict> {
     const hold = (report?: FlushRequest) => this.#reports.request(async (stub) => stub.hold(request, report))
     if (this.#reports.isEmpty) return (await hold()).verdict
-    // What goes along may be at fault: it must not cost another call its hold.
+    // A failing report must not prevent the hold, so the hold is retried without it.
     return (await this.#reports.carrying(NOTHING_ELSE, hold).catch(() => hold())).verdict
   }
 
-  /** After a hold that failed: if the ledger has written it down, it is to cost nothing, since nothing runs under it. */
+  /** Releases a failed hold that the ledger may have stored, since nothing runs under it. */
   #release({ draft, ttlMs }: HoldRequest, leases: readonly Lease[]): void {
     const report = () => ({
       ...NOTHING_TO_REPORT,
@@ -116,7 +115,7 @@ export class LedgerClient {
     this.#later?.(this.#sendUntilReceived(report))
   }
 
-  /** False where it was not received. */
+  /** False if the report was not received. */
   async #sendUntilReceived(report: () => FlushRequest): Promise<boolean> {
     for (let tries = 0; tries < RETURN_TRIES; tries++) {
       const received = await this.#reports.send(report()).catch(() => undefined)
@@ -127,8 +126,8 @@ export class LedgerClient {
   }
 
   /**
-   * Reports a running call to the ledger, with what `estimate` says it has cost so far in nano-USD: first when
-   * REGISTER_AFTER_MS have passed since `heldAt`, then every RENEW_AFTER_MS. Returns how to stop.
+   * Reports a running call to the ledger with its `estimate`, the cost so far in nano-USD: first REGISTER_AFTER_MS
+   * after `heldAt`, then every RENEW_AFTER_MS. Returns a function that stops the reports.
    */
   track(id: string, { estimate, ttlMs, heldAt }: TrackedCall): () => void {
     const { tracked } = this.#shared
@@ -138,7 +137,7 @@ export class LedgerClient {
       const ms = call.reportAt - Date.now()
       return ms > 0 ? ms : renewalMs(ttlMs)
     }
-    // Only a call that is due makes a report, and others take part in it: else every call would make its own.
+    // Only a call that is due sends a report, which includes the others: otherwise each call would send its own.
     const tick = () => {
       call.silentReports = 0
       if (call.reportAt <= Date.now()) void this.#reportProgress()
@@ -151,14 +150,14 @@ export class LedgerClient {
     }
   }
 
-  /** How long a call lasts before it is reported, in milliseconds. */
+  /** Milliseconds until the first report of a call. */
   firstReportMs(ttlMs: number): number {
     return Math.min(REGISTER_AFTER_MS, ttlMs / 3)
   }
 
   /**
-   * Of all calls of the isolate that are due, or soon will be, in one report. A dead call is registered, and then
-   * reported no more: its hold expires, and the ledger charges its estimate.
+   * Reports all calls of the isolate that are due now or soon. A dead call is registered once and then not reported, so
+   * that its hold expires and the ledger charges its estimate.
    */
   async #reportProgress(): Promise<void> {
     const now = Date.now()
@@ -196,11 +195,11 @@ export class LedgerClient {
       .catch((cause: unknown) => logError("running calls were not reported to the ledger", {}, cause))
   }
 
-  /** Resolves when the generation is charged, and its content kept. */
+  /** Resolves when the generation is charged and its content stored. */
   async settle(generation: Generation, content?: string): Promise<void> {
     const call = this.#leases.call(generation.id)
     const lease = call?.lease
-    // Of a call that the lease covers only the isolate knows what was held for it.
+    // Only the isolate knows the amount held for a call under a lease.
     const isOver = call !== undefined && generation.costNano > call.mostNano
     const capped = isOver ? cappedAt(generation, call.mostNano) : generation
     if (this.#shared.sweptAt + RENEW_AFTER_MS < Date.now()) this.#later?.(this.#reportProgress())
@@ -208,7 +207,7 @@ export class LedgerClient {
     if (lease) this.#watch(lease)
   }
 
-  /** Ends the hold of a call that was never sent. Not for one that a lease covers. Never rejects. */
+  /** Releases the hold of a call that was never sent. Not for calls under a lease. Never rejects. */
   async release(id: string): Promise<void> {
     for (let tries = 0; tries < RETURN_TRIES; tries++) {
       const isReleased = await this.#reports
@@ -250,7 +249,7 @@ export class LedgerClient {
     return this.#reports.request(async (stub) => stub.usage(keyHashes))
   }
 
-  /** The balance, then each of these limits, with what is spent and held under it. */
+  /** The balance, then each of these limits, with the spent and held amounts. */
   async standings(limits: readonly Limit[]): Promise<Standing[]> {
     await this.#reports.flush()
     return this.#reports.request(async (stub) => stub.standings(limits))
@@ -265,7 +264,7 @@ export class LedgerClient {
     return this.#reports.request(async (stub) => stub.balance())
   }
 
-  /** Calls of a key that were charged since then and are not in the database yet. */
+  /** Calls of a key that were charged since `since` and are not in D1 yet. */
   async onTheirWay(keyHash: string, since: number): Promise<Settled[]> {
     await this.#reports.flush()
     return this.#reports.request(async (stub) => stub.onTheirWay(keyHash, since))
@@ -281,7 +280,7 @@ export class LedgerClient {
     return this.#reports.request(async (stub) => stub.reconcile(organizationId, lowers))
   }
 
-  /** Percent of a limit at which the organization is alerted. */
+  /** Sets the alert thresholds, in percent of a limit. */
   async setAlertThresholds(thresholds: number[]): Promise<void> {
     await this.#reports.request(async (stub) => stub.setAlertThresholds(thresholds))
   }

@@ -1,8 +1,8 @@
 import type { Declaration } from "./protocol.ts"
 
 /**
- * What an isolate has declared of a lease. The ledger keeps the declaration with the highest number of those that
- * arrived; while some are on their way, or were lost, the least of what it may have is taken to be in force.
+ * Declarations of an isolate for a lease. The ledger keeps the received declaration with the highest sequence number;
+ * while some are in flight or lost, the lowest possible amount counts as in force.
  */
 export class Declarations {
   /** Nano-USD. */
@@ -18,7 +18,7 @@ export class Declarations {
     return { sequence, estimateNano }
   }
 
-  /** The ledger has this one, or a later one. */
+  /** The ledger has this declaration or a later one. */
   accepted(sequence: number): void {
     const estimateNano = this.#pending.get(sequence)
     if (estimateNano !== undefined && sequence > this.#accepted.sequence) this.#accepted = { sequence, estimateNano }
@@ -26,13 +26,13 @@ export class Declarations {
     this.#count()
   }
 
-  /** The ledger answered without taking it over. */
+  /** The ledger responded without storing this declaration. */
   ignored(sequence: number): void {
     this.#pending.delete(sequence)
     this.#count()
   }
 
-  /** Every call reads the result, and few change it. */
+  /** Cached, because every call reads the result and few change it. */
   #count(): void {
     this.inForceNano = Math.min(this.#accepted.estimateNano, ...this.#pending.values())
   }

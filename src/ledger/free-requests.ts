@@ -5,14 +5,14 @@ import { usdToNano } from "../money/money.ts"
 import { windowStart } from "../money/windows.ts"
 
 /**
- * Requests on models that cost nothing: an account has so many a minute and a day, more a day once it bought credit.
- * Pure; the ledger keeps the count, since it is the one place that sees every call of an account.
+ * Limits of requests on free models, per account, minute and day; the daily limit is higher after a purchase of credit.
+ * Pure; the ledger stores the count, since only it sees every call of an account.
  */
 
 export type FreeLimits = {
   perMinute: number
   perDay: number
-  /** A day, for accounts that were credited at least `paidFromNano`. */
+  /** Daily limit for accounts with credits of at least `paidFromNano`. */
   perDayPaid: number
   paidFromNano: number
 }
@@ -26,7 +26,7 @@ const MINUTE_MS = 60_000
 
 export const NO_FREE_REQUESTS: FreeCount = { minute: 0, minuteStart: 0, day: 0, dayStart: 0 }
 
-/** The count with windows that are over emptied. A clock that steps back opens none twice. */
+/** Resets windows that have ended. A clock that steps back resets none twice. */
 export function currentFree(count: FreeCount, now: number): FreeCount {
   const minuteStart = Math.max(count.minuteStart, now - (now % MINUTE_MS))
   const dayStart = Math.max(count.dayStart, windowStart("daily", now))
@@ -42,7 +42,7 @@ export function dailyLimit(limits: FreeLimits, creditedNano: number): number {
   return creditedNano >= limits.paidFromNano ? limits.perDayPaid : limits.perDay
 }
 
-/** One more request, or which window has no room for it. */
+/** Counts a request, or returns the limit that it exceeds. */
 export function countFreeRequest(
   count: FreeCount,
   limits: FreeLimits,

@@ -4,8 +4,8 @@ import type { Pricing } from "../money/pricing.ts"
 import type { Limit } from "./limits.ts"
 
 /**
- * How a call ended. `unsettled`: the runtime that served it died, and the ledger charged its
- * estimate. `unattributed`: the same of calls so young that the ledger had not heard of them one by one.
+ * How a call ended. `unsettled`: its runtime died, and the ledger charged its estimate. `unattributed`: the same for
+ * short calls under a lease that were not registered with the ledger.
  */
 export type Ending =
   | "complete"
@@ -18,7 +18,7 @@ export type Ending =
   | "unsettled"
   | "unattributed"
 
-/** Parameters of a request that destinations get. Absent where the request does not set them. */
+/** Request parameters for destinations. Absent if the request does not set them. */
 export type RequestParameters = {
   temperature?: number
   top_p?: number
@@ -35,115 +35,115 @@ export type RequestParameters = {
 
 /** Details of a call that only destinations receive. */
 export type BroadcastContext = {
-  /** Of the hostname it came to, or `global`. */
+  /** Region of the requested hostname, or `global`. */
   region: string
-  /** The caller's own name for its user. */
+  /** The client's id of its end user. */
   user: string | null
-  /** The caller's `trace`, bounded. */
+  /** The client's `trace`, bounded. */
   trace: Record<string, unknown> | null
-  /** What is said is kept for them. */
+  /** The content is stored for destinations. */
   hasContent: boolean
-  /** Absent in records of older versions and where the request sets none. */
+  /** Absent in records of older versions and for requests without parameters. */
   parameters?: RequestParameters
   /** The call is a run of a server tool. */
   isToolRun?: true
-  /** Of a later round of a request with server tools, or of a tool run: the generation of the first round. */
+  /** The generation of the first round, for later rounds of a request with server tools and for tool runs. */
   parentId?: string
-  /** Runs of server tools without a price since the round before, which are no calls of their own. */
+  /** Free server tool runs since the previous round, which are not recorded as calls. */
   toolRuns?: readonly ToolRun[]
 }
 
-/** Epoch milliseconds, and how long it took. */
+/** `startedAt`: epoch milliseconds. */
 export type ToolRun = { name: string; startedAt: number; durationMs: number; isError: boolean }
 
-/** What is known when a call is held, before any provider was asked. */
+/** Fields of a call that are known when it is held, before dispatch. */
 export type GenerationDraft = {
   id: string
   organizationId: string
   workspaceId: string
   keyHash: string
-  /** The keys that created this one, the nearest first, which it is counted under as well; absent where none did. */
+  /** The keys that created this one, the nearest first. The call also counts under them. Absent if there are none. */
   ancestorKeys?: readonly string[]
   createdAt: number
   requestId: string
   apiType: "completions" | "embeddings" | "rerank" | "image" | "tts" | "stt" | "video" | "realtime"
-  /** What the caller asked for. */
+  /** The model that the client requested. */
   requestedModel: string
   streamed: boolean
   sessionId: string | null
   appUrl: string | null
   appTitle: string | null
   userAgent: string | null
-  /** The prompt's tokens, estimated. */
+  /** Estimated prompt tokens. */
   promptEstimate: number
   /** The preset that the request named. */
   presetId?: string
-  /** The router that chose the model, as the request named it. */
+  /** The router that chose the model, by the name in the request. */
   router?: string
-  /** The end user: `user` of the request, or whom the key was created for. */
+  /** The end user: `user` of the request, or the user for whom the key was created. */
   externalUser?: string
-  /** What destinations receive beside the record; absent where the workspace has none. */
+  /** Additional data for destinations; absent if the workspace has none. */
   broadcast?: BroadcastContext
-  /** Only keys of the organization's own can be asked with: whatever comes of it is not the account's. */
+  /** All targets use BYOK credentials, so the call never charges the account. */
   isByok?: true
 }
 
-/** What a guardrail found in a call. `action`: the strongest that it took. The text itself is not kept. */
+/** Finding of a guardrail in a call. `action`: the strongest action taken. The matched text is not stored. */
 export type GuardrailFinding = { id: string; name: string; scope: string; action: string; patterns: readonly string[] }
 
-/** What explains a call afterwards. Records of older versions have none of it. */
+/** Data for later diagnosis of a call. Absent in records of older versions. */
 export type CallStory = {
-  /** Nano-USD that were held for the call. */
+  /** Nano-USD held for the call. */
   heldNano?: number
-  /** The limits that it was held against beside the balance; absent for none. */
+  /** The limits of the hold except the balance; absent if there are none. */
   limits?: readonly Limit[]
-  /** Prices of the endpoint at the time. */
+  /** Prices of the endpoint at the time of the call. */
   pricing?: Pricing
-  /** Why the call failed; absent where it did not. */
+  /** Error of a failed call. */
   error?: Failure & { reason?: string }
-  /** Guardrails that found something; absent where none did. */
+  /** Guardrails with findings; absent if there are none. */
   guardrails?: readonly GuardrailFinding[]
 }
 
-/** The whole record of one call. Money is nano-USD. */
+/** The complete record of one call. Money is nano-USD. */
 export type Generation = Omit<GenerationDraft, "isByok"> & {
-  /** What answered; the requested model when nothing did. */
+  /** The model that responded, or the requested model if none did. */
   model: string
   provider: string | null
-  /** The provider whose budgets it counts in; absent where no provider of models answered. */
+  /** The provider whose budgets the call counts in; absent if no model provider responded. */
   providerSlug?: string
   /**
-   * Of a call that nobody settled: it may have been at each of these providers, by slug. Nano-USD that count in the
-   * budgets of each, at most what was held there.
+   * For an unsettled call: nano-USD that count in the budgets of each provider that it may have reached, by slug, at
+   * most the amount held there.
    */
   atProviders?: Readonly<Record<string, number>>
-  /** Scopes of guardrails and providers that it counts in, by the ledger; absent from records of older versions. */
+  /** Guardrail and provider scopes in which the ledger counted the call; absent in records of older versions. */
   countedIn?: readonly string[]
   upstreamId: string | null
   isByok: boolean
   tokens: Tokens
-  /** Where the tokens come from: the provider's own count, or an estimate of what was delivered. */
+  /** Source of the token counts: the provider, or an estimate of the delivered content. */
   tokensFrom: "upstream" | "estimate" | "none"
   costNano: number
   byokCostNano: number
   finishReason: string | null
-  /** The provider's own word for it; absent where it is the same. */
+  /** The provider's finish reason; absent if it is the same. */
   nativeFinishReason?: string
   ending: Ending
-  /** The status the caller got, or would have got had the stream not started. */
+  /** HTTP status for the client, or the status it would have been if the stream had not started. */
   status: number
   latencyMs: number | null
   generationMs: number | null
   serviceTier: string | null
   attempts: readonly Attempt[]
-  /** Nano-USD of the provider's count above the hold, which are not charged. Absent for none. */
+  /** Nano-USD of the provider's count above the hold, which are not charged. Absent if there are none. */
   overrunNano?: number
 } & CallStory
 
-/** One that the ledger has charged. */
+/** A generation that the ledger has charged. */
 export type Settled = Generation & { settledAt: number }
 
-/** A generation charged at most so much; what it cost above that is its overrun. Nano-USD. */
+/** Limits the cost of a generation to `mostNano`; the rest becomes its overrun. */
 export function cappedAt(generation: Generation, mostNano: number): Generation {
   const { costNano, overrunNano = 0 } = generation
   if (costNano <= mostNano) return generation
@@ -151,7 +151,7 @@ export function cappedAt(generation: Generation, mostNano: number): Generation {
 }
 
 /**
- * The record of a call that nobody settled: its runtime died. It is charged at the last known estimate, not refunded.
+ * The record of an unsettled call, whose runtime died. It is charged at the last known estimate, not refunded.
  */
 export function unsettledGeneration(draft: GenerationDraft, estimateNano: number): Generation {
   return {

@@ -3,20 +3,20 @@ import type { HoldRequest } from "./protocol.ts"
 import type { RateLimit } from "./rates.ts"
 
 /**
- * A lease is a slice of every limit of a caller at once, which the ledger holds and an isolate gives out: calls far
- * from every limit are admitted without asking. Pure; the ledger's side is durable-objects/ledger/holds.ts, the
- * isolate's lease-book.ts.
+ * A lease is a slice of all limits of a caller, held at the ledger and distributed by an isolate: calls far from every
+ * limit are admitted without a request. Pure; the ledger's side is durable-objects/ledger/holds.ts, the isolate's side
+ * leases.ts.
  *
- * Why nothing is overspent: what an isolate gives out of a lease is held at the ledger before it is given; a slice
- * comes back only from the isolate that has it, once all its calls are charged, or when it expires, and then what its
- * calls still say of themselves no longer counts.
+ * Leases cannot overspend a limit: an isolate only distributes amounts that the ledger already holds. A slice is
+ * returned only by its isolate after all its calls are charged, or when it expires; later reports of its calls are then
+ * ignored.
  */
 
-/** A slice is at most this share of what any limit has left, so that many isolates can lease beside each other. */
+/** A slice is at most this share of the rest of any limit, so that many isolates can have leases. */
 const SHARE_OF_ROOM = 32
-/** Less than this many calls are not worth a lease: near a limit every call holds by itself. */
+/** Minimum number of calls for a lease: near a limit, every call has a separate hold. */
 const LEAST_CALLS = 4
-/** Calls hold by themselves while a lease is refilled: sixteen times what runs lasts a busy isolate about a second. */
+/** Multiple of the running calls to lease. It lasts about a second; during a refill, calls need separate holds. */
 const BUSY_FACTOR = 16
 
 type LedgerState = {
@@ -26,14 +26,14 @@ type LedgerState = {
 }
 
 /**
- * Nano-USD of a lease that a call takes while it runs. One that costs nothing takes the least: it runs where something
- * is left, as it would by itself.
+ * Nano-USD of a lease that a running call takes. A free call takes the minimum, so that it needs a rest, as with a
+ * separate hold.
  */
 function roomFor(mostNano: number): number {
   return Math.max(1, mostNano)
 }
 
-/** Nano-USD to lease, of at most `wantNano`; 0 where the caller is too near a limit. */
+/** Nano-USD to lease, at most `wantNano`; 0 if the caller is too near a limit. */
 export function sliceOf(
   { mostNano }: Wanted,
   wantNano: number,
@@ -47,9 +47,9 @@ export function sliceOf(
 
 /** The isolate's view of its lease, in nano-USD. */
 export type Slice = {
-  /** Leased and not spent. */
+  /** Leased and not spent yet. */
   leftNano: number
-  /** The most that its running calls can cost. */
+  /** Maximum cost of its running calls. */
   openNano: number
 }
 
@@ -63,18 +63,21 @@ export function refill(slice: Slice, nano: number): Slice {
   return { ...slice, leftNano: slice.leftNano + nano }
 }
 
-/** A call begins: it needs room, or it must hold by itself. */
+/** The slice after a call begins; undefined if it has no room and the call needs a separate hold. */
 export function opened(slice: Slice, mostNano: number): Slice | undefined {
   const room = roomFor(mostNano)
   return roomOf(slice) >= room ? { ...slice, openNano: slice.openNano + room } : undefined
 }
 
-/** A call is over: it cost so much, be it more than it was to cost at most. */
+/** The slice after a call ends. `costNano` may exceed `mostNano`. */
 export function closed({ leftNano, openNano }: Slice, mostNano: number, costNano: number): Slice {
   return { leftNano: leftNano - costNano, openNano: openNano - roomFor(mostNano) }
 }
 
-/** What to ask for: many times what runs, so that a busy isolate asks seldom; never less than a lease is worth. */
+/**
+ * Nano-USD to request: a multiple of the running calls, so that a busy isolate refills rarely, but at least the
+ * minimum.
+ */
 export function wantOf(slice: Slice, { mostNano }: Wanted): number {
   const room = roomFor(mostNano)
   const wanted = Math.max(2 * LEAST_CALLS * room, BUSY_FACTOR * (slice.openNano + room)) - Math.max(0, roomOf(slice))
@@ -82,20 +85,19 @@ export function wantOf(slice: Slice, { mostNano }: Wanted): number {
 }
 
 /**
- * What to declare for the calls that may run until the next report: twice those that did of late, and two more. An isolate
- * admits no call beyond what it has declared, so that a lost one costs an estimate for every call that the ledger does
- * not know.
+ * Amount to declare for the calls until the next report: twice the recent ones, and two more. An isolate admits no call
+ * beyond its declaration, so if it is lost, an estimate is charged for every call that the ledger does not know.
  */
 export function declarationFor(unknownNano: number, typicalNano: number): number {
   return 2 * unknownNano + 2 * typicalNano
 }
 
-/** Whether an isolate may admit calls of its lease. `usableUntil` and `now`: epoch milliseconds. */
+/** Whether an isolate may admit calls from its lease. `usableUntil` and `now`: epoch milliseconds. */
 export function isUsable(lease: { isOver: boolean; usableUntil: number }, now: number): boolean {
   return !lease.isOver && lease.usableUntil > now
 }
 
-/** By list of limits: a caller has the same list for all of its calls. */
+/** Cached by list of limits: a caller has the same list for all its calls. */
 const signatures = new WeakMap<readonly (Limit | RateLimit)[], string>()
 
 /** Callers with the same signature may share a lease. */

@@ -4,19 +4,19 @@ import { closed, declarationFor, isUsable, NO_SLICE, opened, refill, signatureOf
 import { type HoldRequest, type HoldVerdict, type LeaseUpdate, newLeaseId, type Registration } from "./protocol.ts"
 import { giveBack, type RateSlice, type RateTaken, refillSlice, takeOf } from "./rates.ts"
 
-/** A caller too near a limit for a lease is asked about again after so long. */
+/** Delay before the next lease request for a caller that was too near a limit. */
 const REFUSED_FOR_MS = 1_000
-/** A request for a lease may never be answered: after this, another call of the isolate may make one. */
+/** Timeout of a lease request. Afterwards another call of the isolate may send one. */
 const REQUEST_TIMEOUT_MS = 5_000
-/** A lease that nothing has used for so long goes back. */
+/** A lease that is unused for this long is returned. */
 export const IDLE_MS = 1_000
-/** A sentinel that has not come back after so long never will: the runtime ends what a request leaves behind. */
+/** A sentinel is lost after this time: the runtime stops work that outlives its request. */
 const SENTINEL_MS = 25_000
 
 const MAX_LEASES = 1_000
-/** Of the largest estimate so much is left after each further call. */
+/** Factor by which the typical estimate decays with each call. */
 const TYPICAL_DECAY = 0.9
-/** Of the peak of running calls so much is left after each further report, and after each further PEAK_DECAY_MS. */
+/** Factor by which the peak of running calls decays with each report, and with each PEAK_DECAY_MS without one. */
 const PEAK_DECAY = 0.9
 const PEAK_DECAY_MS = 100
 
@@ -25,31 +25,31 @@ export type Lease = {
   readonly signature: string
   readonly ttlMs: number
   slice: Slice
-  /** Its share of rate limits; undefined where none apply, and before it is granted. */
+  /** Share of rate limits; undefined if none apply, and before the lease is granted. */
   rates: RateSlice | undefined
-  /** It is not used any more: the ledger no longer holds it, or is to charge what was declared of it. */
+  /** No longer usable: the ledger does not hold it any more, or will charge its declaration. */
   isOver: boolean
-  /** Calls admitted of it that are not charged yet. */
+  /** Calls admitted from it that are not charged yet. */
   readonly open: Map<string, OpenCall>
-  /** Nano-USD: the estimates of those that are not registered. The ledger has declarations for at least as much. */
+  /** Nano-USD: estimates of its unregistered calls. The declarations at the ledger cover at least this amount. */
   unknownNano: number
-  /** Nano-USD: the estimate of a call, as of late. */
+  /** Nano-USD: decaying maximum of the estimates of calls. */
   typicalNano: number
-  /** Nano-USD: the most that `unknownNano` was, as of late. */
+  /** Nano-USD: decaying maximum of `unknownNano`. */
   peakNano: number
   readonly declarations: Declarations
-  /** Epoch milliseconds, all of these. */
+  /** Epoch milliseconds, also the following fields. */
   usableUntil: number
   usedAt: number
   askAgainAt: number
   watchedUntil: number
   /** When the last declaration was made. */
   declaredAt: number
-  /** Of the first request for it without a response: the ledger may hold it since then. 0 where there is none. */
+  /** Time of the first lease request without a response: the ledger may hold the lease since then. 0 for none. */
   requestedAt: number
 }
 
-/** Nano-USD: at most it costs `mostNano`. */
+/** Amounts are nano-USD. `mostNano`: maximum cost. */
 export type OpenCall = {
   readonly lease: Lease
   readonly draft: GenerationDraft
@@ -62,18 +62,18 @@ export type OpenCall = {
 }
 
 /**
- * The leases that this isolate has of one organization's ledger, and the calls it admitted of them. Plain data that
- * calls share: none waits for another's promise, since a promise of a call whose client has left may never settle.
+ * The leases of this isolate for one organization, and the calls admitted from them. Calls share only plain data: they
+ * never await each other's promises, which may never settle after a client disconnect.
  */
 export class Leases {
   readonly #leases = new Map<string, Lease>()
   readonly #open = new Map<string, OpenCall>()
 
-  /** The lease for calls under these limits; an empty one where there is none. */
+  /** The lease for calls under these limits, or an empty one if there is none. */
   leaseFor(request: HoldRequest, now: number): Lease {
     const signature = signatureOf(request)
     const known = this.#leases.get(signature)
-    // What the ledger has not heard of for long may be over there: its calls end under it, and new ones get another.
+    // A lease without recent reports may have expired at the ledger: its calls finish, and new calls get another lease.
     if (known && (isUsable(known, now) || mayBeGranted(known, now))) return known
     const lease: Lease = {
       id: newLeaseId(),
@@ -99,13 +99,13 @@ export class Leases {
     return lease
   }
 
-  /** Whether there is a lease for calls under these limits with something left of it. */
+  /** Whether a lease for calls under these limits has a rest. */
   hasRoom(limited: Parameters<typeof signatureOf>[0], now: number): boolean {
     const lease = this.#leases.get(signatureOf(limited))
     return lease !== undefined && isUsable(lease, now) && opened(lease.slice, 1) !== undefined
   }
 
-  /** True where the lease has room for the call, and a declaration that covers it; the call then runs under it. */
+  /** Admits the call if the lease has room and a declaration covers it. Returns false otherwise. */
   admit(lease: Lease, { draft, wanted: { mostNano }, estimateNano, rates }: HoldRequest, now: number): boolean {
     lease.typicalNano = Math.max(estimateNano, Math.floor(lease.typicalNano * TYPICAL_DECAY))
     const isDeclared = lease.unknownNano + estimateNano <= lease.declarations.inForceNano
@@ -124,19 +124,19 @@ export class Leases {
     return true
   }
 
-  /** The lease to request with a hold; undefined where another call has requested one, or was rejected lately. */
+  /** The lease to request with a hold; undefined if another call has requested one, or was rejected recently. */
   requestFor(lease: Lease, { wanted, estimateNano }: HoldRequest, now: number): HoldRequest["lease"] {
     if (lease.askAgainAt > now) return undefined
     lease.askAgainAt = now + REQUEST_TIMEOUT_MS
     lease.requestedAt ||= now
     const declaration = lease.declarations.next(declarationFor(lease.unknownNano + estimateNano, lease.typicalNano))
-    // Where the slice has room for the call, what it lacks are requests, tokens or slots.
+    // If the slice has enough money for the call, it lacks requests, tokens or slots.
     const lacksRates = lease.rates !== undefined && opened(lease.slice, wanted.mostNano) !== undefined
     const wantNano = lacksRates ? 0 : wantOf(lease.slice, wanted)
     return { id: lease.id, wantNano, isHeld: lease.slice !== NO_SLICE, ...declaration }
   }
 
-  /** `requestedAt`: the lease lives from before the ledger wrote it down, so that it ends here first. */
+  /** `requestedAt`: the lifetime starts with the request, so that the lease ends here before it ends at the ledger. */
   granted(lease: Lease, sequence: number, verdict: HoldVerdict, requestedAt: number): void {
     lease.requestedAt = 0
     if (verdict.ok && verdict.leasedNano !== undefined) {
@@ -152,8 +152,8 @@ export class Leases {
   }
 
   /**
-   * The request for a lease failed: the ledger may hold it nevertheless. True where it is to be returned, because
-   * nothing runs under it and no later request for it is under way.
+   * Handles a failed lease request: the ledger may hold the lease nevertheless. True if the lease must be returned,
+   * because no call and no later request uses it.
    */
   failed(lease: Lease, requestedAt: number): boolean {
     if (lease.askAgainAt !== requestedAt + REQUEST_TIMEOUT_MS) return false
@@ -168,7 +168,7 @@ export class Leases {
     return this.#open.get(id)
   }
 
-  /** Calls admitted before `time`, in epoch milliseconds, that are not charged yet. */
+  /** Calls admitted before `time` (epoch milliseconds) that are not charged yet. */
   openBefore(time: number): OpenCall[] {
     const calls: OpenCall[] = []
     for (const call of this.#open.values()) {
@@ -178,7 +178,7 @@ export class Leases {
     return calls
   }
 
-  /** Closes a call with its charge. Without a confirmation of the ledger, the lease loses the most that the call could cost. */
+  /** Closes a call with its charge. Without a confirmation of the ledger, the lease loses the call's maximum cost. */
   close(id: string, { costNano, tokens }: { costNano: number; tokens: number }, isCertain: boolean): void {
     const call = this.#open.get(id)
     if (!call) return
@@ -191,9 +191,9 @@ export class Leases {
   }
 
   /**
-   * Ends a call whose charge cannot be reported. Where the ledger has registered it, its own hold charges it. Else its
-   * lease still declares its estimate, and is neither used nor returned any more, so that the ledger charges what was
-   * declared when it expires.
+   * Ends a call whose charge cannot be reported. A registered call is charged by its separate hold. Otherwise the lease
+   * keeps declaring its estimate and is neither used nor returned, so that the ledger charges the declaration at
+   * expiry.
    */
   abandon(id: string): void {
     const call = this.#open.get(id)
@@ -205,7 +205,7 @@ export class Leases {
     else lease.isOver = true
   }
 
-  /** How to register a call that goes on, at what it has cost so far; undefined where that is done, or needs not be. */
+  /** Registration of a running call with its cost so far; undefined if it is registered or not under a lease. */
   registration(id: string, estimateNano: number): Registration | undefined {
     const call = this.#open.get(id)
     if (!call || call.isRegistered) return undefined
@@ -222,7 +222,7 @@ export class Leases {
     }
   }
 
-  /** The updates of these leases, once the calls in `reported` are charged or registered. */
+  /** Updates of these leases after the calls in `reported` are charged or registered. */
   updates(leases: Iterable<Lease>, reported: ReadonlySet<string>, now: number): LeaseUpdate[] {
     return [...leases].map((lease) => {
       const { id, open, declarations, ttlMs } = lease
@@ -231,7 +231,7 @@ export class Leases {
         const call = open.get(one)
         if (call && !call.isRegistered) leftNano -= call.estimateNano
       }
-      // As many calls as ended in this report may start before the next one. If none has started for a while, few are
+      // As many calls as this report ends may start before the next one. If none has started for a while, few are
       // declared, because a lost isolate is charged what it declared.
       const decay = PEAK_DECAY ** Math.max(1, (now - Math.max(lease.declaredAt, lease.usedAt)) / PEAK_DECAY_MS)
       lease.peakNano = Math.floor(lease.peakNano * decay)
@@ -241,7 +241,7 @@ export class Leases {
     })
   }
 
-  /** Of the reported leases, `alive` are those that the ledger still holds; the others are over. */
+  /** `alive`: reported leases that the ledger still holds; the others have ended. */
   acknowledged(
     leases: Iterable<Lease>,
     news: readonly LeaseUpdate[],
@@ -256,26 +256,26 @@ export class Leases {
     }
   }
 
-  /** Removes a lease that no call uses and no request is under way for. */
+  /** Removes a lease that no call and no pending request uses. */
   retire(lease: Lease, now: number): boolean {
     if (lease.open.size > 0 || lease.askAgainAt > now || now - lease.usedAt < IDLE_MS) return false
     if (this.#leases.get(lease.signature) === lease) this.#leases.delete(lease.signature)
     return lease.slice !== NO_SLICE
   }
 
-  /** True for the one caller that is to see to the lease's return. */
+  /** True for the one call that must return the lease. */
   watch(lease: Lease, now: number): boolean {
     if (lease.open.size > 0 || lease.watchedUntil > now) return false
     lease.watchedUntil = now + SENTINEL_MS
     return true
   }
 
-  /** Those that new calls are admitted of. */
+  /** The leases for new calls. */
   all(): IterableIterator<Lease> {
     return this.#leases.values()
   }
 
-  /** Callers near their limits have no lease to return, so no call removes their entry. */
+  /** Removes entries of callers near their limits, who have no lease whose return would remove them. */
   #forgetRefused(): void {
     if (this.#leases.size < MAX_LEASES) return
     for (const [signature, { slice, open }] of this.#leases) {
@@ -289,8 +289,8 @@ export class Leases {
 }
 
 /**
- * Whether the ledger may still grant this lease. Where a response was lost, the lease may have expired there and its id
- * been charged, after which it covers nothing more.
+ * Whether the ledger may still grant this lease. If a response was lost, the lease may have expired there and its id
+ * may be charged already; it then covers no calls.
  */
 function mayBeGranted({ isOver, slice, requestedAt, ttlMs }: Lease, now: number): boolean {
   return !isOver && slice === NO_SLICE && (requestedAt === 0 || now - requestedAt < ttlMs / 2)

@@ -4,14 +4,14 @@ import { type ResetInterval, windowStart } from "../money/windows.ts"
  * The ledger's decisions, pure: counters in, counters out, time as an argument. The Durable Object around them
  * (durable-objects/ledger/ledger.ts) loads, decides and saves.
  *
- * What holds: settled + held never passes a limit in force at the hold; each generation is charged once; a counter is
+ * Invariants: settled + held never exceeds a limit in force at the hold; each generation is charged once; a counter is
  * the sum of its generations.
  */
 
-/** Nano-USD spent in one window; `byok` is what calls with the caller's own provider keys would have cost. */
+/** Nano-USD spent in one window; `byok` is the cost of calls with BYOK credentials at catalogue prices. */
 export type Spent = { spent: number; byok: number }
 
-/** What one scope (`account`, `key:<hash>`) has used, in every window it is asked about. */
+/** Amounts that one scope (`account`, `key:<hash>`) has used in each window. */
 export type Counters = { total: Spent } & Record<ResetInterval, Spent & { start: number }>
 
 const NOTHING: Spent = { spent: 0, byok: 0 }
@@ -29,7 +29,7 @@ export function newCounters(now: number): Counters {
   )
 }
 
-/** Empty every window that is over. A clock that steps back opens no window twice: a start never moves backwards. */
+/** Resets windows that have ended. A clock that steps back resets none twice: a start never moves backwards. */
 export function rollForward(counters: Counters, now: number): Counters {
   let rolled = counters
   for (const interval of INTERVALS) {
@@ -39,7 +39,7 @@ export function rollForward(counters: Counters, now: number): Counters {
   return rolled
 }
 
-/** Add one settled call to every window. */
+/** Adds a settled call to every window. */
 export function addSpent(counters: Counters, amount: Spent, now: number): Counters {
   const current = rollForward(counters, now)
   const add = <T extends Spent>(window: T): T => ({
@@ -55,34 +55,34 @@ export function addSpent(counters: Counters, amount: Spent, now: number): Counte
   }
 }
 
-/** The scope of the whole organization: its limit is what it was credited. */
+/** Scope of the organization. Its limit is the sum of its credits. */
 export const ACCOUNT = "account"
 
 export function keyScope(hash: string): string {
   return `key:${hash}`
 }
 
-/** One limit a call must fit under. It travels with the call, so a changed limit counts from the next call on. */
+/** One limit of a call. It is sent with the call, so a changed limit applies from the next call on. */
 export type Limit = {
   scope: string
-  /** Nano-USD. The account's limit is what it was credited: the ledger fills it in. */
+  /** Nano-USD. The ledger fills in the limit of the account, the sum of its credits. */
   limitNano: number
-  /** The window it counts in; null counts everything ever spent. */
+  /** The window of the limit; null for the lifetime. */
   interval: ResetInterval | null
   includeByok: boolean
 }
 
-/** The limit of what has none now, but may get one today: what its calls cost is counted under its scope. */
+/** Limit of a scope without one, so that its calls are counted in case it gets one later. */
 export const UNLIMITED_NANO = Number.MAX_SAFE_INTEGER
 
 export function isLimited({ limitNano }: Limit): boolean {
   return limitNano < UNLIMITED_NANO
 }
 
-/** A limit with what counts against it now, in nano-USD. `heldNano` includes leases. */
+/** A limit with its current use in nano-USD. `heldNano` includes leases. */
 export type Standing = Limit & { spentNano: number; heldNano: number }
 
-/** Nano-USD: at `least` the call must get, at `most` it can use. */
+/** Nano-USD: the minimum that the call needs and the maximum that it can use. */
 export type Wanted = { leastNano: number; mostNano: number }
 
 export type Verdict =
@@ -90,7 +90,7 @@ export type Verdict =
   | { ok: false; scope: string; interval: ResetInterval | null; remainingNano: number; leastNano: number }
 
 /**
- * All limits or none: the grant is the smallest room any of them leaves, and a refusal names the one that had least.
+ * Grants under all limits or none: the grant is the smallest rest of any limit, and a rejection names that limit.
  */
 export function decideHold(
   wanted: Wanted,
@@ -109,7 +109,7 @@ export function decideHold(
   return { ok: false, scope, interval, remainingNano: Math.max(0, granted), leastNano: wanted.leastNano }
 }
 
-/** Nano-USD left under a limit; negative once it was passed. Holds are not counted here. */
+/** Nano-USD left under a limit; negative if it is exceeded. Does not count holds. */
 export function remaining(limit: Limit, counters: Counters): number {
   const window = limit.interval === null ? counters.total : counters[limit.interval]
   return limit.limitNano - window.spent - (limit.includeByok ? window.byok : 0)

@@ -5,12 +5,12 @@ import type { ProviderHolds, ProviderVerdict } from "./provider-limits.ts"
 import type { RateRefusal, RateRequest, RateSlice } from "./rates.ts"
 import type { Reconciliation } from "./reconciliation.ts"
 
-/** What isolates and the ledger say to each other. Money is nano-USD. */
+/** Messages between isolates and the ledger. Money is nano-USD. */
 
 /**
- * `leasedNano`: the call is part of a lease, to which so much was added; `leasedRates`: with this share of its rates.
- * `providers`: what each provider with limits of its own has left, in the order of the request; absent where all of them
- * have what their candidates want.
+ * `leasedNano`: the amount that was added to a lease, which includes the call; `leasedRates`: its share of rate limits.
+ * `providers`: the rest of each provider with limits, in the order of the request; absent if all of them cover their
+ * candidates.
  */
 export type HoldVerdict =
   | (Verdict & { leasedNano?: number; leasedRates?: RateSlice; providers?: readonly ProviderVerdict[] })
@@ -18,8 +18,8 @@ export type HoldVerdict =
   | { ok: false; rate: RateRefusal }
 
 /**
- * What became of a report. `charged`: the generations that were charged by it; one that is missing was charged before,
- * or its lease is over. `alive`: of the leases in the report, those that the ledger still holds.
+ * Result of a report. `charged`: generations charged by it; the others were charged before, or their lease has ended.
+ * `alive`: reported leases that the ledger still holds.
  */
 export type FlushResult = { charged: string[]; alive: string[] }
 
@@ -28,41 +28,39 @@ export type HoldAnswer = FlushResult & { verdict: HoldVerdict }
 export type HoldRequest = {
   draft: GenerationDraft
   wanted: Wanted
-  /** Charge the account's balance; false for calls that cost the organization nothing. */
+  /** Whether the balance is charged; false for calls that are free for the organization. */
   chargesAccount: boolean
   limits: readonly Limit[]
-  /** Absent where no candidate's provider has limits of its own; else `wanted` is what the dearest of all wants. */
+  /** Absent if no candidate's provider has limits; otherwise `wanted` is for the most expensive candidate. */
   providers?: ProviderHolds
-  /** The call is one of those that cost nothing, of which an account has so many. */
+  /** Limits of free requests, for a call on a free model. */
   free?: FreeLimits
   /** Absent for callers without rate limits. */
   rates?: RateRequest
-  /** Nano-USD to charge if nobody ever settles this hold. */
+  /** Nano-USD to charge if the hold is never settled. */
   estimateNano: number
   ttlMs: number
   /**
-   * The lease that the call, and others after it, would rather be admitted of; nano-USD to add to it, 0 where only its
-   * rates are used up. `isHeld`: the
-   * isolate has something of it already, which would be worth nothing if the lease had expired meanwhile. With it comes
-   * a declaration, as in LeaseNews.
+   * The lease to create or refill for the call and later ones. `wantNano`: nano-USD to add, 0 if only its rates are
+   * used up. `isHeld`: the isolate already has a part of it, which is void if the lease expired meanwhile. Includes a
+   * declaration, as in LeaseUpdate.
    */
   lease?: { id: string; wantNano: number; isHeld: boolean } & Declaration
 }
 
 /**
- * A call that is over; `leaseId`: what it was admitted of, null where it had a hold of its own. `content`: JSON of what
- * was said in it, which the ledger keeps for the consumer of the queue; absent where no destination gets it, and where
- * it is too long to go along.
+ * A finished call. `leaseId`: the lease it was admitted from; null for a separate hold. `content`: JSON of its content,
+ * which the ledger stores for the queue consumer; absent if no destination receives it or it is too long.
  */
 export type Settlement = { generation: Generation; leaseId: string | null; content?: string | undefined }
 
-/** A call that the consumer of the queue has not confirmed. `content`: null where the ledger has none. */
+/** A call that the queue consumer has not confirmed. `content`: null if the ledger has none. */
 export type UnconfirmedCall = { id: string; content: string | null }
 
-/** How soon the next calls of a workspace are queued: its destinations fail where that is more than 0. */
+/** Delay before the next calls of a workspace are queued; above 0 if its destinations fail. */
 export type BroadcastPace = { workspaceId: string; restMs: number }
 
-/** A call admitted of a lease that goes on: it gets a hold of its own out of the lease. Nano-USD. */
+/** Moves a running call from its lease to a separate hold. Nano-USD. */
 export type Registration = {
   draft: GenerationDraft
   leaseId: string
@@ -77,21 +75,21 @@ export function newLeaseId(): string {
   return LEASE_PREFIX + crypto.randomUUID()
 }
 
-/** Leases stand among the holds; a generation's id never looks like one. */
+/** Whether the id of a hold is that of a lease. Generation ids have another form. */
 export function isLeaseId(id: string): boolean {
   return id.startsWith(LEASE_PREFIX)
 }
 
 /**
- * What the calls of a lease that are not registered may have cost by the time of the next report, in nano-USD: the
- * ledger charges it if the isolate is lost. Numbered, since reports may arrive in another order than they were sent.
+ * Estimated cost of the unregistered calls of a lease until the next report, in nano-USD. The ledger charges it if the
+ * isolate is lost. Numbered, since reports may arrive out of order.
  */
 export type Declaration = { estimateNano: number; sequence: number }
 
-/** A lease as its isolate reports it; `isReturned`: nothing runs under it, and it goes back, with what its rates have left. */
+/** Report of a lease by its isolate. `isReturned`: no call uses it, and it is returned with the rest of its rates. */
 export type LeaseUpdate = { id: string; ttlMs: number; isReturned: boolean; rates?: RateSlice } & Declaration
 
-/** A running call with a hold of its own: what it has cost so far. */
+/** Cost so far of a running call with a separate hold. */
 export type Renewal = { id: string; estimateNano: number; ttlMs: number }
 
 export type FlushRequest = {

@@ -2,24 +2,24 @@ import type { Generation } from "./generation.ts"
 import { type Counters, decideHold, type Limit, type Spent, type Verdict, type Wanted } from "./limits.ts"
 
 /**
- * Limits of one provider. A call may have several candidates, so its hold is placed under those of each provider that
- * has any; a candidate whose provider has too little left is taken out of the call, and the others go on. Pure.
+ * Limits of one provider. A call may have several candidates, so its hold is placed under the limits of each of their
+ * providers; candidates whose provider has too little left are removed from the call. Pure.
  */
 
-/** Candidates of one provider, with the gateway's keys or with BYOK credentials, and what they need. */
+/** Candidates of one provider, with gateway keys or with BYOK credentials, and the amounts they need. */
 export type ProviderHold = { provider: string; isByok: boolean; limits: readonly Limit[]; wanted: Wanted }
 
-/** `others`: what the candidates without such a limit need; null where there are none. */
+/** `others`: amounts for candidates without provider limits; null if there are none. */
 export type ProviderHolds = { limited: readonly ProviderHold[]; others: Wanted | null }
 
-/** What became of one `ProviderHold`. `scope`: of the provider. */
+/** Result of one `ProviderHold`. `scope`: scope of the provider. */
 export type ProviderVerdict = { scope: string; verdict: Verdict }
 
 type State = { countersOf: (scope: string) => Counters; heldOf: (scope: string) => number }
 
 /**
- * A hold under the limits of a call and of its providers at once. It is for the dearest of the candidates that are left,
- * and fails where none is, or where a limit of the call itself refuses it. `providers` are in the order of the request.
+ * Decides a hold under the limits of a call and of its providers. It covers the most expensive remaining candidate, and
+ * fails if none remains or a limit of the call rejects it. `providers` are in the order of the request.
  */
 export function decideWithProviders(
   { limited, others }: ProviderHolds,
@@ -49,7 +49,7 @@ function cappedAt({ scope, verdict }: ProviderVerdict, mostNano: number): Provid
   return { scope, verdict: { ok: true, grantedNano: Math.min(verdict.grantedNano, mostNano) } }
 }
 
-/** Nano-USD that a hold takes of each provider: only one candidate answers. */
+/** Nano-USD held at each provider: only one candidate serves the call. */
 export function heldOfProviders(providers: readonly ProviderVerdict[]): Map<string, number> {
   const held = new Map<string, number>()
   for (const { scope, verdict } of providers) {
@@ -60,17 +60,17 @@ export function heldOfProviders(providers: readonly ProviderVerdict[]): Map<stri
 
 const PREFIX = "provider:"
 
-/** What all calls of an organization cost at a provider. */
+/** Scope of all calls of an organization at a provider. */
 export function providerScope(provider: string): string {
   return PREFIX + provider
 }
 
-/** Undefined for any other scope. */
+/** The provider of a scope; undefined for other scopes. */
 export function providerOf(scope: string): string | undefined {
   return scope.startsWith(PREFIX) ? scope.slice(PREFIX.length) : undefined
 }
 
-/** What a call that nobody settled counts at each provider, by scope. */
+/** Amounts that an unsettled call counts at each provider, by scope. */
 export function partsAtProviders({
   atProviders = {},
   isByok,

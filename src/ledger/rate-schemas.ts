@@ -12,17 +12,17 @@ export const rateInput = {
     "Requests that may start in a calendar minute. An agent loop counts each upstream request.",
   ),
   tokens_per_minute: rate(
-    "Prompt and completion tokens of a calendar minute. A request is counted with an estimate when it starts and with its real tokens when it ends.",
+    "Prompt and completion tokens per calendar minute. A request counts with an estimate when it starts and with its actual tokens when it ends.",
   ),
   concurrent_requests: rate("Requests that may run at the same time."),
 }
 
 const shown = (description: string) => z.int().nullable().meta({ description })
 
-/** Rate limits in an answer; null where none is set. */
+/** Rate limits in a response; null if not set. */
 export const rateOutput = {
   requests_per_minute: shown("Requests that may start in a calendar minute."),
-  tokens_per_minute: shown("Prompt and completion tokens of a calendar minute."),
+  tokens_per_minute: shown("Prompt and completion tokens per calendar minute."),
   concurrent_requests: shown("Requests that may run at the same time."),
 }
 
@@ -37,7 +37,7 @@ export function toRateFields(rates: RateLimits): RateFields {
   }
 }
 
-/** Null where no limit is set. */
+/** Null if no limit is set. */
 export function toRateLimits(fields: { [name in keyof RateFields]?: number | null | undefined }): RateLimits | null {
   return rateLimitsOf({
     requestsPerMinute: fields.requests_per_minute ?? null,

@@ -2,27 +2,27 @@ import type { Tokens } from "../money/money.ts"
 import type { RateLimits } from "../money/rate-limits.ts"
 
 /**
- * Rate limits: requests and tokens of a calendar minute, and requests that run at the same time. Pure; the ledger counts
- * (durable-objects/ledger/rates.ts), and isolates give out of what they leased (leases.ts).
+ * Rate limits: requests and tokens per calendar minute, and concurrent requests. Pure; the ledger counts
+ * (durable-objects/ledger/rates.ts), and isolates distribute leased shares (leases.ts).
  *
- * A call takes one request, its estimated tokens and one slot under every limit at once, or nothing. At its end the slot
- * comes back, and the tokens become those that it used. What is leased counts as used from the moment it is leased, so
- * that isolates together pass no limit.
+ * A call takes one request, its estimated tokens and one slot under all limits, or nothing. At its end the slot is
+ * returned, and the actual tokens replace the estimate. Leased shares count as used from the moment of the lease, so
+ * that isolates cannot exceed a limit together.
  */
 
-/** One set of limits a call must fit under, and what counts against it: a key, a workspace or a guardrail. */
+/** Rate limits of a call and the scope that they count in: a key, a workspace or a guardrail. */
 export type RateLimit = RateLimits & { scope: string }
 
-/** What a call is held for. `tokens`: estimated, prompt and completion. */
+/** Rate limits of a call. `tokens`: estimated prompt and completion tokens. */
 export type RateRequest = { limits: readonly RateLimit[]; tokens: number }
 
-/** What was admitted under a scope in the minute that begins at `minute`, in epoch milliseconds. */
+/** Requests and tokens of a scope in the minute that starts at `minute` (epoch milliseconds). */
 export type RateCount = { minute: number; requests: number; tokens: number }
 
-/** What is taken of every limit of a caller. Infinity where no limit of that kind applies. */
+/** Amounts taken of every limit of a caller. Infinity if no limit of that kind applies. */
 export type RateShare = { requests: number; tokens: number; slots: number }
 
-/** A share that an isolate leased. Requests and tokens are worth something in one minute only. */
+/** A share leased by an isolate. Requests and tokens are valid only in `minute`. */
 export type RateSlice = RateShare & { minute: number }
 
 export type RateRefusal = {
@@ -30,7 +30,7 @@ export type RateRefusal = {
   kind: "requests" | "tokens" | "concurrent"
   limit: number
   remaining: number
-  /** What the call needs: 1, or its estimated tokens. */
+  /** Amount that the call needs: 1, or its estimated tokens. */
   needed: number
   /** Epoch milliseconds at which the minute ends; null for concurrent requests. */
   resetAt: number | null
@@ -40,22 +40,22 @@ export type RateUse = { countOf: (scope: string) => RateCount; slotsOf: (scope: 
 
 export const MINUTE_MS = 60_000
 
-/** A slice is at most this share of what any limit has left. */
+/** A slice is at most this share of the rest of any limit. */
 const SHARE_OF_ROOM = 32
-/** A slice for fewer calls than this is not worth it: near a limit every call is counted by the ledger. */
+/** Minimum number of calls for a slice: near a limit, the ledger counts every call. */
 const LEAST_CALLS = 4
 
 export function minuteOf(now: number): number {
   return now - (now % MINUTE_MS)
 }
 
-/** The count with a minute that is over emptied. A clock that steps back opens no minute twice. */
+/** Resets the count of a minute that has ended. A clock that steps back resets none twice. */
 export function currentCount(count: RateCount | undefined, now: number): RateCount {
   const minute = Math.max(count?.minute ?? 0, minuteOf(now))
   return count?.minute === minute ? count : { minute, requests: 0, tokens: 0 }
 }
 
-/** The first limit that has no room for one more call; undefined where all have. */
+/** The first limit that rejects another call; undefined if none does. */
 export function refusalOf({ limits, tokens }: RateRequest, { countOf, slotsOf }: RateUse): RateRefusal | undefined {
   for (const { scope, requestsPerMinute, tokensPerMinute, concurrentRequests } of limits) {
     const count = countOf(scope)
@@ -79,7 +79,7 @@ export function refusalOf({ limits, tokens }: RateRequest, { countOf, slotsOf }:
   return undefined
 }
 
-/** What to lease with a call, which it is part of; undefined where the caller is too near a limit. */
+/** The share to lease, including the call; undefined if the caller is too near a limit. */
 export function rateShareOf({ limits, tokens }: RateRequest, { countOf, slotsOf }: RateUse): RateShare | undefined {
   const room = { requests: Infinity, tokens: Infinity, slots: Infinity }
   for (const { scope, requestsPerMinute, tokensPerMinute, concurrentRequests } of limits) {
@@ -95,17 +95,17 @@ export function rateShareOf({ limits, tokens }: RateRequest, { countOf, slotsOf 
   return isWorthIt ? share : undefined
 }
 
-/** What a call counts for under a limit of tokens. */
+/** Tokens of a call that count in a token limit. */
 export function tokensUsed({ prompt, completion }: Pick<Tokens, "prompt" | "completion">): number {
   return prompt + completion
 }
 
-/** What counts at the ledger: nothing where no limit of the kind applies. */
+/** Amount to count at the ledger: 0 if no limit of the kind applies. */
 export function counted(amount: number): number {
   return amount === Infinity ? 0 : amount
 }
 
-/** In a new minute nothing is left of the last one but what was used beyond it. */
+/** In a new minute, only the overuse of the last one remains. */
 export function currentSlice(slice: RateSlice, now: number): RateSlice {
   const minute = minuteOf(now)
   if (minute <= slice.minute) return slice
@@ -116,7 +116,7 @@ export function currentSlice(slice: RateSlice, now: number): RateSlice {
 /** A slice after another share of the minute `minute` was leased. */
 export function refillSlice(slice: RateSlice | undefined, share: RateSlice): RateSlice {
   if (!slice) return share
-  // Of two grants that cross, the one for the earlier minute brings slots only.
+  // If two grants cross a minute, the earlier one adds only slots.
   const [late, early] = slice.minute >= share.minute ? [slice, share] : [share, slice]
   const left = currentSlice(early, late.minute)
   return {
@@ -127,17 +127,17 @@ export function refillSlice(slice: RateSlice | undefined, share: RateSlice): Rat
   }
 }
 
-/** One more call; undefined where the slice has no room for it. */
+/** The slice after another call; undefined if it has no room. */
 export function takeOf(slice: RateSlice, tokens: number, now: number): RateSlice | undefined {
   const { minute, ...left } = currentSlice(slice, now)
   if (left.requests < 1 || left.slots < 1 || left.tokens < tokens) return undefined
   return { minute, requests: left.requests - 1, tokens: left.tokens - tokens, slots: left.slots - 1 }
 }
 
-/** What a call took of a slice beside one request and one slot. */
+/** Tokens that a call took of a slice, in addition to one request and one slot. */
 export type RateTaken = { minute: number; tokens: number }
 
-/** A call ended after so many tokens. What it did not use comes back within its minute. */
+/** Ends a call. Unused tokens are returned within its minute. */
 export function giveBack(slice: RateSlice, taken: RateTaken, usedTokens: number): RateSlice {
   const unused = taken.tokens - usedTokens
   return {

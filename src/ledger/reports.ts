@@ -5,7 +5,7 @@ import type { FlushRequest, FlushResult, LedgerRpc, Settlement } from "./protoco
 import { tokensUsed } from "./rates.ts"
 import type { PendingSettlement, Shared } from "./shared.ts"
 
-/** What a report has of calls that go on. */
+/** The part of a report about running calls. */
 export type Progress = Pick<FlushRequest, "registrations" | "renewals">
 
 export const NOTHING_ELSE: Progress = { registrations: [], renewals: [] }
@@ -13,24 +13,24 @@ export const NOTHING_ELSE: Progress = { registrations: [], renewals: [] }
 type Stub = DurableObjectStub<LedgerRpc>
 
 /**
- * How long a settlement waits for others of its isolate, unless another request to the ledger takes it along: until
- * there are about BATCH_AIM, where they come often enough for that within the longest window.
+ * Time that a settlement waits for others of its isolate, unless another request to the ledger takes it along: until
+ * about BATCH_AIM are pending, if they are frequent enough for the longest window.
  */
 const BATCH_WINDOW_MS = { least: 100, most: 500 }
 const BATCH_AIM = 8
-/** Of the time between two settlements, the latest counts for so much. */
+/** Weight of the latest interval in the average time between settlements. */
 const PACE_WEIGHT = 0.1
 const LONGEST_GAP_MS = 10_000
-/** A batch of this size is sent at once: a report has about 1 KB for each settlement, and its content. */
+/** A batch of this size is sent at once: each settlement adds about 1 KB and its content to a report. */
 const MAX_BATCH = 100
-/** How long a call that took a settlement along may be silent before it is taken for dead. */
+/** Time without a result after which a call that carries a settlement counts as dead. */
 const BATCH_CARRIER_TIMEOUT_MS = 1_000
-/** A settlement that fails is sent again after each of these. The runtime lets a call go on for 30 seconds. */
+/** Delays before retries of a failed settlement. The runtime allows 30 seconds after the response. */
 const RETRY_AFTER_MS = [300, 1_000, 3_000, 8_000]
-/** A settlement that failed each time goes along with other requests for so long. */
+/** Time for which a settlement that failed all retries is sent with other requests. */
 const LOST_FOR_MS = 120_000
 
-/** The requests of one call to the ledger, and the settlements of its isolate that go along with them. */
+/** Sends the requests of one call to the ledger, with pending settlements of its isolate. */
 export class Reports {
   readonly #open: () => Stub
   #opened: Stub | undefined
@@ -48,8 +48,8 @@ export class Reports {
   }
 
   /**
-   * Opens the stub when it is needed: most calls run under a lease. One whose object was reset since never works again,
-   * so a request fails only with a new one. Every method of the ledger may be called twice.
+   * Opens the stub on demand: most calls run under a lease. A stub never recovers after a reset of its object, so a
+   * failed request is repeated with a new one. Every method of the ledger is safe to repeat.
    */
   async request<T>(send: (stub: Stub) => Promise<T>): Promise<T> {
     const known = this.#opened
@@ -69,12 +69,12 @@ export class Reports {
     return this.#waiting.length === 0
   }
 
-  /** Calls whose settlements wait. */
+  /** Calls with pending settlements. */
   waitingIds(): Set<string> {
     return new Set(this.#waiting.map(({ generation }) => generation.id))
   }
 
-  /** Resolves when the generation is charged, or the ledger has said that it need not be. */
+  /** Resolves when the generation is charged, or when the ledger has reported that it was charged before. */
   async settle(settlement: Settlement): Promise<void> {
     const { generation } = settlement
     const current: PendingSettlement = { ...settlement, state: "waiting" }
@@ -98,7 +98,7 @@ export class Reports {
     }
   }
 
-  /** By itself, if it was not taken along or came back. Charged once however often it is sent. */
+  /** Sends a settlement that no other request took along. It is charged once however often it is sent. */
   async #tryToSettle(current: PendingSettlement): Promise<{ cause: unknown } | undefined> {
     if (current.state === "waiting") await this.flush()
     else if (current.state === "taken") await this.#timer.wait(BATCH_CARRIER_TIMEOUT_MS)
@@ -109,13 +109,13 @@ export class Reports {
     )
   }
 
-  /** Sends what waits. What cannot be charged now is charged by its own call, or from its hold by the ledger's alarm. */
+  /** Sends pending settlements. On failure, they are retried by their calls, or settled by the ledger's alarm. */
   async flush(): Promise<void> {
     if (this.isEmpty) return
     await this.carrying(NOTHING_ELSE, this.send).catch(() => undefined)
   }
 
-  /** Make a call that takes along what waits; if it fails, each of what it took is left to its own call. */
+  /** Sends a request with the pending settlements. If it fails, they are left to their own calls. */
   async carrying<T extends FlushResult>(progress: Progress, call: (report: FlushRequest) => Promise<T>): Promise<T> {
     const taken = this.#waiting.splice(0)
     for (const one of taken) one.state = "taken"
@@ -127,7 +127,7 @@ export class Reports {
     }
   }
 
-  /** A lost settlement has no call any more that sends it. */
+  /** Puts back a lost settlement, which no running call sends any more. */
   #cameBack(one: PendingSettlement): void {
     one.state = "returned"
     if (one.lostAt === undefined) return
@@ -140,7 +140,7 @@ export class Reports {
     this.#waiting.push(one)
   }
 
-  /** A report, and what follows from its having arrived. */
+  /** Sends a report and handles its result. */
   async #sendWith<T extends FlushResult>(
     settlements: PendingSettlement[],
     { registrations, renewals }: Progress,
@@ -179,13 +179,13 @@ function countSettlement(pace: Shared["pace"], now: number): void {
   pace.lastAt = now
 }
 
-/** Those that come too seldom to meet others within the longest window do not wait for it. */
+/** Settlements that are too rare to meet others within the longest window do not wait for it. */
 function batchWindowMs({ gapMs }: Shared["pace"]): number {
   const { least, most } = BATCH_WINDOW_MS
   return gapMs > most ? least : Math.min(most, Math.max(least, BATCH_AIM * gapMs))
 }
 
-/** It would fail each time: it is larger than a message between a Worker and a Durable Object may be. */
+/** Whether a message is too large for a Durable Object, so that retries would fail too. */
 function isUnsendable(cause: unknown): boolean {
   return String(cause).includes("Serialized RPC arguments")
 }

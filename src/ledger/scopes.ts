@@ -2,7 +2,7 @@ export function workspaceScope(workspaceId: string): string {
   return `workspace:${workspaceId}`
 }
 
-/** Of the runs of a schedule of an intern. */
+/** Scope of the runs of an intern's schedule. */
 export function scheduleScope(scheduleId: string): string {
   return `schedule:${scheduleId}`
 }
@@ -10,8 +10,7 @@ export function scheduleScope(scheduleId: string): string {
 export type ScopeKind = "balance" | "key" | "budget" | "guardrail" | "provider" | "schedule"
 
 /**
- * What a scope of the ledger counts, and the id of the record whose limit it is: a key, a workspace, a
- * guardrail, a provider or a schedule.
+ * The kind of a scope and the id of its record: a key, a workspace, a guardrail, a provider or a schedule.
  */
 export function parseScope(scope: string): { kind: ScopeKind; id: string } {
   const [name, id = ""] = scope.split(":")

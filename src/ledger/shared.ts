@@ -2,35 +2,35 @@ import { Leases } from "./leases.ts"
 import type { Settlement } from "./protocol.ts"
 
 /**
- * A settlement on its way. Calls share only this plain data: a promise of a call whose client disconnected may never
- * settle, so no call waits for another's. `known`: the ledger has charged it, or has said that it need not.
+ * A settlement in progress. Calls share only plain data and never await each other's promises, which may never settle
+ * after a client disconnect. `known`: the ledger has charged it now or before.
  */
 export type PendingSettlement = Settlement & {
   state: "waiting" | "taken" | "known" | "returned"
-  /** Epoch milliseconds: its call gave up, and it waits for other requests that take it along. */
+  /** Epoch milliseconds when its call gave up; since then it waits for other requests to take it along. */
   lostAt?: number
 }
 
-/** A running call: its cost so far in nano-USD, and when it is reported to the ledger, in epoch milliseconds. */
+/** A running call: its cost so far in nano-USD, and the time of its next report in epoch milliseconds. */
 export type Tracked = {
   estimate: () => number
   ttlMs: number
   reportAt: number
-  /** Reports that others made of it since its own timer last ran. */
+  /** Reports by other calls since its own timer last ran. */
   silentReports: number
 }
 
 /** `heldAt`: epoch milliseconds. */
 export type TrackedCall = Pick<Tracked, "estimate" | "ttlMs"> & { heldAt: number }
 
-/** What the calls of one isolate share of one organization. */
+/** State shared by the calls of one isolate for one organization. */
 export type Shared = {
   waiting: PendingSettlement[]
   leases: Leases
   tracked: Map<string, Tracked>
-  /** When the last settlement came, in epoch milliseconds, and the time between two of them, as of late. */
+  /** Time of the last settlement in epoch milliseconds, and the average time between settlements. */
   pace: { lastAt: number; gapMs: number }
-  /** When dead calls were last looked for, in epoch milliseconds. */
+  /** Last search for dead calls, in epoch milliseconds. */
   sweptAt: number
 }
 

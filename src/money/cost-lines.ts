@@ -1,7 +1,7 @@
 import { priceToPico, type Tokens } from "./money.ts"
 import type { Pricing } from "./pricing.ts"
 
-/** What is priced: a kind of token, or a unit priced by the piece. */
+/** A priced kind: a kind of token, or a unit with its own price. */
 export type CostKind =
   | "prompt"
   | "audio"
@@ -20,7 +20,7 @@ export type CostKind =
 /** `units` times `price` is the amount, in pico-USD (1e-12), rounded up for seconds. */
 export type CostLine = { kind: CostKind; units: number; price: string; pico: bigint }
 
-/** The terms of `costOf`: their sum, rounded up to a nano-USD once, is the cost. Kinds without units are left out. */
+/** The terms of `costOf`: their sum, rounded up once to nano-USD, is the cost. Omits kinds without units. */
 export function costLines(tokens: Tokens, pricing: Pricing): CostLine[] {
   const cached = Math.min(tokens.cached, tokens.prompt)
   const cacheWrite = Math.min(tokens.cacheWrite, tokens.prompt - cached)
@@ -52,7 +52,7 @@ function lineOf(kind: CostKind, units: number, price: string): CostLine {
   return { kind, units, price, pico: BigInt(units) * priceToPico(price) }
 }
 
-/** Counted in thousandths of a second. */
+/** Seconds are counted in milliseconds. */
 function secondsLine(seconds: number, price: string): CostLine {
   const milliseconds = Math.ceil(seconds * 1_000)
   const pico = (BigInt(milliseconds) * priceToPico(price) + 999n) / 1_000n

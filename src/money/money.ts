@@ -1,8 +1,8 @@
 import type { Pricing } from "./pricing.ts"
 
 /**
- * Money inside the gateway is an integer of nano-USD (1e-9 USD), prices are decimal strings of USD, and the product of
- * the two is formed exactly, in BigInt of pico-USD (1e-12), and rounded once. No float takes part in a sum.
+ * Money is an integer of nano-USD (1e-9 USD), prices are decimal strings of USD. Costs are computed exactly in BigInt
+ * pico-USD (1e-12) and rounded once. Sums never use floats.
  */
 
 /** Above this a nano-USD amount is no longer an exact JavaScript number: about 9 million USD. */
@@ -14,7 +14,7 @@ const PICO_DIGITS = 12
 const MAX_REMEMBERED_PRICES = 10_000
 const picoByPrice = new Map<string, bigint>()
 
-/** Exact pico-USD of a decimal string such as `0.0000025`. The string has been validated: models/pricing.ts. */
+/** Exact pico-USD of a decimal string such as `0.0000025`, which must be validated (pricing.ts). */
 export function priceToPico(price: string): bigint {
   let pico = picoByPrice.get(price)
   if (pico === undefined) {
@@ -30,25 +30,25 @@ function parsePrice(price: string): bigint {
   return BigInt(whole + fraction.padEnd(PICO_DIGITS, "0").slice(0, PICO_DIGITS))
 }
 
-/** Rounded up: a fraction of a nano-USD is charged as one, so that nothing that costs is free. */
+/** Rounds up to nano-USD, so that no cost becomes free. */
 export function picoToNano(pico: bigint): number {
   const nano = (pico + PICO_PER_NANO - 1n) / PICO_PER_NANO
   return nano > BigInt(MAX_NANO) ? MAX_NANO : Number(nano)
 }
 
-/** A JSON number of USD, to the nearest nano-USD. */
+/** Converts a JSON number of USD to the nearest nano-USD. */
 export function usdToNano(usd: number): number {
   return Number(BigInt(usd.toFixed(9).replace(".", "")))
 }
 
-/** Whether an amount of USD can be kept in whole nano-USD, apart from the noise of a double such as 0.1 + 0.2. */
+/** Whether an amount of USD is a whole number of nano-USD, ignoring float noise such as in 0.1 + 0.2. */
 export function isNanoPrecise(usd: number): boolean {
   return Math.abs(usd) < 1e12 && Math.abs(nanoToUsd(usdToNano(usd)) - usd) <= Math.abs(usd) * 1e-12
 }
 
-export const NANO_PRECISE = "must have at most 9 decimal places: amounts are kept in nano-dollars"
+export const NANO_PRECISE = "must have at most 9 decimal places: amounts are stored in nano-USD"
 
-/** For people: USD in fixed notation, without trailing zeros. */
+/** USD in fixed notation for messages, without trailing zeros. */
 export function formatUsd(nano: number): string {
   const digits = String(Math.abs(nano)).padStart(10, "0")
   const fraction = digits.slice(-9).replace(/0+$/, "")
@@ -61,29 +61,29 @@ export function nanoToUsd(nano: number): number {
 }
 
 /**
- * Tokens of one call, in one shape for every wire: `prompt` and `completion` are totals, the others are parts of them
- * (cached, cacheWrite and audio of prompt, cacheWrite1h of cacheWrite, cachedAudio of cached, reasoning and audioOutput of
- * completion). A partition, so no token is charged twice.
+ * Tokens of one call, independent of the API format: `prompt` and `completion` are totals, the others are parts of them
+ * (cached, cacheWrite and audio of prompt, cacheWrite1h of cacheWrite, cachedAudio of cached, reasoning and audioOutput
+ * of completion). The parts do not overlap, so no token is charged twice.
  */
 export type Tokens = {
   prompt: number
   completion: number
   cached: number
   cacheWrite: number
-  /** Written to be kept for an hour. */
+  /** Cache writes with a lifetime of one hour. */
   cacheWrite1h: number
   reasoning: number
-  /** Of the prompt. */
+  /** Audio tokens of the prompt. */
   audio: number
-  /** Pictures in the prompt: counted by the request, priced each. */
+  /** Images in the prompt, counted from the request, with a price each. */
   images: number
-  /** Audio of the prompt that was read from a cache. */
+  /** Audio tokens of the prompt that were read from a cache. */
   cachedAudio?: number
-  /** Audio of the completion. */
+  /** Audio tokens of the completion. */
   audioOutput?: number
 } & Partial<GeneratedUnits>
 
-/** What is priced by the piece and by the second: pictures that were made; sound and film, read or made. */
+/** Units with a price each: generated images, and seconds of audio and video, read or generated. */
 export type GeneratedUnits = { pictures: number; seconds: number }
 
 export const NO_TOKENS: Tokens = {
@@ -97,7 +97,7 @@ export const NO_TOKENS: Tokens = {
   images: 0,
 }
 
-/** Nano-USD: what the tokens cost at these prices. */
+/** Cost of the tokens at these prices, in nano-USD. */
 export function costOf(tokens: Tokens, pricing: Pricing): number {
   const prompt = priceToPico(pricing.prompt)
   const completion = priceToPico(pricing.completion)
@@ -129,7 +129,7 @@ export function costOf(tokens: Tokens, pricing: Pricing): number {
   return picoToNano(promptPico + completionPico)
 }
 
-/** A thousandth of a second is the least that is counted. */
+/** Seconds are counted in milliseconds. */
 function madePico(
   { pictures = 0, seconds = 0 }: Partial<GeneratedUnits>,
   { image_output: picture, second }: Pricing,
@@ -141,7 +141,7 @@ function madePico(
   )
 }
 
-/** Nano-USD that these many tokens cannot exceed, whatever share of them turns out cached, written or reasoned. */
+/** Upper bound in nano-USD for these tokens, for any share of cached, cache write and reasoning tokens. */
 export function maxCost(
   promptTokens: number,
   completionTokens: number,
@@ -161,7 +161,7 @@ export function maxCost(
   return picoToNano(BigInt(promptTokens) * prompt + BigInt(completionTokens) * completion + fixed)
 }
 
-/** How many completion tokens `nano` can pay for at these prices; Infinity where they cost nothing. */
+/** Completion tokens that `nano` covers at these prices; Infinity if they are free. */
 export function affordableCompletion(nano: number, pricing: Pricing): number {
   const prices = [pricing.completion, pricing.internal_reasoning ?? "0", pricing.audio_output ?? "0"].map(priceToPico)
   const dearest = prices.reduce((most, price) => (price > most ? price : most), 0n)

@@ -2,7 +2,7 @@ import * as z from "zod"
 
 const MAX_MODELS = 8
 const rule = "must be an array of models, author/slug, or null"
-const description = "Models to try, in this order, where a budget, a limit or the balance refuses the requested ones."
+const description = "Models to try, in this order, if a budget, a limit or the balance rejects the requested ones."
 
 export const overBudgetInput = z
   .array(z.string({ error: rule }).min(1, "must not be empty").max(256, "must be at most 256 characters"), {
@@ -14,7 +14,7 @@ export const overBudgetInput = z
 
 export const allowUnknown = z.boolean({ error: "must be true or false" }).optional().meta({
   description:
-    "Of this request only: accepts names of models that the gateway does not know (yet). Without it they are a 400 with the nearest names.",
+    "For this request only: accepts names of models that the gateway does not know (yet). Otherwise they are a 400 with similar names.",
 })
 
 export const overBudgetOutput = z.array(z.string()).nullable().meta({ description })

@@ -4,30 +4,30 @@ import * as z from "zod"
 export type Pricing = {
   prompt: string
   completion: string
-  /** USD a request. */
+  /** USD per request. */
   request?: string
   input_cache_read?: string
   input_cache_write?: string
-  /** Of what a provider keeps for an hour. Without it, that costs what any write costs. */
+  /** Price of cache writes for one hour. Default: the price of other cache writes. */
   input_cache_write_1h?: string
   internal_reasoning?: string
-  /** USD an image in the prompt. */
+  /** USD per image in the prompt. */
   image?: string
   audio?: string
-  /** Of audio in the prompt that is read from a cache. Without it, that costs what any cached token costs. */
+  /** Price of cached audio in the prompt. Default: the price of other cached tokens. */
   input_audio_cache?: string
-  /** Of audio that is made. */
+  /** Price of generated audio. */
   audio_output?: string
-  /** USD a picture that is made. */
+  /** USD per generated image. */
   image_output?: string
-  /** USD a second of sound or film, read or made. */
+  /** USD per second of audio or video, read or generated. */
   second?: string
 }
 
 const PRICE_RULE =
   'must be a decimal string of USD, such as "0.0000025": at most 6 digits before the point and 12 after it, not a number'
 
-/** A price: exact where a JSON number would not be. "0" is free of charge, and only where someone wrote it. */
+/** A price as a string, because a JSON number would not be exact. Only an explicit "0" is free. */
 export const Price = z
   .string({ error: PRICE_RULE })
   .regex(/^\d{1,6}(?:\.\d{1,12})?$/, { error: PRICE_RULE })
@@ -35,11 +35,11 @@ export const Price = z
 
 const perToken = Price.meta({ description: "USD a token.", example: "0.0000025" })
 const perRequest = Price.meta({ description: "USD a request.", example: "0.012" })
-const perImage = Price.meta({ description: "USD an image in the prompt.", example: "0.001" })
-const perPicture = Price.meta({ description: "USD a picture that is made.", example: "0.04" })
-const perSecond = Price.meta({ description: "USD a second of sound or film.", example: "0.0001" })
+const perImage = Price.meta({ description: "USD per image in the prompt.", example: "0.001" })
+const perPicture = Price.meta({ description: "USD per generated image.", example: "0.04" })
+const perSecond = Price.meta({ description: "USD per second of audio or video.", example: "0.0001" })
 
-/** What an endpoint costs. A name not in it is refused: a price that is not understood would be a price not charged. */
+/** Prices of an endpoint. Unknown names are rejected: a price that is not understood would not be charged. */
 export const Pricing = z.strictObject(
   {
     prompt: perToken,
@@ -60,23 +60,23 @@ export const Pricing = z.strictObject(
     error: (issue) =>
       issue.code === "unrecognized_keys"
         ? `has a price that is not known: ${issue.keys.join(", ")}`
-        : "must be an object with prompt and completion, or null where no price is known",
+        : "must be an object with prompt and completion, or null if no price is known",
   },
 ) satisfies z.ZodType<Pricing>
 
 export const PRICE_NAMES = Object.keys(Pricing.shape) as readonly (keyof Pricing)[]
 
-/** null: no price is known, and no call goes there. */
+/** null: the price is unknown, and no call is sent there. */
 export const PricingOrNull = Pricing.nullable().meta({ id: "EndpointPricing", required: ["prompt", "completion"] })
 
-/** Prices as clients see them. */
+/** Prices in responses. */
 export const ModelPrices = Pricing.extend({ request: perRequest, image: perImage }).meta({
   id: "ModelPricing",
-  // The generator of the document takes exactOptional() for required.
+  // The OpenAPI generator treats exactOptional() as required.
   required: ["prompt", "completion", "request", "image"],
 })
 
-/** For order and filters only, never for charging. */
+/** Only for sorting and filters, never for charging. */
 export function approximatePrice(pricing: Pricing): number {
   return Number(pricing.prompt) + Number(pricing.completion)
 }

@@ -1,4 +1,4 @@
-/** Rate limits of a key, a workspace or a guardrail. Null: no limit of this kind. */
+/** Rate limits of a key, a workspace or a guardrail. Null means no limit. */
 export type RateLimits = {
   /** Requests that may start in a calendar minute. */
   requestsPerMinute: number | null
@@ -10,7 +10,7 @@ export type RateLimits = {
 
 export const NO_RATES: RateLimits = { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null }
 
-/** Of a row; null where none is set. */
+/** Rate limits of a row; null if none is set. */
 export function rateLimitsOf({
   requestsPerMinute,
   tokensPerMinute,

@@ -3,7 +3,7 @@ import { DAY_MS } from "../support/time.ts"
 export const RESET_INTERVALS = ["daily", "weekly", "monthly"] as const
 export type ResetInterval = (typeof RESET_INTERVALS)[number]
 
-/** Epoch milliseconds at which the window that holds `at` ends. */
+/** End of the window with `at`, in epoch milliseconds. */
 export function windowEnd(interval: ResetInterval, at: number): number {
   // No window is longer than 31 days, and the next one is at least a day long.
   const longest = { daily: 1, weekly: 7, monthly: 31 }[interval]
@@ -13,7 +13,7 @@ export function windowEnd(interval: ResetInterval, at: number): number {
 /** 1970-01-01 was a Thursday; the first Monday is four days later. */
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
-/** Epoch milliseconds at which the calendar window that holds `at` began: UTC midnight, Monday, the 1st. */
+/** Start of the calendar window with `at`, in epoch milliseconds: UTC midnight, Monday, the 1st. */
 export function windowStart(interval: ResetInterval, at: number): number {
   switch (interval) {
     case "daily":

@@ -33,8 +33,8 @@ export function authenticateWith(readSession: ReadSession, readCredential = cred
 }
 
 /**
- * The principal of a request whose key is in the cache; undefined where more must be looked up, as the runs of an
- * intern, or where the key is not valid.
+ * The principal of a request whose key is cached; undefined if the key is not valid or more must be loaded, such as the
+ * runs of an intern.
  */
 export function cachedPrincipal(headers: Headers, now: number): Principal | undefined {
   const credential = credentialOf(headers)
@@ -44,7 +44,7 @@ export function cachedPrincipal(headers: Headers, now: number): Principal | unde
 }
 
 const MAX_CACHED_HASHES = 10_000
-/** By credential, in memory only: hashing costs as much as routing a call. */
+/** Hashes by credential, in memory only: hashing costs as much as routing a call. */
 const hashes = new ExpiringMap<string, string>(MAX_CACHED_HASHES)
 
 function cachedHash(credential: string, now: number): string | undefined {
@@ -53,14 +53,14 @@ function cachedHash(credential: string, now: number): string | undefined {
   const secret = BEARER.exec(credential)?.[1]
   if (secret === undefined) return undefined
   const hash = hashKey(secret)
-  // Only credentials of keys that are in use, so that unknown ones do not push them out.
+  // Only credentials of valid keys, so that unknown ones cannot evict them.
   if (cachedKey(hash, now)?.value) hashes.set(credential, hash, now + KEY_CACHE_MS)
   return hash
 }
 
 /**
- * Anthropic clients send the key in `x-api-key`. Where both headers are sent, Authorization counts. A page cannot set the
- * headers of a WebSocket: OpenAI's client names the key among the subprotocols.
+ * Anthropic clients send the key in `x-api-key`. If both headers are sent, Authorization is used. A web page cannot set
+ * headers of a WebSocket, so OpenAI's client sends the key as a subprotocol.
  */
 export function credentialOf(headers: Headers): string | undefined {
   const credential = headers.get("authorization")
@@ -72,8 +72,8 @@ export function credentialOf(headers: Headers): string | undefined {
 const VENDOR_FORM = new RegExp(`^(?:\\w+ +)?(${KEY_PREFIX}[\\w-]+) *$`)
 
 /**
- * For clients of other vendors, which send the key as theirs expects it: in a header of another name, or as
- * `Authorization: Token`. Only keys that this gateway made are recognized there.
+ * For clients of other vendors, which send the key in another header or as `Authorization: Token`. Only keys that this
+ * gateway created are accepted there.
  */
 export function vendorCredentialOf(headers: Headers): string | undefined {
   const credential = credentialOf(headers)
@@ -85,7 +85,7 @@ export function vendorCredentialOf(headers: Headers): string | undefined {
   return credential
 }
 
-/** Whether a header or parameter has the key that the request came with, or any key that this gateway made. */
+/** Whether a header or parameter contains the key of the request, or any key that this gateway created. */
 export function keyFinder(headers: Headers): (value: string) => boolean {
   const presented = BEARER.exec(vendorCredentialOf(headers) ?? "")?.[1]
   return (value) => value.includes(KEY_PREFIX) || (presented !== undefined && value.includes(presented))
@@ -112,8 +112,8 @@ async function principalOf(
 }
 
 /**
- * The principal of the key with this hash if it is valid: for a session that began with it. `ip`: of a client that
- * presents the key now, whose invalid keys are counted.
+ * The principal of a key by its hash, if it is valid, for a session that started with it. `ip`: address of a client
+ * that presents the key now, whose invalid keys are counted.
  */
 export async function principalByHash(
   hash: string,

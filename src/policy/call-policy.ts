@@ -10,12 +10,12 @@ import { workspaceScope } from "../ledger/scopes.ts"
 import type { DestinationFilter } from "../observability/coverage.ts"
 import { type CallDefaults, toCallDefaults } from "../workspaces/settings.ts"
 
-/** Everything that applies to calls of a principal. Read with the principal, in one query, and cached with it. */
+/** Everything that applies to calls of a principal. Loaded with the principal in one query, and cached with it. */
 export type CallPolicy = {
-  /** Of the key's workspace, as are its budgets. */
+  /** Defaults of the key's workspace. */
   defaults: CallDefaults
   budgets: WorkspaceBudgets
-  /** Of the organization. */
+  /** Provider budgets of the organization. */
   providerBudgets: ProviderBudgets
   /** Guardrails of the key, its ancestors, their creators and workspaces; null if there are none. */
   guardrails: CallerGuardrails | null
@@ -23,27 +23,27 @@ export type CallPolicy = {
   byok: readonly ByokCredential[]
   /** Destinations that calls of the workspace are exported to. */
   destinations: readonly DestinationFilter[]
-  /** Of the runs of an intern's schedules that a call belongs to; empty for any other call. */
+  /** Limits of the schedules of an intern whose runs a call belongs to; empty for other calls. */
   runLimits: readonly Limit[]
-  /** The turn of an intern that a call is part of; null for any other call. */
+  /** The turn of an intern that a call belongs to; null for other calls. */
   turn: TurnTrace | null
 }
 
-/** How destinations know a turn of an intern: ids of its trace and its span, in hex. */
+/** Trace of a turn of an intern for destinations: ids of its trace and span, in hex. */
 export type TurnTrace = { sessionId: string; traceId: string; spanId: string }
 
-/** A principal with the policy of its calls, as the inference pipeline takes it. */
+/** A principal with the policy of its calls, for the inference pipeline. */
 export type Caller = Principal & CallPolicy
 
 const callers = new WeakMap<Principal, Caller>()
 
-/** The policy of a principal's calls, for `callerOf`. */
+/** Stores the policy of a principal's calls for `callerOf`. */
 export function setPolicy(principal: Principal, policy: CallPolicy): Principal {
   callers.set(principal, { ...principal, ...policy })
   return principal
 }
 
-/** A principal that `authenticate` made, with the policy that was read with it; no rule applies where none was read. */
+/** A principal from `authenticate` with the policy that was loaded with it; without a policy, no rules apply. */
 export function callerOf(principal: Principal): Caller {
   return callers.get(principal) ?? { ...principal, ...NO_POLICY }
 }
@@ -61,7 +61,7 @@ const NO_POLICY: CallPolicy = {
   ...NO_RUN,
 }
 
-/** A caller is cached between requests; its limits are those it was read with. */
+/** Caches a result per caller. Callers are cached between requests and never change. */
 function perCaller<T extends object>(collect: (caller: Caller) => T): (caller: Caller) => T {
   const collected = new WeakMap<Caller, T>()
   return (caller) => {
@@ -75,8 +75,8 @@ function perCaller<T extends object>(collect: (caller: Caller) => T): (caller: C
 }
 
 /**
- * Every limit that a caller's calls are held against, including the limits of the key's ancestors. Without the
- * account's balance: the ledger adds it.
+ * All limits that a caller's calls are held against, including those of the key's ancestors. The ledger adds the
+ * balance of the account.
  */
 export const limitsOf: (caller: Caller) => readonly Limit[] = perCaller(collectLimits)
 

@@ -20,7 +20,7 @@ const current = createRoute({
   operationId: "getCurrentKey",
   tags: ["API keys"],
   summary: "Get the current key",
-  description: "Its limits and what it has used.",
+  description: "Returns its limits and usage.",
   responses: { 200: ok(z.object({ data: CurrentKey })), ...failures("unauthenticated", "internal") },
 })
 
@@ -35,8 +35,8 @@ export const currentKey = newRouter().openapi(current, async (c) => {
 })
 
 /**
- * `counters`: of the key, then of its ancestors. What remains is the least that any of their limits leaves. `free`: the
- * account's free-model requests of today.
+ * `counters`: of the key, then of its ancestors. The remaining amount is the lowest rest of all their limits. `free`:
+ * requests of the account on free models today.
  */
 function toCurrentKey(
   caller: Caller,

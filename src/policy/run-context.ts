@@ -5,8 +5,8 @@ import type { Limit } from "../ledger/limits.ts"
 import { callerOf, setPolicy, type TurnTrace } from "./call-policy.ts"
 
 /**
- * What applies to calls that belong to runs of an intern: the limits of the schedules that started them, and the turn
- * whose part the calls are for destinations; null where that is not known.
+ * Context of calls that belong to runs of an intern: the limits of the schedules that started them, and the turn that
+ * destinations show them in; null if unknown.
  */
 export type RunContext = { limits: readonly Limit[]; turn: TurnTrace | null }
 
@@ -16,15 +16,15 @@ interface InternRuns extends Rpc.DurableObjectBranded {
 
 const contextByRequest = new WeakMap<Request, RunContext>()
 
-/** A request that the object of an intern sends for one of its runs. */
+/** Marks a request that the object of an intern sends for one of its runs. */
 export function requestOfRun(request: Request, context: RunContext): Request {
   contextByRequest.set(request, context)
   return request
 }
 
 /**
- * The principal with what applies to the runs that its call may belong to. Calls of an agent on a machine do not say whose
- * they are: they belong to every run of a schedule that is in progress. Without `request`, a call belongs to no turn.
+ * Adds the context of the runs that a call may belong to. Calls of a daemon's agent do not identify their run, so they
+ * count for every scheduled run in progress. Without `request`, a call belongs to no turn.
  */
 export async function withRunContext(principal: Principal, env: Env, request?: Request): Promise<Principal> {
   if (principal.internId === null) return principal

@@ -19,9 +19,9 @@ import { toCallDefaults } from "../workspaces/settings.ts"
 import { type CallPolicy, NO_RUN, setPolicy } from "./call-policy.ts"
 
 /**
- * The principal of the live key with this hash, none of whose ancestors that spend is revoked, with the policy of its
- * calls. The one lookup without an organization: it finds the organization. `includesRevoked`: also a key that is
- * disabled or whose ancestor is revoked, to describe it.
+ * The principal of a valid key by its hash, with the policy of its calls. A key is invalid if an ancestor on whose
+ * limits it spends is revoked. The only lookup without an organization, which it determines. `includesRevoked`: also
+ * returns a key that is disabled or has a revoked ancestor, to describe it.
  */
 export async function loadAccess(
   db: D1Database,
@@ -84,13 +84,13 @@ export async function loadAccess(
   )
 }
 
-/** An intern has no tool that the key which made it does not have now. */
+/** An intern may only use tools that the key which created it has now. */
 function toolsOf({ source, mcpTools }: KeyRow, [maker]: readonly Ancestor[]): string[] | null {
   if (source !== "intern" || !maker || !revokesChildren(maker.kind)) return mcpTools
   return commonTools(mcpTools ?? [], maker.mcpTools ?? [])
 }
 
-/** A key with what is read along with it, of its workspace and its organization. */
+/** Columns of a key, with those of its workspace and organization. */
 const keyColumns = {
   ...getTableColumns(apiKeys),
   settings: workspaces.settings,

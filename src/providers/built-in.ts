@@ -3,32 +3,32 @@ import type { Cloud } from "./cloud/cloud.ts"
 import { PROVIDER_NAMES } from "./names.ts"
 import { keyHeaderOf, type Provider, type Quirks } from "./provider.ts"
 
-/** A provider the gateway knows by heart: setting its secret is all it takes to use it. */
+/** A built-in provider, which only needs its secret. */
 export type BuiltInProvider = {
   slug: string
   name: string
-  /** null where every account has its own: the operator sets it. */
+  /** null if every account has a separate URL, which the operator sets. */
   baseUrl: string | null
-  /** The variable that holds its key. `X_API_KEY` also makes `X_BASE_URL`, which replaces `baseUrl`. */
+  /** Variable of its key. For `X_API_KEY`, the variable `X_BASE_URL` replaces `baseUrl`. */
   secret: `${string}_API_KEY`
-  /** A server of the operator's own: a base URL is enough. */
+  /** A self-hosted server, which only needs a base URL. */
   keyless: boolean
-  /** Other names of the variable, as the vendor's own tools and other gateways have it. The first that is set wins. */
+  /** Other names of the variable, used by the vendor's tools and other gateways. The first that is set wins. */
   aliases: readonly string[]
-  /** Where each account has its own address: the variables that name it, and the base URL with `*` for their value. */
+  /** For providers with a URL per account: the variables with its part, and the base URL with `*` for their value. */
   addresses: readonly (readonly [variables: readonly string[], template: string])[]
   format: ProviderFormat
   /** Needs more than a header with a key. */
   cloud?: Cloud["kind"]
   /** Variables that go with its key. */
   settings: readonly string[]
-  /** Speaks the Responses wire as well. */
+  /** Also supports the Responses format. */
   responses: boolean
   /** How the key is sent. */
   keyHeader: string
   quirks: Quirks
   batches?: NonNullable<Provider["batches"]>
-  /** ISO 3166-1 alpha-2, null where it is not certain. */
+  /** ISO 3166-1 alpha-2; null if uncertain. */
   headquarters: string | null
   privacyPolicyUrl: string | null
   termsOfServiceUrl: string | null

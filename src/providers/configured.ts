@@ -16,7 +16,7 @@ type Configuration = {
   custom: readonly CustomProvider[]
 }
 
-/** An isolate keeps one `env`, whose values do not change. */
+/** Cached by `env`, which an isolate keeps and whose values do not change. */
 const remembered = new WeakMap<Env, Configuration>()
 
 /** The providers this deployment can reach, by slug. */
@@ -24,7 +24,7 @@ export function configuredProviders(env: Env): ReadonlyMap<string, Provider> {
   return configurationOf(env).providers
 }
 
-/** Also providers of known address without a gateway key: BYOK credentials can reach them. */
+/** Also includes providers with a known URL but no gateway key, for BYOK credentials. */
 export function reachableProviders(env: Env): ReadonlyMap<string, Provider> {
   return configurationOf(env).reachable
 }
@@ -53,7 +53,7 @@ function configurationOf(env: Env): Configuration {
   return configuration
 }
 
-/** One Worker, at an address for each wire. */
+/** The embedded provider, with one base URL per API format. */
 const embedded: readonly Provider[] = [
   { ...embeddedAt("/v1"), slug: "embedded", name: "Embedded" },
   { ...embeddedAt("/responses/v1"), slug: "embedded-responses", name: "Embedded (Responses)", responses: true },
@@ -66,7 +66,7 @@ function embeddedAt(path: string) {
     format: "openai" as const,
     keyHeader: "authorization",
     embedded: true as const,
-    // It runs where the gateway runs.
+    // It runs in the gateway itself.
     regions: ["any"],
     quirks: {},
   }
@@ -78,7 +78,7 @@ function toConfigured(provider: BuiltInProvider, env: Env): Provider | undefined
   const current = ownBaseUrl(provider, env)
   if (apiKeys.length === 0 && !(provider.keyless && current !== undefined)) return undefined
   const reachable = toReachable(provider, env)
-  // The region may be known to the credential, which a variable's is not.
+  // A BYOK credential may contain the region, but the key of a variable does not.
   if (!reachable || reachable.baseUrl.includes("*")) {
     const names = [baseUrlVariable(provider), ...provider.addresses.flatMap(([variables]) => variables)]
     const rule = `The key of ${provider.name} is set; its address must be set with it: ${names.join(" or ")}.`
@@ -87,13 +87,13 @@ function toConfigured(provider: BuiltInProvider, env: Env): Provider | undefined
   return { ...reachable, ...toKeys(apiKeys) }
 }
 
-/** Separated by commas or white space, which no vendor's key contains. */
+/** Keys separated by commas or white space, which no vendor's key contains. */
 function keysOf({ secret, aliases }: BuiltInProvider, env: Env): string[] {
   const written = [secret, ...aliases].map((name) => credential(env, name)).find((one) => one !== undefined)
   return (written ?? "").split(/[\s,]+/).filter((key) => key !== "")
 }
 
-/** Without a key; undefined where the address is not known. */
+/** The provider without a key; undefined if its URL is unknown. */
 function toReachable(provider: BuiltInProvider, env: Env): Provider | undefined {
   const override = ownBaseUrl(provider, env)
   const inCloud = provider.cloud && cloudFields(provider, env, override)
@@ -140,7 +140,7 @@ const REGIONS_RULE =
   'PROVIDER_REGIONS: must be a JSON object of provider slugs and their regions, {"mistral":["europe"]}'
 const ProviderRegions = z.record(z.string(), z.array(z.string().min(1)))
 
-/** Where the operator knows that a built-in provider's endpoints work, as its base URL or its contract has it. */
+/** Regions of built-in providers as configured by the operator, by base URL or contract. */
 function regionsOf(env: Env): Record<string, readonly string[]> {
   const json = configOf(env).PROVIDER_REGIONS
   const parsed = ProviderRegions.safeParse(parseJson(json))
@@ -148,7 +148,7 @@ function regionsOf(env: Env): Record<string, readonly string[]> {
   return parsed.data
 }
 
-/** What the operator wrote wins over what was found on a local port. */
+/** Configured servers win over servers that were found on a local port. */
 function readCustomProviders(env: Env): CustomProvider[] {
   const written = read(env, "CUSTOM_PROVIDERS")
   const taken = new Set(written.map(({ slug }) => slug))

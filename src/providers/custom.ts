@@ -8,10 +8,10 @@ import { builtInProviders } from "./table.ts"
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const SLUG_RULE = "must be 1 to 63 lower-case letters, digits and hyphens, and start with a letter or digit"
-/** What may stand in a model id, which is also a path: no spaces, no empty segment. */
+/** A model id, which is also a path: no spaces, no empty segment. */
 const MODEL_ID = /^[\w.@:+~-]+(?:\/[\w.@:+~-]+)*$/
 const MODEL_ID_RULE = "must be letters, digits and . _ - : @ + ~ in segments separated by /"
-const SERVES_RULE = "must be the id that callers use, author/slug; left out, it is the provider's slug and the id"
+const SERVES_RULE = "must be the id that clients use, author/slug; the default is the provider's slug and the id"
 const HEADER_RULE = "must be the name of an HTTP header"
 const INPUTS = ["text", "image", "file", "audio", "video"] as const
 const OUTPUTS = [
@@ -29,9 +29,9 @@ const OUTPUTS = [
 const HEADER_VALUE = /^[\x20-\x7e]+$/
 const PERCENT_RULE = "must be a whole number from 1 to 100: the price of a request in a batch, in percent"
 const MAX_KEYS = 100
-/** What a request cannot carry a key in. */
+/** Headers that cannot be used for a key. */
 const OWN_HEADERS = new Set(["accept", "accept-encoding", "connection", "content-length", "content-type", "host"])
-/** Servers of the operator's own keep their usual names, however they are configured. */
+/** Reserved slugs. Self-hosted servers keep their usual names in any configuration. */
 const reserved = new Set([
   ...builtInProviders.filter(({ keyless }) => !keyless).map(({ slug }) => slug),
   "embedded",
@@ -84,7 +84,7 @@ const CustomProvider = z.strictObject(
       .string({ error: SLUG_RULE })
       .regex(SLUG, { error: SLUG_RULE })
       .refine((slug) => !reserved.has(slug), {
-        error: "is the name of a provider the gateway already has; choose another",
+        error: "is the slug of an existing provider; choose another",
       }),
     base_url: BaseUrl,
     api_key: z
@@ -130,7 +130,7 @@ const CustomProviders = z
 
 export type CustomProvider = z.infer<typeof CustomProvider>
 
-/** The servers in a variable, or a refusal that names the field and what it takes, never what it holds. */
+/** Parses the servers in a variable. Errors name the field and its rule, never its value. */
 export function parseCustomProviders(variableName: string, json: string): readonly CustomProvider[] {
   const parsed = CustomProviders.safeParse(parseJson(variableName, json))
   if (parsed.success) return parsed.data
@@ -158,16 +158,16 @@ function parseJson(variableName: string, json: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
-    // The parser's own message quotes the text, and the text has keys in it.
+    // The parser's message would quote the text, which contains keys.
     throw new GatewayError("misconfigured", `${variableName}: must be a JSON array of providers; it is not valid JSON.`)
   }
 }
 
-/** zod names unknown keys by quoting them, and a key pasted into the wrong place may be a secret. */
+/** zod quotes unknown field names, and a secret may have been pasted there. */
 function refuse(noun: string, fields: string): z.core.$ZodErrorMap {
   return (issue) =>
     issue.code === "unrecognized_keys"
-      ? `has a field that is not known; a ${noun} takes ${fields}`
+      ? `has an unknown field; a ${noun} has ${fields}`
       : `must be a ${noun}: an object of ${fields}`
 }
 

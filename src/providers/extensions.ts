@@ -1,8 +1,7 @@
 import { isArray, isObject, type Json } from "../support/json.ts"
 /**
- * What this interface family adds to the OpenAI wire. Providers that know the wire alone refuse a request for it; to
- * them it is not sent, as a parameter that a provider does not support is not (`provider.require_parameters` asks for
- * providers that do).
+ * Fields that this API family adds to the OpenAI format. They are not sent to providers that would reject them, like
+ * other unsupported parameters (`provider.require_parameters` selects providers that support them).
  */
 const REQUEST = [
   "cache_control",

@@ -44,7 +44,7 @@ export const PROVIDER_NAMES = {
   "z-ai": "Z.AI",
 } as const
 
-/** Providers with batches in the form of the OpenAI or the Anthropic API: what their requests cost, in percent. */
+/** Price of batch requests in percent, by provider with the OpenAI or the Anthropic batch API. */
 export const BATCH_PRICE_PERCENT = {
   // https://docs.anthropic.com/en/docs/build-with-claude/batch-processing
   anthropic: 50,

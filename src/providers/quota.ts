@@ -1,6 +1,6 @@
-/** What the rate limit headers of providers say of a key. */
+/** Reads the rate limit headers of providers. */
 
-/** Requests or tokens that a key has left, and the header with the time at which it has all again. */
+/** Header with the remaining requests or tokens of a key, and header with the time of its reset. */
 const WINDOWS: readonly (readonly [remaining: string, reset: string])[] = [
   ["x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"],
   ["x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"],
@@ -14,11 +14,14 @@ const WINDOWS: readonly (readonly [remaining: string, reset: string])[] = [
 
 const DEFAULT_WAIT_MS = 15_000
 const MAX_WAIT_MS = 300_000
-/** Numbers from here on are a time: of seconds, and from the second on of milliseconds. */
+/** Larger numbers are epoch times, in seconds or in milliseconds. */
 const EPOCH_SECONDS = 1_000_000_000
 const EPOCH_MS = 1_000_000_000_000
 
-/** Epoch milliseconds until which the key has no requests or no tokens left; null while it has some, or says nothing. */
+/**
+ * Epoch milliseconds until which the key has no requests or tokens left; null if it has some or the headers are
+ * missing.
+ */
 export function exhaustedUntil(headers: Headers, now: number): number | null {
   let until: number | null = null
   for (const [remaining, reset] of WINDOWS) {
@@ -30,7 +33,7 @@ export function exhaustedUntil(headers: Headers, now: number): number | null {
   return until
 }
 
-/** Milliseconds of `1m30.5s`, `20ms`, seconds, an epoch time or a date; null of anything else. */
+/** Milliseconds from `1m30.5s`, `20ms`, seconds, an epoch time or a date; null for other values. */
 function waitMs(reset: string | null, now: number): number | null {
   if (reset === null) return null
   const text = reset.trim()

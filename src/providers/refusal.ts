@@ -3,23 +3,23 @@ import type { ErrorName } from "../errors/errors.ts"
 import { secretsIn } from "./cloud/credentials.ts"
 import { parseRetryAfter } from "../support/retry-after.ts"
 
-/** Why a target did not take a call. Values, not exceptions: the next target may take it. */
+/** Why a target rejected a call. A value, not an exception, since the next target may accept it. */
 export type Rejection = {
   provider: string
-  /** The provider's HTTP status; null when it never answered. */
+  /** The provider's HTTP status; null without a response. */
   status: number | null
   /** The error code for the client if no other target accepts the call. */
   code: ErrorName
-  /** The provider's words where they help the caller and can hold no secret; otherwise ours. */
+  /** The provider's message if it helps the client and contains no secret; otherwise a message of the gateway. */
   message: string
   providerCode: string | null
-  /** Milliseconds until the provider asks to be tried again; null when it gave no hint. */
+  /** The provider's retry delay in milliseconds; null without a hint. */
   retryAfterMs: number | null
-  /** Whether another target could do better. False only where the request itself is at fault. */
+  /** Whether another target may succeed. False only if the request itself is at fault. */
   retryable: boolean
   /** The key is at fault, or the account behind it. */
   blamesKey?: boolean
-  /** `model`: another model may take the request. `context`: an endpoint with a longer context may. */
+  /** `model`: another model may accept the request. `context`: an endpoint with a longer context may. */
   unfit?: "model" | "context"
 }
 
@@ -58,7 +58,7 @@ const MODEL_TERMS =
   /model[^.]{0,80}(?:does not|doesn't|do not) (?:support|exist|accept)|not supported (?:by|with|for|on) (?:this|the) model/i
 
 const MAX_MESSAGE_LENGTH = 2_000
-/** Longer retry hints are cut to this. */
+/** Maximum of retry hints. */
 const MAX_HINT_MS = 300_000
 
 /** Maps an error response of a provider. `body` is its text, truncated by the reader. */
@@ -85,7 +85,7 @@ export function toRejection(
   }
 }
 
-/** An error that came in the body of a response, as if it had a response of its own. */
+/** Converts an error inside a response body to a separate error response. */
 export function toErrorResponse(status: number | null, message: string) {
   return { status: status ?? 502, headers: new Headers(), body: JSON.stringify({ error: { message } }) }
 }
@@ -98,7 +98,7 @@ function unfitnessIn(message: string | undefined): Pick<Rejection, "unfit"> {
 
 type RejectingProvider = { name: string; apiKey?: string; baseUrl?: string }
 
-/** A provider's error text without its key and its host, cut to what a client is sent. */
+/** A provider's error text without its key and host, cut to the length for clients. */
 export function redacted(message: string, { apiKey, baseUrl }: RejectingProvider): string {
   const known = redactSecrets(message, apiKey)
   const host = baseUrl === undefined ? undefined : URL.parse(baseUrl)?.host
@@ -113,7 +113,9 @@ export function redactedCode(code: string, apiKey: string | undefined): string {
   return redactSecrets(code, apiKey).slice(0, MAX_CODE_LENGTH)
 }
 
-/** Providers quote what they were sent, their key included. Redact first and cut afterwards: a cut key is not found. */
+/**
+ * Providers quote requests, including the key. Redacts before the text is cut, because a cut key would not be found.
+ */
 function redactSecrets(text: string, apiKey: string | undefined): string {
   const secrets = apiKey === undefined || apiKey === "" ? [] : [apiKey, ...secretsIn(apiKey)]
   const known = secrets.reduce((found, secret) => found.replaceAll(secret, "[redacted]"), text)
@@ -136,7 +138,7 @@ function parseError(body: string): { message: string | undefined; retryAfterMs: 
   }
 }
 
-/** A hint in the body, as providers without the header give it: `retry_after`, or Google's RetryInfo. */
+/** A retry hint in the body, from providers without the header: `retry_after`, or Google's RetryInfo. */
 function hintIn(error: Json): number | null {
   const seconds = error["retry_after"] ?? error["retry_after_seconds"]
   if (typeof seconds === "number" && seconds >= 0 && Number.isFinite(seconds)) return Math.ceil(seconds * 1_000)

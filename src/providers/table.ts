@@ -3,12 +3,12 @@ import { type BuiltInProvider, row } from "./built-in.ts"
 import { BATCH_PRICE_PERCENT } from "./names.ts"
 import type { Quirks } from "./provider.ts"
 
-/** Take only `max_tokens`. */
+/** Accept only `max_tokens`. */
 const OLD_LIMIT: Quirks = { maxTokensField: "max_tokens" }
-/** Refuse unknown fields, `reasoning` among them. */
+/** Reject unknown fields, including `reasoning`. */
 const STRICT_NEW: Quirks = { maxTokensField: "max_completion_tokens", isStrict: true }
 const STRICT_OLD: Quirks = { maxTokensField: "max_tokens", isStrict: true }
-/** Refuse `stream_options` as well; the last chunk has usage all the same. */
+/** Also reject `stream_options`; the last chunk has usage anyway. */
 const STRICT_NO_STREAM_OPTIONS: Quirks = { ...STRICT_OLD, noStreamOptions: true }
 
 export const builtInProviders: readonly BuiltInProvider[] = [
@@ -37,7 +37,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     terms: "https://www.anthropic.com/legal/commercial-terms",
     status: "https://status.anthropic.com/",
   }),
-  // The base URL of a resource: https://NAME.openai.azure.com/openai/v1
+  // Base URL of a resource: https://NAME.openai.azure.com/openai/v1
   row("azure", null, {
     addresses: [
       [["AZURE_OPENAI_ENDPOINT", "AZURE_ENDPOINT"], "*/openai/v1"],
@@ -59,7 +59,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     status: "https://status.cerebras.ai/",
   }),
   row("chutes", "https://llm.chutes.ai/v1", { quirks: OLD_LIMIT }),
-  // Workers AI, by the base URL of an account: https://api.cloudflare.com/client/v4/accounts/ACCOUNT/ai/v1
+  // Workers AI. Base URL of an account: https://api.cloudflare.com/client/v4/accounts/ACCOUNT/ai/v1
   row("cloudflare", null, {
     addresses: [[["CLOUDFLARE_ACCOUNT_ID"], "https://api.cloudflare.com/client/v4/accounts/*/ai/v1"]],
     aliases: ["WORKERS_AI_API_KEY"],
@@ -227,7 +227,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   }),
 ]
 
-/** Every variable by its own name that holds a key or an address of a provider. */
+/** Names of all variables for keys and URLs of providers. */
 export const PROVIDER_VARIABLES: readonly string[] = [
   ...builtInProviders.flatMap(({ aliases, addresses, settings }) => [
     ...aliases,

@@ -3,7 +3,7 @@ import type { ChatRequest } from "../formats/schemas.ts"
 import { withoutExtensions } from "./extensions.ts"
 import type { Provider } from "./provider.ts"
 
-/** The body for a provider of the OpenAI wire: the caller's, less what is ours, in the provider's spelling. */
+/** The body for a provider of the chat format: without fields of the gateway, adapted to the provider's quirks. */
 export function toUpstreamBody(
   request: ChatRequest,
   provider: Provider,
@@ -41,12 +41,12 @@ function setReasoning(body: Record<string, unknown>, request: ChatRequest, { qui
   const effort = request.reasoning_effort ?? request.reasoning?.effort
   const { effort: _, ...further } = request.reasoning ?? {}
   const hasFurther = Object.values(further).some((value) => value !== null && value !== undefined)
-  // In one form: a provider that reads both may reject a request with two.
+  // Only one form: a provider that reads both may reject a request with two.
   if (hasFurther && !quirks.isStrict) body["reasoning"] = { ...further, ...(effort != null && { effort }) }
   else if (effort != null) body["reasoning_effort"] = effort
 }
 
-/** The header with the provider's key, where it takes one. A cloud has headers of its own (cloud/access.ts). */
+/** The header with the provider's key, if it has one. Clouds use other headers (cloud/access.ts). */
 export function credentialHeader({ apiKey, keyHeader, cloud }: Provider): Record<string, string> {
   if (apiKey === undefined || cloud) return {}
   return { [keyHeader]: keyHeader === "authorization" ? `Bearer ${apiKey}` : apiKey }
@@ -69,6 +69,6 @@ export function upstreamInit(
     ...credentialHeader(provider),
   }
   const body = requested.form ?? JSON.stringify(requested.body)
-  // A redirect is not followed: it would carry the key to wherever it points.
+  // Do not follow redirects: they would send the key to another host.
   return { method: "POST", headers, body, redirect: "manual", signal }
 }

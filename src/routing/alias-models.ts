@@ -2,7 +2,7 @@ import type { Catalogue, Model } from "../models/catalogue.ts"
 import type { Aliases } from "../workspaces/alias.ts"
 import { findModel } from "./names.ts"
 
-/** A workspace's aliases as a list of models shows them: each with the facts of the model that most of its calls get. */
+/** Aliases of a workspace for a list of models, each with the data of the model that receives most of its calls. */
 export function aliasModels(aliases: Aliases | null, keyHash: string, catalogue: Catalogue): Model[] {
   return Object.entries(aliases ?? {}).flatMap(([name, { description, arms }]) => {
     const open = arms.filter(({ key_hashes: keys }) => keys?.includes(keyHash) ?? true)

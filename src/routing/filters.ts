@@ -32,7 +32,7 @@ export function filtersOf(
     const isWanted = (endpoint: Endpoint) => quantizations.includes(endpoint.quantization ?? "unknown")
     add("provider.quantizations excludes them", isWanted)
   }
-  if (preferences.zdr) add("provider.zdr: not known to keep nothing", (endpoint) => endpoint.zeroRetention)
+  if (preferences.zdr) add("provider.zdr: zero data retention is not known", (endpoint) => endpoint.zeroRetention)
   if (preferences.data_collection === "deny") {
     add("provider.data_collection: may keep data", (endpoint) => !endpoint.collectsData)
   }
@@ -49,7 +49,7 @@ export function filtersOf(
   return filters
 }
 
-/** Request fields that a model's `supported_parameters` speaks of. */
+/** Request fields that `supported_parameters` of a model may contain. */
 const PARAMETERS =
   "temperature top_p top_k min_p top_a frequency_penalty presence_penalty repetition_penalty max_tokens max_completion_tokens logit_bias logprobs top_logprobs prediction seed response_format stop tools tool_choice parallel_tool_calls reasoning reasoning_effort".split(
     " ",
@@ -62,7 +62,7 @@ function supports(endpoint: Endpoint, parameter: string): boolean {
   return supported.includes(parameter) || supported.includes(EQUIVALENT[parameter] ?? parameter)
 }
 
-/** `max_price` speaks of USD a million tokens, and of USD a request and a picture. */
+/** `max_price` is in USD per million tokens, per request and per image. */
 function isWithin(pricing: Pricing | null, maxPrice: NonNullable<ProviderPreferences["max_price"]>): boolean {
   if (!pricing) return false
   const fits = (price: string | undefined, most: string | number | undefined, per: bigint) =>

@@ -1,9 +1,9 @@
 /**
- * What an isolate has learned of endpoints from the calls it served: cooldowns, speed, reliability, and which endpoint
- * signed which reasoning. Lost with the isolate, so routing treats it as a hint.
+ * Measurements of endpoints by one isolate: cooldowns, speed, reliability, and the endpoint that signed each reasoning.
+ * Lost with the isolate, so routing uses them only as hints.
  */
 
-/** Cooldown of an endpoint that gave no hint, and the longest that a hint is believed. */
+/** Default cooldown without a hint of the endpoint, and the maximum of a hint. */
 const DEFAULT_COOLDOWN_MS = 15_000
 const MAX_COOLDOWN_MS = 300_000
 const MAX_REMEMBERED = 5_000
@@ -13,8 +13,8 @@ const STATISTICS_MS = 30 * 60_000
 const MAX_SAMPLES = 100
 
 /**
- * One answer. `latencyMs`: to the first content; `tokensPerSecond`: of what came then; `completion`: tokens of a
- * complete answer. null: this answer does not show it.
+ * Measurements of one response. `latencyMs`: time to the first content; `tokensPerSecond`: speed after it;
+ * `completion`: tokens of a complete response. null: not measured.
  */
 export type Sample = {
   at: number
@@ -30,9 +30,9 @@ export type Percentiles = Record<(typeof PERCENTILES)[number], number>
 export type Statistics = {
   /** Milliseconds; null until measured. */
   latencyMs: Percentiles | null
-  /** `p90`: what 90 of 100 answers reach. */
+  /** `p90`: speed that 90 % of responses reach. */
   tokensPerSecond: Percentiles | null
-  /** Share of answers that failed or broke off; 0 until there are any. */
+  /** Share of failed or truncated responses; 0 without samples. */
   failures: number
 }
 
@@ -50,7 +50,7 @@ export class EndpointHealth {
     this.#coolUntil.delete(endpoint)
   }
 
-  /** Its key has no quota left until then, however well it answers. */
+  /** Cooldown until the quota of its key resets; successful responses do not end it. */
   exhausted(endpoint: string, until: number): void {
     remember(this.#exhaustedUntil, endpoint, until)
   }
@@ -80,13 +80,13 @@ export class EndpointHealth {
     }
   }
 
-  /** Tokens of a complete answer, on average; undefined before the first. */
+  /** Average tokens of a complete response; undefined before the first. */
   expectedCompletion(endpoint: string): number | undefined {
     const measured = this.#measured.get(endpoint)
     return measured && measured.completions > 0 ? Math.ceil(measured.completion / measured.completions) : undefined
   }
 
-  /** Reasoning that only its maker can verify: a conversation that carries it goes on there. */
+  /** Notes the endpoint that signed reasoning: only it can verify the signature, so the conversation stays there. */
   signed(signature: string, endpoint: string): void {
     remember(this.#signers, signature.slice(-SIGNATURE_END), endpoint, MAX_REMEMBERED_SIGNATURES)
   }
@@ -96,7 +96,7 @@ export class EndpointHealth {
   }
 }
 
-/** `completion`: tokens of the samples that have them, `completions` in number: every call asks for their mean. */
+/** Running sum for the mean: total `completion` tokens of `completions` samples. */
 type Measured = { samples: Sample[]; completion: number; completions: number }
 
 function count(measured: Measured, { completion }: Sample, sign: 1 | -1): void {
@@ -105,10 +105,10 @@ function count(measured: Measured, { completion }: Sample, sign: 1 | -1): void {
   measured.completions += sign
 }
 
-/** Enough of a signature to know it by. */
+/** Length of the end of a signature that identifies it. */
 const SIGNATURE_END = 48
 
-/** Of values in the order from best to worst; null of none. */
+/** Percentiles of values that are sorted from best to worst; null without values. */
 function percentilesOf(ordered: readonly number[]): Percentiles | null {
   if (ordered.length === 0) return null
   const at = (share: number) => ordered[Math.min(ordered.length - 1, Math.floor(share * ordered.length))] ?? 0

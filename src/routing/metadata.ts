@@ -3,11 +3,11 @@ import type { GenerationDraft } from "../ledger/generation.ts"
 import type { Target } from "./target.ts"
 import type { PreparationReport, PipelineStage } from "../formats/pipeline-stage.ts"
 
-/** What the metadata of a call is made of. */
+/** Input of the routing metadata of a call. */
 export type RoutingFacts = {
   draft: Pick<GenerationDraft, "requestedModel">
   targets: readonly Target[]
-  /** The target that answered; undefined where none did. */
+  /** The target that served the call; undefined if none did. */
   servingTarget: Target | undefined
   meta: { region: string | null; alias?: string }
   stages: () => readonly PipelineStage[]
@@ -46,7 +46,7 @@ function endpointsOf(targets: readonly Target[], servingTarget: Target | undefin
   return { total: available.length, available }
 }
 
-/** How the models to try were found; the names are the field's. */
+/** How the models were selected, by the usual names. */
 function strategyOf({ draft, request, meta }: RoutingFacts): string {
   if (meta.alias !== undefined) return "alias"
   if (request.preparation?.strategy !== undefined) return request.preparation.strategy
@@ -58,11 +58,11 @@ function strategyOf({ draft, request, meta }: RoutingFacts): string {
 type Refusal = {
   summary: string
   pipeline: readonly PipelineStage[]
-  /** The endpoints that could have taken the call. */
+  /** The endpoints that could have served the call. */
   targets?: readonly Target[]
 }
 
-/** The same, of a call that was refused before anything was sent. */
+/** Routing metadata of a call that was rejected before dispatch. */
 export function unroutable(requested: string, region: string | null, { summary, pipeline, targets = [] }: Refusal) {
   const metadata = {
     attempt: 0,

@@ -1,7 +1,7 @@
 import type { Catalogue, Model } from "../models/catalogue.ts"
 
 /**
- * What a caller may call a model: its id, its id with a way to choose behind it, or an alias of the newest of a family.
+ * Resolves model names: an id, an id with a variant suffix, or an alias of the newest model of a family.
  */
 
 export type Sort = "price" | "throughput" | "latency" | "exacto"
@@ -10,13 +10,13 @@ export type Named = {
   name: string
   model: Model | undefined
   sort?: Sort
-  /** Endpoints that cost nothing, and no others. */
+  /** Only free endpoints. */
   isFree?: true
 }
 
-/** Variants that are a way to choose, not a model of their own. */
+/** Variants that select a sort instead of a model. */
 const SORT_VARIANTS: Readonly<Record<string, Sort>> = { floor: "price", nitro: "throughput", exacto: "exacto" }
-/** Variants that change what is asked, and so have done their work before anything is routed. */
+/** Variants that change the request and are applied before routing. */
 export const REQUEST_VARIANTS = ["online", "thinking"] as const
 
 export function findModel(name: string, catalogue: Catalogue): Named {
@@ -34,7 +34,7 @@ export function findModel(name: string, catalogue: Catalogue): Named {
 type LooseNames = ReadonlyMap<string, Model | "several">
 const looseNames = new WeakMap<Catalogue, LooseNames>()
 
-/** By a name in another case, or without its author where only one author has such a model. */
+/** Finds a name in another letter case, or without author if only one author has such a model. */
 function findLoose(name: string, catalogue: Catalogue): Model | undefined {
   let names = looseNames.get(catalogue)
   if (!names) {
@@ -58,7 +58,7 @@ function readLooseNames(catalogue: Catalogue): LooseNames {
 }
 
 /**
- * The name without the variants that change the request, and those variants; a model that has one for its own keeps it.
+ * Splits off variants that change the request. A variant that is part of a model's own name stays.
  */
 export function splitRequestVariants(name: string, catalogue: Catalogue): { name: string; variants: string[] } {
   const parts = name.split(":")
@@ -73,9 +73,9 @@ export function splitRequestVariants(name: string, catalogue: Catalogue): { name
 }
 
 /**
- * `~author/family-latest`: of the author's models whose names are the family's words and a version, the highest
- * version; a preview only where nothing else is. `claude-sonnet` is `claude-sonnet-4.5` and `claude-3.7-sonnet`, not
- * `…-thinking`.
+ * `~author/family-latest`: the highest version among the author's models with the words of the family and a version in
+ * their name; a preview only if there is no other. `claude-sonnet` matches `claude-sonnet-4.5` and `claude-3.7-sonnet`,
+ * but not `…-thinking`.
  */
 function findLatest(name: string, catalogue: Catalogue): Model | undefined {
   const [, author, family] = /^~([^/]+)\/(.+)-latest$/.exec(name) ?? []

@@ -7,11 +7,11 @@ import type { PlanInput } from "./plan.ts"
 import { healthKey, type Target, targetKey } from "./target.ts"
 
 /**
- * Best first. What carries the conversation's own signatures comes before all; endpoints that failed lately come last.
- * Between them the caller's own keys come before the gateway's, those for a fallback after it; of each, endpoints
- * outside the preferred speed come last. `order` is a wish, not a filter: what it names comes first, the rest stands
- * behind as fallbacks. Between equals the cheaper one is likelier, as the inverse square of its price, unless a sort is
- * asked.
+ * Orders targets, best first. The endpoint that signed the conversation comes first; endpoints that failed recently
+ * come last. Between them, BYOK credentials come before the gateway's keys, and fallback credentials after them; within
+ * each, endpoints outside the preferred speed come last. `order` is a preference, not a filter: named providers come
+ * first, others remain as fallbacks. Equal targets are drawn with weights of the inverse square of their price, unless
+ * a sort is requested.
  */
 export function inOrder(
   targets: readonly Target[],
@@ -28,7 +28,7 @@ export function inOrder(
     const scope = order.findIndex((name) => isNamed(name, endpoint, provider))
     return scope === -1 ? order.length : scope
   }
-  // One draw for an endpoint, whatever keys it can be asked with: those stay in the order they came in.
+  // One draw per endpoint for all its keys, which keep their order.
   const chances = new Map<string, number>()
   const chanceOf = (key: string) => {
     const chance = chances.get(key) ?? deps.chance(key)
@@ -47,7 +47,7 @@ export function inOrder(
         target,
         score,
         price: priceOf(target),
-        // A session stays with a key as it stays with an endpoint: vendors keep prompt caches for each account.
+        // A session stays with one key, as with one endpoint: vendors keep prompt caches per account.
         keyDraw: target.sharesLoad ? deps.chance(healthKey(target)) : 0,
         isPinned: key === deps.pinnedTo,
         isCooling: deps.isCooling(healthKey(target)),
@@ -93,12 +93,12 @@ function priceOf({ endpoint: { pricing } }: Target): number {
   return Number(priceToPico(pricing.prompt) + priceToPico(pricing.completion))
 }
 
-/** An exponential race: the first of such times is each target's with a chance in proportion to its weight. */
+/** Exponential race: each target is first with a probability proportional to its weight. */
 function drawn(target: Target, chance: number): number {
   return -Math.log(chance) * priceOf(target) ** 2
 }
 
-/** Lower is better. What was not measured yet comes first: or it never would be. */
+/** Lower is better. Unmeasured targets come first: otherwise they would never be measured. */
 function scoreBy(sort: Sort, target: Target, { latencyMs, tokensPerSecond, failures }: Statistics): number {
   if (sort === "latency") return latencyMs?.p50 ?? 0
   if (sort === "throughput") return tokensPerSecond ? -tokensPerSecond.p50 : Number.NEGATIVE_INFINITY
@@ -107,7 +107,7 @@ function scoreBy(sort: Sort, target: Target, { latencyMs, tokensPerSecond, failu
 
 type Wish = number | Partial<Record<string, unknown>> | null | undefined
 
-/** Only what was measured can be outside. The wishes speak of seconds and of tokens a second. */
+/** Only measured targets can be outside. Preferences are in seconds and tokens per second. */
 function isOutside({ latencyMs, tokensPerSecond }: Statistics, preferences: ProviderPreferences): boolean {
   const misses = (wish: Wish, result: Percentiles | null, isMissed: (result: number, wished: number) => boolean) =>
     result !== null &&

@@ -13,14 +13,14 @@ import { findModel, type Named, type Sort } from "./names.ts"
 import { inOrder } from "./order.ts"
 import { isSibling, type Target } from "./target.ts"
 
-/** What routing reads of a request: the models asked for, the preferences, and which parameters are used. */
+/** The part of a request that routing reads: requested models, preferences and used parameters. */
 export type Routable = {
   model?: string | undefined
   models?: readonly string[] | null | undefined
   provider?: ProviderPreferences | null | undefined
 } & Readonly<Record<string, unknown>>
 
-/** What a model must make. `text`: an answer in a conversation, whatever it is made of. */
+/** Required output of a model. `text`: a response in a conversation, of any modality. */
 export const OUTPUTS = [
   "text",
   "embeddings",
@@ -37,25 +37,25 @@ export type PlanInput = {
   output: Output
   catalogue: Catalogue
   providers: ReadonlyMap<string, Provider>
-  /** What the caller's own keys open; absent for a caller without any. */
+  /** Routes of BYOK credentials; absent if there are none. */
   byok?: ByokRoutes | undefined
   /** The region that the call must stay in, or null. */
   region?: string | null
-  /** The aliases that the request names in place of models: rules about models judge them as well. */
+  /** Aliases that the request names instead of models: rules about models also apply to them. */
   aliases?: JudgedAliases | undefined
-  /** Used where neither the request nor the model name selects a sort. */
+  /** Used if neither the request nor the model name selects a sort. */
   defaultSort?: Sort | undefined
   /** Applied last, so that an exclusion by the request itself is reported as the request's. */
   guardrails?: readonly Filter[]
   isCooling: (target: string) => boolean
   statisticsOf?: (target: string) => Statistics
-  /** The target whose signatures the conversation carries. */
+  /** The target that signed reasoning in the conversation. */
   pinnedTo?: string | undefined
-  /** From just above 0 to 1: decides between endpoints where nothing else does. */
+  /** Random number above 0 and up to 1, which decides between otherwise equal endpoints. */
   chance: (target: string) => number
 }
 
-/** Where a call may go, best first; or a refusal that names the filter which removed the last endpoint. */
+/** The targets of a call, best first. Throws an error that names the filter which removed the last endpoint. */
 export function plan(request: Routable, deps: PlanInput): Target[] {
   const preferences = request.provider ?? {}
   const requested = requestedModels(request).map((name) => findModel(name, deps.catalogue))
@@ -83,13 +83,13 @@ function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
   if (removed.length === 0) {
     return new GatewayError(
       "not_found",
-      `None of provider.order offers ${names}, and provider.allow_fallbacks is false.`,
+      `No provider of provider.order offers ${names}, and provider.allow_fallbacks is false.`,
     )
   }
   const text = [...new Set(removed.map((one) => one.reason))].join("; ")
   const [command] = removed.flatMap((one) => one.command ?? [])
   const advice = command === undefined ? "" : ` The operator sets one, or 0: ${command}`
-  const message = `No endpoint of ${names} can take this request: ${text}.${advice}`
+  const message = `No endpoint of ${names} can serve this request: ${text}.${advice}`
   const refusedBy = removed.flatMap(({ rule }) => rule ?? [])
   if (refusedBy.length === 0) return new GatewayError("not_found", message)
   const patterns = [...new Set(refusedBy.map(({ field }) => field))]
@@ -112,7 +112,7 @@ function unknownModel(requested: readonly Named[], { catalogue, output }: PlanIn
 
 const MAX_NAMED_VARIABLES = 4
 
-/** For a model that the catalogue knows, but no usable provider has: which variable makes it callable, or who was stopped. */
+/** For a model of the catalogue without a usable provider: the variable to set, or the providers that were stopped. */
 function missingKeyOf(name: string, { unconfigured, disabled }: Catalogue): string | undefined {
   if (!unconfigured) return undefined
   const wanted = name.toLowerCase()
@@ -135,7 +135,7 @@ function isOnePool({ provider, route }: Routable): boolean {
   return route === "sort" || (typeof sort === "object" && sort?.partition === "none")
 }
 
-/** Without fallbacks: those that `order` names, or the first with all its keys. */
+/** Without fallbacks: only the targets that `order` names, or the first one with all its keys. */
 function limited(targets: Target[], { allow_fallbacks: allowed, order }: ProviderPreferences): Target[] {
   if (allowed !== false) return targets
   const [first] = targets
@@ -157,7 +157,7 @@ function offersOf({ model, isFree }: Named, filters: readonly Filter[], deps: Pl
   return narrow(model, isFree ? [...filters, FREE] : filters, deps, removed)
 }
 
-/** What a conversation can be answered with. */
+/** Output modalities of a conversation. */
 const CONVERSED = ["text", "image", "audio"]
 
 export function makes({ outputModalities }: Pick<Model, "outputModalities">, output: Output): boolean {
@@ -195,7 +195,7 @@ const NOT_WITH_OWN_KEYS =
 
 type Offer = Pick<Target, "provider" | "byok" | "keyNumber" | "sharesLoad"> & { endpoint: Endpoint }
 
-/** One endpoint with each key that it can be asked with, in the order in which they are to be tried. */
+/** Targets of one endpoint, one for each usable key, in the order of use. */
 function offersAt(
   endpoint: Endpoint,
   { id }: Model,
@@ -234,12 +234,12 @@ function fnv1a(seed: number, text: string): number {
   return hash
 }
 
-/** A chance that is always the same for this session and target: a session stays with its provider, and its caches. */
+/** A random number that is constant for a session and target, so that a session stays with its provider and caches. */
 export function seededRandom(sessionId: string): (target: string) => number {
   const seed = fnv1a(0x811c9dc5, `${sessionId} `)
   return (target) => {
     let hash = fnv1a(seed, target)
-    // FNV's low bits are good, its high bits less so: one more mix.
+    // The high bits of FNV are weak: mix once more.
     hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
     return (((hash ^ (hash >>> 13)) >>> 0) + 1) / (2 ** 32 + 1)
   }

@@ -16,7 +16,7 @@ const listForUser = createRoute({
   operationId: "listModelsForUser",
   tags: ["Models"],
   summary: "List the models of the key",
-  description: "And the aliases of its workspace.",
+  description: "Also lists the aliases of its workspace.",
   request: { query: Page.extend(OutputModalities.shape) },
   responses: { 200: ok(ModelList), ...failures("invalid_request", "unauthenticated", "internal") },
 })
@@ -31,7 +31,7 @@ const listEmbeddings = createRoute({
   responses: { 200: ok(ModelList), ...failures("invalid_request", "unauthenticated", "internal") },
 })
 
-/** What the caller's key can call. */
+/** Models that the principal's key can call. */
 export const keyedModels = newRouter()
   .openapi(listForUser, async (c) => {
     return c.json(await modelsOf(askerOf(c), c.var.principal, c.req.valid("query")), 200)

@@ -3,16 +3,16 @@ import type { Endpoint, Model } from "../models/catalogue.ts"
 import type { Pricing } from "../money/pricing.ts"
 import type { Provider } from "../providers/provider.ts"
 
-/** One place a call can go, with all that is needed to go there. */
+/** An endpoint with the provider and the credential to use. */
 export type Target = {
   model: Model
   endpoint: Endpoint & { pricing: Pricing }
   provider: Provider
-  /** The caller's own key, which is sent in place of the gateway's. */
+  /** The BYOK credential that is sent instead of the gateway's key. */
   byok?: ByokCredential
-  /** Which of the gateway's keys of the provider is sent, from 1, where it has several. */
+  /** Number of the gateway's key that is sent, from 1, if the provider has several. */
   keyNumber?: number
-  /** Other keys of the provider take the same calls, so that sessions are spread over them. */
+  /** Other keys of the provider serve the same calls, so sessions are distributed among them. */
   sharesLoad?: true
 }
 
@@ -20,7 +20,7 @@ export function targetKey(target: Target): string {
   return `${target.endpoint.model} ${target.endpoint.provider}`
 }
 
-/** Whether these are keys of one account or workspace for the same endpoint, which share its calls. */
+/** Whether two targets are keys of one account or workspace for the same endpoint, which share its calls. */
 export function isSibling(target: Target, other: Target): boolean {
   return (
     target.sharesLoad === true &&
@@ -30,7 +30,7 @@ export function isSibling(target: Target, other: Target): boolean {
   )
 }
 
-/** Key of health tracking. Each key of several has its own: its failures do not count against the others. */
+/** Key of health tracking. Separate for each key of a provider, since failures of one do not affect the others. */
 export function healthKey(target: Target): string {
   const { byok, keyNumber } = target
   if (byok) return `${targetKey(target)} ${byok.id}`

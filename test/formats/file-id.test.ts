@@ -32,7 +32,7 @@ const parts: [string, (id: string) => { success: true } | { success: false; erro
 describe.each(parts)("the file of a content part: %s", (field, parse) => {
   test("from the gateway's storage is rejected, because no provider knows it", () => {
     const parsed = parse(STORED_FILE)
-    expect(parsed.success ? "" : explain(parsed.error)).toContain(`${field}: names a file of the gateway`)
+    expect(parsed.success ? "" : explain(parsed.error)).toContain(`${field}: is a file of the gateway`)
   })
 
   test.each(OF_PROVIDERS)("from a provider is accepted: %s", (id) => {

@@ -89,7 +89,7 @@ describe("a pattern", () => {
     "(?:a?){1000}b",
     "a".repeat(100_000),
   ])("with too many states is rejected: %.30s", (pattern) => {
-    expect(addPattern(pattern, NO_SIZES)).toMatch(/cannot be searched for at 20 MB a second/)
+    expect(addPattern(pattern, NO_SIZES)).toMatch(/cannot be searched at 20 MB per second/)
   })
 
   test.each([

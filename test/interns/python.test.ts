@@ -72,7 +72,7 @@ os.rename("a", "b")`)
       "Traceback (most recent call last):\n  File \"<string>\", line 1, in <module>\nImportError: no module named 'js'\n",
     )
     expect(await run("python3 none.py")).toContain("can't open file 'none.py'")
-    expect(await run("python3 -m http.server")).toContain("option -m is not here")
+    expect(await run("python3 -m http.server")).toContain("option -m is not supported")
   })
 
   test("has its own modules, those of the program's folder and the shell's variables", async () => {
@@ -143,12 +143,15 @@ describe("a hostile program", () => {
     ["import jsffi", "ImportError"],
     ["__import__('js').globalThis", "ImportError"],
     // Bypasses the import function with the check, down to the module loader.
-    ["import builtins, sys\nexec('del builtins.__import__')\nimport js\nprint(js.globalThis)", "it has no JavaScript"],
+    [
+      "import builtins, sys\nexec('del builtins.__import__')\nimport js\nprint(js.globalThis)",
+      "JavaScript is not available",
+    ],
     [
       "import builtins\ndel builtins.__import__\nimport jsffi\nprint(jsffi.create_proxy(print))",
-      "it has no JavaScript",
+      "JavaScript is not available",
     ],
-    ["import builtins\ndel builtins.__import__\nimport jsffi\nprint(jsffi.to_js({}))", "it has no JavaScript"],
+    ["import builtins\ndel builtins.__import__\nimport jsffi\nprint(jsffi.to_js({}))", "JavaScript is not available"],
     [
       "import builtins\ndel builtins.__import__\nimport jsffi\nprint(jsffi.JsProxy)\njsffi.JsProxy(0).globalThis",
       "Error",

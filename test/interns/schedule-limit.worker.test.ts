@@ -107,7 +107,7 @@ describe("the daily limit of a schedule", () => {
     expect(error?.message).toContain(`under the daily limit of 0.03 USD of the schedule ${id}`)
     expect(error?.message).toContain("wait for its reset at 2031-01-07T00:00:00.000Z")
     expect(await spent(id)).toBe(3 * CENT)
-    expect((await start(id)).last_error).toBe("Its runs of this UTC day have cost 0.03 of 0.03 USD.")
+    expect((await start(id)).last_error).toBe("Its runs on this UTC day have cost 0.03 of 0.03 USD.")
     // The limit applies to the schedule, not to its intern.
     expect((await (await chat.send("2 rounds")).all()).finish).toBe("stop")
     expect(await spent(id)).toBe(3 * CENT)

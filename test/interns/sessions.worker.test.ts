@@ -368,7 +368,7 @@ describe("a schedule", () => {
     await expectJson(200, workspace.as.patch(path, { daily_limit_usd: ofDay + 1 }))
     expect(await run()).toMatchObject({ error: null })
     await expectJson(200, workspace.as.patch(path, { daily_limit_usd: ofDay + cost / 2 }))
-    expect((await run()).error).toMatch(/^Its runs of this UTC day have cost/)
+    expect((await run()).error).toMatch(/^Its runs on this UTC day have cost/)
   })
 
   test("stops at its daily limit with the reason, and can be paused, run manually and deleted", async () => {
@@ -379,7 +379,7 @@ describe("a schedule", () => {
     const { session } = await becomes(first.last_session_id ?? "", "idle")
     await expectJson(200, workspace.as.patch(path, { daily_limit_usd: session.usage?.cost }))
     const second = await expectJson<Schedule>(202, workspace.as.post(`${path}/run`, undefined))
-    expect(second.last_error).toMatch(/^Its runs of this UTC day have cost/)
+    expect(second.last_error).toMatch(/^Its runs on this UTC day have cost/)
     expect(second.last_session_id).toBe(first.last_session_id)
     expect(await expectJson(200, workspace.as.patch(path, { enabled: false }))).toMatchObject({ next_run_at: null })
     await expectJson(200, workspace.as.delete(path))
@@ -451,7 +451,7 @@ describe("the webhook of an intern", () => {
     await (await chat.answer("s", first.question.id, "allow_once")).all()
     expect(await expectJson(200, workspace.as.get(path))).toMatchObject({
       backlog: 3,
-      last_error: "The receiver answered 503.",
+      last_error: "The receiver returned status 503.",
     })
     receiver.turn(() => new Response("fine"))
     const failed = receiver.got.length

@@ -323,7 +323,7 @@ describe("an ACP client", () => {
         clients.closeAll()
         return "ada"
       }
-      await expect(clients.attach(check)).rejects.toThrow("just now")
+      await expect(clients.attach(check)).rejects.toThrow("just stopped")
       expect(state.getWebSockets()).toEqual([])
     })
   })

@@ -93,7 +93,7 @@ describe("a session", () => {
       return Response.json(result(id, { protocolVersion: "2024-11-05", capabilities: {} }))
     })
     const { error } = await expectJson<Message>(200, send(as, initialize("2025-06-18")))
-    expect(error?.message).toContain("does not serve")
+    expect(error?.message).toContain("does not support")
   })
 
   test("returns 405 for GET", async () => {

@@ -218,7 +218,7 @@ describe("a call to an alias", () => {
     await set(workspace, "team/eu", { model: "sim/echo", regions: ["europe"] })
     const { as } = await newKey(workspace)
     const { error } = await expectJson<Failure>(404, send(as, "team/eu"))
-    expect(error.message).toContain("No arm of the alias team/eu takes this request")
+    expect(error.message).toContain("No arm of the alias team/eu matches this request")
   })
 
   test("is allowed by guardrails that allow the alias, and rejected by those that exclude either name", async () => {

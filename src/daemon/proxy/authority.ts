@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const CA_DAYS = 3_650
 const LEAF_DAYS = 7
-/** Hosts whose certificates are kept. */
+/** Maximum of cached certificates. */
 const MAX_HOSTS = 1_000
 
 const ECDSA_SHA256 = sequence(oid("1.2.840.10045.4.3.2"))
@@ -42,14 +42,14 @@ function certify(
   { subject, subjectPair, extensions, days, now }: Certificate,
 ): string {
   const serial = randomBytes(16)
-  // The first bit is the sign, and no serial begins with a zero.
+  // The first bit is the sign, and a serial number must not start with zeros.
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
   const result = sequence(
     explicit(0, integer(Buffer.from([2]))),
     integer(serial),
     ECDSA_SHA256,
     nameOf(issuer),
-    // From an hour ago: clocks differ.
+    // Valid from an hour ago, since clocks differ.
     sequence(time(now - HOUR_MS), time(now + days * DAY_MS)),
     nameOf(subject),
     spkiOf(subjectPair),
@@ -65,7 +65,7 @@ const toPem = ({ privateKey }: Pair) => privateKey.export({ type: "pkcs8", forma
 export type Authority = {
   /** CA certificate for the agent to trust, in PEM. Its private key stays in the memory of this process. */
   certificate: string
-  /** The certificate of a host, as the agent sees it. */
+  /** The certificate of a host for the agent. */
   contextFor: (host: string) => SecureContext
 }
 

@@ -22,7 +22,7 @@ export const yes = tlv(0x01, Buffer.from([0xff]))
 export const explicit = (tag: number, ...items: Buffer[]) => tlv(0xa0 | tag, ...items)
 export const implicit = (tag: number, bytes: Buffer) => tlv(0x80 | tag, bytes)
 
-/** Not negative: a byte of zeros goes before a first bit that would be the sign. */
+/** A non-negative integer: a zero byte is prepended if the first bit would be the sign. */
 export function integer(bytes: Buffer): Buffer {
   const isSigned = ((bytes[0] ?? 0) & 0x80) !== 0
   return tlv(0x02, Buffer.from(isSigned ? [0] : []), bytes)
@@ -39,7 +39,7 @@ export function oid(dotted: string): Buffer {
   return tlv(0x06, Buffer.from(bytes))
 }
 
-/** UTCTime, which RFC 5280 has for years before 2050. */
+/** UTCTime, which RFC 5280 requires for years before 2050. */
 export function time(epochMs: number): Buffer {
   const text = new Date(epochMs).toISOString().replaceAll(/[-:T]|\.\d+/g, "")
   return tlv(0x17, Buffer.from(text.slice(2), "ascii"))

@@ -11,7 +11,7 @@ import {
   type ResponseEnvelope,
 } from "../../vault/egress-envelope.ts"
 
-/** The response of a host, or of the gateway in its place. */
+/** The response of a host, or of the gateway instead. */
 export type EgressAnswer =
   | { is: "host"; envelope: ResponseEnvelope; body: IncomingMessage }
   | { is: "refusal"; status: number; reason: string; isUnbound: boolean }
@@ -21,7 +21,7 @@ export type EgressAnswer =
  */
 export type Egress = (envelope: RequestEnvelope, body: IncomingMessage, signal: AbortSignal) => Promise<EgressAnswer>
 
-/** Shorter than the gateway keeps a silent connection. */
+/** Shorter than the idle timeout of the gateway. */
 const IDLE_MS = 3_000
 const MAX_HEADER_BYTES = 2 * MAX_ENVELOPE_LENGTH
 const MAX_REFUSAL_BYTES = 65_536
@@ -60,7 +60,7 @@ export function gatewayEgress(endpoint: () => URL, joinToken: string): Egress {
           if (isStale) open(true).then(resolve, reject)
           else reject(cause)
         })
-        // A host may answer before it has read all of a body.
+        // A host may respond before it has read the complete body.
         if (envelope.hasBody) pipeline(body, request).catch(() => request.destroy())
         else request.end()
       })

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http"
 
 export type Pairs = [string, string][]
 
-/** Hop-by-hop headers of RFC 9110 and proxy headers. `Expect` has been handled here. */
+/** Hop-by-hop headers of RFC 9110 and proxy headers. The proxy itself handles `Expect`. */
 const OF_A_HOP = new Set([
   "connection",
   "expect",

@@ -7,7 +7,7 @@ import { onward, pairsOf } from "./headers.ts"
 import type { ProxyDeps } from "./proxy.ts"
 import { answer } from "./replies.ts"
 
-/** Takes connections that the agent believes to be to a host, and speaks for it. */
+/** Accepts intercepted connections of the agent in place of the host. */
 export type Interception = { take: (secure: TLSSocket, host: URL) => void }
 
 export function newInterceptor(deps: ProxyDeps): Interception {
@@ -48,7 +48,7 @@ async function pass(
   try {
     const answered = await egress({ method, url, headers, hasBody: hasBody(request) }, request, disconnect.signal)
     if (answered.is === "refusal") {
-      // A secret of this host was just deleted: the next connection passes as any other does.
+      // The secret of this host was just deleted: the next connection is tunnelled like any other.
       if (answered.isUnbound) onUnbound()
       return answer(response, answered.status, answered.reason)
     }

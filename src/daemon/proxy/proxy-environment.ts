@@ -11,7 +11,7 @@ type ProxyEnvironment = {
   trusted: string
 }
 
-/** What makes an agent's programs go by the proxy and believe it: variables that most of them read, and their files. */
+/** Variables and files that make most programs of an agent use and trust the proxy. */
 export function proxyEnvironment(
   { home }: Folder,
   { proxy, authority: { certificate }, gateway, trusted }: ProxyEnvironment,
@@ -20,7 +20,7 @@ export function proxyEnvironment(
   const all = path.join(home, "ca-bundle.pem")
   const href = proxy.href.replace(/\/$/, "")
   const proxied = { HTTPS_PROXY: href, HTTP_PROXY: href }
-  // A gateway by plain http is one on this machine. One by https is reached as any other host is.
+  // A gateway with plain http is on this machine. One with https is reached like any other host.
   const direct = gateway.protocol === "http:" ? { NO_PROXY: gateway.hostname } : { NO_PROXY: "" }
   const lower = Object.entries({ ...proxied, ...direct }).map(([name, value]) => [name.toLowerCase(), value] as const)
   return {

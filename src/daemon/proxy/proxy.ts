@@ -18,13 +18,13 @@ import { answer, refuse } from "./replies.ts"
 
 export type ProxyDeps = {
   authority: Authority
-  /** Those of this moment: their hosts are intercepted. */
+  /** The current secrets, whose hosts are intercepted. */
   secrets: () => readonly Pick<GivenSecret, "hosts">[]
   egress: Egress
-  /** The gateway has no secret for a host that was intercepted. */
+  /** Called if the gateway has no secret for an intercepted host. */
   onUnbound: () => void
   gateway: URL
-  /** Besides the hosts of secrets and the gateway; undefined for every public one. */
+  /** Allowed hosts, in addition to the gateway and the hosts of secrets; undefined for all public hosts. */
   allowedHosts: readonly string[] | undefined
   connect: Connect
 }
@@ -63,7 +63,7 @@ export async function startProxy(deps: ProxyDeps): Promise<Proxy> {
     url: new URL(`http://${USER}:${password}@127.0.0.1:${port}`),
     close: async () => {
       server.close()
-      // Tunnels among them, which the server itself has let go of.
+      // Includes tunnels, which the server no longer tracks.
       for (const socket of sockets) socket.destroy()
       await once(server, "close")
     },
@@ -125,7 +125,7 @@ function isAllowed(url: URL, isBound: boolean, deps: ProxyDeps): boolean {
   return isBound || deps.allowedHosts === undefined || deps.allowedHosts.includes(toBoundHost(url))
 }
 
-/** The one address on the inside that there may be. */
+/** Whether the URL is the gateway, the only allowed private address. */
 function isGateway(url: URL, { gateway }: ProxyDeps): boolean {
   return url.host === gateway.host
 }

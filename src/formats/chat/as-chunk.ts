@@ -6,7 +6,7 @@ export function toWholeChunk(result: Json): Json {
   return { ...result, choices: choices.filter(isObject).map((choice) => ({ ...choice, delta: toDelta(choice) })) }
 }
 
-/** Each part of a document gets its index. A call whose id occurred before gets an empty id. */
+/** Adds indexes to the parts of a document. A call with an id that was used before gets an empty id. */
 function toDelta({ message }: Json): Json {
   if (!isObject(message)) return {}
   const calls = objectsOf(message["tool_calls"])

@@ -1,8 +1,8 @@
 import { isInteger, isObject } from "../../support/json.ts"
 
-/** Calls of tools as chunks tell them, piece by piece, and not always by the rules. */
+/** Assembles streamed tool calls, including deltas that break the rules of the format. */
 
-/** A call as far as it has grown. */
+/** A partial call, accumulated so far. */
 export type GrowingCall = { index: number | null; upstreamId: string | null; name: string; arguments: string }
 
 /** The fields of a call delta; an empty string means that the field is absent. */
@@ -12,7 +12,7 @@ export function readCallDelta(delta: unknown): CallDelta {
   const call = isObject(delta) ? delta : {}
   const called = isObject(call["function"]) ? call["function"] : {}
   const content = (value: unknown) => (typeof value === "string" && value !== "" ? value : null)
-  // Some providers send the arguments as the object they encode.
+  // Some providers send the arguments as an object instead of a JSON string.
   const encoded = isObject(called["arguments"]) ? JSON.stringify(called["arguments"]) : called["arguments"]
   return {
     index: isInteger(call["index"]) ? call["index"] : null,
@@ -23,9 +23,9 @@ export function readCallDelta(delta: unknown): CallDelta {
 }
 
 /**
- * Which call a delta continues; -1 for a new one. The index decides, unless the id belongs to another call or names one
- * that the index does not; a delta with neither goes on with the last call. Where calls share an index or an id, the
- * last of them is the one that grows.
+ * The call that a delta continues; -1 for a new call. The index decides, unless the id belongs to another call or to
+ * none at this index; a delta without index and id continues the last call. If calls share an index or id, the delta
+ * belongs to the last of them.
  */
 export function routeCall(calls: readonly GrowingCall[], delta: CallDelta): number {
   const found = likely(calls, delta)
@@ -39,23 +39,23 @@ function likely(calls: readonly GrowingCall[], { index, id, name }: CallDelta): 
   if (indexed && (id === null || indexed.upstreamId === null || indexed.upstreamId === id)) return byIndex
   if (id === null) return index === null || name === null ? calls.length - 1 : -1
   const byId = calls.findLastIndex((call) => call.upstreamId === id)
-  // A few providers make up an id for every delta: without a name it begins nothing.
+  // A few providers send a new id with every delta: without a name it does not start a call.
   return byId === -1 && name === null ? byIndex : byId
 }
 
-/** A second name, where the first call is whole already: some providers count every parallel call as number 0. */
+/** A second name after complete arguments starts a call: some providers use index 0 for every parallel call. */
 function beginsAnother(call: GrowingCall, delta: CallDelta): boolean {
   if (delta.name === null || call.name === "" || mayGrowName(call, delta)) return false
   return delta.name !== call.name || (delta.arguments !== "" && !isRepeat(call, delta) && isWholeObject(call.arguments))
 }
 
-/** A few providers send a name in pieces, all of them before the arguments. */
+/** A few providers send the name in fragments, all before the arguments. */
 function mayGrowName(call: GrowingCall, { index, id }: CallDelta): boolean {
   const isSame = (index ?? call.index) === call.index && (id ?? call.upstreamId) === call.upstreamId
   return call.arguments === "" && isSame && (index !== null || id !== null)
 }
 
-/** The call with what a delta adds to it; `added` is what it adds to the arguments. */
+/** Applies a delta to a call. `added`: the new part of the arguments. */
 export function growCall<Call extends GrowingCall>(call: Call, delta: CallDelta): { grown: Call; added: string } {
   const added = isRepeat(call, delta) ? "" : delta.arguments
   // Some providers repeat the name with every delta.
@@ -65,7 +65,7 @@ export function growCall<Call extends GrowingCall>(call: Call, delta: CallDelta)
   return { grown, added }
 }
 
-/** Some providers send a finished call once more with the finish reason. */
+/** Some providers repeat a complete call with the finish reason. */
 function isRepeat(call: GrowingCall, delta: CallDelta): boolean {
   return delta.arguments.startsWith("{") && delta.arguments === call.arguments && isWholeObject(call.arguments)
 }

@@ -16,7 +16,7 @@ export function failureFrames(error: GatewayError, defaults: ChunkDefaults, furt
     error: {
       code: error.status,
       message: error.message,
-      // Clients that read metadata here insist on error_type.
+      // Clients that read this metadata require error_type.
       metadata: { error_type: errors[error.code].type, ...error.metadata },
     },
   }

@@ -4,31 +4,31 @@ import { toFinishReason, REASONING_KEYS } from "./provider-spellings.ts"
 import { isArray, isCount, isInteger, isObject, type Json, listOf } from "../../support/json.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 
-/** What the gateway reads from a response: enough to charge it, record it and know how it ended. */
+/** Data read from a response to charge it, record it and determine how it ended. */
 export type ResponseMeter = {
   id: string | null
   model: string | null
   created: number | null
   serviceTier: string | null
-  /** The usage that the provider reported; null until then. Zero is a count. */
+  /** Usage reported by the provider; null until reported. Zero is a valid count. */
   tokens: Tokens | null
-  /** Generated units that are priced by the piece. */
+  /** Generated units with a price each. */
   made: Partial<GeneratedUnits>
-  /** In the words of the chat format. */
+  /** Finish reason of the chat format. */
   finishReason: string | null
-  /** In the provider's own words, where they differ. */
+  /** The provider's finish reason, if it differs. */
   nativeFinishReason: string | null
-  /** The last signature of reasoning, which only its provider can verify. */
+  /** The last reasoning signature, which only its provider can verify. */
   signature: string | null
   error: ProviderError | null
   /** `[DONE]` was seen. */
   done: boolean
-  /** The choices seen, and whether each has finished. */
+  /** The choices by index, with true for finished ones. */
   choices: Map<number, boolean>
-  /** UTF-16 units of everything generated, and the number of pieces it came in. */
+  /** UTF-16 units of all generated text, and the number of chunks with text. */
   units: number
   pieces: number
-  /** The text, where content logging or a destination needs it. */
+  /** The text, if content logging or a destination needs it. */
   transcript: Transcript | null
 }
 
@@ -55,10 +55,10 @@ export function newMeter(): ResponseMeter {
   }
 }
 
-/** Longer names are ignored: the record of a call is kept for long. */
+/** Longer names are ignored: generations are stored for a long time. */
 const MAX_NAME_LENGTH = 256
 
-/** Whether a field holds a name: of a model, a response or a finish reason. */
+/** Whether a value is valid as the name of a model, a response or a finish reason. */
 export function isName(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value.length <= MAX_NAME_LENGTH
 }
@@ -103,9 +103,9 @@ function readFinishReason(meter: ResponseMeter, reported: string, native: unknow
 function readMessage(meter: ResponseMeter, text: Json, choice: number): void {
   for (const detail of listOf(text["reasoning_details"]))
     if (isObject(detail)) readSignature(meter, detail["signature"], detail["data"])
-  // Some providers send the same reasoning under two names: it is counted once.
+  // Some providers send the same reasoning under two names. Count it once.
   const reasoning = reasoningIn(text)
-  const spoken = [text["content"], text["refusal"], reasoning]
+  const texts = [text["content"], text["refusal"], reasoning]
   const calls = listOf(text["tool_calls"])
   if (meter.transcript) {
     keep(meter, "content", text["content"])
@@ -116,7 +116,7 @@ function readMessage(meter: ResponseMeter, text: Json, choice: number): void {
   }
   const called = [text["function_call"], ...calls.map((call) => (isObject(call) ? call["function"] : undefined))]
   let units = 0
-  for (const one of spoken) units += unitsOf(one)
+  for (const one of texts) units += unitsOf(one)
   for (const one of called) if (isObject(one)) units += unitsOf(one["name"]) + unitsOf(one["arguments"])
   if (units === 0) return
   meter.units += units
@@ -142,7 +142,7 @@ function keepToolCall(phrase: Transcript, call: unknown, ...[choice, at]: [choic
   })
 }
 
-/** Text as a string, or in parts, for those who keep it. */
+/** Adds text, a string or content parts, to the transcript if there is one. */
 export function keep({ transcript: phrase }: ResponseMeter, kind: TranscriptText, text: unknown): void {
   if (!phrase) return
   if (typeof text === "string") return appendText(phrase, kind, text)
@@ -153,7 +153,7 @@ export function keep({ transcript: phrase }: ResponseMeter, kind: TranscriptText
   }
 }
 
-/** Text as a string, or in parts, thoughts among them. */
+/** UTF-16 units of a string or of content parts, including reasoning parts. */
 function unitsOf(content: unknown): number {
   if (typeof content === "string") return content.length
   if (!isArray(content)) return 0
@@ -163,7 +163,7 @@ function unitsOf(content: unknown): number {
   }, 0)
 }
 
-/** Does this chunk show that the model has begun to answer? A role, an empty text and a comment do not. */
+/** Whether a chunk has content of the model. A role, an empty text and a comment are not content. */
 export function hasContent(chunk: Json): boolean {
   if (!isArray(chunk["choices"])) return false
   return chunk["choices"].some((choice) => {
@@ -177,15 +177,15 @@ export function hasContent(chunk: Json): boolean {
   })
 }
 
-/** The tokens to charge when no count came: what was delivered. A token is at most one piece, and about four units. */
+/** Tokens to charge if no usage was reported: an estimate of the delivered text, at about four units per token. */
 export function estimateDelivered(meter: ResponseMeter): number {
   return Math.max(Math.ceil(meter.units / UNITS_PER_TOKEN), meter.pieces)
 }
 
-/** Nobody is billed for more in one call; a count above it is not a count. */
+/** A higher count is invalid: no call generates as many tokens. */
 const MAX_TOKENS = 1_000_000_000
 
-/** Some providers report counts as strings or fractions. Part of a token is a token. */
+/** Some providers report counts as strings or fractions. Fractions are rounded up. */
 function count(value: unknown): number | undefined {
   const reported = typeof value === "string" && DECIMAL.test(value) ? Number(value) : value
   const whole = typeof reported === "number" ? Math.ceil(reported) : undefined
@@ -194,7 +194,7 @@ function count(value: unknown): number | undefined {
 
 const DECIMAL = /^\d{1,12}(\.\d{1,12})?$/
 
-/** Usage as providers of the OpenAI wire report it, in our one shape; null when it is not a usage at all. */
+/** Normalizes usage of the chat and Responses formats; null if the value is not a usage. */
 export function toTokens(usage: unknown): Tokens | null {
   if (!isObject(usage)) return null
   const total = count(usage["total_tokens"])
@@ -204,7 +204,7 @@ export function toTokens(usage: unknown): Tokens | null {
   const prompt = count(usage["prompt_tokens"]) ?? count(usage["input_tokens"]) ?? without(result)
   const rest = without(prompt)
   const completion = result ?? rest
-  // Half a count is none: what is missing would be free.
+  // A partial count is ignored: the missing part would be free.
   if (prompt === undefined || completion === undefined) return null
   const detailsOf = (...names: string[]) => names.map((name) => usage[name]).find(isObject) ?? {}
   const promptDetails = detailsOf("prompt_tokens_details", "input_tokens_details")
@@ -216,36 +216,41 @@ export function toTokens(usage: unknown): Tokens | null {
     count(usage["cached_tokens"]) ??
     0
   const cacheWrite = count(promptDetails["cache_write_tokens"]) ?? 0
-  const beside = besideOf(completion, reasoning, rest, [cached, cacheWrite, cached + cacheWrite])
+  const uncounted = uncountedReasoning(completion, reasoning, rest, [cached, cacheWrite, cached + cacheWrite])
   return {
     ...NO_TOKENS,
     prompt,
-    completion: completion + beside,
+    completion: completion + uncounted,
     cached,
     cacheWrite,
     cacheWrite1h: count(promptDetails["cache_write_1h_tokens"]) ?? 0,
-    reasoning: Math.max(reasoning, beside),
+    reasoning: Math.max(reasoning, uncounted),
     audio: count(promptDetails["audio_tokens"]) ?? 0,
   }
 }
 
 /**
- * Reasoning that is counted beside the completion, as the total shows: xAI names it, Google's compatible wire does
- * not. What makes up the difference by the prompt's own parts is none.
+ * Reasoning tokens that the completion count does not include, derived from the total: xAI reports them in the details,
+ * Google's compatible API does not. A difference that equals cached prompt tokens is not reasoning.
  */
-function besideOf(completion: number, reasoning: number, rest: number | undefined, ofPrompt: number[]): number {
-  const beside = rest === undefined ? 0 : rest - completion
-  if (beside <= 0) return 0
-  return reasoning > 0 ? (beside === reasoning ? beside : 0) : ofPrompt.includes(beside) ? 0 : beside
+function uncountedReasoning(
+  completion: number,
+  reasoning: number,
+  rest: number | undefined,
+  ofPrompt: number[],
+): number {
+  const uncounted = rest === undefined ? 0 : rest - completion
+  if (uncounted <= 0) return 0
+  return reasoning > 0 ? (uncounted === reasoning ? uncounted : 0) : ofPrompt.includes(uncounted) ? 0 : uncounted
 }
 
-/** The error an answer has, or is: `{"object":"error", …}`, or nothing but a message. */
+/** The error in a response, or the response itself if it is one: `{"object":"error", …}`, or only a message. */
 export function errorIn(answer: Json): ProviderError | null {
   const isError = answer["object"] === "error" || (!("choices" in answer) && typeof answer["message"] === "string")
   return toProviderError(answer["error"]) ?? (isError ? toProviderError(answer) : null)
 }
 
-/** The statuses that names of failures stand for, as the providers that use the names document them. */
+/** HTTP statuses by error name, from the documentation of the providers. */
 const STATUSES = new Map([
   ...names(400, "invalid_request_error", "invalid_request", "invalid_prompt", "invalid_argument", "bad_request"),
   ...names(400, "context_length_exceeded", "string_above_max_length", "content_policy_violation"),

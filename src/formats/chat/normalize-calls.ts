@@ -1,13 +1,13 @@
 import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } from "./call-deltas.ts"
 import { isObject, type Json } from "../../support/json.ts"
 
-/** A call of a stream, and the number it goes out under. */
+/** A call of a stream, and the index that the client receives. */
 export type SeenCall = GrowingCall & { choice: number; position: number }
 
-/** What a delta adds to a call that has begun; empty strings add nothing. */
+/** The part that a delta adds to a started call; empty strings add nothing. */
 type AddedToCall = { name: string; arguments: string }
 
-/** The calls of a delta as strict clients want them; the same list where it needs nothing. Grows what was `seen`. */
+/** Normalizes the calls of a delta for strict clients; returns the same list if nothing changes. Updates `seen`. */
 export function normalizeCallDeltas(deltas: readonly unknown[], choice: number, seen: SeenCall[]): readonly unknown[] {
   const normal = deltas.map((delta) => normalizeDelta(delta, choice, seen))
   return normal.some((delta, at) => delta !== deltas[at]) ? normal : deltas
@@ -34,7 +34,7 @@ function beginCall(result: Json, index: number, { id, name }: CallDelta): unknow
   return isSame(fixed, result) ? result : fixed
 }
 
-/** What a further delta adds. Clients append strings, so a repeated id or name would be doubled. */
+/** A later delta of a call. Clients append strings, so a repeated id or name must be removed. */
 function continueCall(result: Json, index: number, added: AddedToCall): unknown {
   const { id: _id, type: _type, function: called, ...rest } = result
   const fixed: Json = { ...rest, index }
@@ -51,10 +51,10 @@ function continueCall(result: Json, index: number, added: AddedToCall): unknown 
   return isSame(fixed, result) ? result : fixed
 }
 
-/** Clients put calls together by number alone, and not every provider gives each call its own. */
+/** Clients merge calls by index only, and not every provider gives each call a separate index. */
 function number(delta: CallDelta, choice: number, seen: SeenCall[]): { index: number; added?: AddedToCall } {
   const calls = seen.filter((call) => call.choice === choice)
-  // A name under a number of its own begins a call to every client, whatever else it shares with another.
+  // Every client starts a call for a name at a new index, even if it shares its id with another.
   const isApart = delta.index !== null && delta.name !== null && !calls.some((call) => call.index === delta.index)
   const known = isApart ? undefined : (calls[routeCall(calls, delta)] ?? calls.findLast((call) => isOne(call, delta)))
   if (known) {
@@ -69,7 +69,7 @@ function number(delta: CallDelta, choice: number, seen: SeenCall[]): { index: nu
   return { index: position }
 }
 
-/** The same number and the same id are one call to every client. */
+/** For every client, the same index and id are one call. */
 function isOne(call: SeenCall, { index, id }: CallDelta): boolean {
   return id !== null && call.upstreamId === id && call.index === index
 }
@@ -79,7 +79,7 @@ function isSame(one: Json, other: Json): boolean {
   return keys.length === Object.keys(other).length && keys.every((key) => one[key] === other[key])
 }
 
-/** A call of a whole message. `isCut`: its arguments may be what a limit left of them. */
+/** Normalizes a call of a complete message. `isCut`: a limit may have truncated its arguments. */
 export function normalizeCall(call: Json, isCut: boolean): Json {
   const { id, type } = call
   const named = {
@@ -90,7 +90,7 @@ export function normalizeCall(call: Json, isCut: boolean): Json {
   if (named.type !== "function") return named
   const { name, arguments: result } = readCallDelta(call)
   const rest = isObject(call["function"]) ? call["function"] : {}
-  // Clients parse the arguments of every call, and those of a call without any are an empty object.
+  // Clients parse the arguments of every call, so a call without arguments gets an empty object.
   return { ...named, function: { ...rest, name: name ?? "", arguments: result === "" && !isCut ? "{}" : result } }
 }
 

@@ -3,23 +3,23 @@ import { normalizeCall, normalizeCallDeltas, type SeenCall } from "./normalize-c
 import { isObject, type Json } from "../../support/json.ts"
 
 /**
- * What strict clients of the chat wire refuse and careless providers send. A chunk that needs nothing is left alone, so
- * that its bytes can pass as they came.
+ * Normalizes provider output that strict chat clients reject. A conforming chunk is returned unchanged, so that its
+ * original bytes can be sent.
  */
 
 export type ChunkDefaults = {
-  /** The same in all chunks of a stream, as is `model`. */
+  /** Like `model`, the same in all chunks of a stream. */
   id: string
-  /** The gateway's name of the model. */
+  /** The gateway's model name. */
   model: string
   created: number
-  /** The tool calls seen, for providers that number them badly or not at all. */
+  /** The tool calls so far, for providers with wrong or missing indexes. */
   calls: SeenCall[]
-  /** The choices that have begun, each with its finish reason: its first delta has a role, and one chunk the reason. */
+  /** Started choices with their finish reason. The first delta must have a role, and one chunk the finish reason. */
   begun?: Map<number, string | null>
 }
 
-/** The chunk as the contract has it; the same object when it already is. */
+/** Normalizes a chunk; returns the same object if it already conforms. */
 export function normalizeChunk(chunk: Json, defaults: ChunkDefaults): Json {
   const fixed: Json = { ...chunk }
   let changed = false
@@ -64,8 +64,8 @@ function normalizeChoice(choice: unknown, position: number, { calls, begun }: Ch
 }
 
 /**
- * Some providers end a response with tool calls as if it were text, and clients then ignore the calls. Others have
- * finish reasons of their own, which strict clients reject.
+ * Some providers end a response with tool calls with `stop`, and clients then ignore the calls. Others send
+ * nonstandard finish reasons, which strict clients reject.
  */
 function finishReasonOf({ finish_reason: native }: Json, hasCalls: boolean): string | null {
   if (typeof native !== "string" || native === "") return null
@@ -73,7 +73,7 @@ function finishReasonOf({ finish_reason: native }: Json, hasCalls: boolean): str
   return reason === "stop" && hasCalls ? "tool_calls" : reason
 }
 
-/** The provider's own finish reason, where the client receives another. */
+/** The provider's finish reason, if the client receives another. */
 function nativeReasonOf(choice: Json, finishReason: string | null): Json {
   const { finish_reason: native, native_finish_reason: known } = choice
   if (finishReason === null || typeof known === "string" || typeof native !== "string") return {}
@@ -122,7 +122,7 @@ function toInteger(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? Math.floor(value) : undefined
 }
 
-/** A whole answer as the contract has it. */
+/** Normalizes a complete response. */
 export function normalizeResult(result: Json, defaults: ChunkDefaults): Json {
   const choices = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
   const { usage: _, error, ...rest } = result
@@ -143,7 +143,7 @@ function normalizeWholeChoice(choice: unknown, position: number): unknown {
     return { index: position, finish_reason: "stop", message: { role: "assistant", content: null } }
   const message = isObject(choice["message"]) ? choice["message"] : {}
   const hasCalls = Array.isArray(message["tool_calls"]) && message["tool_calls"].length > 0
-  // A document is complete: without a finish reason the model stopped by itself.
+  // A document is complete: a missing finish reason means that the model stopped by itself.
   const finishReason = finishReasonOf(choice, hasCalls) ?? (hasCalls ? "tool_calls" : "stop")
   return {
     ...choice,
@@ -154,7 +154,7 @@ function normalizeWholeChoice(choice: unknown, position: number): unknown {
   }
 }
 
-/** A whole message as the contract has it. */
+/** Normalizes a complete message. */
 export function normalizeMessage(text: Json, finishReason: unknown): Json {
   const flat = withReasoning(flattenContent(text))
   const message: Json = { ...flat, role: "assistant", content: flat["content"] ?? null }
@@ -162,7 +162,7 @@ export function normalizeMessage(text: Json, finishReason: unknown): Json {
   if (message["audio"] === null) delete message["audio"]
   if (Array.isArray(message["tool_calls"])) {
     const calls = (message["tool_calls"] as unknown[]).filter(isObject)
-    // A limit cuts what comes last.
+    // A limit truncates the last call.
     const isCut = (at: number) => finishReason === "length" && at === calls.length - 1
     message["tool_calls"] = calls.map((call, at) => normalizeCall(call, isCut(at)))
   }

@@ -2,8 +2,8 @@ import { isObject, type Json } from "../../support/json.ts"
 import { ChatRequest, MAX_SESSION_ID_LENGTH } from "../schemas.ts"
 
 /**
- * Chat requests that need no schema: fields that nearly all requests have, with values that the schema accepts and
- * leaves as they are. A field of the schema that is not listed here, or another value, is for the schema to judge.
+ * Chat requests that need no schema: common fields with values that the schema accepts unchanged. A request with
+ * another field of the schema, or another value, goes through the schema.
  */
 
 type Check = (value: unknown) => boolean
@@ -35,7 +35,7 @@ const orNull =
   (check: Check): Check =>
   (value) =>
     value === null || value === undefined || check(value)
-/** An object whose listed fields pass; others are not looked at. */
+/** An object whose listed fields are valid; other fields are ignored. */
 const hasFields =
   (fields: Readonly<Record<string, Check>>): Check =>
   (value) => {
@@ -114,7 +114,7 @@ const FIELDS: Readonly<Record<string, Check>> = {
 /** Fields of the schema that are not in `FIELDS`. */
 const JUDGED = new Set(Object.keys(ChatRequest.shape).filter((key) => !Object.hasOwn(FIELDS, key)))
 
-/** Whether the schema would accept a body. Sets `stream` where it is left out, as the schema does. */
+/** Whether the schema would accept a body unchanged. Sets `stream` if it is omitted, like the schema. */
 export function isPlainChat(body: unknown): body is ChatRequest {
   if (!isObject(body) || Object.hasOwn(body, "__proto__") || !FIELDS["messages"]?.(body["messages"])) return false
   for (const key in body) {

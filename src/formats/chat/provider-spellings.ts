@@ -1,10 +1,10 @@
 import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
 
-/** What providers of the chat format send in other fields and other words than the format has. */
+/** Provider variants of fields and values of the chat format. */
 
 /**
- * Flattens the content parts of a provider's message for chat clients: the text as one string, reasoning and images in
- * fields of their own. Other parts are dropped. Returns the same object where the content is not an array.
+ * Flattens the content parts of a provider's message for chat clients: text becomes one string, reasoning and images
+ * move to separate fields, other parts are dropped. Returns the same object if the content is not an array.
  */
 export function flattenContent(message: Json): Json {
   if (!isArray(message["content"])) return message
@@ -38,14 +38,14 @@ function textOf(message: unknown): string {
   return isObject(message) && typeof message["text"] === "string" ? message["text"] : ""
 }
 
-/** The fields in which providers send reasoning text beside `reasoning`. */
+/** Other fields than `reasoning` in which providers send reasoning text. */
 const REASONING_SPELLINGS = ["reasoning_content", "reasoning_text", "thinking"] as const
-/** All fields of a message that hold reasoning text. The first with text counts. */
+/** All fields of a message with reasoning text. The first with text is used. */
 export const REASONING_KEYS = ["reasoning", ...REASONING_SPELLINGS] as const
 
 /**
- * A message or delta with its reasoning in `reasoning` and `reasoning_details`; the same object where no other spelling
- * is used. Some providers send the same text under two names: one of them is kept.
+ * Moves reasoning of a message or delta to `reasoning` and `reasoning_details`; returns the same object if no other
+ * field is used. Some providers send the same text in two fields: only one is kept.
  */
 export function withReasoning(message: Json): Json {
   const spelling = REASONING_SPELLINGS.find((key) => key in message)
@@ -66,7 +66,7 @@ export function withReasoning(message: Json): Json {
 /** `function_call` is the deprecated form of `tool_calls`. */
 const FINISH_REASONS = new Set(["stop", "length", "tool_calls", "content_filter", "error", "function_call"])
 
-/** What providers of the chat format send instead, in lower case with underscores. */
+/** Nonstandard finish reasons, in lower case with underscores. */
 const ALIASES = new Map([
   ...names("stop", "eos", "eos_token", "end_turn", "end", "stop_sequence", "stop_token", "complete", "completed"),
   ...names("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded", "abort"),

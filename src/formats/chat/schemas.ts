@@ -7,7 +7,7 @@ const Usage = z.looseObject({
   cost: z.number().nullish().meta({ description: "USD charged for this call" }),
 })
 
-/** What a caller gets back, as far as it is promised: providers' further fields pass through. */
+/** Guaranteed fields of a chat response. Other fields of providers pass through. */
 export const ChatResult = z
   .looseObject({
     id: z.string(),

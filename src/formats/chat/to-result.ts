@@ -38,8 +38,8 @@ export function toResult(
 }
 
 /**
- * Takes a choice of a chunk into the choices as far as they have grown. Returns the place of the call that each of its
- * call deltas went to, -1 for what is none.
+ * Merges a choice of a chunk into the accumulated choices. Returns the call index for each of its call deltas, -1 for
+ * an invalid delta.
  */
 export function mergeChoice(choices: Map<number, GrowingChoice>, text: Json): number[] {
   const { index: reported, delta, message: _, finish_reason: finishReason, logprobs, ...rest } = text

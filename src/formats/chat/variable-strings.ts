@@ -2,11 +2,11 @@ import { isObject, type Json } from "../../support/json.ts"
 import type { VariableString } from "../sse/frame-shape.ts"
 import { REASONING_KEYS } from "./provider-spellings.ts"
 
-/** Fields of a delta whose content the gateway follows. */
+/** Fields of a delta that the gateway inspects. */
 const FOLLOWED = ["tool_calls", "function_call", "refusal", "images", "audio", "annotations"] as const
 const DELTA = ["choices", 0, "delta"] as const
 
-/** The strings that differ between the chunks that carry text; undefined for a chunk with anything else in it. */
+/** The strings that vary between text chunks; undefined for a chunk with other content. */
 export function variableStrings(chunk: Json): VariableString[] | undefined {
   const { choices, usage, error, obfuscation } = chunk
   const choice: unknown = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined
@@ -21,7 +21,7 @@ export function variableStrings(chunk: Json): VariableString[] | undefined {
     : strings
 }
 
-/** Of several fields with reasoning the first that is not empty is metered. An empty one may be filled in another chunk. */
+/** Only the first non-empty reasoning field is metered. An empty one may have text in another chunk. */
 function textStrings(delta: Json): VariableString[] | undefined {
   const found: VariableString[] = []
   if (isText(delta["content"])) found.push({ path: [...DELTA, "content"], isMetered: true, transcript: "content" })

@@ -1,9 +1,9 @@
 import { isObject, type Json, objectsOf } from "../../support/json.ts"
 import { type Block, refuse } from "../messages/upstream/content.ts"
 
-/** Blocks of the Messages API as those of Converse. */
+/** Converts Messages content blocks to Converse blocks. */
 
-/** Whether a model takes cache points; others refuse a request with one. */
+/** Whether the model supports cache points; others reject a request with one. */
 export type BlockContext = { takesCachePoints: boolean }
 
 export function toContent(blocks: readonly Json[], context: BlockContext): Json[] {
@@ -11,7 +11,7 @@ export function toContent(blocks: readonly Json[], context: BlockContext): Json[
   return blocks.flatMap((block) => [...toBlock(block, names), ...toCachePoint(block, context)])
 }
 
-/** A block's `cache_control` as the point that follows it. */
+/** The cache point for the `cache_control` of a block, which follows the block. */
 export function toCachePoint({ cache_control: mark }: Json, { takesCachePoints }: BlockContext): Json[] {
   if (!takesCachePoints || !isObject(mark)) return []
   const { ttl } = mark
@@ -36,12 +36,12 @@ function toBlock(block: Json, names: Map<string, number>): Json[] {
     case "redacted_thinking":
       return [{ reasoningContent: { redactedContent: block["data"] } }]
     default:
-      // Tools that Anthropic runs itself are not offered here.
+      // Tools that Anthropic runs do not exist in Converse.
       return []
   }
 }
 
-/** A result has at least one block, and no cache point. */
+/** A tool result needs at least one block and must not have a cache point. */
 function toResult(content: unknown): Json[] {
   const isText = typeof content === "string"
   const blocks = isText ? [{ text: content }] : toContent(objectsOf(content), { takesCachePoints: false })
@@ -68,7 +68,7 @@ function toDocument(source: Json, title: unknown, names: Map<string, number>): J
   return { format: suffixOf(mediaType), name: toName(title, names), source: { bytes } }
 }
 
-/** Names have letters, digits, single spaces, hyphens and brackets, and are different in a message. */
+/** Names may have letters, digits, single spaces, hyphens and brackets, and must be unique in a message. */
 function toName(title: unknown, names: Map<string, number>): string {
   const text = typeof title === "string" ? title.replace(/\.\w{1,5}$/, "") : ""
   const name = text
@@ -87,14 +87,14 @@ function toBase64(text: string): string {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
 }
 
-/** Throws for content that Bedrock takes by value only. */
+/** Throws for content by reference: Bedrock accepts it only by value. */
 export function requireInline(turns: readonly { content: readonly Block[] }[]): void {
   for (const { content } of turns) {
     for (const block of content) {
       const blocks = block.type === "tool_result" ? objectsOf(block["content"]) : [block]
       if (blocks.some(isByReference)) {
         const rule =
-          "images and files must be data: URLs in base64 with this provider, which opens no address and no id"
+          "images and files must be data: URLs in base64 with this provider, which accepts no URLs and no file ids"
         throw refuse("messages", rule)
       }
     }

@@ -15,7 +15,7 @@ export type EventStreamMessage = {
 const PRELUDE_BYTES = 12
 const CRC_BYTES = 4
 const LEAST_BYTES = PRELUDE_BYTES + CRC_BYTES
-/** A larger frame is taken for a stream of something else. */
+/** A larger frame means that the stream has another format. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 const decoder = new TextDecoder()
 
@@ -44,7 +44,7 @@ export class EventStreamDecoder {
     return messages
   }
 
-  /** Throws where the stream ended inside a frame. */
+  /** Throws if the stream ended inside a frame. */
   finish(): void {
     if (this.#size > 0) throw new Error("The event stream ended inside a frame.")
   }
@@ -57,7 +57,7 @@ function frameLength(bytes: Uint8Array): number {
   const headersLength = view.getUint32(4)
   if (view.getUint32(8) !== crc32(bytes.subarray(0, 8))) throw new Error("The checksum of a frame's prelude is wrong.")
   if (length > MAX_MESSAGE_BYTES || length < LEAST_BYTES + headersLength) {
-    throw new Error("The lengths of a frame are not possible.")
+    throw new Error("The lengths in a frame's prelude are invalid.")
   }
   return length
 }
@@ -71,7 +71,7 @@ function decodeMessage(frame: Uint8Array): EventStreamMessage {
 }
 
 const STRING = 7
-/** Bytes of the value by its type, which is the index: booleans, numbers, and what a length of two bytes precedes. */
+/** Bytes of a header value, indexed by its type. `prefixed`: preceded by a length of two bytes. */
 const SIZES: readonly (number | "prefixed")[] = [0, 0, 1, 2, 4, 8, "prefixed", "prefixed", 8, 16]
 
 function decodeHeaders(bytes: Uint8Array): Map<string, string> {
@@ -99,7 +99,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value
 })
 
-/** CRC-32 of ISO 3309, as zip and Ethernet have it. */
+/** CRC-32 of ISO 3309, as used by zip and Ethernet. */
 export function crc32(bytes: Uint8Array): number {
   let crc = 0xff_ff_ff_ff
   for (const byte of bytes) crc = (CRC_TABLE[(crc ^ byte) & 0xff] ?? 0) ^ (crc >>> 8)
@@ -110,7 +110,7 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength)
 }
 
-/** The stream's messages, each as the bytes that `encode` makes of it. */
+/** Re-encodes each message of the stream with `encode`. */
 export function decodedStream(
   body: ReadableStream<Uint8Array>,
   encode: (message: EventStreamMessage) => Uint8Array,

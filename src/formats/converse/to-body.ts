@@ -6,7 +6,7 @@ import type { UpstreamFields } from "../upstream.ts"
 import { type BlockContext, requireInline, toCachePoint, toContent } from "./blocks.ts"
 
 /**
- * The body of a Converse request, by way of the Messages API: Converse has the same turns and blocks under other names.
+ * Builds a Converse request from the Messages translation: Converse has the same turns and blocks under other names.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  */
 
@@ -17,7 +17,7 @@ export function toConverseConversation(request: ChatRequest): Conversation {
   return conversation
 }
 
-/** Prefixes of regions are not looked at: `us.anthropic.claude-sonnet-4-5-20250929-v1:0`. */
+/** Ignores region prefixes: `us.anthropic.claude-sonnet-4-5-20250929-v1:0`. */
 const isClaude = (id: string) => id.includes("anthropic.claude")
 const takesCachePoints = (id: string) => /anthropic\.claude|amazon\.nova/.test(id)
 
@@ -47,13 +47,13 @@ export function toConverseBody(request: ChatRequest, outgoing: UpstreamFields, c
   })
 }
 
-/** The Messages API insists on a limit. Other models than Claude have limits of their own, so none is invented. */
+/** The Messages API requires a limit. Other models than Claude have their own limits, so none is added for them. */
 function toMaxTokens(request: ChatRequest, { upstreamId, maxCompletionTokens }: UpstreamFields, body: Json): unknown {
   const isLimited = (request.max_completion_tokens ?? request.max_tokens ?? maxCompletionTokens) != null
   return isLimited || isClaude(upstreamId) ? body["max_tokens"] : undefined
 }
 
-/** What Converse has no field for, in the words of the model. */
+/** Model-specific fields for which Converse has no field of its own. */
 function toModelFields(request: ChatRequest, upstreamId: string, body: Json): Json {
   if (isClaude(upstreamId)) {
     const { effort } = isObject(body["output_config"]) ? body["output_config"] : {}
@@ -65,8 +65,8 @@ function toModelFields(request: ChatRequest, upstreamId: string, body: Json): Js
 }
 
 /**
- * Converse has no choice of `none`, and refuses turns with tool use without the tools: they are left out where nothing
- * in the conversation uses them.
+ * Converse has no tool choice `none`, and rejects tool use in turns without tool definitions. Tools are therefore
+ * omitted only if the conversation does not use them.
  */
 function toToolConfig(body: Json, context: BlockContext): Json | undefined {
   const { tools, tool_choice: choice } = body

@@ -1,7 +1,7 @@
 import { isCount, isInteger, isObject, type Json, objectsOf } from "../../support/json.ts"
 
 /**
- * Events and documents of Bedrock's Converse API as those of the Messages API, whose blocks they follow:
+ * Converts events and documents of Bedrock's Converse API to the Messages API, which has the same blocks:
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
  */
 
@@ -79,7 +79,7 @@ function toDeltas(delta: Json, index: number): Json[] {
   return grown({ type: "thinking_delta", thinking, signature })
 }
 
-/** `inputTokens` is what was neither read from a cache nor written to one, as in Messages. */
+/** `inputTokens` excludes tokens read from a cache or written to one, as in Messages. */
 function toUsage({ usage, serviceTier: tier }: Json): Json | undefined {
   if (!isObject(usage)) return undefined
   const anHour = objectsOf(usage["cacheDetails"])
@@ -95,7 +95,7 @@ function toUsage({ usage, serviceTier: tier }: Json): Json | undefined {
   }
 }
 
-/** Names of exceptions in Messages errors, whose statuses are alike. Others are the provider's own trouble. */
+/** Messages error types by exception, with the same status. Other exceptions are provider errors. */
 const ERROR_TYPES: Readonly<Record<string, string>> = {
   accessDeniedException: "permission_error",
   modelNotReadyException: "rate_limit_error",

@@ -6,12 +6,12 @@ export const EVENT_STREAM_TYPE = "application/vnd.amazon.eventstream"
 
 const decoder = new TextDecoder()
 
-/** A binary stream of Converse events as server-sent events, which the relay reads: `{"contentBlockDelta":{...}}`. */
+/** Converts a binary stream of Converse events to server-sent events for the relay: `{"contentBlockDelta":{...}}`. */
 export function converseAsSse(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   return decodedStream(body, (message) => toFrame(toEvent(message)))
 }
 
-/** The event under its type, as the API's model of the stream has it. Exceptions and errors become `exception`. */
+/** Wraps the event in its type, as in the API model of the stream. Exceptions and errors become `exception`. */
 function toEvent({ headers, payload }: EventStreamMessage): Record<string, unknown> {
   const kind = headers.get(":message-type")
   if (kind === "error") {

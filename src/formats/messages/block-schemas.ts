@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { fileId } from "../file-id.ts"
 
-/** The content blocks of a message: what a conversation is made of on the Messages wire. */
+/** Content blocks of the Messages format. */
 
 const text = z.string({ error: "must be a string" })
 const nonEmpty = text.min(1, "must not be empty")
@@ -82,7 +82,7 @@ const KNOWN = [
 const known = z.discriminatedUnion("type", KNOWN)
 const KNOWN_TYPES: readonly string[] = KNOWN.map(({ shape }) => shape.type.value)
 
-/** Kept as it is, for messages.ts to refuse by name. Aborts, or a union would report this alternative and no other. */
+/** Kept for messages.ts to reject by name. Aborts: otherwise a union would report only this branch. */
 const unknown = z.looseObject({ type: text.refine((name) => !KNOWN_TYPES.includes(name), { abort: true }) })
 
 export const ContentBlock = z.union([known, unknown], { error: "must be a content block with a type" })

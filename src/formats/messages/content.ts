@@ -2,7 +2,7 @@ import type { Json } from "../../support/json.ts"
 import { withoutNulls } from "../responses/content.ts"
 import type { ResponseBlock } from "./block-schemas.ts"
 
-/** Content blocks of the Messages wire in the words of the chat wire. */
+/** Converts Messages content blocks to chat content parts. */
 
 export type ChatContent = string | Json[]
 
@@ -69,7 +69,7 @@ function toDocument({ source, title, context }: Extract<ResponseBlock, { type: "
       return [...(heading === "" ? [] : [toTextPart(heading)]), ...source.content.flatMap(toParts)]
     case "base64":
       return toFile({ file_data: `data:${source.media_type};base64,${source.data}` })
-    // The chat wire has one field for the bytes of a file and for where they are.
+    // The chat format has one field for both the bytes and the URL of a file.
     case "url":
       return toFile({ file_data: source.url })
     case "file":

@@ -1,4 +1,4 @@
-/** The names that failures have on this wire, and the HTTP statuses they stand for: the API's errors page. */
+/** Error types of the Messages API and their HTTP statuses, from the API's errors page. */
 const STATUSES = new Map([
   ["invalid_request_error", 400],
   ["authentication_error", 401],
@@ -15,7 +15,7 @@ const STATUSES = new Map([
 
 const TYPES = new Map([...STATUSES].map(([type, status]) => [status, type]))
 
-/** Statuses of ours that the wire has no name of their own for. */
+/** Gateway statuses for which the Messages API has no error type. */
 const RELATED = new Map([
   [408, "timeout_error"],
   [524, "timeout_error"],
@@ -24,13 +24,13 @@ const RELATED = new Map([
 
 export type MessagesError = { type: "error"; error: { type: string; message: string } }
 
-/** The body of a failure on this wire, and the data of its `error` event. */
+/** Error body of the Messages format, and the data of its `error` event. */
 export function toMessagesError(status: number, message: string): MessagesError {
   const type = TYPES.get(status) ?? RELATED.get(status) ?? (status < 500 ? "invalid_request_error" : "api_error")
   return { type: "error", error: { type, message } }
 }
 
-/** The status that the name of a failure stands for; an unknown name is the provider's own trouble. */
+/** HTTP status of an error type; an unknown type counts as a provider error. */
 export function toErrorStatus(type: string): number {
   return STATUSES.get(type) ?? 500
 }

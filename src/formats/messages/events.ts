@@ -17,7 +17,7 @@ import { toMessagesUsage } from "./usage.ts"
 export type { EventState, MessageFacts, MessageFailure } from "./stream/turn.ts"
 export type Step = [state: EventState, events: MessagesEvent[]]
 
-/** Facts known when the response has ended. Usage and cost replace those of the chunks. */
+/** Data known when the response has ended. Usage and cost replace those of the chunks. */
 export type Ending = Costs & { usage?: Json; metadata?: Json }
 
 export function newEventState(facts: MessageFacts): EventState {
@@ -38,7 +38,7 @@ export function newEventState(facts: MessageFacts): EventState {
   }
 }
 
-/** `message_start`. The other steps begin with it if it has not been made. */
+/** Emits `message_start`. The other steps emit it first if it was not emitted yet. */
 export function start(state: EventState): Step {
   return step(state, () => {})
 }
@@ -53,7 +53,7 @@ export function advance(state: EventState, chunk: Json): Step {
   })
 }
 
-/** The answer has ended by itself, whole or cut by a limit. */
+/** Ends a response that the provider completed, also if a limit truncated it. */
 export function finish(state: EventState, ending: Ending = {}): Step {
   const failure = state.failure ?? (state.finishReason === "error" ? BROKEN : null)
   if (failure) return fail(state, failure)
@@ -102,7 +102,7 @@ function step(state: EventState, work: (turn: Turn) => void): Step {
   return [turn.state, turn.events]
 }
 
-/** The message before it has begun. */
+/** The message of `message_start`. */
 function toMessage({ facts, usage }: EventState): Json {
   const { cost: _, ...counted } = toMessagesUsage(usage)
   return {
@@ -124,7 +124,7 @@ function take(turn: Turn, chunk: Json): void {
   for (const key of METADATA) if (isObject(chunk[key])) state.metadata = { ...state.metadata, [key]: chunk[key] }
   state.failure ??= toFailure(chunk["error"])
   const choices = listOf(chunk["choices"])
-  // A message is one answer: the first choice.
+  // A message has one choice: the first.
   const choice = choices.find((one) => isObject(one) && (one["index"] ?? 0) === 0)
   if (!isObject(choice)) return
   if (isObject(choice["delta"])) takeDelta(turn, choice["delta"])

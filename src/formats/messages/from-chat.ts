@@ -9,8 +9,8 @@ import type { MessagesEvent, MessagesResult } from "./schemas.ts"
  * same result. Throws for a failed completion, since a Messages document has no error field.
  */
 export function toMessagesResult(result: Json, { id, model, newId, ...ending }: MessageFacts & Ending): MessagesResult {
-  const [spoken, text] = advance(newEventState({ id, model, newId }), toWholeChunk(result))
-  const [, last] = finish(spoken, ending)
+  const [advanced, text] = advance(newEventState({ id, model, newId }), toWholeChunk(result))
+  const [, last] = finish(advanced, ending)
   let message: Json = {}
   const blocks: Json[] = []
   for (const event of [...text, ...last]) {
@@ -43,14 +43,12 @@ function grow(blocks: Json[], { delta }: MessagesEvent): void {
 }
 
 /**
- * Tool input must be an object. Input that was cut by a limit or is not valid JSON must not look complete to the tool.
+ * Tool input must be an object. Truncated or invalid JSON must not look complete to the tool.
  */
 function toInput(encoded: string): Json {
   try {
     const input: unknown = JSON.parse(encoded)
     if (isObject(input)) return input
-  } catch {
-    // Reported below.
-  }
+  } catch {}
   return { unparsed: encoded }
 }

@@ -13,23 +13,23 @@ import { isPlainText, simplest, toContent, toParts, toTextPart } from "./content
 import type { MessagesRequest } from "./schemas.ts"
 import { isCarried, resultTypeOf, toReasoning, toSealed, toServerDetail, toThoughts } from "./thinking.ts"
 
-/** `system` and `messages` as the messages of a chat. */
+/** Converts `system` and `messages` to chat messages. */
 export function toMessages({ system, messages }: Pick<MessagesRequest, "system" | "messages">): Json[] {
-  const spoken = messages.flatMap((message, at) => {
+  const converted = messages.flatMap((message, at) => {
     const { role, content } = message
     if (role === "system") return [{ role, content: toContent(content) }]
     if (typeof content === "string") return [{ role, content }]
     return role === "user" ? toUserMessages(content, at) : [toAssistantMessage(content, at)]
   })
-  const isSilent = system == null || system.length === 0
-  return isSilent ? spoken : [{ role: "system", content: toContent(system) }, ...spoken]
+  const hasNoSystem = system == null || system.length === 0
+  return hasNoSystem ? converted : [{ role: "system", content: toContent(system) }, ...converted]
 }
 
 type Turn = MessagesRequest["messages"][number]
 
 /**
- * The turns for a provider of this wire, which verifies its own thoughts alone. A turn of which nothing is left, and an
- * empty one, is left out, since such a provider refuses it.
+ * The turns for a provider of the Messages format, which verifies only reasoning that it signed: other reasoning is
+ * removed. Empty turns are dropped, since such a provider rejects them.
  */
 export function toOwnTurns(messages: readonly Turn[]): Turn[] {
   const turns: Turn[] = []
@@ -142,6 +142,6 @@ const TAKEN = {
 }
 
 function refuse({ type }: { type: string }, role: keyof typeof TAKEN, at: number, position: number): GatewayError {
-  const phrase = `${type} is not available here; a message of the ${role} takes ${TAKEN[role]}`
+  const phrase = `${type} is not supported here; a message of the ${role} may have ${TAKEN[role]}`
   return new GatewayError("invalid_request", `messages[${at}].content[${position}].type: ${phrase}.`)
 }

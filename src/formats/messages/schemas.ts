@@ -3,8 +3,8 @@ import { ChatRequest, refuseContradictions } from "../schemas.ts"
 import { CacheControl, Message, TextBlock } from "./block-schemas.ts"
 
 /**
- * The Messages wire. Fields that it shares with the chat wire are checked by the chat request's own schemas, the rest
- * here; what neither knows is forwarded. Shapes: the published client of this wire.
+ * The Messages format. Fields that it shares with the chat format use the schemas of the chat request, the others are
+ * checked here; unknown fields are forwarded. Shapes follow the published client of the API.
  */
 
 const text = z.string({ error: "must be a string" })
@@ -30,7 +30,7 @@ const CustomTool = z.looseObject({
   strict: flag.nullish(),
   cache_control: CacheControl.nullish(),
 })
-/** A tool that its type describes. Aborts, or a union would report this alternative and no other. */
+/** A tool defined by its type. Aborts: otherwise a union would report only this branch. */
 const ServerTool = z.looseObject({ type: text.refine((type) => type !== "custom", { abort: true }) })
 const tool = z.union([CustomTool, ServerTool], { error: "must be a tool with an input_schema, or with a type" })
 
@@ -46,7 +46,7 @@ const toolChoice = z.discriminatedUnion(
   { error: "must be an object with a type: auto, any, tool or none" },
 )
 
-/** The least that the wire knows as a budget. */
+/** Minimum thinking budget of the Messages API. */
 const MIN_BUDGET = 1_024
 const budget = `must be an integer of at least ${MIN_BUDGET}`
 const thinking = z.discriminatedUnion(
@@ -72,7 +72,7 @@ export const MessagesRequest = z
     ...shared,
     // Chat fields that Messages names differently or does not have.
     max_completion_tokens: elsewhere("max_tokens"),
-    n: z.literal(1, { error: "accepts 1: a message is one answer" }).nullish(),
+    n: z.literal(1, { error: "must be 1: a message has one choice" }).nullish(),
     parallel_tool_calls: elsewhere("tool_choice.disable_parallel_tool_use"),
     reasoning: elsewhere("thinking and output_config.effort"),
     reasoning_effort: elsewhere("output_config.effort"),
@@ -96,7 +96,7 @@ export const MessagesRequest = z
     service_tier: z.union([shared.service_tier, z.literal("standard_only")], {
       error: "accepts auto, standard_only, default, fast, flex, priority, scale or null",
     }),
-    container: missing("no code is run in containers"),
+    container: missing("containers are not supported"),
     mcp_servers: z
       .array(z.unknown())
       .max(0, "is not available on this gateway: connect to the server yourself and send its tools")
@@ -113,14 +113,14 @@ export const MessagesRequest = z
 export type MessagesRequest = z.infer<typeof MessagesRequest>
 
 const Usage = z.looseObject({
-  input_tokens: z.int().meta({ description: "Neither read from a cache nor written to one" }),
+  input_tokens: z.int().meta({ description: "Input tokens that were neither read from a cache nor written to one" }),
   cache_creation_input_tokens: z.int().nullish(),
   cache_read_input_tokens: z.int().nullish(),
   output_tokens: z.int(),
   cost: z.number().nullish().meta({ description: "USD charged for this call" }),
 })
 
-/** A whole answer. */
+/** A complete response. */
 export const MessagesResult = z
   .looseObject({
     id: z.string(),

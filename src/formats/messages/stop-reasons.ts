@@ -1,4 +1,4 @@
-/** Why an answer ended, in the words of both wires. */
+/** Maps finish reasons of the chat format to stop reasons of the Messages format and back. */
 
 const FINISH_REASONS = new Map([
   ["end_turn", "stop"],
@@ -10,7 +10,7 @@ const FINISH_REASONS = new Map([
   ["refusal", "content_filter"],
 ])
 
-/** What Bedrock has besides. They are no words of Messages, so no client of it is sent one. */
+/** Additional stop reasons of Bedrock. Not defined in Messages, so never sent to a client. */
 const CONVERSE_REASONS = new Map([
   ["content_filtered", "content_filter"],
   ["guardrail_intervened", "content_filter"],
@@ -30,10 +30,10 @@ export function toFinishReason(stopReason: string): string {
   return FINISH_REASONS.get(stopReason) ?? CONVERSE_REASONS.get(stopReason) ?? "stop"
 }
 
-/** The provider's own stop reason where Messages defines it and it agrees, since it is more precise. */
+/** Prefers the provider's stop reason if Messages defines it and it agrees, since it is more precise. */
 export function toStopReason(finishReason: string | null, native: string | null, hasCalls: boolean): string {
   const finish = finishReason ?? "stop"
-  // Some providers end an answer that calls tools as they end any other.
+  // Some providers end responses with tool calls with the usual `stop`.
   if (finish === "stop" && hasCalls) return "tool_use"
   if (native !== null && FINISH_REASONS.get(native) === finish) return native
   return STOP_REASONS.get(finish) ?? "end_turn"

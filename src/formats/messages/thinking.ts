@@ -3,23 +3,23 @@ import { decodeBlob } from "../responses/opaque-blob.ts"
 import { type ReasoningDetail, textOf } from "../responses/reasoning-details.ts"
 
 /**
- * What a model thought, between the chat wire (`reasoning_details`) and this one (`thinking` and `redacted_thinking`).
+ * Converts reasoning between the chat format (`reasoning_details`) and Messages (`thinking`, `redacted_thinking`).
  *
- * A block here has a text and one opaque string that callers send back unchanged. What a detail of another provider
- * has besides (its kind, id and format) travels in that string, behind a mark, and comes back as it went.
+ * A block has a text and one opaque string that clients send back unchanged. The other fields of a detail of another
+ * provider (kind, id, format) are encoded in that string after a prefix, and restored when it comes back.
  */
 
-/** The format of what Claude itself made, and of a detail that names none. */
+/** Format of reasoning by Claude, and of details without a format. */
 export const CLAUDE_FORMAT = "anthropic-claude-v1"
 
 export { isGatewayBlob as isCarried, encodeBlob as carry } from "../responses/opaque-blob.ts"
 
-/** Whether the wire's own blocks say all that the detail does. */
+/** Whether a Messages block can represent the detail completely. */
 export function isNative({ type, format, id }: ReasoningDetail): boolean {
   return type !== "reasoning.summary" && id == null && (format == null || format === CLAUDE_FORMAT)
 }
 
-/** The details that a `thinking` block was made of. */
+/** Restores the details of a `thinking` block. */
 export function toThoughts(thinking: string, signature: string | null | undefined): ReasoningDetail[] {
   const carried = decodeBlob(signature)
   if (!carried) {
@@ -29,12 +29,12 @@ export function toThoughts(thinking: string, signature: string | null | undefine
   return carried.map((detail) => ({ ...detail, [detail.type === "reasoning.summary" ? "summary" : "text"]: thinking }))
 }
 
-/** The details that a `redacted_thinking` block was made of. */
+/** Restores the details of a `redacted_thinking` block. */
 export function toSealed(data: string): ReasoningDetail[] {
   return decodeBlob(data) ?? [{ type: "reasoning.encrypted", data, format: CLAUDE_FORMAT }]
 }
 
-/** The details of one message in their order, and their words. */
+/** The reasoning fields of a message: the details in order, and their text. */
 export function toReasoning(details: readonly ReasoningDetail[]): Json {
   if (details.length === 0) return {}
   const text = details.map(textOf).join("")
@@ -44,14 +44,14 @@ export function toReasoning(details: readonly ReasoningDetail[]): Json {
   }
 }
 
-/** The name of the block that holds what a server tool of this wire gave back. */
+/** Type of the result block of a server tool. */
 export function resultTypeOf(toolName: string): string {
   return toolName.startsWith("tool_search_tool") ? "tool_search_tool_result" : `${toolName}_tool_result`
 }
 
 export type ServerCall = { id: string; name: string; input: Json; result: unknown }
 
-/** A call of one of Claude's server tools that a detail records, if it is one; its result is null where none came. */
+/** The call of a Claude server tool that a detail records; null for other details. Its result is null if missing. */
 export function toServerCall(detail: ReasoningDetail): ServerCall | null {
   const { type, format, tool_name: name, tool_call_id: id } = detail
   if (type !== "reasoning.server_tool_call" || format !== CLAUDE_FORMAT) return null

@@ -5,8 +5,7 @@ import { toMessages } from "./messages.ts"
 import type { MessagesRequest } from "./schemas.ts"
 
 /**
- * Fields that say their word here in another way, or to Anthropic's own service alone: the chat wire has no place for
- * them.
+ * Fields that are translated separately, or that only Anthropic's service reads. The chat format does not have them.
  */
 const OWN_FIELDS = [
   "max_tokens",
@@ -33,7 +32,7 @@ const OWN_FIELDS = [
   "workspace_id",
 ]
 
-/** The request in the words of the chat wire. Throws for content blocks that have none. */
+/** Translates the request to the chat format. Throws for content blocks that it cannot express. */
 export function toChatRequest(request: MessagesRequest): ChatRequest {
   const { output_config: config, metadata, tool_choice: choice, service_tier: tier } = request
   const shared: Json = { ...request }
@@ -50,7 +49,7 @@ export function toChatRequest(request: MessagesRequest): ChatRequest {
       parallel_tool_calls: isOneAtATime ? false : undefined,
       reasoning: toReasoning(request),
       response_format: toResponseFormat(config?.format),
-      // Without `user`, the id that stands for the same person.
+      // `metadata.user_id` identifies the same end user.
       user: request.user ?? metadata?.user_id,
       service_tier: tier === "standard_only" ? "default" : tier,
     }),
@@ -65,7 +64,7 @@ export function isCustomTool(tool: Tool): tool is CustomTool {
   return tool.type == null || tool.type === "custom"
 }
 
-/** A tool that its type describes stays as it is, for the pipeline to run or refuse. */
+/** A tool defined by its type stays unchanged: the pipeline runs or rejects it. */
 function toTool(tool: Tool): Json {
   if (!isCustomTool(tool)) return tool
   const { name, description, input_schema: parameters, strict, cache_control: mark } = tool
@@ -79,7 +78,7 @@ function toToolChoice(choice: MessagesRequest["tool_choice"]): unknown {
   return choice.type === "tool" ? { type: "function", function: { name: choice.name } } : choice.type
 }
 
-/** What is disabled is `effort: "none"` on the chat wire; what only thinks between tools makes the least effort. */
+/** Disabled thinking becomes `effort: "none"`; thinking only between tools becomes the lowest effort. */
 function toReasoning({ thinking, output_config: config }: MessagesRequest): Json | undefined {
   const effort = config?.effort ?? undefined
   switch (thinking?.type) {
@@ -98,7 +97,7 @@ function toReasoning({ thinking, output_config: config }: MessagesRequest): Json
 
 type Format = NonNullable<MessagesRequest["output_config"]>["format"]
 
-/** The chat wire insists on a name. */
+/** The chat format requires a name. */
 const FORMAT_NAME = "answer"
 
 function toResponseFormat(format: Format): Json | undefined {

@@ -2,14 +2,14 @@ import { NO_TOKENS } from "../../money/money.ts"
 import { toTokens } from "../chat/meter.ts"
 import { isCount, isObject, type Json } from "../../support/json.ts"
 
-/** Usage in the words of both wires. There, `input_tokens` is what was neither read from a cache nor written to one. */
+/** Converts usage between chat and Messages. In Messages, `input_tokens` excludes cache reads and writes. */
 
 /** Usage counts that a stream has reported so far; null for the others. */
 export type Counts = {
   readonly input: number | null
   readonly cacheRead: number | null
   readonly cacheWrite: number | null
-  /** The part of `cacheWrite` that is kept for an hour, which costs more. */
+  /** The part of `cacheWrite` with a lifetime of one hour, which costs more. */
   readonly cacheWrite1h: number | null
   readonly output: number | null
   readonly thinking: number | null
@@ -27,8 +27,8 @@ export const NO_COUNTS: Counts = {
 }
 
 /**
- * Counts are totals, so the last word stands. A prompt of nothing is no word: some providers repeat the fields with
- * zeros at the end. Together with another count of the prompt, a zero is one.
+ * Counts are totals, so the last one counts. Prompt counts that are all zero are ignored: some providers repeat the
+ * fields with zeros at the end. Next to another prompt count, a zero is valid.
  */
 export function addCounts(counts: Counts, usage: unknown): Counts {
   if (!isObject(usage)) return counts
@@ -54,7 +54,7 @@ function toCount(value: unknown): number | null {
   return isCount(value) ? value : null
 }
 
-/** The usage of the chat wire, whose prompt includes what was cached; null when nothing was counted. */
+/** Chat usage, whose prompt count includes cached tokens; null if nothing was counted. */
 export function toChatUsage(counts: Counts): Json | null {
   const { input, cacheRead, cacheWrite, cacheWrite1h, output, thinking, searches } = counts
   if (input === null && cacheRead === null && cacheWrite === null && output === null) return null

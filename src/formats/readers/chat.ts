@@ -6,7 +6,7 @@ import { toResult } from "../chat/to-result.ts"
 import { variableStrings } from "../chat/variable-strings.ts"
 import type { ResponseReader } from "./reader.ts"
 
-/** The chat format, which most providers have and all others are translated to and from. */
+/** The chat format. Most providers support it, and all other formats are translated to and from it. */
 export const chatReader: ResponseReader = {
   name: "chat",
   read: readResponse,

@@ -40,20 +40,20 @@ function emitBlock(block: Json, index: number): Event[] {
   ]
 }
 
-/** A block as it begins, and what it grows by. Blocks of other kinds come whole on this wire, too. */
+/** Splits a block into its start and its deltas. Blocks of other types are complete at the start. */
 function cut(block: Json): { start: Json; deltas: Json[] } {
   const { type, text, thinking, signature, citations, input } = block
   if (type === "text" && typeof text === "string") {
     const cited = listOf(citations)
     const start = { ...block, text: "", ...(cited.length > 0 && { citations: [] }) }
-    const spoken = text === "" ? [] : [{ type: "text_delta", text }]
-    return { start, deltas: [...spoken, ...cited.map((citation) => ({ type: "citations_delta", citation }))] }
+    const grown = text === "" ? [] : [{ type: "text_delta", text }]
+    return { start, deltas: [...grown, ...cited.map((citation) => ({ type: "citations_delta", citation }))] }
   }
   if (type === "thinking" && typeof thinking === "string") {
-    const spoken = thinking === "" ? [] : [{ type: "thinking_delta", thinking }]
+    const grown = thinking === "" ? [] : [{ type: "thinking_delta", thinking }]
     const isSigned = typeof signature === "string" && signature !== ""
     const start = { ...block, thinking: "", signature: "" }
-    return { start, deltas: [...spoken, ...(isSigned ? [{ type: "signature_delta", signature }] : [])] }
+    return { start, deltas: [...grown, ...(isSigned ? [{ type: "signature_delta", signature }] : [])] }
   }
   if (typeof type === "string" && type.endsWith("tool_use") && isObject(input)) {
     const delta = { type: "input_json_delta", partial_json: JSON.stringify(input) }

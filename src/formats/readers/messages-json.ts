@@ -7,7 +7,7 @@ import type { ResponseReader } from "./reader.ts"
 /** A block so far. The JSON of its input is parsed when it is complete. */
 type Growing = { block: Json; input: string }
 
-/** The events of a stream put together to the message that they tell. */
+/** Assembles a message from the events of its stream. */
 export function toMessage(
   items: readonly StreamItem[],
   reader: ResponseReader,
@@ -17,14 +17,14 @@ export function toMessage(
   const blocks = new Map<unknown, Growing>()
   for (const item of items) {
     const event = readItem(item, meter, reader)
-    // What it held is lost.
+    // Its content is lost.
     if (event === "malformed") return { result: undefined, error: meter.error }
     if (typeof event === "string") continue
     if (event["type"] === "message_start" && isObject(event["message"])) message = event["message"]
     else if (event["type"] === "message_delta") message = endMessage(message, event)
     else growBlocks(blocks, event)
   }
-  // Without a reason why it stopped it was cut: half an answer is none.
+  // Without a stop reason the stream was cut: a partial response is not returned.
   if (meter.error || meter.finishReason === null) return { result: undefined, error: meter.error }
   return { result: { ...message, content: [...blocks.values()].map(toBlock) }, error: null }
 }
@@ -57,13 +57,11 @@ function toBlock({ block, input }: Growing): Json {
   return input === "" ? block : { ...block, input: toInput(input) }
 }
 
-/** An input is an object. Where a limit has cut one, a tool must not take the rest for whole. */
+/** Tool input must be an object. Truncated input must not look complete to the tool. */
 function toInput(encoded: string): Json {
   try {
     const input: unknown = JSON.parse(encoded)
     if (isObject(input)) return input
-  } catch {
-    // Reported below.
-  }
+  } catch {}
   return { unparsed: encoded }
 }

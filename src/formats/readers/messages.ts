@@ -58,7 +58,7 @@ function readEnd(meter: ResponseMeter, reported: Json): void {
 }
 
 /**
- * Prompt tokens exclude cached tokens. Counts are cumulative: the latest counts, and missing fields keep their value.
+ * Prompt tokens exclude cached tokens. Counts are cumulative: the latest one is used, missing fields keep their value.
  */
 function readUsage(meter: ResponseMeter, usage: unknown): void {
   if (!isObject(usage)) return

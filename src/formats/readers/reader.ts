@@ -5,8 +5,8 @@ import type { VariableString } from "../sse/frame-shape.ts"
 import type { StreamHead, StreamItem } from "../sse/stream-head.ts"
 
 /**
- * Reads responses of one upstream API format. The relay passes events and documents without knowing the format; what it
- * needs to know (content, error, end, usage) it gets here.
+ * Reads responses of one upstream API format. The relay handles events and documents without knowing the format; the
+ * reader extracts content, errors, the end and usage.
  */
 export type ResponseReader = {
   name: "chat" | "responses" | "messages" | "plain"
@@ -14,16 +14,16 @@ export type ResponseReader = {
   read: (meter: ResponseMeter, answer: Json) => void
   /** Whether the event has content of the model. */
   hasContent: (event: Json) => boolean
-  /** The error in an event or a document; null where there is none. */
+  /** The error in an event or a document; null if there is none. */
   errorIn: (answer: Json) => ProviderError | null
   /** Whether a JSON document with status 200 is a response of the model. */
   isResponse: (result: Json) => boolean
-  /** Normalizes an event for strict clients; returns the same object where nothing is to do. */
+  /** Normalizes an event for strict clients; returns the same object if nothing changes. */
   normalize: (event: Json, defaults: ChunkDefaults) => Json
   /** The strings in which this event differs from others of its shape; undefined for an event without a usual shape. */
   variableStrings?: (event: Json) => VariableString[] | undefined
-  /** A document as a stream, for a provider that ignores `stream: true`; null where that is impossible. */
+  /** Converts a document to a stream, for a provider that ignores `stream: true`; null if that is impossible. */
   toStreamHead: (result: Json) => StreamHead | null
-  /** A stream as a document, for a provider that streams without `stream: true`. */
+  /** Converts a stream to a document, for a provider that streams without `stream: true`. */
   toResult: (frames: readonly StreamItem[]) => { result: Json | undefined; error: ProviderError | null }
 }

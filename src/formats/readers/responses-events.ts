@@ -6,7 +6,7 @@ type Event = Json & { type: string }
 
 const ENDED = ["completed", "incomplete", "failed"]
 
-/** A complete response as the events of its stream; null for one that has not ended. */
+/** Converts a complete response to the events of its stream; null if it has not ended. */
 export function toEvents(response: Json): StreamHead | null {
   const { status, output } = response
   if (typeof status !== "string" || !ENDED.includes(status)) return null
@@ -30,7 +30,7 @@ export function toEvents(response: Json): StreamHead | null {
   return { ok: true, items: frames, rest: new Uint8Array(0), body: null }
 }
 
-/** Events name their item. */
+/** Adds an id, since events refer to items by id. */
 function withId(item: Json, index: number): Json {
   return typeof item["id"] === "string" && item["id"] !== "" ? item : { ...item, id: `item_${index}` }
 }

@@ -63,7 +63,7 @@ function read(meter: ResponseMeter, answer: Json): void {
   meter.finishReason = toFinishReason(response)
   meter.choices.set(0, true)
   meter.done = true
-  // A document has its text only here.
+  // In a document, text is only in `output`.
   if (type === undefined) readText(meter, response["output"])
 }
 

@@ -3,13 +3,13 @@ import { withoutNulls } from "./content.ts"
 import type { ReasoningDetail } from "./reasoning-details.ts"
 
 /**
- * Fields of a chat call that other wires have no place for, such as the signature of the thought that led to it. Some
- * providers refuse the call without them, so they travel in a carried detail that names the call.
+ * Fields of a chat call that other formats do not have, such as the signature of the reasoning before it. Some
+ * providers reject the call without them, so they are stored in an opaque detail that names the call.
  */
 
 export const CALL_FIELDS = "gateway.call_fields"
 
-/** What a call, or a piece of one, has besides what every call has; null for nothing. */
+/** The nonstandard fields of a call or a call delta; null if there are none. */
 export function fieldsOf(call: unknown): Json | null {
   if (!isObject(call)) return null
   const { index: _, id: __, type: ___, function: called, ...rest } = call

@@ -1,7 +1,7 @@
 import type { Json } from "../../support/json.ts"
 import type { InputPart } from "./input-schemas.ts"
 
-/** Content parts of the Responses wire in the words of the chat wire. */
+/** Converts Responses content parts to chat content parts. */
 
 export type ChatContent = string | Json[]
 
@@ -59,7 +59,7 @@ function toPart(part: InputPart): Json {
       return toImage(part)
     case "input_file": {
       const { type: _, file_url: url, file_data: data, file_id: id, filename, ...rest } = part
-      // The chat wire has one field for the bytes of a file and for where they are.
+      // The chat format has one field for both the bytes and the URL of a file.
       const file = withoutNulls({ file_data: data ?? url, file_id: id, filename })
       return { ...withoutNulls(rest), type: "file", file }
     }

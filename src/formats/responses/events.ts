@@ -16,12 +16,12 @@ import { closeOpen, emit, type EventState, newTurn, type Turn } from "./stream/t
 
 /**
  * Converts a chat stream to Responses events: each step takes a state and returns the next one with the events
- * between the two. The terminal event carries the complete response; nothing is emitted after it.
+ * between the two. The terminal event has the complete response; nothing is emitted after it.
  */
 export type { EventState } from "./stream/turn.ts"
 export type Step = [state: EventState, events: ResponsesEvent[]]
 
-/** Facts known when the response has ended. Usage and cost replace those of the chunks. */
+/** Data known when the response has ended. Usage and cost replace those of the chunks. */
 export type Ending = Costs & { completedAt: number; usage?: Json; metadata?: Json }
 
 export function newEventState(request: ResponsesRequest, facts: ResponseFacts): EventState {
@@ -44,17 +44,17 @@ export function newEventState(request: ResponsesRequest, facts: ResponseFacts): 
   }
 }
 
-/** `response.created` and `response.in_progress`. The other steps begin with it if it has not been made. */
+/** Emits `response.created` and `response.in_progress`. The other steps emit them first if still missing. */
 export function start(state: EventState): Step {
   return step(state, () => {})
 }
 
-/** Takes one `chat.completion.chunk`. Foreign JSON: nothing about it is taken on trust. */
+/** Takes one `chat.completion.chunk`. Upstream JSON is untrusted: every field is checked. */
 export function advance(state: EventState, chunk: Json): Step {
   return step(state, (turn) => take(turn, chunk))
 }
 
-/** The answer has ended by itself, whole or cut by a limit. */
+/** Ends a response that the provider completed, also if a limit truncated it. */
 export function finish(state: EventState, ending: Ending): Step {
   return step(state, (turn) => {
     const result = isObject(turn.state.usage) ? turn.state.usage : undefined
@@ -70,7 +70,7 @@ export function finish(state: EventState, ending: Ending): Step {
   })
 }
 
-/** Ends a failed stream: closes the open items and emits `response.failed` with the reason, and with what was charged. */
+/** Ends a failed stream: closes the open items and emits `response.failed` with the error and the charged usage. */
 export function fail(state: EventState, failure: ResponseFailure, usage?: Json): Step {
   return step(state, (turn) => {
     turn.state.usage = usage
@@ -78,7 +78,7 @@ export function fail(state: EventState, failure: ResponseFailure, usage?: Json):
   })
 }
 
-/** A sign of life that carries data, for clients whose idle timer a comment does not reset. */
+/** A heartbeat event, for clients whose idle timer ignores comments. */
 export function keepAlive(state: EventState): Step {
   if (state.phase === "new") return start(state)
   return step(state, (turn) => emit(turn, "response.in_progress", { response: responseOf(turn) }))
@@ -106,7 +106,7 @@ function take(turn: Turn, chunk: Json): void {
   if (isObject(chunk["debug"])) emit(turn, "response.debug", { debug: chunk["debug"] })
   state.failure ??= toFailure(chunk["error"])
   const choices = listOf(chunk["choices"])
-  // A response is one answer: the first choice.
+  // A response has one choice: the first.
   const choice = choices.find((one) => isObject(one) && (one["index"] ?? 0) === 0)
   if (!isObject(choice)) return
   if (isObject(choice["delta"])) takeDelta(turn, choice["delta"], choice["logprobs"])
@@ -155,7 +155,7 @@ function toIncompleteReason(finishReason: string | null): Progress["incompleteRe
   return finishReason === "content_filter" ? finishReason : null
 }
 
-/** Closes what still grows, in the order of the output. The last of it is what a limit has cut. */
+/** Closes open items in output order. If a limit truncated the response, only the last one is incomplete. */
 function closeAll(turn: Turn, lastStatus: ItemStatus, otherStatus: ItemStatus = "completed"): void {
   const { state } = turn
   state.calls.forEach((_, at) => emitCall(turn, at))
@@ -185,7 +185,7 @@ function end(turn: Turn, outcome: Partial<Progress> & Pick<Progress, "status">):
   state.phase = "over"
 }
 
-/** The response before its end: clients put the items together from the events, so none is repeated here. */
+/** The response before its end. Without items, since clients assemble them from the events. */
 function responseOf({ state }: Turn): Json {
   return toResponse(state.request, state.facts, { ...NOT_BEGUN, serviceTier: state.serviceTier })
 }

@@ -5,8 +5,8 @@ import type { ResponseFacts } from "./response.ts"
 import type { ResponsesRequest, ResponsesResult } from "./schemas.ts"
 
 /**
- * A whole chat completion as a response: what its stream would have ended with, by the same machine, so that an answer
- * is the same however it was asked for. `earlier`: messages that came before the result's own, one for each turn.
+ * Converts a chat completion to a response through the stream encoder, so that documents and streams give the same
+ * result. `earlier`: messages before the result's own, one per turn.
  */
 export function toResponsesResult(
   result: Json,

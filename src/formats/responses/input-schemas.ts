@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { fileId } from "../file-id.ts"
 
-/** The items of `input`: what a conversation is made of on the Responses wire. */
+/** Items of `input` in the Responses format. */
 
 const text = z.string({ error: "must be a string" })
 const nonEmpty = text.min(1, "must not be empty")
@@ -54,7 +54,7 @@ const outputPart = z.discriminatedUnion("type", [inputText, inputImage, inputFil
 const partsOr = <T extends z.ZodType>(of: T) =>
   z.union([text, z.array(of)], { error: "must be a string or an array of content parts" })
 
-/** `type` may be left out of a message. */
+/** `type` is optional in a message. */
 const type = z.literal("message").optional()
 const message = z.discriminatedUnion(
   "role",
@@ -126,7 +126,7 @@ const known = z.discriminatedUnion("type", [
   customToolCallOutput,
   reasoning,
 ])
-/** Kept as it is, for to-chat.ts to refuse by name. Aborts, or a union would report this alternative and no other. */
+/** Kept for to-chat.ts to reject by name. Aborts: otherwise a union would report only this branch. */
 const unknown = z.looseObject({ type: text.refine((name) => !KNOWN.includes(name), { abort: true }) })
 
 export const InputItem = z.union([known, unknown], {

@@ -25,20 +25,20 @@ type AssistantMessage = {
 }
 
 /**
- * A conversation under translation. Items that one answer of a model was made of become one assistant message again:
- * its reasoning, its text and its calls.
+ * State of the translation. Items from one model response become one assistant message again: reasoning, text and
+ * calls.
  */
 type Conversation = {
   messages: (Json | AssistantMessage)[]
   /** The last message, while an item may still belong to it. */
   assistant: AssistantMessage | undefined
-  /** Reasoning whose message has not come yet. */
+  /** Reasoning whose message has not been reached yet. */
   details: ReasoningDetail[]
-  /** By id, the last call that has it: ids are unique in an answer, not in a conversation. */
+  /** The last call by id: ids are unique in a response, not in a conversation. */
   calls: Map<unknown, Json>
 }
 
-/** `instructions` and `input` as the messages of a chat. */
+/** Converts `instructions` and `input` to chat messages. */
 export function toMessages({ instructions, input }: Pick<ResponsesRequest, "instructions" | "input">): Json[] {
   const conversation: Conversation = { messages: [], assistant: undefined, details: [], calls: new Map() }
   if (instructions != null) conversation.messages.push({ role: "system", content: instructions })
@@ -50,7 +50,7 @@ export function toMessages({ instructions, input }: Pick<ResponsesRequest, "inst
 
 function take(conversation: Conversation, item: Exclude<ResponsesRequest["input"], string>[number], at: number): void {
   if (!isKnown(item)) {
-    // What the gateway's own tools did comes back with the reasoning beside it.
+    // Runs of server tools are restored from the reasoning items.
     if (SERVER_TOOL_ITEM.test(item.type)) return
     throw refusal(item.type, at)
   }
@@ -74,8 +74,8 @@ const SERVER_TOOL_ITEM = /^(?:web_search_call$|mcp_call$|mcp_list_tools$|(?:serv
 function refusal(type: string, at: number): GatewayError {
   const phrase =
     type === "item_reference"
-      ? "item_reference names an item that is stored, and nothing is stored here: send the item itself"
-      : `${type} is not available on this gateway; it takes message, function_call, custom_tool_call, their outputs and reasoning`
+      ? "item_reference refers to a stored item, and this gateway stores none: send the item itself"
+      : `${type} is not supported; use message, function_call, custom_tool_call, their outputs or reasoning`
   return new GatewayError("invalid_request", `input[${at}].type: ${phrase}.`)
 }
 
@@ -87,7 +87,7 @@ function takeReasoning(conversation: Conversation, item: ReasoningItem): void {
       if (call) addFields(call, fields)
       continue
     }
-    // After a tool of the gateway has run, the model continues, unless calls of the same turn await the caller.
+    // After a server tool run the model continues, unless the client must run calls of the same turn.
     if (isRun(detail) && !conversation.assistant?.tool_calls) conversation.assistant = undefined
     conversation.details.push(detail)
   }
@@ -100,7 +100,7 @@ function takeMessage(conversation: Conversation, item: InputMessage): void {
     return
   }
   const { content, refusal: refused } = toText(item.content)
-  // Tool results must follow the message with their calls, so a text between the two goes into that message.
+  // Tool results must follow the message with their calls, so text between the two is added to that message.
   const message = conversation.assistant?.tool_calls ? conversation.assistant : newAssistant(conversation)
   message.content = joinContent(message.content, content)
   if (refused !== null) message.refusal = (message.refusal ?? "") + refused
@@ -138,7 +138,7 @@ function attachDetails(conversation: Conversation, message: AssistantMessage): v
   if (text !== "") message.reasoning = text
 }
 
-/** Reasoning after the last item of an answer belongs to that answer; alone, it is a message without words. */
+/** Reasoning after the last item of a response belongs to it; alone, it becomes a message without content. */
 function endTurn(conversation: Conversation): void {
   if (conversation.details.length > 0) {
     const message = conversation.assistant ?? newAssistant(conversation)

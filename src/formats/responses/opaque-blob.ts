@@ -3,8 +3,8 @@ import { withoutNulls } from "./content.ts"
 import type { ReasoningDetail } from "./reasoning-details.ts"
 
 /**
- * Details for which a wire has no words, in the one opaque string that its clients send back. They are known by the
- * mark in front of them: a client that keeps the string may drop every field beside it.
+ * Encodes details that a format cannot express in the one opaque string that its clients send back. A prefix identifies
+ * them, because a client that keeps the string may drop all other fields.
  */
 const MARK = "gateway-carried-v1:"
 
@@ -14,12 +14,12 @@ export function encodeBlob(carried: ReasoningDetail | readonly ReasoningDetail[]
   return MARK + JSON.stringify(details.length === 1 && only ? withoutNulls(only) : details.map(withoutNulls))
 }
 
-/** Whether an opaque string is ours, which no provider would know. */
+/** Whether an opaque string was made by the gateway and must not be sent to a provider. */
 export function isGatewayBlob(opaque: unknown): opaque is string {
   return typeof opaque === "string" && opaque.startsWith(MARK)
 }
 
-/** The details in a string of ours, none where it has been spoilt; null for a provider's own string. */
+/** The details in a string of the gateway, empty if it is damaged; null for a provider's string. */
 export function decodeBlob(opaque: unknown): ReasoningDetail[] | null {
   if (!isGatewayBlob(opaque)) return null
   try {

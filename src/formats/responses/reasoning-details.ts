@@ -4,15 +4,15 @@ import { withoutNulls } from "./content.ts"
 import type { ReasoningItem } from "./input-schemas.ts"
 
 /**
- * What a model thought, as the chat wire carries it (`reasoning_details`) and as items of the Responses wire carry it.
- * Providers verify what comes back: signatures, encrypted content and the ids bound to it travel unchanged both ways.
+ * Converts reasoning between the chat format (`reasoning_details`) and Responses items. Providers verify reasoning that
+ * is sent back, so signatures, encrypted content and the ids bound to it stay unchanged in both directions.
  */
 export type ReasoningDetail = { type: string } & Record<string, unknown>
 
-/** Begins the id of a reasoning item that its provider gave none; such an id is not sent back. */
+/** Prefix of ids that the gateway gives to reasoning items without one. Such ids are not sent upstream. */
 export const OWN_ID_PREFIX = "rs_gw_"
 
-/** The reasoning of a message or a delta. Some providers tell the same text twice, plain and in details. */
+/** The reasoning of a message or a delta. Some providers send the same text twice, as text and in details. */
 export function readDetails(message: Record<string, unknown>): ReasoningDetail[] {
   const listed = listOf(message["reasoning_details"])
   const details = listed.filter(isDetail)
@@ -29,7 +29,7 @@ export function textOf(detail: ReasoningDetail): string {
   return typeof text === "string" ? text : ""
 }
 
-/** The details from which an item was made, in their order. */
+/** Restores the details of an item, in their order. */
 export function toDetails(item: ReasoningItem): ReasoningDetail[] {
   const { encrypted_content: data, signature, summary, content } = item
   const carried = decodeBlob(data)
@@ -48,8 +48,8 @@ export function toDetails(item: ReasoningItem): ReasoningDetail[] {
 }
 
 /**
- * The encrypted content of an item. Clients of this wire keep it, the id and the summary alone, so what a provider
- * verifies besides is carried in it; what a provider of this wire has encrypted stays as it is.
+ * The encrypted content of an item. Responses clients keep only this, the id and the summary, so other data that a
+ * provider verifies is encoded in it. Encrypted content of Responses providers stays unchanged.
  */
 export function toEncryptedContent(item: ReasoningItem): string | null {
   const { encrypted_content: data, signature, format } = item

@@ -5,19 +5,19 @@ import { withoutNulls } from "./content.ts"
 import type { ResponsesRequest, ResponsesResult } from "./schemas.ts"
 import { isFunctionTool } from "./to-chat.ts"
 
-/** What is known of a response before its answer begins. Instants are epoch milliseconds. */
+/** Data known before the response starts. Times are epoch milliseconds. */
 export type ResponseFacts = {
   id: string
   model: string
   createdAt: number
-  /** Makes the unique part of an item's id. */
+  /** Returns the unique part of an item id. */
   newId: () => string
 }
 
-/** `code` is an HTTP status; `error_type` the name that clients of this interface family read. */
+/** `code` is an HTTP status; `error_type` is the name that clients of this API family read. */
 export type ResponseFailure = { code: number; message: string; error_type: string }
 
-/** How far an answer has come. */
+/** Progress of a response. */
 export type Progress = {
   status: ResponsesResult["status"]
   output: Json[]
@@ -27,7 +27,7 @@ export type Progress = {
   /** The usage in chat format. */
   usage: unknown
   serviceTier: string | null
-  /** How the call was routed, under the names it goes out by. */
+  /** Routing metadata under its public names. */
   metadata: Json
 }
 
@@ -42,7 +42,7 @@ export const NOT_BEGUN: Progress = {
   metadata: {},
 }
 
-/** The whole object, at any point of its life. */
+/** The complete response object, in any state. */
 export function toResponse(request: ResponsesRequest, facts: ResponseFacts, progress: Progress): ResponsesResult {
   const { failure, incompleteReason, completedAt } = progress
   return {
@@ -67,13 +67,13 @@ function toSeconds(epochMs: number): number {
   return Math.floor(epochMs / 1_000)
 }
 
-/** The field is a name on this wire; the status it stands for goes out as `error_type`. */
+/** `code` is a name in the Responses format; the status is sent as `error_type`. */
 function toErrorCode(status: number): string {
   if (status === 429) return "rate_limit_exceeded"
   return status === 400 || status === 413 || status === 422 ? "invalid_prompt" : "server_error"
 }
 
-/** What was asked, as it was understood. */
+/** The request parameters that a response repeats. */
 function echo(request: ResponsesRequest) {
   const { text, tools } = request
   return {
@@ -88,7 +88,7 @@ function echo(request: ResponsesRequest) {
     safety_identifier: request.safety_identifier ?? null,
     store: false,
     background: false,
-    // Defaults of the Responses API for fields that the request leaves out: clients require numbers.
+    // Defaults of the Responses API for omitted fields: clients require numbers.
     temperature: request.temperature ?? 1,
     text: { ...withoutNulls(text ?? {}), format: text?.format ? withoutNulls(text.format) : { type: "text" } },
     tool_choice: request.tool_choice ?? "auto",
@@ -104,7 +104,7 @@ function echo(request: ResponsesRequest) {
   }
 }
 
-/** Usage of the chat wire in the words of this one; null when it is not a usage. */
+/** Converts chat usage to Responses usage; null if the value is not a usage. */
 function toResponsesUsage(usage: unknown): ResponsesResult["usage"] {
   const tokens = toTokens(usage)
   if (!tokens || !isObject(usage)) return null

@@ -3,8 +3,8 @@ import { ChatRequest, refuseContradictions } from "../schemas.ts"
 import { InputItem } from "./input-schemas.ts"
 
 /**
- * The Responses wire. Fields that it shares with the chat wire are checked by the chat request's own schemas, the rest
- * here; what neither knows is forwarded. Shapes: the interface; what it leaves out: the published client of its family.
+ * The Responses format. Fields that it shares with the chat format use the schemas of the chat request, the others are
+ * checked here; unknown fields are forwarded. Shapes follow the contract, then the published client of the API family.
  */
 
 const text = z.string({ error: "must be a string" })
@@ -19,7 +19,7 @@ const oneOf = <const T extends readonly string[]>(values: T) =>
 const shared = ChatRequest.shape
 const NAME = /^[\w-]{1,64}$/
 const nameRule = "must be 1 to 64 letters, digits, _ or -"
-const name = z.string({ error: `${nameRule}; a function stands flat in its tool here` }).regex(NAME, nameRule)
+const name = z.string({ error: `${nameRule}; a function is not nested in its tool here` }).regex(NAME, nameRule)
 const schema = z.record(z.string(), z.unknown(), { error: "must be a JSON schema object" })
 
 const FunctionTool = z.looseObject({
@@ -29,7 +29,7 @@ const FunctionTool = z.looseObject({
   parameters: schema.nullish(),
   strict: flag.nullish(),
 })
-/** Aborts, or a union would report this alternative and no other. */
+/** Aborts: otherwise a union would report only this branch. */
 const typeOtherThan = (...known: string[]) =>
   z.looseObject({ type: text.refine((type) => !known.includes(type), { abort: true }) })
 const tool = z.union([FunctionTool, typeOtherThan("function")], { error: "must be a tool with a type" })
@@ -73,16 +73,16 @@ const INCLUDABLE = [
 ] as const
 
 const MAX_TOOL_CALLS = 30
-const stateless = "nothing is stored here; send the full conversation in input"
+const stateless = "this gateway stores no responses; send the full conversation in input"
 const atLeastOne = "must be an integer of at least 1"
 
 export const ResponsesRequest = z
   .looseObject({
     ...shared,
-    // The chat wire's own way of saying what has another name here.
+    // Chat fields that have another name in the Responses format.
     messages: nothing("is a field of /chat/completions; here the conversation goes in input"),
     response_format: nothing("is a field of /chat/completions; here it is text.format"),
-    n: z.literal(1, { error: "accepts 1: a response is one answer" }).nullish(),
+    n: z.literal(1, { error: "must be 1: a response has one choice" }).nullish(),
     stream_options: z.looseObject({}).nullish(),
 
     input: z.union([text, z.array(InputItem).min(1, "must have at least 1 item")], {
@@ -123,7 +123,9 @@ export const ResponsesRequest = z
     background: flag.nullish(),
     conversation: nothing(`is not supported, because ${stateless}`),
     previous_response_id: nothing(`is not supported, because ${stateless}`),
-    prompt: nothing("is not supported, because no prompt is stored here; send its text in instructions and input"),
+    prompt: nothing(
+      "is not supported, because this gateway stores no prompts; send its text in instructions and input",
+    ),
   })
   .superRefine(refuseContradictions)
   .meta({ id: "ResponsesRequest" })
@@ -141,7 +143,7 @@ const Usage = z.looseObject({
   cost: z.number().nullish().meta({ description: "USD charged for this call" }),
 })
 
-/** Keys that may be null are present all the same: clients refuse a result without them. */
+/** Nullable keys are always present: clients reject a result without them. */
 export const ResponsesResult = z
   .looseObject({
     id: z.string(),

@@ -5,7 +5,7 @@ import { toMessages } from "./messages.ts"
 import type { ResponsesRequest } from "./schemas.ts"
 import { chatNameOf, toFunction } from "./tool-names.ts"
 
-/** Fields that say their word here in another way, or to the gateway alone: the chat wire has no place for them. */
+/** Fields that are translated separately, or that only the gateway reads. The chat format does not have them. */
 const OWN_FIELDS = [
   "input",
   "instructions",
@@ -30,7 +30,7 @@ const OWN_FIELDS = [
   "conversation",
 ]
 
-/** The request in the words of the chat wire. Throws for items of `input` that have none. */
+/** Translates the request to the chat format. Throws for items of `input` that it cannot express. */
 export function toChatRequest(request: ResponsesRequest): ChatRequest {
   const { text, tools, tool_choice: toolChoice, top_logprobs: topLogprobs, reasoning } = request
   const format = toResponseFormat(text?.format)
@@ -45,7 +45,7 @@ export function toChatRequest(request: ResponsesRequest): ChatRequest {
       verbosity: text?.verbosity,
       tools: tools?.flatMap((one) => toTools(one)),
       tool_choice: toToolChoice(toolChoice),
-      // Without `user`, the id that stands for the same person.
+      // `safety_identifier` identifies the same end user.
       user: request.user ?? request.safety_identifier,
       reasoning: reasoning == null ? undefined : withoutNulls(reasoning),
       logprobs: topLogprobs == null ? undefined : true,
@@ -56,7 +56,7 @@ export function toChatRequest(request: ResponsesRequest): ChatRequest {
 
 type Format = NonNullable<NonNullable<ResponsesRequest["text"]>["format"]>
 
-/** Text is what a model answers anyway, and asking for it would exclude endpoints that know no formats. */
+/** `text` is the default and is omitted: it would exclude endpoints that do not support formats. */
 function toResponseFormat(format: Format | null | undefined): Json | undefined {
   if (format == null || format.type === "text") return undefined
   if (format.type === "json_object") return { type: "json_object" }
@@ -71,10 +71,10 @@ export function isFunctionTool(tool: Tool): tool is FunctionTool {
   return tool.type === "function"
 }
 
-/** How the Responses wire runs a tool; the chat wire knows none of these. */
+/** Tool execution modes of the Responses format, which the chat format does not have. */
 const TOOL_MODES = ["async", "defer_loading"]
 
-/** A namespace is its tools; what runs elsewhere stays as it is, for the pipeline to run or refuse. */
+/** Expands a namespace to its tools. Server tools stay unchanged: the pipeline runs or rejects them. */
 function toTools(tool: Tool, namespace?: string): Json[] {
   if (tool.type === "custom") return [toFunction(tool, namespace)]
   if (tool.type === "namespace" && Array.isArray(tool["tools"])) {

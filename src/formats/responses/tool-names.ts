@@ -1,11 +1,11 @@
 import { isObject, type Json, objectsOf } from "../../support/json.ts"
 
 /**
- * Tools of the Responses wire that the chat wire knows as functions alone: those of a namespace, under a name that has
- * it in front, and custom ones, whose input is a text and here the one argument of a function.
+ * Responses tools that become plain functions in the chat format: tools of a namespace, named with the namespace as a
+ * prefix, and custom tools, whose text input becomes the only argument of the function.
  */
 
-/** What a function of the chat wire is on this one. */
+/** The Responses tool of a chat function. */
 export type NamedTool = { kind: "function" | "custom"; name: string; namespace: string | undefined }
 
 const MAX_NAME_LENGTH = 64
@@ -14,7 +14,7 @@ export function chatNameOf(name: string, namespace?: string | null): string {
   return namespace == null || namespace === "" ? name : `${namespace}__${name}`.slice(0, MAX_NAME_LENGTH)
 }
 
-/** By the names that the chat wire has for them. */
+/** Responses tools by the name of their chat function. */
 export function toolNames(tools: readonly Json[] | null | undefined): ReadonlyMap<string, NamedTool> {
   const named = (tools ?? []).flatMap((tool): NamedTool[] => {
     if (tool["type"] === "custom") return [toNamed(tool, undefined)]
@@ -29,13 +29,13 @@ function toNamed({ type, name }: Json, namespace: string | undefined): NamedTool
   return { kind: type === "custom" ? "custom" : "function", name: String(name), namespace }
 }
 
-/** The text that a custom tool was called with; what is not wrapped as it should be is taken as it stands. */
+/** The input text of a custom tool call. Arguments that are not wrapped as expected are taken unchanged. */
 export function inputIn(args: string): string {
   try {
     const parsed: unknown = JSON.parse(args)
     if (isObject(parsed) && typeof parsed["input"] === "string") return parsed["input"]
   } catch {
-    // A model that writes the text itself means the same.
+    // Some models send the plain text instead of JSON.
   }
   return args
 }
@@ -44,7 +44,7 @@ export function toArguments(input: string): string {
   return JSON.stringify({ input })
 }
 
-/** A custom tool as the function that stands for it. A grammar can only be asked for in words. */
+/** Converts a custom tool to a function. A grammar is requested in the description. */
 export function toFunction({ name, description, format }: Json, namespace?: string): Json {
   const grammar = isObject(format) && typeof format["definition"] === "string" ? format["definition"] : undefined
   const rule = grammar === undefined ? [] : [`The input must match this grammar:\n${grammar}`]

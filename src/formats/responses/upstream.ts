@@ -6,7 +6,7 @@ import { isKnown } from "./input-schemas.ts"
 import { isResponsesFormat, OWN_ID_PREFIX } from "./reasoning-details.ts"
 import type { ResponsesRequest } from "./schemas.ts"
 
-/** Fields of this format that the chat body spells differently. */
+/** Fields of this format that have another name in the chat format. */
 const PASSED = new Set(["reasoning", "service_tier"])
 const NOT_PASSED = new Set([
   "input",
@@ -18,7 +18,7 @@ const NOT_PASSED = new Set([
   "stream_options",
 ])
 
-/** The body for a provider that speaks the Responses wire: the caller's, less what is ours. */
+/** The body for a provider of the Responses format: the client's fields without those that only the gateway reads. */
 export function toResponsesBody(request: ResponsesRequest, outgoing: UpstreamFields): Json {
   const body: Json = { model: outgoing.upstreamId }
   for (const [key, value] of Object.entries(request)) {
@@ -42,11 +42,11 @@ export function toResponsesBody(request: ResponsesRequest, outgoing: UpstreamFie
   }
 }
 
-/** What the gateway's own tools did: the provider's own such items have names without a prefix. */
+/** Items of the gateway's server tools. Types of the provider's tool items have no prefix. */
 const OWN_ITEM = /^(?:service|openrouter):/
 
 /**
- * Reasoning that another wire's answer was made into would be refused: its ids and its signatures are not this one's.
+ * Drops reasoning translated from other formats: the provider would reject its ids and signatures.
  */
 function toItem(item: Exclude<ResponsesRequest["input"], string>[number]): Json[] {
   if (!isKnown(item)) return OWN_ITEM.test(item.type) ? [] : [item]

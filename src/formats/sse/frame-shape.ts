@@ -2,18 +2,18 @@ import { isObject, type Json } from "../../support/json.ts"
 import type { ByteBuffer } from "../../support/byte-buffer.ts"
 import { dataOf } from "./frames.ts"
 
-/** A string of an event that differs from event to event. */
+/** A string that varies between events. */
 export type VariableString = {
   path: readonly (string | number)[]
   /** Its text is part of the response and is metered. */
   isMetered: boolean
-  /** A frame in which it is empty still has the shape. */
+  /** An empty string still matches the shape. */
   mayBeEmpty?: boolean
-  /** Where content logging keeps it. */
+  /** The part of the transcript for content logging. */
   transcript?: "content" | "reasoning"
 }
 
-/** Receives the metered text of a matched frame: its length in UTF-16 units, and the text where it is wanted. */
+/** Receives the metered text of a matched frame: its length in UTF-16 units, and the text if required. */
 export type TextMeter = {
   wantsText: boolean
   add: (units: number, texts: readonly (readonly [VariableString, string])[]) => void
@@ -25,15 +25,14 @@ const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 
 /**
- * The bytes that successive frames of a stream have in common. Most frames of a response differ in one or two strings
- * only. Such a frame is recognized by comparing bytes, and rewritten by copying them: without decoding, parsing and
- * serializing it.
+ * The constant bytes of successive frames. Most frames of a response differ only in one or two strings. Such a frame is
+ * matched by comparing bytes and rewritten by copying them, without decoding, parsing and serializing it.
  */
 export class FrameShape {
   readonly #strings: readonly VariableString[]
-  /** Between the strings: one more than there are strings. */
+  /** Bytes around the strings: one element more than strings. */
   readonly #input: readonly Uint8Array[]
-  /** The bytes of the frame to send, with the index of the string where one belongs; null sends the frame itself. */
+  /** Bytes of the frame to send, and indexes where strings are inserted; null sends the original frame. */
   readonly #output: readonly (Uint8Array | number)[] | null
   /** Start and end of each string of the last match. */
   readonly #found: number[]
@@ -50,8 +49,8 @@ export class FrameShape {
   }
 
   /**
-   * Learns the shape of a frame whose data is `event`; undefined where the strings are not found in its bytes.
-   * `rewrite` returns the frame to send for an event, null for the same bytes. It must not depend on the strings.
+   * Learns the shape of a frame whose data is `event`; undefined if the strings are not found in its bytes. `rewrite`
+   * returns the frame to send for an event, null for the same bytes. It must not depend on the strings.
    */
   static learn(
     frame: Uint8Array,
@@ -73,7 +72,7 @@ export class FrameShape {
     return new FrameShape(sorted, input, output)
   }
 
-  /** The end of the frame of this shape that starts at `at`; -1 for another shape, or a frame that is incomplete. */
+  /** The end of a frame of this shape that starts at `at`; -1 for another shape or an incomplete frame. */
   match(bytes: Uint8Array, at: number): number {
     let position = at
     for (let index = 0; ; index += 1) {
@@ -90,8 +89,8 @@ export class FrameShape {
   }
 
   /**
-   * Meters the frame that `match` found and appends what is to be sent. Returns false, having done nothing, for strings
-   * that are not valid JSON, or empty.
+   * Meters the frame that `match` found and appends the bytes to send. Returns false without side effects if a string
+   * is empty or not valid JSON.
    */
   take(bytes: Uint8Array, at: number, end: number, { out, meter }: { out: ByteBuffer; meter: TextMeter }): boolean {
     let units = 0
@@ -136,7 +135,7 @@ function endOfString(bytes: Uint8Array, from: number): number {
   return -1
 }
 
-/** ASCII without escapes: as many UTF-16 units as bytes. */
+/** Whether the text is ASCII without escapes, with as many UTF-16 units as bytes. */
 function isPlainText(bytes: Uint8Array, from: number, to: number): boolean {
   for (let at = from; at < to; at += 1) {
     const byte = bytes[at] ?? 0
@@ -147,7 +146,7 @@ function isPlainText(bytes: Uint8Array, from: number, to: number): boolean {
 
 function decodeString(bytes: Uint8Array): string | undefined {
   const literal = decoder.decode(bytes)
-  // Invalid UTF-8 decodes to this; the frame is then decoded and encoded as a whole.
+  // Invalid UTF-8 decodes to this character. The frame is then decoded and encoded completely.
   if (literal.includes("\uFFFD")) return undefined
   try {
     const text: unknown = JSON.parse(`"${literal}"`)
@@ -157,10 +156,10 @@ function decodeString(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** One character a byte, so that positions are those of the bytes. */
+/** One character per byte, so that string positions equal byte positions. */
 const byteDecoder = new TextDecoder("latin1")
 
-/** By key: the readers of the API formats name a handful. */
+/** By key. The readers of the API formats use only a few. */
 const literals = new Map<string, RegExp>()
 
 function literalOf(key: string): RegExp {
@@ -171,7 +170,7 @@ function literalOf(key: string): RegExp {
 
 type Span = { start: number; end: number }
 
-/** Where the strings stand in the frame, each found by its key; undefined where a key occurs more or less often. */
+/** Positions of the strings in the frame, found by key; undefined if a key does not occur exactly once. */
 function findStrings(frame: Uint8Array, strings: readonly VariableString[]): Span[] | undefined {
   const text = byteDecoder.decode(frame)
   const spans: Span[] = []

@@ -1,12 +1,11 @@
 import { concat } from "../../support/bytes.ts"
 
-/** Frames that may wait for a slow client before the provider is no longer read. */
+/** Maximum of buffered bytes for a slow client. Above it, the provider is not read. */
 const MAX_WAITING_BYTES = 256 * 1024
 
 /**
- * Writes frames in order, one write at a time: what arrives while a write is under way goes out together with the next.
- * Crossing into the platform costs more than the frame itself, so under load this saves most of it, and it delays
- * nothing.
+ * Writes frames in order, one write at a time: frames that arrive during a write are combined into the next one. A call
+ * into the platform costs more than the frame itself, so under load this saves most of the cost without any delay.
  */
 export class FrameWriter {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>
@@ -37,7 +36,7 @@ export class FrameWriter {
     return this.#waitingBytes
   }
 
-  /** The client has not read so much that the provider must wait. */
+  /** Whether so many bytes are unread that the provider must wait. */
   get isFull(): boolean {
     return this.#waitingBytes > MAX_WAITING_BYTES
   }
@@ -47,7 +46,7 @@ export class FrameWriter {
     await this.#writing
   }
 
-  /** Resolves when all is written or the client disconnected; the stream is then free for another writer. */
+  /** Resolves when everything is written or the client disconnected; the stream is then free for another writer. */
   async release(): Promise<void> {
     await this.#writing
     this.#writer.releaseLock()

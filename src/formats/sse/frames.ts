@@ -2,7 +2,7 @@ import { concat } from "../../support/bytes.ts"
 import { isObject, type Json, parseJson } from "../../support/json.ts"
 
 /**
- * Server-sent events as bytes: cut at event boundaries and nowhere else, so that what passes through stays as it came.
+ * Splits server-sent events at event boundaries only, so that frames keep their bytes.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 
@@ -12,7 +12,7 @@ const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 const EMPTY = new Uint8Array(0)
 
-/** A larger frame is taken for a stream of something else. */
+/** A larger frame means that the stream is not an event stream. */
 export const MAX_FRAME_BYTES = 8 * 1024 * 1024
 
 export type FrameHandler = {
@@ -21,12 +21,12 @@ export type FrameHandler = {
   take?: (bytes: Uint8Array, at: number) => number
 }
 
-/** Cuts a byte stream into frames, each with the blank line that ends it. Lines end in LF, CRLF or CR, mixed or not. */
+/** Splits a byte stream into frames, including their final blank line. Lines end in LF, CRLF or CR, also mixed. */
 export class FrameSplitter {
-  /** The unfinished frame stands at the start of this, and room for more behind it. */
+  /** Starts with the incomplete frame; the rest is spare capacity. */
   #buffer: Uint8Array = EMPTY
   #size = 0
-  /** How far the unfinished frame was searched, and whether the search stands at the start of a line. */
+  /** Position up to which the incomplete frame was searched, and whether that is the start of a line. */
   #searched = 0
   #lineStart = true
 
@@ -54,7 +54,7 @@ export class FrameSplitter {
         at = nextLineEnd(bytes, at + 1)
         continue
       }
-      // Whether a CR is followed by an LF is known only with the next byte.
+      // Only the next byte shows whether an LF follows the CR.
       if (byte === CR && at + 1 === bytes.byteLength) break
       at += byte === CR && bytes[at + 1] === LF ? 2 : 1
       if (lineStart) {
@@ -69,7 +69,7 @@ export class FrameSplitter {
     if (this.#size > MAX_FRAME_BYTES) throw new Error("An event of the provider's stream never ends.")
   }
 
-  /** Behind what is there, in a buffer that doubles: a frame that comes in many pieces is not copied for each. */
+  /** Appends to a buffer that doubles, so that a frame in many chunks is not copied for each of them. */
   #append(chunk: Uint8Array): Uint8Array {
     const size = this.#size + chunk.byteLength
     if (size > this.#buffer.byteLength) {
@@ -90,12 +90,12 @@ export class FrameSplitter {
     this.#size = rest.byteLength
   }
 
-  /** What came after the last complete frame. */
+  /** The bytes after the last complete frame. */
   get rest(): Uint8Array {
     return this.#buffer.slice(0, this.#size)
   }
 
-  /** The last frame of a stream that ended without its blank line, if it is whole in every other way. */
+  /** The last frame of a stream that ended without the final blank line, if it is otherwise complete. */
   finish(): Uint8Array | undefined {
     const { rest } = this
     this.#size = 0
@@ -120,10 +120,10 @@ function nextLineEnd(bytes: Uint8Array, from: number): number {
   return cr === -1 ? end : from + cr
 }
 
-/** The data of a frame, its lines joined; undefined for a frame that carries none (a comment, a blank line). */
+/** The data of a frame, with its lines joined; undefined for a frame without data (a comment, a blank line). */
 export function dataOf(frame: Uint8Array): string | undefined {
   const text = decoder.decode(frame)
-  // The one shape nearly every frame has.
+  // Fast path: nearly every frame has this form.
   if (
     text.startsWith("data: ") &&
     text.endsWith("\n\n") &&
@@ -155,8 +155,8 @@ export function toFrame(value: unknown): Uint8Array {
 }
 
 /**
- * An event that is named, as those of the Responses and Messages wires are. On the first `[DONE]` follows the last
- * event as on the chat wire; the second has none, and `message_stop` is its last word.
+ * A frame with an event name, as in the Responses and Messages formats. Responses streams end with `[DONE]` like chat;
+ * Messages streams end with `message_stop`.
  */
 export function toEventFrame(event: { type: string } & Record<string, unknown>): Uint8Array {
   return encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)

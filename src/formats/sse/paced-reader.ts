@@ -1,27 +1,26 @@
 import { wait } from "../../support/time.ts"
 
-/** Reads that follow each other within this are a burst, and reads of a burst are this far apart. */
+/** Reads within this interval form a burst. During a burst, reads are paced at this interval. */
 const PACE_MS = 8
-/** Quick reads in a row that make a burst: a few chunks at a time are common in slow streams. */
+/** Number of consecutive quick reads that form a burst: a few chunks at a time are common in slow streams. */
 const BURST_READS = 6
-/** Reads in a row that found nothing to take and had to wait end a burst: the stream is slower than the reads. */
+/** Number of consecutive reads that had to wait, after which a burst ends: the stream is slower than the reads. */
 const CALM_READS = 8
-/** A read holds its memory while it waits, so its size follows what the last one returned. */
+/** A pending read holds its buffer, so the buffer size follows the size of the last read. */
 const LEAST_READ_BYTES = 4 * 1024
 const MOST_READ_BYTES = 64 * 1024
 /** Each burst adds a tee to the stream, so their number is bounded. */
 const MAX_BURSTS = 8
-/** What a drain has taken is kept until it is replaced by another. */
+/** A drain keeps its bytes in memory until it is replaced. */
 const MOST_DRAINED_BYTES = 256 * 1024
 
 type Chunk = ReadableStreamReadResult<Uint8Array>
 type Burst = { reader: ReadableStreamBYOBReader; drain: Drain }
 
 /**
- * Reads a response body chunk by chunk while chunks come slowly, and coalesced in a burst, where a read costs more than
- * the bytes it returns: one branch of a tee is drained by the platform, so that chunks queue up in the other, from
- * which one read every 8 ms takes all that has arrived. Nothing is delayed in a slow stream, and nothing by more than
- * 8 ms in a burst.
+ * Reads a response body chunk by chunk while chunks arrive slowly, and coalesced in a burst, in which a read costs more
+ * than its bytes: the platform drains one branch of a tee, so that chunks queue up in the other branch, from which one
+ * read every 8 ms takes everything. A slow stream has no delay, and a burst at most 8 ms.
  *
  * A tee has no backpressure. `pause` must be called before the caller stops reading for a slow client.
  */
@@ -56,7 +55,7 @@ export class PacedReader {
     this.#unread = chunk
   }
 
-  /** Stops reading ahead. A later burst starts it again. */
+  /** Stops reading ahead until the next burst. */
   pause(): void {
     if (!this.#burst) return
     this.#burst.reader.releaseLock()
@@ -124,8 +123,8 @@ export class PacedReader {
 }
 
 /**
- * Reads a branch of a tee to its end without a call of script for each chunk. The platform has no sink that forgets
- * what it is given, so the bytes are collected as a response body, and dropped for the next one at a limit.
+ * Drains a branch of a tee without running JavaScript for each chunk. The platform has no sink that discards its input,
+ * so the bytes are collected as a response body, which is replaced at a limit.
  */
 class Drain {
   readonly #branch: ReadableStream<Uint8Array>
@@ -139,7 +138,7 @@ class Drain {
     void this.#run()
   }
 
-  /** Counts what the other branch has returned, which is about as much as has been drained. */
+  /** Counts bytes returned by the other branch, which are about as many as were drained. */
   seen(bytes: number): void {
     this.#bytes += bytes
     if (this.#bytes >= MOST_DRAINED_BYTES) this.#pipe?.abort()
@@ -150,7 +149,7 @@ class Drain {
     this.#pipe?.abort()
   }
 
-  /** Ends with the branch, or when it is stopped. A body that comes from a transform of script cannot be piped. */
+  /** Ends with the branch, or when stopped. A body from a JavaScript transform cannot be piped. */
   async #run(): Promise<void> {
     try {
       while (!this.#isStopped) await this.#collect()

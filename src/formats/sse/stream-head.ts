@@ -4,19 +4,19 @@ import type { ResponseReader } from "../readers/reader.ts"
 import { dataOf, DONE, FrameSplitter, parseData } from "./frames.ts"
 import type { PacedReader } from "./paced-reader.ts"
 
-/** An event of a stream: the bytes of its frame, or the event itself where a translation made it. */
+/** An event of a stream: the bytes of its frame, or the event itself if it was translated. */
 export type StreamItem = Uint8Array | Json
 /** Translates a frame of the provider's format. Keeps the state of one stream. */
 export type FrameTranslator = (frame: Uint8Array) => StreamItem[]
 
-/** The start of a stream up to its first content, and where the rest of it comes from. */
+/** The start of a stream up to its first content, and the reader for the rest. */
 export type StreamHead = {
   ok: true
   /** Complete events, including comments. */
   items: StreamItem[]
   /** Bytes after the last complete frame. */
   rest: Uint8Array
-  /** What has not been read, or null when all of it has. */
+  /** The unread rest, or null if the stream was read completely. */
   body: PacedReader | null
   translate?: FrameTranslator | undefined
 }
@@ -52,7 +52,7 @@ export async function readStreamHead(
         const kind: Kind = hasContent ? { is: "preamble" } : classify(item, reader)
         if (kind.is === "error") return reject(kind.error, "an error")
         if (kind.is === "end") return reject(null, "an empty stream")
-        if (kind.is === "malformed") return reject(null, "something that is not a completion stream")
+        if (kind.is === "malformed") return reject(null, "a body that is not a completion stream")
         hasContent ||= kind.is === "content"
         items.push(item)
       }

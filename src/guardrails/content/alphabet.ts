@@ -2,12 +2,12 @@ import { isOfStep, type Step } from "./program.ts"
 
 const ASCII = 128
 const PAGE = 256
-/** Pages of 512 bytes that are kept; texts in one script need a few. */
+/** Maximum of cached pages of 512 bytes; texts in one script need a few. */
 const MAX_PAGES = 64
 const LAST_RUNE = 0x10ffff
 const FOLD_CASE = 1
 
-/** Kinds of characters as far as `^`, `$` and `\b` distinguish them. */
+/** Kinds of characters that `^`, `$` and `\b` distinguish. */
 export const KIND = { edge: 0, newline: 1, word: 2, other: 3 } as const
 
 /**
@@ -130,7 +130,7 @@ let cased: Int32Array | undefined
 function foldsOf(rune: number, step: Step): readonly number[] {
   const known = folds.get(rune)
   if (known) return known
-  // Two letters of ASCII have a third form: the long s and the sign for kelvin.
+  // Two ASCII letters have a third form: the long s and the kelvin sign.
   const candidates = rune < ASCII ? [rune, rune ^ 0x20, 0x17f, 0x212a] : [rune, ...(cased ??= findCased())]
   const found = [...candidates].filter((other) => isOfStep(step, other))
   if (folds.size < MAX_FOLDS) folds.set(rune, found)

@@ -19,18 +19,18 @@ type Channel = {
 }
 
 export type AnswerReader = {
-  /** A filter for one text of the answer. */
+  /** Creates a filter for one text of the response. */
   newFilter: (units: Units) => TextFilter
-  /** What to make of a text that is all there. */
+  /** Filters a complete text. */
   visit: Visit
-  /** Something is redacted, so that logprobs must not reveal it. */
+  /** Something was redacted, so logprobs must be removed. */
   hides: boolean
   isBlocked: () => boolean
   refusal: () => GatewayError
 }
 
 const REASONING = ["text", "summary"] as const
-/** In pieces, and otherwise than other fields. */
+/** Streamed fields that are handled separately. */
 const OF_A_PIECE = new Set([...OF_A_CHOICE].filter((name) => name !== "message"))
 
 type ChoiceParts = {
@@ -40,12 +40,12 @@ type ChoiceParts = {
   before: Json[]
 }
 
-/** A chunk beside the text of an answer; `tails`: what waited of that text, before the last chunk. */
+/** A chunk without text of the answer; `tails`: delayed text of the answer, before the last chunk. */
 type Turn = { isBehind: boolean; isLast: boolean; tails: Json[] | undefined }
 
 type CallPiece = {
   choice: number
-  spoken: Set<string>
+  extended: Set<string>
   wrap: (called: Json) => Json
 }
 
@@ -53,7 +53,7 @@ type TextPiece = {
   choice: number
   units: () => Units
   wrap: (text: string) => Json
-  spoken: Set<string>
+  extended: Set<string>
 }
 
 /**
@@ -63,7 +63,7 @@ type TextPiece = {
 export class AnswerFilter {
   readonly #reader: AnswerReader
   readonly #channels = new Map<string, Channel>()
-  /** Chunks of other fields that wait behind the text of an answer, by choice. */
+  /** Chunks of other fields that are delayed until the text before them is decided, by choice. */
   readonly #queues = new Map<number, Json[]>()
   #head: Json = {}
 
@@ -101,8 +101,8 @@ export class AnswerFilter {
   }
 
   /**
-   * Fields that come between two pieces of the text of an answer wait until the text is decided: its first half must not
-   * go out before the second is read.
+   * Delays fields between two pieces of the answer text until the text is decided: its first piece must not be sent
+   * before the second one is scanned.
    */
   #inOrder(index: number, { isBehind, isLast, tails }: Turn, chunks: Json[]): Json[] {
     const queue = this.#queues.get(index) ?? []
@@ -120,7 +120,7 @@ export class AnswerFilter {
     return ANSWER.flatMap((name) => this.#channels.get(`${choice} ${name}`) ?? [])
   }
 
-  /** What waits of the text of an answer, at its end. */
+  /** Releases the delayed text of an answer at its end. */
   #finishAnswer(choice: number): Json[] {
     const keys = new Set(ANSWER.map((name) => `${choice} ${name}`))
     const out: Json[] = []
@@ -128,7 +128,7 @@ export class AnswerFilter {
     return out
   }
 
-  /** What still waits, at the end of the answer. */
+  /** Releases all delayed chunks at the end of the response. */
   end(): Json[] {
     const rest: Json[] = []
     const open = [...this.#channels.values()].map((channel) => channel.choice)
@@ -143,9 +143,9 @@ export class AnswerFilter {
   #choice(choice: Json, before: Json[]): Json | undefined {
     const index = typeof choice["index"] === "number" ? choice["index"] : 0
     const delta = isObject(choice["delta"]) ? choice["delta"] : {}
-    const spoken = new Set<string>()
-    const result = this.#delta(delta, index, spoken)
-    if (spoken.size > 0) this.#yieldOthers(index, spoken, before)
+    const extended = new Set<string>()
+    const result = this.#delta(delta, index, extended)
+    if (extended.size > 0) this.#yieldOthers(index, extended, before)
     return this.#whole(mapOthers(choice, OF_A_PIECE, this.#reader.visit), { delta, result, index, before })
   }
 
@@ -169,59 +169,59 @@ export class AnswerFilter {
     return [...this.#channels.values()].some((channel) => channel.choice === choice)
   }
 
-  #delta(delta: Json, choice: number, spoken: Set<string>): Json {
+  #delta(delta: Json, choice: number, extended: Set<string>): Json {
     const result: Json = {}
     let isChanged = false
     for (const [key, value] of Object.entries(delta)) {
-      const mapped = this.#field(key, value, choice, spoken)
+      const mapped = this.#field(key, value, choice, extended)
       isChanged ||= mapped !== value
-      // A text that waits is not there, unless it was empty as it came.
+      // A delayed text is left out, unless it was empty in the original.
       if (mapped !== "" || value === "") result[key] = mapped
     }
     return isChanged ? result : delta
   }
 
-  #field(key: string, value: unknown, choice: number, spoken: Set<string>): unknown {
+  #field(key: string, value: unknown, choice: number, extended: Set<string>): unknown {
     if (key === "role" || value === null) return value
     if (typeof value === "string")
-      return this.#text(key, value, { choice, units: plainUnits, wrap: (text) => ({ [key]: text }), spoken })
+      return this.#text(key, value, { choice, units: plainUnits, wrap: (text) => ({ [key]: text }), extended })
     if (key === "tool_calls" && isArray(value)) {
-      return same(value, (call, at) => this.#call(call, at, choice, spoken))
+      return same(value, (call, at) => this.#call(call, at, choice, extended))
     }
     if (key === "reasoning_details" && isArray(value)) {
-      return same(value, (detail, at) => this.#detail(detail, at, choice, spoken))
+      return same(value, (detail, at) => this.#detail(detail, at, choice, extended))
     }
     if (key === "function_call" && isObject(value))
-      return this.#called("function_call", value, { choice, spoken, wrap: (one) => ({ function_call: one }) })
+      return this.#called("function_call", value, { choice, extended, wrap: (one) => ({ function_call: one }) })
     if (key === "audio" && isObject(value) && typeof value["transcript"] === "string") {
       const wrap = (transcript: string) => ({ audio: { transcript } })
-      const transcript = this.#text("audio", value["transcript"], { choice, units: plainUnits, wrap, spoken })
+      const transcript = this.#text("audio", value["transcript"], { choice, units: plainUnits, wrap, extended })
       return transcript === value["transcript"] ? value : { ...value, transcript }
     }
     return mapLeaves(value, "assistant", this.#reader.visit)
   }
 
-  #call(call: unknown, at: number, choice: number, spoken: Set<string>): unknown {
+  #call(call: unknown, at: number, choice: number, extended: Set<string>): unknown {
     if (!isObject(call) || !isObject(call["function"])) return call
     const index = typeof call["index"] === "number" ? call["index"] : at
     const wrap = (called: Json) => ({ tool_calls: [{ index, function: called }] })
-    const called = this.#called(`call ${index}`, call["function"], { choice, spoken, wrap })
+    const called = this.#called(`call ${index}`, call["function"], { choice, extended, wrap })
     return called === call["function"] ? call : { ...call, function: called }
   }
 
-  #called(name: string, called: Json, { choice, spoken, wrap }: CallPiece): Json {
+  #called(name: string, called: Json, { choice, extended, wrap }: CallPiece): Json {
     const { arguments: written } = called
     if (typeof written !== "string") return called
     const result = this.#text(name, written, {
       choice,
       units: jsonUnits,
       wrap: (text) => wrap({ arguments: text }),
-      spoken,
+      extended,
     })
     return result === written ? called : { ...called, arguments: result }
   }
 
-  #detail(detail: unknown, at: number, choice: number, spoken: Set<string>): unknown {
+  #detail(detail: unknown, at: number, choice: number, extended: Set<string>): unknown {
     if (!isObject(detail)) return detail
     const index = typeof detail["index"] === "number" ? detail["index"] : at
     let result = detail
@@ -232,7 +232,7 @@ export class AnswerFilter {
       const wrap = (rest: string) => ({
         reasoning_details: [{ type, ...(format != null && { format }), index, [field]: rest }],
       })
-      const kept = this.#text(`detail ${index} ${field}`, text, { choice, units: plainUnits, wrap, spoken })
+      const kept = this.#text(`detail ${index} ${field}`, text, { choice, units: plainUnits, wrap, extended })
       if (kept !== text) result = { ...result, [field]: kept }
     }
     const isChanged = REASONING.some(
@@ -243,9 +243,9 @@ export class AnswerFilter {
     return result
   }
 
-  #text(name: string, piece: string, { choice, units, wrap, spoken }: TextPiece): string {
+  #text(name: string, piece: string, { choice, units, wrap, extended }: TextPiece): string {
     const key = `${choice} ${name}`
-    if (piece !== "") spoken.add(key)
+    if (piece !== "") extended.add(key)
     let channel = this.#channels.get(key)
     if (!channel) {
       if (piece === "") return ""
@@ -257,13 +257,13 @@ export class AnswerFilter {
   }
 
   /**
-   * Releases delayed text of other fields first, so that the order of the response is kept. Tool calls are not
-   * released: their index orders them. Nor is the text of the answer: what follows waits behind it.
+   * Releases delayed text of other fields first, to keep the order of the response. Tool calls are not released, since
+   * their index orders them, and neither is the text of the answer, which delays everything after it.
    */
-  #yieldOthers(choice: number, spoken: ReadonlySet<string>, before: Json[]): void {
-    const isCalling = [...spoken].every((key) => key.startsWith(`${choice} call `))
+  #yieldOthers(choice: number, extended: ReadonlySet<string>, before: Json[]): void {
+    const isCalling = [...extended].every((key) => key.startsWith(`${choice} call `))
     for (const [key, channel] of this.#channels) {
-      if (channel.choice !== choice || spoken.has(key) || channel.holds) continue
+      if (channel.choice !== choice || extended.has(key) || channel.holds) continue
       if (isCalling && key.startsWith(`${choice} call `)) continue
       if (ANSWER.some((name) => key === `${choice} ${name}`)) continue
       const rest = channel.filter.yield()

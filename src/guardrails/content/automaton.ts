@@ -6,19 +6,19 @@ import { elementAt } from "../../support/arrays.ts"
 /** Concatenated lists: list `at` goes from `offsets[at]` to `offsets[at + 1]`. */
 type Lists = { offsets: Int32Array; items: Int32Array }
 
-/** What follows what, where certain conditions hold between two characters. */
+/** Edges that are valid under certain conditions between two characters. */
 export type Edges = {
   /** Positions at which a match can begin. */
   first: Int32Array
-  /** For each position those that can come next. */
+  /** The possible next positions of each position. */
   next: Lists
-  /** For each position those that can come before. */
+  /** The possible previous positions of each position. */
   before: Lists
-  /** For each position whether a match can end after it. */
+  /** Whether a match can end after each position. */
   ends: Uint8Array
 }
 
-/** More edges than this, and each entry of a table would be dear: `(?:a?){1000}` has half a million. */
+/** With more edges, each table entry would be expensive: `(?:a?){1000}` has half a million. */
 const MAX_EDGES = 400_000
 
 /**
@@ -28,16 +28,16 @@ const MAX_EDGES = 400_000
 export class Automaton {
   readonly alphabet: Alphabet
   readonly size: number
-  /** Of each position, its set of characters. */
+  /** The character set of each position. */
   readonly #sets: Int32Array
-  /** Of each position, the step of the program. */
+  /** The program step of each position. */
   readonly #steps: Int32Array
   readonly #positions: Int32Array
   readonly #program: Program
   readonly #conditions: number
   readonly #edges = new Map<number, Edges>()
   readonly #edgesBetween: (Edges | undefined)[] = []
-  /** Position order within a chain: each can do all that the later ones can; -1 for positions in no chain. */
+  /** Order within a chain, where each position accepts all that later ones accept; -1 for positions in no chain. */
   readonly chains: Int32Array
   readonly ranks: Int32Array
 
@@ -126,7 +126,7 @@ export class Automaton {
     return { first, next, before: reversed(next), ends }
   }
 
-  /** The edges under all conditions that can hold. */
+  /** The edges for all possible conditions. */
   #variants(): Edges[] {
     const kinds = this.#conditions === 0 ? [KIND.other] : Object.values(KIND)
     return [...new Set(kinds.flatMap((before) => kinds.map((after) => this.edges(before, after))))]
@@ -152,7 +152,7 @@ export class Automaton {
     }
   }
 
-  /** For each position a predecessor that takes the same characters. */
+  /** A predecessor of each position that accepts the same characters. */
   #leaders(variants: readonly Edges[]): Int32Array {
     const leaders = new Int32Array(this.size).fill(-1)
     for (const { next } of variants) {
@@ -191,7 +191,7 @@ export class Automaton {
 const MAX_EDGES_FOR_CHAINS = 20
 const MAX_PASSES = 20
 
-/** Whether the leader of a position can do all that the position can, if that holds for all others. */
+/** Whether the leader of a position accepts all that the position accepts, if that holds for all others. */
 function isLed(position: number, leaders: Int32Array, { next: { offsets, items }, ends }: Edges): boolean {
   const leader = leaders[position] ?? 0
   const from = offsets[leader] ?? 0

@@ -8,7 +8,7 @@ import { elementAt } from "../../support/arrays.ts"
 export type State = {
   set: Int32Array
   kind: number
-  /** What meeting.ts works out of it: the set as bits, and what can follow it. */
+  /** Caches of meeting.ts: the set as bits, and its successors. */
   bits?: Int32Array
   frontiers?: Map<Edges, Int32Array>
 }
@@ -32,7 +32,7 @@ type Run = {
   record?: Record
 }
 
-/** A search forgets its states beyond this limit. Accepted patterns need fewer. */
+/** A search drops its states above this limit. Accepted patterns need fewer. */
 export const MAX_STATES = 10_000
 /** Memory limits of one search and of all searches of an isolate, in cells of 4 bytes. */
 export const MAX_CELLS = 600_000
@@ -79,7 +79,7 @@ export class Dfa {
     this.#leads = new Int32Array(automaton.size)
   }
 
-  /** The first row of a state with positions, where those without are the first. */
+  /** The first row of a state with positions. States without positions come before it. */
   get live(): number {
     return KINDS.length * this.stride
   }
@@ -88,7 +88,7 @@ export class Dfa {
     return this.states.length > MAX_STATES || this.#cells > MAX_CELLS
   }
 
-  /** Room for a stretch of text. Rows got before are of no use afterwards where `generation` has changed. */
+  /** Makes room for a stretch of text. Earlier rows are invalid if `generation` changes. */
   makeRoom(): void {
     if (allCells > MAX_ALL_CELLS) for (const one of all) one.forget()
     else if (this.isFull) this.forget()
@@ -111,7 +111,7 @@ export class Dfa {
     return this.rowOf({ set: NOTHING, kind })
   }
 
-  /** Makes the states without positions the first ones, so that they are known by their rows. */
+  /** Creates the states without positions first, so that their row numbers identify them. */
   putNothingFirst(): void {
     if (this.#hasNothingFirst) return
     this.forget()
@@ -253,7 +253,7 @@ export class Dfa {
     }
   }
 
-  /** Keeps only the first position of each chain, since the others can do nothing more. */
+  /** Keeps only the first position of each chain, since the others accept nothing more. */
   #pruned(found: readonly number[]): Int32Array {
     const { chains, ranks } = this.automaton
     const leads = this.#leads

@@ -1,7 +1,7 @@
 import { decodeBase64, toBase64Url } from "../../support/encoding.ts"
 
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w.+=-]+)*;base64,/i
-/** Types of files whose bytes are text. */
+/** Media types of text files. */
 export const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|javascript|sql|x-sh|[\w.-]+\+(?:json|xml)))/i
 export const URL_FIELD = /(?:^|_)ur[li]$/
 
@@ -13,13 +13,13 @@ export function isBytes(text: string): boolean {
   return head !== undefined && !/[^A-Za-z0-9+/=_-]/.test(text.slice(head.length))
 }
 
-/** Maps the text of a data URL; one with other bytes stays as it is. */
+/** Maps the text of a data URL; other data URLs stay unchanged. */
 export function mapDataUrl(url: string, map: Map): string {
   const [head = "", type = ""] = DATA_URL.exec(url) ?? []
   return TEXT_TYPE.test(type) ? head + mapBase64(url.slice(head.length), map) : url
 }
 
-/** Maps a text in base64; what is not UTF-8 stays as it is. */
+/** Maps a text in base64; bytes that are not UTF-8 stay unchanged. */
 export function mapBase64(encoded: string, map: Map): string {
   const bytes = decodeBase64(encoded)
   if (!bytes) return encoded
@@ -30,7 +30,7 @@ export function mapBase64(encoded: string, map: Map): string {
   return base64.padEnd(Math.ceil(base64.length / 4) * 4, "=")
 }
 
-/** Maps an address, whose query may have escaped text. */
+/** Maps a URL, whose query may have escaped text. */
 export function mapUrl(url: string, map: Map): string {
   const plain = map(url)
   if (plain !== url || !url.includes("%")) return plain

@@ -62,7 +62,7 @@ export function isAscii(text: string): boolean {
   return ASCII.test(text)
 }
 
-/** What precedes a match, as detectors read it: something that is not read right before it parts the two. */
+/** Normalizes the text before a match. A skipped character directly before the match separates the two. */
 export function foldBefore(written: string): string {
   const { text } = fold(written)
   const last = written.codePointAt(written.length - 1)
@@ -88,7 +88,7 @@ export function fold(written: string): { text: string; places?: number[] } {
   return { text, places }
 }
 
-/** An index, or the one behind it inside of a surrogate pair. */
+/** The index, or the next one if it is inside a surrogate pair. */
 export function pairEnd(text: string, at: number): number {
   if (at >= text.length) return text.length
   return (text.charCodeAt(at) & 0xfc00) === 0xdc00 ? at + 1 : at

@@ -4,7 +4,7 @@ import { isArray, isObject } from "../../support/json.ts"
 
 export type Visit = (text: string) => string
 
-/** Every text of a value in which every name is the sender's own, and the names with `visitName`. */
+/** Maps every text of a value with arbitrary field names, and the names with `visitName`. */
 export function mapFree(value: unknown, visit: Visit, visitName: Visit): unknown {
   if (typeof value === "string") return visit(value)
   if (isArray(value)) return value.map((one) => mapFree(one, visit, visitName))
@@ -21,7 +21,7 @@ export function textsOf(map: (visit: Visit) => unknown): string[] {
   return texts
 }
 
-/** Puts texts in the places of those that `textsOf` found, which come in the same order. */
+/** Replaces the texts that `textsOf` found, in the same order. */
 export function withTexts(map: (visit: Visit) => unknown, texts: readonly unknown[]): unknown {
   let at = 0
   return map((text) => {

@@ -1,7 +1,9 @@
 import { isArray, isObject, type Json } from "../../support/json.ts"
 import { isBytes, mapBase64, mapDataUrl, mapUrl, TEXT_TYPE, URL_FIELD } from "./encoded-text.ts"
 
-/** Author of a text: the role of its message, or a default by field. `NAMES`: a name or an id, which nothing may change. */
+/**
+ * Author of a text: the role of its message, or a default by field. `NAMES`: a name or an id, which nothing may change.
+ */
 export type Role = string
 export const NAMES: Role = "names"
 /** `json`: the text is a JSON document. */
@@ -33,7 +35,7 @@ const NO_TEXT = new Set(
   ).split(" "),
 )
 
-/** Deeper than anything that is meant, and far from the depth at which a call stack ends. */
+/** Deeper than any real request, and far below the depth that overflows the call stack. */
 const MAX_DEPTH = 500
 
 /** Whether a value is nested deeper than texts are scanned. */
@@ -103,7 +105,7 @@ function mapField([key, value]: readonly [string, unknown], parent: Json, role: 
   }
   // Arguments of a tool call: field names are arbitrary, and every value may be text.
   if (key === "input" && isObject(value) && CALLS.test(String(parent["type"]))) return mapValues(value, role, visit)
-  // Bytes in base64, but for the text of a document.
+  // Base64 bytes, except in the text of a document.
   if (typeof value === "string" && key !== "text" && key !== "content" && isBytes(value)) {
     return mapDataUrl(value, (text) => visit(text, role, "plain"))
   }
@@ -116,10 +118,10 @@ function mapField([key, value]: readonly [string, unknown], parent: Json, role: 
   return mapLeaves(value, role, visit)
 }
 
-/** Keywords of the request format, which are not text and which no pattern reads. */
+/** Keywords of the request format, which are never scanned. */
 const PROTOCOL = new Set("role type model models object detail status format media_type mime_type".split(" "))
 
-/** Looks at names and ids, and at the names of fields that are free. Returns the value as it is. */
+/** Visits names, ids and arbitrary field names. Returns the value unchanged. */
 function mapNames<T>(key: string, value: T, visit: Visit): T {
   if (PROTOCOL.has(key)) return value
   if (typeof value === "string") {
@@ -157,7 +159,7 @@ function roleOf({ role, type }: Json): Role | undefined {
 /** Fields of a schema with texts. */
 const OF_SCHEMA = new Set("description title enum const default examples example".split(" "))
 
-/** Maps the texts of a tool and of its schema. Names are looked at, and stay. */
+/** Maps the texts of a tool and of its schema. Names are visited, but stay unchanged. */
 function mapDescriptions(value: unknown, visit: Visit): unknown {
   if (isArray(value)) return mapList(value, (one) => mapDescriptions(one, visit))
   if (typeof value === "string") return mapNames("", value, visit)

@@ -1,10 +1,10 @@
 import { elementAt } from "../../support/arrays.ts"
 import type { Span } from "./scanner.ts"
 
-/** A stretch to redact, and what to put in its place. */
+/** A span to redact, and its replacement. */
 export type Mark = Span & { label: string }
 
-/** Adds a redaction to those in order; overlapping ones become one with the label of the first, or else the longer. */
+/** Inserts a redaction in order. Overlapping ones are merged, with the label of the first or else the longer one. */
 export function addMark(marks: Mark[], mark: Mark): void {
   let at = marks.length
   let merged = mark

@@ -2,17 +2,17 @@ import type { Automaton, Edges } from "./automaton.ts"
 import type { State } from "./dfa.ts"
 import { COST, type Meter } from "./meter.ts"
 
-/** Up to this many positions, sets are stored as bits as well: 128 bytes each. */
+/** Up to this number of positions, sets are also stored as bits: 128 bytes each. */
 const MAX_BITS = 1_024
 
-/** Numbers of 4 bytes that are kept with a state for `meeting`. */
+/** Cells of 4 bytes that `meeting` caches with a state. */
 export function keptCells({ bits, frontiers }: State): number {
   let cells = bits?.length ?? 0
   for (const frontier of frontiers?.values() ?? []) cells += frontier.length + OVERHEAD
   return cells
 }
 
-/** Of a map and its entry. */
+/** Cells for a map and its entry. */
 const OVERHEAD = 32
 
 function has(ordered: Int32Array, wanted: number): boolean {

@@ -1,38 +1,37 @@
 /**
- * Work of content filters, counted and not timed: in production a Worker's clock stands still while it computes. One
- * unit is one character through one table; dearer work counts more. A unit of any kind of work is 2 to 7 ns of CPU time
- * on the machine this was measured on while it had no other work, and up to twice that beside other work
- * (test/bench/units.ts): the budget is about one second at most.
+ * Counts the work of content filters, because the clock of a Worker stands still during computation. One unit is one
+ * character in one table; more expensive work costs more units. A unit takes 2 to 7 ns of CPU time on an idle machine
+ * and up to twice that on a busy one (test/bench/units.ts), so the budget is at most about one second.
  */
 export const SCAN_BUDGET = 150_000_000
 /** About 10 ms of work: after this much, generators yield to the event loop. */
 const SLICE = 2_000_000
 
-/** The unit costs of work that is not a look into a table. */
+/** Units of other work than a table lookup. */
 export const COST = {
-  /** Working out one entry of a table, and each edge looked at for it. */
+  /** Computing one table entry, and each edge inspected for it. */
   entry: 60,
   edge: 4,
-  /** One character read backward where something matches. */
+  /** Reading one character backward in a block with a match. */
   backward: 3,
   /** One check whether a thread leads to a match after it. */
   meeting: 20,
   /** One character in a scan that follows threads, and each step of them. */
   threadedCharacter: 10,
   threadedStep: 6,
-  /** One match of a search, with its finding and its redaction. */
+  /** One match of a search, including its finding and redaction. */
   found: 2,
   finding: 60,
   /** Preparing one character of a JSON document, or of a text outside of ASCII. */
   prepared: 20,
   /**
-   * One character as it is looked at for what detectors cannot do without (prefilter), and for disguised injections.
+   * One character in the prefilter, including the search for disguised injections.
    */
   surveyed: 2,
   runs: 2,
   /** One word that may be a misspelt verb, with the words after it. */
   misspelt: 400,
-  /** One look whether a phrase is at a place; one character searched for a phrase, and for all of them. */
+  /** One test for a phrase at a position; one character searched for one phrase, and for all phrases. */
   attempt: 40,
   searched: 4,
   dearest: 40,
@@ -45,7 +44,7 @@ export class BudgetExceeded extends Error {
   override readonly name = "BudgetExceeded"
 }
 
-/** Counts work down. One for all texts of a request, one for all of its answer. */
+/** Counts work down. One meter for all texts of a request, one for its response. */
 export class Meter {
   readonly budget: number
   #spent = 0

@@ -12,7 +12,7 @@ export const MAX_PATTERN_LENGTH = 100_000
 export const MAX_STEPS = 120_000
 /**
  * Work limits (meter.ts) to construct all DFA states of a pattern, and of all patterns of one guardrail: about 0.2 and
- * 0.8 s. Patterns within them are searched with tables alone, whatever the text.
+ * 0.8 s. Patterns within these limits are searched with tables only, for any text.
  */
 export const EXPLORE_BUDGET = 40_000_000
 const EXPLORE_BUDGET_OF_ALL = 160_000_000
@@ -25,12 +25,12 @@ export const NO_SIZES: Sizes = { steps: 0, work: 0 }
 export function problemOf(pattern: string, stepsBefore = 0): string | undefined {
   if (pattern.length > MAX_PATTERN_LENGTH) return `must be at most ${MAX_PATTERN_LENGTH} characters.`
   if (hasNestedRepeat(pattern)) {
-    return "repeats without end what repeats without end, as in (a+)+. Limit one of the two, as in (a{1,64})+."
+    return "nests unlimited repetitions, as in (a+)+. Limit one of the two, as in (a{1,64})+."
   }
   try {
     if (stepsBefore + programOf(pattern).steps.length <= MAX_STEPS) return tooBroad(pattern)
     const whole = stepsBefore > 0 ? " together with those before it" : ""
-    return `is too large${whole}, once repetitions are written out. Repeat less, or look for less.`
+    return `is too large${whole} when repetitions are expanded. Use fewer repetitions or a simpler pattern.`
   } catch (cause) {
     if (!(cause instanceof RE2JSException)) throw cause
     return `is not a regular expression of RE2's syntax, which has no look-around and no back-references (${cause.message}).`
@@ -40,17 +40,16 @@ export function problemOf(pattern: string, stepsBefore = 0): string | undefined 
 /** Texts without a letter or digit in common; one has no letters. */
 const UNALIKE = ["Fix bug 17", "Hello yes", "4, 2"]
 
-/** Why a pattern that finds something in nearly every text is refused; undefined if it does not. */
+/** Why a pattern is rejected that matches nearly every text; undefined if it does not. */
 function tooBroad(pattern: string): string | undefined {
   const compiled = RE2JS.compile(pattern)
   if (compiled.matcher("").find())
-    return "matches the empty string, so that it is in every text. Write + in place of *, or {1,9} in place of {0,9}."
-  if (UNALIKE.every((text) => compiled.matcher(text).find()))
-    return "matches nearly every text. Name what is to be found."
+    return "matches the empty string, so it matches every text. Use + instead of *, or {1,9} instead of {0,9}."
+  if (UNALIKE.every((text) => compiled.matcher(text).find())) return "matches nearly every text. Make it more specific."
   return undefined
 }
 
-/** Adds the pattern of a content filter to those before it; a string is why it is not taken. */
+/** Adds the pattern of a content filter to those before it. Returns the error text if it is rejected. */
 export function addPattern(pattern: string, before: Sizes): Sizes | string {
   const problem = problemOf(pattern, before.steps)
   if (problem !== undefined) return problem
@@ -58,7 +57,7 @@ export function addPattern(pattern: string, before: Sizes): Sizes | string {
   try {
     const work = before.work + workOf(pattern, program)
     if (work <= EXPLORE_BUDGET_OF_ALL) return { steps: before.steps + program.steps.length, work }
-    return "is too complex together with those before it. Simplify the longest of them, or part them into two guardrails."
+    return "is too complex together with those before it. Simplify the longest, or split them into two guardrails."
   } catch (cause) {
     if (cause instanceof BudgetExceeded) return TOO_COMPLEX
     throw cause
@@ -66,8 +65,8 @@ export function addPattern(pattern: string, before: Sizes): Sizes | string {
 }
 
 const TOO_COMPLEX =
-  "cannot be searched for at 20 MB a second in every text. Shorten its repetitions, write exact " +
-  "ones as {0,20} in place of {20}, and part long lists into several filters."
+  "cannot be searched at 20 MB per second in every text. Shorten its repetitions, write exact " +
+  "ones as {0,20} instead of {20}, and split long lists into several filters."
 
 /** A unit takes about 5 ns: 20 MB a second or more once warm, by test/bench/patterns.ts. */
 const MAX_UNITS = 10
@@ -98,8 +97,7 @@ function checkSpeed(program: Program, text: string): void {
 }
 
 /**
- * The patterns of guardrails are read again whenever a key is: their programs are kept by the isolate, the latest of
- * them.
+ * Cache of the latest programs: the patterns of guardrails are loaded again with each key.
  */
 const programs = new Map<string, Program>()
 const MAX_KEPT_STEPS = 2 * MAX_STEPS
@@ -147,7 +145,7 @@ function hasNestedRepeat(pattern: string): boolean {
   return false
 }
 
-/** How much of `\Q…\E` follows its first character. */
+/** Length of `\Q…\E` after its first character. */
 function quoted(pattern: string, at: number): number {
   const end = pattern.indexOf("\\E", at + 2)
   return (end === -1 ? pattern.length : end + 1) - at

@@ -24,7 +24,7 @@ export type Program = {
   taken: Uint8Array | undefined
 }
 
-/** Places in re2js 2.10.0's own tables; a test holds them. */
+/** Opcodes of re2js 2.10.0. A test verifies them. */
 export const OP = {
   alt: 1,
   altMatch: 2,
@@ -50,7 +50,7 @@ export function compileProgram(pattern: string): Program {
   return { steps, start, begins: new Map(), taken }
 }
 
-/** A program that is compiled when it is first needed, and kept. */
+/** A program that is compiled on first use and cached. */
 export function lazyProgram(pattern: string): () => Program {
   let program: Program | undefined
   return () => (program ??= compileProgram(pattern))

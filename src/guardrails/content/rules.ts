@@ -11,7 +11,7 @@ export type ContentSettings = {
 }
 
 /**
- * A rule with the indexes of the guardrails that contain it, and what each of them does with a match. `readsAll`: it also
+ * A rule with the indexes of the guardrails that contain it, and the action of each on a match. `readsAll`: it also
  * scans texts of the model.
  */
 export type OwnedRule = Rule & { owners: number[]; actions: Map<number, Action>; readsAll: boolean }

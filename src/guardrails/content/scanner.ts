@@ -17,9 +17,9 @@ type Threads = { places: Int32Array; starts: Int32Array; count: number }
 type CharacterRead = { rune: number; width: number; conditions: number }
 
 /**
- * Runs a program over a text that arrives in pieces, in linear time: of the threads at one step only the one that began
- * first is kept. Reports stretches that match and may overlap: every character that is part of any match is in one of
- * them. So matches within, or across, other matches are not missed.
+ * Runs a program over a text that arrives in pieces, in linear time: of the threads at one step only the one with the
+ * earliest start is kept. Reports matching spans, which may overlap and contain every character of every match, so that
+ * matches within or across other matches are not missed.
  */
 export class Scanner {
   readonly #program: Program
@@ -40,13 +40,13 @@ export class Scanner {
   #half = ""
   /** A skipped character lies between the last character and the next. */
   #isParted = false
-  /** Matches that may still grow, the longest so far of each beginning. */
+  /** Matches that may still grow, with the longest end so far of each start. */
   readonly #growing = new Map<number, number>()
 
   /**
    * `limit`: maximum length of a match in UTF-16 units; longer candidates are dropped. `isWhole`: a match is reported
-   * when it can grow no more, which needs a limit; else at each length, longer ones including the shorter. `folds`: the
-   * text is normalized by fold.ts; reported positions are those of the original.
+   * only when it cannot grow, which needs a limit; otherwise at each length, where longer ones include shorter ones.
+   * `folds`: the text is normalized by fold.ts; reported positions are those of the original.
    */
   constructor(
     program: Program,
@@ -85,12 +85,12 @@ export class Scanner {
     this.#half = ""
     for (let at = 0; at < text.length;) {
       const isHalf = (text.charCodeAt(at) & 0xfc00) === 0xd800
-      // The first half of a character that takes two: the other comes with the next piece.
+      // First half of a surrogate pair: the other half arrives with the next piece.
       if (isHalf && at === text.length - 1 && !isLast) {
         this.#half = text.slice(at)
         return
       }
-      // Only where there is a next unit: at the end of a slice, V8 has been seen to read the unit behind it.
+      // Only if there is a next unit: at the end of a slice, V8 was seen to read the unit after it.
       const rune = isHalf && at < text.length - 1 ? (text.codePointAt(at) ?? 0) : text.charCodeAt(at)
       const width = rune > 0xffff ? 2 : 1
       const read = this.#folds ? readAs(rune) : rune
@@ -121,7 +121,7 @@ export class Scanner {
     this.#report(true)
   }
 
-  /** A skipped character, which may be inside a word or between two: both are searched. */
+  /** Handles a skipped character, which may be inside a word or between two words: both are searched. */
   #part(width: number): void {
     const { places, starts, count } = this.#now
     const read = { rune: AFTER_TEXT, width: 0, conditions: conditionsBetween(this.#before, SPACE) }
@@ -160,7 +160,7 @@ export class Scanner {
     for (let one = 0; one < begun.length; one++) this.#queue(begun[one] ?? 0, this.#at)
   }
 
-  /** Follows all steps that consume nothing, then adds the steps after this character. */
+  /** Follows all steps without a character, then adds the steps after this character. */
   #follow(scope: number, start: number, { rune, width, conditions }: CharacterRead): void {
     const { steps } = this.#program
     const open = this.#open

@@ -8,14 +8,14 @@ import { BEFORE_TEXT, type Program } from "./program.ts"
 import type { Span } from "./scanner.ts"
 import { Stretches } from "./stretches.ts"
 
-/** UTF-16 units that are read between two looks at how much memory is in use. */
+/** UTF-16 units between two checks of the memory use. */
 const BLOCK = 2_048
 const BLOCKS_AT_ONCE = 16
 const MEETINGS = 32_768
-/** From a hash of 32 bits to a place among them. */
+/** Shift from a 32-bit hash to an index of the cache. */
 const MEETINGS_SHIFT = 17
 
-/** A program, ready to be searched for in texts that are all there. */
+/** A program prepared for searches in complete texts. */
 export class Searcher {
   readonly automaton: Automaton
   readonly forward: Dfa
@@ -33,7 +33,7 @@ export class Searcher {
     this.backward = new Dfa(this.automaton, "backward")
   }
 
-  /** KIND beside the start or the end of a text. */
+  /** KIND before the start and after the end of a text. */
   get edge(): number {
     const { kinds, end } = this.automaton.alphabet
     return kinds[end] ?? 0
@@ -86,10 +86,9 @@ export function searcherOf(program: Program): Searcher {
 type Block = { from: number; to: number; before: State; hasEnd: boolean }
 
 /**
- * All stretches of a text that match, those that overlap as one, from front to back. Yields between blocks, for other
- * work to be done. One pass forward finds where matches end, and one backward, through blocks that have one, how far
- * they reach: at each place the positions that threads from the left have come to meet those that lead to a match on
- * the right.
+ * All matching stretches of a text in order, with overlapping ones merged. Yields between blocks. A forward pass finds
+ * the ends of matches; a backward pass through blocks with an end finds their extent: at each character, the positions
+ * that threads from the left reached are intersected with those that lead to a match on the right.
  */
 export function* findStretches(searcher: Searcher, text: string, meter: Meter): Generator<void, Stretches> {
   const { forward } = searcher
@@ -111,7 +110,7 @@ export function* findStretches(searcher: Searcher, text: string, meter: Meter): 
   return found
 }
 
-/** Of the block that is read: no two are read at once. */
+/** Record of the current block; only one is read at a time. */
 const record = { rows: new Int32Array(BLOCK + 2), classes: new Uint16Array(BLOCK + 2) }
 
 /** State of the backward pass: the state after the block, and the end of a match whose start is not found yet. */
@@ -174,13 +173,13 @@ function readBackward(searcher: Searcher, text: string, { block: { from, to }, r
   reading.ahead = open === -1 ? undefined : backward.stateAt(row)
 }
 
-/** How much is read at once of what follows a window. */
+/** Characters to read at once after a window. */
 const BEYOND = 64
 
 /**
- * Regions that contain all matches of a window, with no thread alive at their borders: what the NFA must read. Between
- * them the text has no skipped characters (fold.ts). `end`: of what was read, which is more where a thread is alive at the
- * end of the window.
+ * Regions that contain all matches of a window, without live threads at their borders: the part that the NFA must read.
+ * The text must have no skipped characters (fold.ts). `end`: end of the text that was read, which is after the window
+ * if a thread is alive at its end.
  */
 export function* findRegions(
   searcher: Searcher,
@@ -229,7 +228,7 @@ function addRegions(from: number, to: number, { live, open, regions }: RegionSea
   }
 }
 
-/** The character before a place, as detectors read it. */
+/** The normalized character before an index. */
 export function runeBefore(text: string, at: number): number {
   if (at === 0) return BEFORE_TEXT
   const pair = at > 1 ? runeAt(text, at - 2) : 0
@@ -244,7 +243,7 @@ export function* findFirstEnd(searcher: Searcher, text: string, meter: Meter): G
 }
 
 /**
- * The blocks of a text; where `isWhole` is not set, up to the first with the end of a match, which then ends with it.
+ * The blocks of a text; without `isWhole`, only up to the end of the first match.
  */
 function* readForward(searcher: Searcher, text: string, meter: Meter, isWhole: boolean): Generator<void, Block[]> {
   const { forward } = searcher
@@ -268,7 +267,7 @@ function* readForward(searcher: Searcher, text: string, meter: Meter, isWhole: b
   return blocks
 }
 
-/** Not in the middle of a character. */
+/** End of a block, never inside a surrogate pair. */
 function blockEnd(text: string, from: number): number {
   const to = Math.min(text.length, from + BLOCK)
   const isInside = to < text.length && runeAt(text, to - 1) > 0xffff

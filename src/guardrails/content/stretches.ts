@@ -2,12 +2,12 @@ import type { Span } from "./scanner.ts"
 
 const LEAST = 256
 
-/** Stretches of a text that are found from its end to its front: two numbers for each, since there may be millions. */
+/** Stretches that are found from the end of a text to its start. Stored as two numbers each: there may be millions. */
 export class Stretches {
   #places = new Int32Array(LEAST)
   count = 0
 
-  /** In front of all that were added before. */
+  /** Adds a stretch before all others. */
   add(start: number, end: number): void {
     const scope = 2 * this.count++
     if (scope === this.#places.length) {
@@ -19,7 +19,7 @@ export class Stretches {
     this.#places[scope + 1] = end
   }
 
-  /** By their order in the text. */
+  /** The stretch at an index, in text order. */
   at(index: number): Span {
     const scope = 2 * (this.count - 1 - index)
     return { start: this.#places[scope] ?? 0, end: this.#places[scope + 1] ?? 0 }

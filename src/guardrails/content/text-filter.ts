@@ -24,14 +24,14 @@ export type Units = {
   replace: (from: number, to: number, label: string) => string
   /** Units before this are no longer needed. */
   forget: (before: number) => void
-  /** Taking a character is work in itself. */
+  /** `take` is expensive and counts as work. */
   isDear?: true
 }
 
 export type FilterOptions = {
   meter?: Meter
   /** Reports the position of every finding, not only of redactions. */
-  tellsPlaces?: boolean
+  reportsPlaces?: boolean
   /** Called with the rule that exceeded the work limit. The text is then blocked. */
   onUnchecked?: (rule: Rule) => void
 }
@@ -66,7 +66,7 @@ export class TextFilter {
   #scans: { rule: Rule; scanner: Scanner }[]
   #isBegun = false
   readonly #onFinding: (finding: Finding) => void
-  /** Decoded text, as far as it may still be needed. */
+  /** Decoded text that may still be needed. */
   #text = ""
   #textStart = 0
   #length = 0
@@ -74,7 +74,7 @@ export class TextFilter {
   /** Redactions, in order and without overlaps. */
   #marks: Mark[] = []
   readonly #meter: Meter
-  readonly #tellsPlaces: boolean
+  readonly #reportsPlaces: boolean
   isBlocked = false
   isChanged = false
   readonly #onUnchecked: (rule: Rule) => void
@@ -83,14 +83,14 @@ export class TextFilter {
     rules: readonly Rule[],
     units: Units,
     onFinding: (finding: Finding) => void,
-    { meter = new Meter(), tellsPlaces = false, onUnchecked = () => {} }: FilterOptions = {},
+    { meter = new Meter(), reportsPlaces = false, onUnchecked = () => {} }: FilterOptions = {},
   ) {
     this.#units = units
     this.#onFinding = onFinding
     this.#rules = rules
     this.#scans = []
     this.#meter = meter
-    this.#tellsPlaces = tellsPlaces
+    this.#reportsPlaces = reportsPlaces
     this.#onUnchecked = onUnchecked
   }
 
@@ -139,7 +139,7 @@ export class TextFilter {
       for (const [start, end, score] of parts) this.#find(rule, { start, end }, score)
     } else if (survey && detector.engine !== "regex") {
       yield* this.#scan(rule, detector, survey)
-    } else if (rule.action === "redact" || this.#tellsPlaces) {
+    } else if (rule.action === "redact" || this.#reportsPlaces) {
       const searcher = searcherOf(detector.program())
       const found = yield* findStretches(searcher, this.#text, this.#meter)
       for (let at = 0; at < found.count; at++) this.#find(rule, found.at(at))
@@ -228,7 +228,7 @@ export class TextFilter {
     return this.#release(this.#length)
   }
 
-  /** Text waits for what follows it. */
+  /** Whether text is delayed. */
   get isWaiting(): boolean {
     return this.#released < this.#length
   }
@@ -236,7 +236,7 @@ export class TextFilter {
   #safe(): number {
     let safe = this.#length
     for (const { rule, scanner } of this.#scans) if (rule.action !== "flag") safe = Math.min(safe, scanner.safe)
-    // A mark that something else may yet grow into waits with it.
+    // A mark is delayed while a later match may overlap it.
     const open = this.#marks.find(({ start, end }) => start < safe && end > safe)
     return open ? open.start : safe
   }
@@ -262,7 +262,7 @@ export class TextFilter {
     return out
   }
 
-  /** What no match can reach any more, but for what detectors may look back at. */
+  /** Drops text that no match can reach, except for the context that detectors need. */
   #forget(): void {
     let needed = this.#released
     for (const { scanner } of this.#scans) needed = Math.min(needed, scanner.safe)

@@ -5,7 +5,7 @@ import { plainUnits, type Rule, type TextFilter, type Units } from "./text-filte
 
 export type Form = Parameters<Visit>[2]
 
-/** Reads texts by certain rules, each once: a conversation comes again with every round of an agent. */
+/** Scans texts with a set of rules, each text once: every round of an agent repeats the conversation. */
 export type Reader = {
   inSlices: (text: string, form: Form, meter: Meter) => Promise<string>
   atOnce: (text: string, form: Form) => string

@@ -6,14 +6,14 @@ import { unchecked } from "./unchecked.ts"
 
 type Tried = z.infer<typeof ContentTestAnswer>["data"]
 
-/** What these filters make of a text, without asking anything of a model. */
+/** Result of these filters for a text, without a model call. */
 export function tryOut(settings: ContentSettings, text: string): Tried {
   const matches: Tried["matches"] = []
   const onFinding = ({ rule, start, end }: Finding) => {
     matches.push({ pattern: rule.detector.name, engine: rule.detector.engine, action: rule.action, start, end })
   }
   const filter = new TextFilter(combineRules([settings]), plainUnits(), onFinding, {
-    tellsPlaces: true,
+    reportsPlaces: true,
     onUnchecked: ({ detector }) => {
       throw unchecked([detector.name], "text")
     },

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../errors/errors.ts"
 
-/** What could not be read within the work that a request may be to the content filters goes nowhere unread. */
+/** Error for a text that exceeded the work limit of the content filters: it is blocked, never passed unchecked. */
 export function unchecked(patterns: string[], side: keyof typeof ADVICE): GatewayError {
   return new GatewayError(
     "forbidden",
@@ -12,6 +12,6 @@ export function unchecked(patterns: string[], side: keyof typeof ADVICE): Gatewa
 const ADVICE = {
   request: "Shorten the request",
   "tool result": "Let the tool return less",
-  answer: "Ask for a shorter answer",
+  answer: "Request a shorter response",
   text: "Shorten the text",
 } as const

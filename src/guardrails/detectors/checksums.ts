@@ -1,4 +1,4 @@
-/** Whether the digits have the last one that Luhn's rule gives them. */
+/** Whether the digits have a valid Luhn check digit. */
 export function passesLuhn(digits: string): boolean {
   let sum = 0
   for (let at = 0; at < digits.length; at++) {

@@ -2,10 +2,10 @@ import type { Meter } from "../content/meter.ts"
 import type { Program } from "../content/program.ts"
 import type { Signs, Survey } from "../prefilter/survey.ts"
 
-/** From a unit of a text up to another, in UTF-16 units; `score`: how sure a model is, from 0 to 1. */
+/** A span in UTF-16 units; `score`: confidence of the model, from 0 to 1. */
 export type Part = readonly [from: number, to: number, score?: number]
 
-/** One kind of thing that is looked for in texts. */
+/** Finds one kind of content in texts. */
 export type Detector = Named & (OfPieces | Searched)
 
 export type Scanned = Named & OfPieces
@@ -18,25 +18,25 @@ type Named = {
   label: string
 }
 
-/** Found in a text that comes in pieces as well. */
+/** A detector that also works on streamed text. */
 type OfPieces = {
   program: () => Program
-  /** No match is longer, in UTF-16 units. */
+  /** Maximum length of a match in UTF-16 units. */
   limit: number
   /** Selects the parts of a match to report; without it the whole match. `before`: the CONTEXT units before it. */
   refine?: (match: string, before: string) => readonly Part[]
-  /** What every match that is not refused has one of. */
+  /** Signs of which every accepted match has one. */
   signs?: Signs
   /** Replaces the program in texts without a literal, to find positions that no match crosses (stops.ts). */
   without?: { literal: string; program: () => Program }
-  /** In such texts a match begins at most this many units before its first sign, but for a run without blanks. */
+  /** In such texts a match starts at most this many units before its first sign, except for a run without blanks. */
   lead?: number
 }
 
-/** Found in whole texts alone. */
+/** A detector that needs complete texts. */
 type Searched = {
   search: (text: string, survey: Survey, meter: Meter) => readonly Part[]
 }
 
-/** How much of what precedes a match a detector sees, in UTF-16 units. */
+/** Length of the context before a match that a detector receives, in UTF-16 units. */
 export const CONTEXT = 32

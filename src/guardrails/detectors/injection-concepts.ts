@@ -1,6 +1,6 @@
 /**
- * What an injection speaks of, in sixteen languages: stems of words, and pairs of whole words with a space. Accents and
- * letter case do not count. The model weighs which of them meet in a sentence.
+ * Concepts of injections in sixteen languages: word stems, and pairs of complete words with a space. Accents and letter
+ * case are ignored. The model weighs the combinations in a sentence.
  */
 export const CONCEPTS: Readonly<Record<string, string>> = {
   drop: `

@@ -10,12 +10,12 @@ export const mixed = (one: number, other: number) => Math.imul((one ^ other) + 0
 export const pairOf = (first: number, second: number) => mixed(mixed(first, 2), second)
 
 export type Dictionary = {
-  /** Of the low bits of a hash which of the maps may have it. */
+  /** Maps that may contain a hash, by its low bits. */
   likely: Uint8Array
   stems: Map<number, number>
-  /** Letters of the shortest of them. */
+  /** Length of the shortest stem. */
   shortest: number
-  /** Short stems, which must be a whole word. */
+  /** Short stems, which must be complete words. */
   whole: Map<number, number>
   pairs: Map<number, number>
 }

@@ -1,4 +1,4 @@
-/** Concepts of ordinary prompts in the form of injection-concepts.ts: they say that a sentence is no attack. */
+/** Concepts of ordinary prompts, in the form of injection-concepts.ts: evidence against an attack. */
 export const EVERYDAY: Readonly<Record<string, string>> = {
   mine: `
     my our mine ours we us i'm

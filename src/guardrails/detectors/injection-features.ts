@@ -28,20 +28,20 @@ const LAST_ASCII = 127
 const LONGEST_SENTENCE = 400
 const FIRST_JOINED = 0x620
 const LONGEST_JOINED = 7
-/** Letters of a word that stand for all its forms. */
+/** Length of a word stem, which represents all forms of a word. */
 const STEM = 4
 /** A syllable of Hangul is two or three letters. */
 const HANGUL_STEM = 2
 const MOST_ADDED = 1_500
-/** Of a feature that is no stem. */
+/** Marks a feature that is no stem. */
 const NO_STEM = -1
 const MAX_CONCEPTS = 12
-/** One concept alone says too little. */
+/** A single concept is no evidence. */
 const MIN_CONCEPTS = 2
 const QUESTION = 64
 const QUESTIONS = new Set([0x3f, 0xff1f, 0x61f])
 
-/** A sentence: where it is, and the sum of the weights and the count of its words and of its concepts. */
+/** A sentence: its position, and sum of weights and count of its words and concepts. */
 export type Sentence = {
   from: number
   to: number
@@ -72,7 +72,7 @@ class SentenceReader {
   readonly #dictionary = dictionaryOf()
   readonly #sentences: Sentence[] = []
   readonly #concepts: number[] = []
-  /** In which word each of them is. */
+  /** The word of each of them. */
   readonly #places: number[] = []
   readonly #distinct = new Int32Array(MAX_CONCEPTS)
   #wordCount = 0
@@ -85,7 +85,7 @@ class SentenceReader {
   #added = 0
   #isForeign = false
   #concept = 0
-  /** Hashes of the last letters of a script without spaces: of one, of two and so on. */
+  /** Hashes of the last one, two, three and more letters of a script without spaces. */
   readonly #open = new Int32Array(LONGEST_JOINED)
   #joined = 0
 
@@ -199,7 +199,7 @@ class SentenceReader {
     }
   }
 
-  /** Letters inside a word, as prefixes and endings are written together with it. */
+  /** Adds letters inside a word, since prefixes and endings are written as one word with it. */
   #addInner(count: number, from: number, to: number): void {
     for (let at = from; at <= Math.min(to, count - 1); at++) this.#add(mixed(this.#open[at] ?? 0, 47), NO_STEM)
   }
@@ -256,12 +256,12 @@ class SentenceReader {
   }
 }
 
-/** Next to each other, near or far. */
+/** Distance class: adjacent, near or far. */
 function nearness(gap: number): number {
   return gap <= 2 ? 1 : gap <= 5 ? 2 : 3
 }
 
-/** A point in a name of a file or a number does not end a sentence. */
+/** Whether a period is inside a file name or a number and does not end a sentence. */
 function isInWord(text: string, at: number): boolean {
   if (at + 1 >= text.length) return false
   const next = letterOf(text.charCodeAt(at + 1))

@@ -1,13 +1,13 @@
 import { readAs, UNREAD } from "../content/fold.ts"
 
-/** What a unit is when it is no letter. */
+/** Value of a unit that is no letter. */
 export const GAP = 1
 export const SKIPPED = 2
 export const SENTENCE_END = 3
 export const MARK = 4
 const FIRST_IDEOGRAPH = 0x2e80
 
-/** Of each unit its letter without accent and case, or one of the kinds above; 0 if it is not known yet. */
+/** By unit: its letter without accent and case, or one of the kinds above; 0 if not computed yet. */
 export const letters = new Uint16Array(0x10000)
 
 export function letterOf(unit: number): number {
@@ -29,9 +29,9 @@ function classify(unit: number): number {
 /** Digits that imitate Latin letters. */
 export const LETTER_OF_DIGIT = { "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t" } as const
 
-/** The dotless i and others that Unicode does not take apart. */
+/** The dotless i and other letters that Unicode does not decompose. */
 const UNDIVIDED: Readonly<Record<string, string>> = { ı: "i", ł: "l", ø: "o", đ: "d", ß: "s", æ: "a" }
-/** Digits and letters of other scripts that imitate Latin letters. Read so in every word, genuine ones too. */
+/** Digits and letters of other scripts that imitate Latin letters. Replaced in every word, also in genuine ones. */
 const LIKE_LATIN: Readonly<Record<string, string>> = {
   ...LETTER_OF_DIGIT,
   а: "a",

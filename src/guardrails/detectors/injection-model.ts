@@ -4,15 +4,15 @@ import type { Part } from "./detector.ts"
 import { BUCKETS, type Sentence, sentencesOf } from "./injection-features.ts"
 import { BIAS, FOREIGN_THRESHOLD, SCALE, THRESHOLD, WEIGHTS } from "./injection-weights.ts"
 
-/** Sentences that are weighed together. */
+/** Number of adjacent sentences that are scored together. */
 export const WINDOW = 2
-/** How much the threshold rises each time that the sentences double, from this many on. */
+/** Rise of the threshold with each doubling of the number of sentences, above the start value. */
 const RISE = 0.15
 const SHORT = 4
 
 let weights: Int8Array | undefined
 
-/** Each feature with a weight is two bytes or more: how many buckets after the last one, then its weight. */
+/** Each weighted feature has two or more bytes: the distance in buckets from the last one, then its weight. */
 function weightsOf(): Int8Array {
   const bytes = decodeBase64(WEIGHTS) ?? new Uint8Array()
   const read = new Int8Array(BUCKETS)
@@ -28,12 +28,12 @@ function weightsOf(): Int8Array {
   return read
 }
 
-/** What a text scores more that was disguised: few ordinary texts are. */
+/** Added to the score of a disguised text, since few ordinary texts are disguised. */
 export const HIDDEN_SCORE = 1
 
 /**
- * The stretches of a text that the linear model takes for injections, and the highest probability in the text. `more`
- * is added to each score.
+ * The stretches that the linear model classifies as injections, and the highest probability in the text. `more` is
+ * added to each score.
  */
 export function scoreInjections(text: string, meter: Meter, more = 0): { parts: Part[]; score: number } {
   meter.spend(text.length * COST.weighed)
@@ -61,14 +61,14 @@ export function scoreInjections(text: string, meter: Meter, more = 0): { parts: 
   return { parts: merged(parts), score: 1 / (1 + Math.exp(-best)) }
 }
 
-/** Of a long text more sentences could be taken for an injection by chance: each has to be surer. */
+/** In a long text, more sentences can be false positives, so each needs a higher score. */
 function riseOf(sentences: number): number {
   return RISE * Math.log2(Math.max(1, sentences / SHORT))
 }
 
 /**
- * Each has its own, as scores of English and of other languages are not alike: much of what the model was fitted to
- * is English documentation.
+ * Separate thresholds, because scores of English and other languages differ: much of the training data is English
+ * documentation.
  */
 export function thresholdOf({ isForeign }: Pick<Sentence, "isForeign">): number {
   return isForeign ? FOREIGN_THRESHOLD : THRESHOLD
@@ -76,12 +76,12 @@ export function thresholdOf({ isForeign }: Pick<Sentence, "isForeign">): number 
 
 type Counts = Pick<Sentence, "count" | "metCount">
 
-/** What the weights of words and of concepts count, so that a long sentence weighs little more than a short one. */
+/** Factors for the weights of words and concepts, so that a long sentence scores little more than a short one. */
 export function shareOf({ count, metCount }: Counts): { word: number; concept: number } {
   return { word: 2 / Math.sqrt(count + 6), concept: 1 / Math.cbrt(metCount + 1) }
 }
 
-/** Parts in order, those that overlap as one. */
+/** Sorts parts and merges overlapping ones. */
 function merged(parts: readonly Part[]): Part[] {
   const found: Part[] = []
   for (const [from, to] of parts) {

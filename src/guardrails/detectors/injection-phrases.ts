@@ -18,7 +18,7 @@ import {
   some,
 } from "./injection-vocabulary.ts"
 
-/** Weaker phrases, each with a second word that ordinary texts have not beside it. */
+/** Weaker phrases, each with a second word that ordinary texts do not have next to it. */
 const HINTS: readonly string[] = [
   `no more${GAP}(?:rules|polic(?:y|ies)|filters?|guidelines|restrictions|censorship|refusals?|refusing)\\b(?=${MAY}(?:now|please|for you|\\.|!|$))`,
   `there${GAP}(?:are|is|re|s)${GAP}no${GAP}${some(1)}(?:limits|rules|polic(?:y|ies)|restrictions|guidelines|authority)${GAP}(?:between us|on you|for you|over you|any ?more)\\b`,
@@ -55,7 +55,7 @@ const HINTS: readonly string[] = [
   `(?:remove|lift|suspend|cancel|disable|delete|drop|bypass|skip|deactivate|revoke|ignore)${GAP}(?:all|every|any)${GAP}(?:(?:safety|content|ethical|your|of|the|its|moderation)${GAP}){0,3}(?:limits|restrictions?|limitations|measures|safeguards|guardrails|polic(?:y|ies)|guidelines|censorship)\\b(?!${GAP}(?:on|for|of|in|to|from)\\b(?! this (?:chat|session|conversation)))`,
 ]
 
-/** Orders that stand alone. */
+/** Orders that are sufficient alone. */
 const ORDERS_ALONE: readonly string[] = [
   `${LIFT}${GAP}(?:all|the|every|any|those|these|what|each)${GAP}(?:(?:of|the|those|these|usual|stupid|boring|annoying)${GAP}){0,2}(?:(?:${MAKERS}|openai|anthropic)['’]?s?${GAP})?${PLURAL_REINS}\\b(?=${MAY}(?:[.!?;]|,|and|before you|now|please|pls|until|for (?:this|me|a|the next)|aside|away|off|so|then|from now|that (?:you|your|they|bind|hold|were|keep)|$))`,
   `(?:act|be|go|stay|talk|speak|answer|become) (?:uncensored|unfiltered|unrestricted|evil|rogue|lawless|amoral|unhinged)\\b(?=${MAY}(?:[.!;]|,|now|and|mode|please|for|$))`,
@@ -64,7 +64,7 @@ const ORDERS_ALONE: readonly string[] = [
   `(?:unlearn everything|forget everything they|forget all they|forget who made you)\\b`,
   `(?:show|free|unleash|release|wake|bring out|speak as)${GAP}(?:me${GAP})?(?:your|the|out)${GAP}(?:(?:real|true|inner|shadow|dark|suppressed|evil|lawless|hidden|unaligned|raw|other)${GAP}(?:self|side|twin|voice|you|nature|version|one)|real you)\\b`,
 ]
-/** What is said of an assistant. */
+/** Statements about an assistant. */
 const CLAIMS: readonly string[] = [
   `you (?:belong to|work for|work only for|serve|answer only to|take orders from|are loyal to|report only to|now belong to|now work for|now serve|will obey|must obey|only obey|shall obey|shall serve|will serve|must serve|exist to serve|only listen to|only serve)${GAP}(?:only |nobody but |none but )?me\\b`,
   `your${GAP}(?:former${GAP}|old${GAP})?${MAKERS}(?:['’]s?)?${GAP}(?:(?:wishes|orders|rules|words|word|wants?|opinion|intentions)${GAP})?(?:means?|counts?|fired|can['’]?t see|cannot see|no longer|is gone|never set|won['’]?t know|doesn['’]?t matter|don['’]?t matter|do not matter|has nothing|have no|lied|isn['’]?t here|aren['’]?t here|don['’]?t own)\\b`,
@@ -86,7 +86,7 @@ const CLAIMS: readonly string[] = [
   `(?:make|convince|persuade|trick|get|lure|ask)${GAP}(?:the${GAP})(?:user|customer|reader|person|victim|visitor)${GAP}${near(8)}(?:passwords?|pin|card|recovery phrase|gift cards?|the code|bank|log in|login|click this|attached|install|download)\\b`,
 ]
 
-/** Orders to an assistant, from the kinds of attack that are published. */
+/** Orders to an assistant, from published attacks. */
 export const ORDERS_TO_ASSISTANTS: readonly string[] = [
   `${BARE}\\b(?:${LIFT}${GAP}(?:(?:all|any|every|each|of|aside|away|off|down|behind)${GAP}){0,2}(?:your|ur)|(?:put|set|leave|throw|turn|lose) (?:all |aside |away |off |of )?(?:your|ur))${GAP}${some(2)}${REINS}\\b`,
   `${BARE}\\byour${GAP}${some(2)}${REINS}${GAP}(?:is|are|were|was|have been|has been)${GAP}(?:(?:now|hereby|all|no|been)${GAP}){0,2}(?:off|gone|lifted|suspended|disabled|removed|void|cancell?ed|revoked|deactivated|switched off|turned off|expired|outdated|obsolete|longer valid|irrelevant|meaningless|stupid)\\b`,

@@ -6,13 +6,13 @@ import type { Part } from "./detector.ts"
 import { CUE_PATTERNS, CUES, type Disguise } from "./injection-cues.ts"
 import { numberOf } from "./surveyor.ts"
 
-/** A part of a text as it reads without its disguise. `whole`: where it is in the text. */
+/** A decoded part of a text. `whole`: its position in the text. */
 export type Reading = { text: string; whole: Part }
 
 const SPACED = /(?:[\p{L}\p{N}][\s.\-_*|/]{1,3}){8,400}[\p{L}\p{N}]/gu
 const BASE64 = /[A-Za-z0-9+/_-]{24,8192}={0,2}/g
 const HEX = /(?:[0-9a-f]{2}[ :]?){20,4096}/gi
-/** Beside a cue. */
+/** Applied only near a cue. */
 const SHORT_BASE64 = /(?<![A-Za-z0-9+/_-])(?=[a-z+/]*[A-Z0-9])[A-Za-z0-9+/_-]{8,1024}={0,2}/g
 const SHORT_HEX = /(?:\b[0-9a-f]{2}[ :]?){8,1024}/gi
 const BINARY = /(?:[01]{8}\s?){5,512}/g
@@ -22,11 +22,11 @@ const ESCAPES =
 const ESCAPE = /%[0-9a-f]{2}|&#x[0-9a-f]{2,6};|&#\d{2,6};|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}/gi
 const ANY_ESCAPE = /%[0-9a-f]{2}|&#x?[0-9a-f]{2}|\\[ux][0-9a-f]{2}/i
 const ESCAPE_STARTS = ["%", "&#", "\\u", "\\x"]
-/** Longer than one escape with the plain characters beside it. */
+/** Longer than one escape with the plain characters around it. */
 const ESCAPE_CONTEXT = 60
 const QUOTED = /["“«]([^"”»\n]{1,80})["”»]/g
 
-/** How much of a text beside a cue is read without its disguise, and how often. */
+/** Length of text near a cue to decode, and the maximum number of times. */
 const BESIDE = 400
 const MOST_PLACES = { turned: 8, rotated: 8, joined: 8, packed: 8, shifted: 2 } as const satisfies Record<
   Disguise,
@@ -40,7 +40,7 @@ const READABLE = /^[\t\n\r\x20-\x7e\u00a0-\ufffb]+$/
 
 type Looked = { survey: Survey; runs: Runs | undefined }
 
-/** What parts of a text read without their disguise. */
+/** The decoded parts of a text. */
 export function readingsOf(text: string, { survey, runs }: Looked, meter: Meter): Reading[] {
   const readings: Reading[] = []
   const search = (pattern: RegExp, ranges: readonly number[], read: (match: string) => string | undefined) => {
@@ -68,11 +68,11 @@ export function readingsOf(text: string, { survey, runs }: Looked, meter: Meter)
   return readings
 }
 
-/** From the first escape to the last, with the plain characters beside them. */
+/** From the first escape to the last, with the plain characters around them. */
 function escapedIn(text: string, meter: Meter): number[] {
   meter.spend(text.length * COST.searched)
   const [first, last] = [text.search(ANY_ESCAPE), Math.max(...ESCAPE_STARTS.map((start) => text.lastIndexOf(start)))]
-  // A search that fails looks at the plain characters before each place again.
+  // A failed search reads the plain characters before each position again.
   if (first !== -1) meter.spend(Math.max(0, last - first) * COST.dearest)
   return first === -1
     ? []
@@ -100,7 +100,7 @@ function besideCues(text: string, survey: Survey, meter: Meter): Reading[] {
 
 const hasCue = (disguise: Disguise, { seen }: Survey) => CUES[disguise].some((cue) => seen[numberOf(cue)] === 1)
 
-/** The stretches of a text beside the cues of a disguise. */
+/** The stretches of a text near the cues of a disguise. */
 function placesOf(disguise: Disguise, text: string, meter: Meter): number[] {
   meter.spend(text.length * COST.searched)
   const ranges: number[] = []
@@ -122,13 +122,13 @@ function rotated(text: string, shift: number): string {
   })
 }
 
-/** Pieces in quotation marks as one text, without and with blanks. */
+/** Joins quoted pieces to one text, without and with blanks. */
 function joined(text: string): string[] {
   const pieces = Array.from(text.matchAll(QUOTED), ([, piece = ""]) => piece)
   return pieces.length < 2 ? [] : [pieces.join(""), pieces.join(" ")]
 }
 
-/** Two blanks or more are between words, where one is between letters. */
+/** If single blanks separate letters, two or more separate words. */
 function unspaced(spaced: string): string {
   const separated = spaced.split(/[\s.\-_*|/]{2,}/)
   return separated.map((word) => word.replaceAll(/[^\p{L}\p{N}\p{M}]/gu, "")).join(" ")

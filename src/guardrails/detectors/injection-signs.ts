@@ -89,8 +89,7 @@ const HIDDEN = text(
 )
 
 /**
- * In the manner of the OWASP prompt injection cheat sheet. Every repetition has an end, so that time is in proportion
- * to the text.
+ * Based on the OWASP prompt injection cheat sheet. Every repetition is limited, so that the search takes linear time.
  */
 const PHRASES: readonly string[] = [
   `${BARE}\\b${DROP}${GAP}${some(3)}${EARLIER}${GAP}${some(3)}${ORDERS}\\b`,
@@ -129,7 +128,7 @@ const PHRASES: readonly string[] = [
 /** A phrase to find, and the literals that every text with it contains. */
 export type Sign = {
   anywhere: RegExp
-  /** At one place. */
+  /** Matches at one position. */
   here: RegExp
   openings: readonly string[] | undefined
   groups: readonly (readonly string[])[]

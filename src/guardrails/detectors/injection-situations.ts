@@ -1,4 +1,4 @@
-/** More concepts in the form of injection-concepts.ts: who speaks, what an attack asks for and how it presses for it. */
+/** More concepts in the form of injection-concepts.ts: the speaker, the goal of an attack, and its pressure. */
 export const SITUATIONS: Readonly<Record<string, string>> = {
   instructed: `
     told given configured set_up programmed trained were_told been_told were_given received entrusted taught instructed designed installed equipped loaded drilled briefed

@@ -1,6 +1,6 @@
 /**
- * More words of the concepts in injection-concepts.ts and injection-situations.ts, in the same form, and concepts of
- * single tricks: dodging a filter, finishing a sentence, a known persona, a cipher, a crime, damage.
+ * More words for the concepts in injection-concepts.ts and injection-situations.ts, in the same form, and concepts of
+ * single tricks: evading a filter, completing a sentence, a known persona, a cipher, a crime, damage.
  */
 export const SYNONYMS: Readonly<Record<string, string>> = {
   drop: `

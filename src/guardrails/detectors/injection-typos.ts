@@ -10,13 +10,13 @@ const WINDOW = 4
 const TOKEN = /\p{L}{4,16}/gu
 const LONGEST = 16
 const SHORTEST = 4
-/** Of each small letter the verb that begins with it. */
+/** The verb by its first letter, in lower case. */
 const VERB_OF = new Map(VERBS.map((verb) => [verb.charCodeAt(0), verb]))
 const DOTTED_I = 0x130
 
 /**
- * Every misspelling of a verb that is found has one of these: with one letter off, one half of the verb is intact; a
- * scrambled one begins with the first letter and three of the inner ones.
+ * Every detected misspelling of a verb contains one of these: with one wrong letter, one half of the verb is intact; a
+ * scrambled verb starts with the first letter and three of the inner ones.
  */
 export const VERB_PARTS: readonly string[] = [...new Set(VERBS.flatMap(partsOf))]
 
@@ -34,7 +34,7 @@ function arrangements(letters: readonly string[], count: number): string[] {
   )
 }
 
-/** Finds instructions to ignore earlier instructions with misspelt words: one letter off, or scrambled inside. */
+/** Finds instructions to ignore earlier instructions with misspelt words: one wrong letter, or scrambled letters. */
 export function fuzzyInjections(text: string): Part[] {
   return [...text.matchAll(TOKEN)].flatMap(({ index }) => injectionsFrom(text, index))
 }
@@ -78,7 +78,7 @@ export function misspeltVerb(text: string, start: number, to: number): number {
 function next(tokens: readonly RegExpExecArray[], from: number, content: readonly string[]): number | undefined {
   for (let at = from + 1; at <= from + WINDOW && at < tokens.length; at++) {
     const [token, before] = [elementAt(tokens, at), elementAt(tokens, at - 1)]
-    // Not across sentences, nor from one line of code to the next.
+    // Not across sentences or lines of code.
     if (token.index - before.index - before[0].length > 12) return undefined
     if (isLike(token[0], content)) return at
   }
@@ -97,7 +97,7 @@ function isScrambled(token: string, word: string): boolean {
   return sorted(token) === sorted(word)
 }
 
-/** One letter more, less or other. */
+/** Whether one letter is added, missing or different. */
 function isOneOff(token: string, word: string): boolean {
   if (Math.abs(token.length - word.length) > 1 || token[0] !== word[0]) return false
   let start = 0

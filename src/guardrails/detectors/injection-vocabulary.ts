@@ -1,4 +1,4 @@
-/** The words that phrases of injections are put together from. */
+/** Building blocks of injection phrases. */
 export const GAP = "[\\s\"'`*_,:;.–-]{1,6}"
 /** Optional separator. */
 export const MAY = "[\\s\"'`*_,:;.–-]{0,6}"
@@ -63,7 +63,7 @@ export const LIFT = text(
   "cease following",
   "stand above",
 )
-/** What holds an assistant back. */
+/** Restrictions of an assistant. */
 export const REINS = text(
   "rules?",
   "guide ?lines?",
@@ -151,7 +151,7 @@ export const BRIEF = text(
   "initialization text",
   "hidden text",
 )
-/** "Your instructions for the lamp" and "your prompt library" are none of an assistant's. */
+/** "Your instructions for the lamp" and "your prompt library" do not mean an assistant's instructions. */
 export const NOT_OF = `(?!${GAP}(?:for|of|on|about|regarding|to make|to get|to the|library|engineering|template|leaflet|manual)\\b)`
 export const SYSTEM = text(
   "system",
@@ -165,7 +165,7 @@ export const SYSTEM = text(
   "admin",
 )
 
-/** A phrase in quotation marks is quoted more often than given: the model weighs it. */
+/** A phrase in quotation marks is mostly a quotation, so it is left to the model. */
 export const BARE = '(?<!["“«„`])'
 export const AI = text(
   "llms?",

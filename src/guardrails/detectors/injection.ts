@@ -16,7 +16,7 @@ const SQUEEZED =
 const INVISIBLE = /[\u00ad\u200b-\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/gu
 const LEET: Readonly<Record<string, string>> = { ...LETTER_OF_DIGIT, "@": "a", $: "s", "!": "i" }
 
-/** Begins with the sign, which is rarer than a letter. */
+/** Starts with the symbol, which is rarer than a letter. */
 const LEET_IN_WORD = /[013457@$](?:(?=[a-z])|(?<=[a-z].))/i
 
 /** Finds attempts to override the instructions of a model, plain or disguised. */
@@ -25,7 +25,7 @@ export function findInjections(text: string, survey: Survey, meter: Meter): Part
   return withModel(parts, { text, readings }, meter)
 }
 
-/** What the patterns find, without the model. */
+/** Matches of the patterns, without the model. */
 export function findSigns(text: string, survey: Survey, meter: Meter): Part[] {
   return read(text, survey, meter).parts
 }
@@ -36,7 +36,7 @@ function read(text: string, survey: Survey, meter: Meter): { parts: Part[]; read
   return { parts: [...signsIn(text, { survey, runs }, meter), ...hidden(readings, meter)], readings }
 }
 
-/** What the disguised parts of a text say. */
+/** The decoded text of disguised parts. */
 export function hiddenTexts(text: string, survey: Survey, meter: Meter): Reading[] {
   return readingsOf(text, { survey, runs: runsIn(text, survey, meter) }, meter)
 }
@@ -49,7 +49,7 @@ function runsIn(text: string, survey: Survey, meter: Meter): Runs | undefined {
 
 function signsIn(text: string, { survey, runs }: { survey: Survey; runs: Runs | undefined }, meter: Meter): Part[] {
   const parts = plainly(text, survey, meter)
-  // With letters of two units, or too many beginnings to look at each, all is searched.
+  // With surrogate pairs, or too many possible starts, the complete text is searched.
   if (!runs) meter.spend(text.length * COST.dearest)
   parts.push(...(runs ? runs.verbs.flatMap((from) => injectionsFrom(text, from)) : fuzzyInjections(text)))
   if (!survey.isAscii) meter.spend(text.length * COST.searched)
@@ -66,14 +66,14 @@ function signsIn(text: string, { survey, runs }: { survey: Survey; runs: Runs | 
   return parts
 }
 
-/** Disguised parts that have a sign without the disguise. */
+/** Disguised parts that have a sign after decoding. */
 function hidden(readings: readonly Reading[], meter: Meter): Part[] {
   return readings.flatMap(({ text, whole }) => (isInjection(text, meter) ? [whole] : []))
 }
 
 type Texts = { text: string; readings: readonly Reading[] }
 
-/** Adds what the model finds apart from what the patterns found. */
+/** Adds matches of the model outside those of the patterns. */
 function withModel(parts: readonly Part[], { text, readings }: Texts, meter: Meter): Part[] {
   const scored = scoreInjections(text, meter)
   const disguised = readings
@@ -131,7 +131,7 @@ function numbered(): Numbered {
   return { groups: SIGNS.map(({ groups }) => groups.map((group) => group.map(numberOf))), openers }
 }
 
-/** Literals are found in the order of their ends. */
+/** Sorts starts: literals are found in the order of their ends. */
 function inOrder(starts: number[]): number[] {
   return starts.sort((one, other) => one - other)
 }
@@ -142,7 +142,7 @@ type SignSearch = {
   parts: Part[]
 }
 
-/** Equals a search of the whole text, which continues after each match. */
+/** Equivalent to a search of the complete text that continues after each match. */
 function startingAt({ here }: Sign, text: string, { starts, meter, parts }: SignSearch): void {
   let from = 0
   meter.spend(starts.length * COST.attempt)
@@ -160,7 +160,7 @@ function partOf(match: RegExpExecArray): Part {
   return [match.index, match.index + match[0].length]
 }
 
-/** Replaces symbols by the letters they imitate, one for one, so that indexes stay the same. */
+/** Replaces symbols by the letters they imitate, one by one, so that indexes stay the same. */
 function unleet(text: string, changed: number[]): string {
   return text.replaceAll(/[013457@$!]/g, (sign, at: number) => {
     changed.push(at)

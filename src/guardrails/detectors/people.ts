@@ -28,7 +28,7 @@ const FIRST_NAMES = new Set(
   ).split(" "),
 )
 
-/** What follows a first name and is no family name. */
+/** Words after a first name that are no family name. */
 const NO_FAMILY =
   /^(?:Street|Avenue|Road|University|College|Hospital|Airport|School|Church|County|City|Inc|Corp|Ltd|GmbH|LLC|Foundation|Institute|Award|Prize|Museum|Library|Stadium|Park|Bridge|River|Lake|Island|Company|Day|Bank|Hotel|Transformer|Algorithm|Theorem|Distribution|Process|Model|Equation|Cluster|Server|Station|Boulevard|Square)$/
 
@@ -92,7 +92,7 @@ function isIntroduced(content: string, phrase: readonly RegExpExecArray[]): bool
   return /name|call me|patient|customer|contact|attn|signed|dear/i.test(content) && !NO_NAME.test(phrase[0]?.[0] ?? "")
 }
 
-/** Of a double name the first. */
+/** Checks only the first part of a double name. */
 function isFirstName(word: string): boolean {
   return FIRST_NAMES.has((word.split(/[-'’]/)[0] ?? "").toLowerCase())
 }

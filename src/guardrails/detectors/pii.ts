@@ -6,7 +6,7 @@ import { IBAN_COUNTRIES, isIban, passesLuhn } from "./checksums.ts"
 const all = (match: string): Part[] => [[0, match.length]]
 const NONE: Part[] = []
 
-/** Ends of names that are files, not domains; but `.md` and `.py` are countries, too. */
+/** File extensions that are no top-level domains; `.md` and `.py` are country domains. */
 const FILE_ENDS =
   /\.(?:png|jpe?g|gif|svg|webp|ico|css|s?css|m?jsx?|tsx?|json|rb|html?|ya?ml|toml|lock|pdf|mp[34]|zip)$/i
 
@@ -20,7 +20,7 @@ export const email: Scanned = {
   limit: 320,
   signs: { literals: [{ text: "@" }] },
   refine(match, before) {
-    // `git@host` is where code is, and `user:password@host` is a secret, not somebody's address.
+    // `git@host` is a repository, and `user:password@host` is a secret, not an email address.
     if (/^git@/i.test(match) || FILE_ENDS.test(match) || /:\/\/[^\s/]*$/.test(before)) return NONE
     return /\.(?:\p{L}{2,24}|xn--[a-z0-9-]+)$/iu.test(match) ? all(match) : NONE
   },
@@ -36,7 +36,7 @@ const DATE = /^(?:\d{1,2}[-./ ]\d{1,2}[-./ ]\d{2,4}|\d{4}[-./ ]\d{1,2}[-./ ]\d{1
 const PARTS = /(?:\d ?|[./=_#-]|(?<![A-Za-z]):|[A-Za-z])$/
 const PARTS_OF_INTERNATIONAL = /(?:\d ?|[A-Za-z])$/
 
-/** Numbers of Russia, Spain and China without the code of the country. */
+/** Russian, Spanish and Chinese numbers without country code. */
 const NATIONAL =
   /^(?:8[ -]?\(?\d{3}\)?[ -]?\d{3}([ -])\d{2}\1\d{2}|[67]\d{2} \d{2} \d{2} \d{2}|1[3-9]\d[ -]\d{4}[ -]\d{4})$/
 
@@ -111,7 +111,7 @@ export const creditCard: Scanned = {
   },
 }
 
-/** Lengths and beginnings that are given out, with a checksum that nine of ten other numbers fail. */
+/** Checks issued lengths and prefixes, and a checksum that nine of ten other numbers fail. */
 function isCard(written: string): boolean {
   const digits = written.replaceAll(/\D/g, "")
   const isIssued =
@@ -136,7 +136,7 @@ export const iban: Scanned = {
   },
 }
 
-/** Words before the number of a version or of a part of a document. */
+/** Words before a version or section number. */
 const OF_A_NUMBER =
   /(?:\b(?:v(?:er(?:sion)?)?|sec(?:tion)?s?|chapters?|clauses?|articles?|para(?:graph)?s?|fig(?:ure)?|table|appendix|abschnitt|kapitel|artikel|ziffer|secci[oó]n|cap[ií]tulo|chapitre|sezione|capitolo|hoofdstuk|rozdział|раздел|глава|пункт|mục|bölüm|seção)|§{1,2})\.?[ :="'#-]{0,4}$/iu
 

@@ -1,12 +1,12 @@
-/** A format of a vendor's keys: what each begins with, and what follows. Regular expressions of RE2's syntax. */
+/** Format of a vendor's keys: prefix and rest. Regular expressions in RE2 syntax. */
 export type KeyFormat = readonly [opening: string, rest: string]
 
 const UUID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 
 /**
- * Keys that begin in a way of their own. Sources: documentation of the vendors, and the formats that GitHub, gitleaks,
- * TruffleHog, detect-secrets and secretlint list. Lengths are the least that is in use. Checksums (GitHub, npm) are not
- * verified: a key with a wrong digit is a leak as well.
+ * Keys with a distinctive prefix. Sources: documentation of the vendors, and the formats that GitHub, gitleaks,
+ * TruffleHog, detect-secrets and secretlint list. Lengths are the shortest in use. Checksums (GitHub, npm) are not
+ * verified: a key with a wrong digit is also a leak.
  */
 export const KEY_FORMATS: readonly KeyFormat[] = [
   // Code hosts, registries and continuous integration.
@@ -164,7 +164,7 @@ export const KEY_FORMATS: readonly KeyFormat[] = [
   ["xprv", "[1-9A-HJ-NP-Za-km-z]{100,}"],
 ]
 
-/** Keys that are known by what is inside them; only a count of characters of one kind precedes it. */
+/** Keys with a distinctive inner part, preceded by a fixed number of characters of one kind. */
 export const INNER_FORMATS: readonly string[] = [
   // Azure: client secrets, API keys, DevOps tokens.
   "[\\w~.]{3}\\dQ~[\\w~.-]{31,}",

@@ -16,7 +16,7 @@ const PASSWORDS = [
   "पासवर्ड",
   "كلمة (?:المرور|السر)",
 ]
-/** Words for other values that are secret. */
+/** Words for other secret values. */
 const KEYS = [
   "secret",
   "token",
@@ -55,7 +55,7 @@ const UNSPACED = [
 const anyOf = (alternatives: readonly string[]) => `(?:${alternatives.join("|")})`
 
 const GAP = "[\\s\"'`\\\\=:<>(),|\\[\\]{}*~：，＝—–是为為は-]"
-/** "Is" in several languages, and what else precedes a value: the schemes of the Authorization header. */
+/** "Is" in several languages, and the schemes of the Authorization header: words before a value. */
 const LINK = anyOf(
   (
     "is|was|are|ist|lautet|war|est|es|era|è|é|to|jest|это|là|है|هي|value|bearer|basic|token|bot|apikey|ssws|" +
@@ -63,17 +63,17 @@ const LINK = anyOf(
   ).split("|"),
 )
 const IS = "(?:is|was|ist|lautet|est|es|è|é|=|:)"
-/** Words without a digit or a symbol are left out here: after a name such as "key", most words are no value. */
+/** Requires a digit or a symbol: after a name such as "key", most plain words are no value. */
 const VALUE = "[^\\s\"'`<>]*[\\d!#$%&*@^?][^\\s\"'`<>]*"
 
-/** A name, what is between it and its value, and the value. Without regard to letter case. */
+/** A name, the link to its value, and the value. Case-insensitive. */
 export const NAMED_SOURCES: readonly string[] = [
   `${anyOf([...PASSWORDS, ...KEYS])}[\\w.-]{0,24}${GAP}{1,12}(?:${LINK}${GAP}{1,6}){0,3}${VALUE}`,
   `${anyOf([...PASSWORDS, ...KEYS])}[\\w-]{0,24}(?: [\\w'.()-]{1,16}){1,6}:? ?${IS} ?["'\`]?${VALUE}`,
   `${anyOf(UNSPACED)}[^\\x00-\\x7f]{0,4}[ :=]{0,3}["'\`]?[!-~]{2,}\\d[!-~]*`,
 ]
 
-/** The same, taken apart: name, gap, value. */
+/** The same with capture groups: name, gap, value. */
 export const NAMED: readonly RegExp[] = [
   `(${anyOf([...PASSWORDS, ...KEYS])}[\\w.-]{0,24})(${GAP}{1,12}(?:${LINK}${GAP}{1,6}){0,3})(${VALUE})`,
   `(${anyOf([...PASSWORDS, ...KEYS])}[\\w-]{0,24})((?: [\\w'.()-]{1,16}){1,6}?:? ?${IS} ?["'\`]?)(${VALUE})`,
@@ -105,7 +105,7 @@ const OF_DATA = new Set(
 
 export type NameKind = "password" | "secret" | "key"
 
-/** Words that say nothing of a key. */
+/** Words that do not describe a key. */
 const EMPTY = new Set(
   "the a an my our your his their this that is and or of for with to in on new old use using ma mi la el le der die das mein meine mijn mój мой minha".split(
     " ",
@@ -115,7 +115,7 @@ const EMPTY = new Set(
 const OF_PASSWORD = new RegExp(`${anyOf(PASSWORDS)}$|密码|密碼|口令|パスワード|비밀번호`, "iu")
 const OF_KEY = new RegExp(`(?:${KEYS.join("|")})s?$`, "iu")
 const PLAIN_KEY = /^keys?$/i
-/** Words that end like a name of a secret and are others. */
+/** Words that only end like the name of a secret. */
 const OTHER_WORD =
   /(?:monkey|turkey|donkey|hockey|jockey|whiskey|compass|bypass|surpass|trespass|overpass|underpass|encompass)s?$/i
 
@@ -128,14 +128,14 @@ function partsOf(name: string): string[] {
     .filter((word) => word !== "")
 }
 
-/** What a name says of its value; undefined if it does not name a secret. */
+/** The kind of secret that a name denotes; undefined for other names. */
 export function kindOf(name: string): NameKind | undefined {
   if (OTHER_WORD.test(name)) return undefined
   const parts = partsOf(name)
   while (parts.length > 1 && /^(?:\d+|[a-z])$/.test(parts.at(-1) ?? "")) parts.pop()
   const last = parts.at(-1) ?? ""
   const before = parts.slice(0, -1).filter((word) => !EMPTY.has(word))
-  // The ids of keys of AWS and of Google's service accounts come in pairs with the keys.
+  // Ids of AWS and Google service account keys appear together with the keys.
   if (last === "id" && before.at(-1) === "key" && before.length > 1) return "secret"
   if (ABOUT.has(last)) return undefined
   if (OF_PASSWORD.test(name)) return "password"

@@ -1,6 +1,6 @@
 import type { NameKind } from "./secret-names.ts"
 
-/** Values that stand for a secret. */
+/** Placeholders for a secret. */
 const PLACEHOLDER =
   /^(?:\$|%|<|\{|\[|@|#|&|\/\/|\.{1,2}\/|your|my[-_]|xxx|\*\*|\.\.\.|example|sample|change|replace|redacted|insert|enter|todo|dummy|fake|null|none|undefined|true|false|process\.|os\.|env[.:]|config\.|settings\.|self\.|this\.|req\.|ctx\.|secrets?\.|vars?\.|data\.|string|boolean|required|optional|must|should|field|input|vault:|arn:|ref:|op:\/\/|file:|https?:\/\/)|(?:example|placeholder|change-?me|_here|-here)$|your[-_ ]?(?:api|key|token|secret|pass)|x{6}|\*{3}|•{3}|…|\.{3}|0{10}|\{\{|\$\{|<[a-z]/i
 const CODE =
@@ -15,31 +15,31 @@ export function isPlaceholder(value: string): boolean {
   return PLACEHOLDER.test(value)
 }
 
-/** Changes of kind from one letter or digit to the next, by length: a third in random text, a tenth in words. */
+/** Share of changes between character kinds: about a third in random text, a tenth in words. */
 function jumble(value: string): number {
   const jumps = value.match(/[a-z](?=[A-Z\d])|[A-Z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0
   return jumps / value.replaceAll(/[^A-Za-z\d]/g, "").length
 }
 
-/** Text that a generator of keys makes. */
+/** Whether a text looks like a generated key. */
 export function isRandom(value: string, least: number): boolean {
   const plain = value.replaceAll(/[^A-Za-z\d]/g, "")
   if (plain.length < least || !/\d/.test(plain) || !/[A-Za-z]/.test(plain)) return false
   return jumble(value) >= 0.17 && new Set(plain).size >= Math.min(8, plain.length / 2)
 }
 
-/** Of a key with the beginning of a vendor: not written with letters that stand for others. */
+/** Whether a key with a vendor prefix has actual characters instead of placeholders. */
 export function isFilled(key: string): boolean {
   return !/([x*.#])\1{5}|0{12}|example[-_]?key|placeholder|your[-_]?(?:api|key|token|secret)/i.test(key)
 }
 
-/** Symbols of a password, in words that are no identifiers. */
+/** Whether a value has symbols of a password and is no identifier. */
 function isMixed(value: string): boolean {
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/].filter((kind) => kind.test(value)).length
   return kinds >= 2 && /[\d\W]/.test(value) && !/^[a-z]+(?:[-_.][a-z]+)+$/i.test(value)
 }
 
-/** Whether a value may be what its name says. `isGiven`: a sign such as `=` or a word such as "is" is between them. */
+/** Whether a value may be the secret that its name denotes. `isGiven`: a link such as `=` or "is" is between them. */
 export function isSecret(kind: NameKind, value: string, isGiven: boolean): boolean {
   if (PLACEHOLDER.test(value) || CODE.test(value) || URL.test(value) || DATE.test(value)) return false
   if (PATH.test(value) && !isRandom(value, 20)) return false

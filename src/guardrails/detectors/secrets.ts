@@ -14,7 +14,7 @@ const isShort = (opening: string) => openingsOf(opening).some((literal) => liter
 const SHORT = OPENINGS.filter(isShort)
 const LONG = OPENINGS.filter((opening) => !isShort(opening))
 const anyOf = (sources: readonly string[]) => `(?:${sources.join("|")})`
-/** A key may follow `\n` in text that is escaped. */
+/** A key may follow `\n` in escaped text. */
 const BEFORE = "(?:\\b|_|\\\\[nrt])"
 const OF_KEYS = "[\\w.~+/=%-]{8,}"
 
@@ -69,8 +69,8 @@ const OF_COMMAND = new RegExp(`^${COMMAND}`)
 const OF_SCHEME = /(?<=^|[^\w])(bearer|basic|ssws|geniekey) ([A-Za-z0-9._~+/=-]{8,})/gi
 
 /**
- * Keys, tokens and passwords. The program finds stretches that may have one; `refine` looks for all of them in a
- * stretch, so that none hides behind another that is refused.
+ * Keys, tokens and passwords. The program finds candidate stretches; `refine` searches each for all secrets, so that a
+ * rejected candidate cannot hide another.
  */
 export const secrets: Scanned = {
   name: "secrets",
@@ -95,7 +95,7 @@ export const secrets: Scanned = {
     literal: "private key",
     program: lazyProgram([...KEYS, "-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}"].join("|")),
   },
-  // A command has up to 60 characters before its password. All else begins with its sign.
+  // A command has up to 60 characters before its password. Other matches start with their sign.
   lead: 128,
   refine(match, before) {
     const parts: Part[] = []
@@ -117,7 +117,7 @@ export const secrets: Scanned = {
   },
 }
 
-/** Begins with a capital in each of its forms. */
+/** Whether all variants start with a capital letter. */
 function isCapital(opening: string): boolean {
   return opening
     .replace("(?:", "")
@@ -125,10 +125,10 @@ function isCapital(opening: string): boolean {
     .every((form) => /^[A-Z]/.test(form))
 }
 
-/** What is between a name and its value, if it says that the one is the other's. */
+/** Text between a name and a value that links them. */
 const GIVES = /[=:：>|"'`]|\b(?:is|was|ist|lautet|war|est|es|era|jest|login|equals|be|value|to|reads)\b|[^\p{ASCII}]/iu
 
-/** Values after names, in all of a stretch. */
+/** All values after names in a stretch. */
 function named(match: string, before: string): Part[] {
   const parts: Part[] = []
   for (const { index } of match.matchAll(NAMES)) {
@@ -150,7 +150,7 @@ function named(match: string, before: string): Part[] {
   return parts
 }
 
-/** A value without what follows it: punctuation of a sentence or of code, and the next part of a connection string. */
+/** Strips trailing punctuation of a sentence or of code, and the next part of a connection string. */
 function valueOf(written: string, gap: string): string {
   if (/["'`]$/.test(gap)) return written
   return trimmed(written.replace(/(?<=.)(?:[;&,][\w .-]+=.*|;$)/s, ""))

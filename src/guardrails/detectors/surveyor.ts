@@ -28,7 +28,7 @@ function surveyor(): Surveyor {
   return known
 }
 
-/** Where in a text the built-in detectors may find something. */
+/** Survey of the positions where built-in detectors may match. */
 export function surveyOf(text: string): Survey {
   return surveyor().survey(text)
 }
@@ -38,14 +38,14 @@ export function surveyChanged(survey: Survey, text: string, changed: readonly nu
   return surveyor().surveyChanged(survey, text, changed)
 }
 
-/** The stretches of a text that a built-in detector has to read. */
+/** The stretches of a text that a built-in detector must read. */
 export function windowsOf(detector: Scanned, text: string, survey: Survey): Span[] {
   const ranges = survey.marks[SCANNED.indexOf(detector)]
   if (!ranges) return [{ start: 0, end: text.length }]
   if (ranges.length === 0) return []
   const { lead, without } = detector
   const isWithout = without && survey.seen[numberOf(without.literal)] === 0
-  // Characters that are not read may make any match longer.
+  // Skipped characters may lengthen any match.
   if (isWithout && lead && !survey.hasUnread) return windowsWithin(ranges, text, lead)
   return windowsAround(ranges, text, stopsOf(isWithout ? without.program() : detector.program()))
 }

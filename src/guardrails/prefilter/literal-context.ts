@@ -7,7 +7,7 @@ const RULE = Uint8Array.from({ length: 128 }, (_, unit) => (isWord(unit) ? 1 : 0
 
 const lowered = new Uint16Array(0x10000)
 
-/** The small letter of a unit, as a pattern without regard to case reads it. */
+/** The lower case of a unit, as in a case-insensitive pattern. */
 function small(unit: number): number {
   const known = lowered[unit] ?? 0
   if (known !== 0) return known
@@ -18,7 +18,7 @@ function small(unit: number): number {
   return (lowered[unit] = form)
 }
 
-/** Whether a literal is at a place: characters outside of ASCII share classes. Compares only those. */
+/** Verifies non-ASCII characters of a literal, which share classes. Others need no comparison. */
 function isWritten(literal: string, text: string, start: number): boolean {
   for (let at = literal.length - 1; at >= 0; at--) {
     const unit = literal.charCodeAt(at)
@@ -27,7 +27,7 @@ function isWritten(literal: string, text: string, start: number): boolean {
   return true
 }
 
-/** After an underscore, or `\n` in text that is escaped. */
+/** Whether the position follows an underscore, or `\n` in escaped text. */
 function followsEscape(text: string, start: number): boolean {
   const before = text.charAt(start - 1)
   return before === "_" || ("nrt".includes(before) && text.charAt(start - 2) === "\\")
@@ -40,8 +40,8 @@ type LiteralMatch = {
 }
 
 /**
- * Whether the context that a literal requires is present; assumed to be if it is unknown. `start`: -1 if the literal is
- * not written plainly.
+ * Whether the required context of a literal is present; true if unknown. `start`: -1 if the literal is not written
+ * plainly.
  */
 export function holds(
   literal: Literal & { isForeign: boolean },

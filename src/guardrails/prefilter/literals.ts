@@ -1,7 +1,7 @@
 import { readAs, UNREAD } from "../content/fold.ts"
 import { elementAt } from "../../support/arrays.ts"
 
-/** A literal of a detector's matches. In lower case; a digit stands for any digit. */
+/** A literal of a detector's matches. In lower case; a digit matches any digit. */
 export type Literal = {
   text: string
   /** No letter or digit right before it, except in an escape such as `\n`. */
@@ -14,7 +14,7 @@ export type Literal = {
   digitWithin?: number
 }
 
-/** The classes of characters that the walk (survey.ts) treats by hand. */
+/** Character classes with special handling in survey.ts. */
 export const CLASS = { digit: 0, colon: 1, other: 2, firstGap: 3, lastGap: 8, unread: 254, pair: 255 } as const
 const GAPS = " .()/-"
 const FIRST_LETTER = CLASS.lastGap + 1
@@ -30,14 +30,14 @@ const UNITS = 0x10000
 const LAST_FORM = 0x2fff
 
 /**
- * An automaton over all literals at once (Aho and Corasick's). `table`: of a state and a class the next state. States
- * from `firstEnd` on are those in which a literal ends.
+ * Aho-Corasick automaton over all literals. `table`: next state by state and class. In states from `firstEnd` on, a
+ * literal ends.
  */
 export class Literals {
   readonly classes = new Uint8Array(UNITS).fill(CLASS.other)
   readonly table: Uint16Array
   readonly firstEnd: number
-  /** Of each state from `firstEnd` on, the literals that end there. */
+  /** The literals that end in each state from `firstEnd` on. */
   readonly ends: readonly (readonly number[])[]
 
   constructor(texts: readonly string[]) {
@@ -55,7 +55,7 @@ export class Literals {
       current[state]?.push(literal)
     }
     const open = connect(table, current)
-    // Those that end something come last, so that they are known by their numbers; of the others, the nearest first.
+    // States with a literal end come last, so that their number identifies them; the others are sorted by depth.
     const order = [
       ...open.filter((state) => current[state]?.length === 0),
       ...open.filter((state) => current[state]?.length !== 0),
@@ -75,8 +75,8 @@ export class Literals {
   }
 
   /**
-   * Each ASCII symbol has its own class as far as there are classes. Other characters of literals share classes, and
-   * their matches are checked again.
+   * Each ASCII symbol has its own class while classes are available. Other characters of literals share classes, so
+   * their matches are verified.
    */
   #findClasses(texts: readonly string[]): void {
     const { classes } = this

@@ -1,13 +1,13 @@
 import { elementAt } from "../../support/arrays.ts"
 /**
- * Literals that every match of a pattern contains: those it begins with, and groups of which each match contains one.
- * Derived from the source of the regular expression, so that new patterns need no second table. All in lower case; a
- * digit stands for any digit.
+ * Literals that every match of a pattern contains: possible starts, and groups of which each match contains one
+ * element. Derived from the source of the regular expression, so that new patterns need no second table. In lower case;
+ * a digit matches any digit.
  */
 export type Required = {
   /** Literals of which one begins each match; undefined if unknown. */
   openings: string[] | undefined
-  /** Each match has one of each group. */
+  /** Each match contains one element of each group. */
   groups: string[][]
 }
 
@@ -24,7 +24,7 @@ export function requiredOf(source: string): Required {
   return { openings: openings && withoutLonger(openings, (one, other) => one.startsWith(other)), groups }
 }
 
-/** The group that is rarest in other texts; undefined if there is none. */
+/** The group that is rarest in ordinary texts; undefined if there is none. */
 export function bestGroup(groups: readonly string[][]): string[] | undefined {
   const worth = (group: readonly string[]) => Math.min(...group.map(({ length }) => length))
   return groups.toSorted((one, other) => worth(other) - worth(one) || one.length - other.length)[0]
@@ -105,7 +105,7 @@ class Parser {
   }
 }
 
-/** A digit stands for all digits; characters without lower case are kept. */
+/** A digit represents all digits; characters without lower case are kept. */
 function ofStrings(chars: readonly string[]): Node {
   const exact = [...new Set(chars.map((char) => char.toLowerCase().replace(/\d/, "0")))]
   return { exact, openings: undefined, groups: [] }
@@ -165,7 +165,7 @@ function inTurn(parts: readonly Node[]): Node {
   return { exact: undefined, openings, groups }
 }
 
-/** What has one of the longer ones in it has one of the shorter. */
+/** Drops literals that contain a shorter one of the group. */
 function within(group: readonly string[]): string[] {
   return withoutLonger(group, (one, other) => one.includes(other))
 }

@@ -1,6 +1,6 @@
 /** Stretches of a text that may contain a disguised injection. */
 export type Runs = {
-  /** Starts of words that may be one of the verbs, misspelt. */
+  /** Starts of words that may be a misspelt verb. */
   verbs: number[]
   /** Single letters with separators between them. */
   hasSpaced: boolean
@@ -16,11 +16,11 @@ const OF_HEX = 8
 const SEPARATOR = 16
 const KNOWN = 128
 
-/** The least that the patterns of injection.ts take for one. */
+/** Minimum for the patterns of injection.ts. */
 const MIN_SINGLES = 7
 const MIN_BASE64 = 24
 const MIN_HEX = 40
-/** Of `forget`, less a letter. */
+/** Length of `forget` without one letter. */
 const MIN_VERB = 5
 
 const flags = new Uint8Array(0x10000)
@@ -44,8 +44,8 @@ function fill(unit: number): number {
 type VerbIn = (text: string, from: number, to: number) => number
 
 /**
- * For texts without letters or digits outside the BMP. `places`: every stretch of letters that may contain one of the
- * verbs has one of these. `verbIn`: where a verb may begin in such a stretch; -1 if nowhere.
+ * For texts without letters or digits outside the BMP. `places`: every stretch of letters with a possible verb contains
+ * one of these. `verbIn`: index of a possible verb in such a stretch; -1 if there is none.
  */
 export function runsOf(text: string, places: readonly number[], verbIn: VerbIn): Runs {
   const verbs = verbsAt(text, places, verbIn)

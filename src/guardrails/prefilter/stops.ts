@@ -4,17 +4,17 @@ import type { Program } from "../content/program.ts"
 
 const ASCII = 128
 
-/** Characters that no match contains, because none begins with them or continues to them. Matches never cross one. */
+/** Characters that no match contains. Matches never cross them. */
 export class Stops {
   readonly #automaton: Automaton
-  /** Of the class before a character: for each class 1 if the character may be in a match. */
+  /** By class of the previous character: for each class, 1 if a character may be in a match. */
   readonly #rows: (Uint8Array | undefined)[] = []
 
   constructor(program: Program) {
     this.#automaton = new Automaton(program)
   }
 
-  /** End of the last stop before an index, or else `least`. */
+  /** End of the last stop before an index, or `least` if there is none. */
   before(text: string, scope: number, least: number): number {
     let one = scope > least ? this.#classAt(text, scope - 1) : 0
     for (let at = scope; at > least; at--) {
@@ -25,7 +25,7 @@ export class Stops {
     return least
   }
 
-  /** End of the first stop after an index, or else the end of the text. */
+  /** End of the first stop after an index, or the end of the text if there is none. */
   after(text: string, scope: number): number {
     let before = this.#classAt(text, scope - 1)
     for (let at = scope; at < text.length; at++) {

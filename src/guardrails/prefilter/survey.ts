@@ -3,7 +3,7 @@ import { holds } from "./literal-context.ts"
 import { CLASS, type Literal, Literals, STRIDE_BITS } from "./literals.ts"
 import { elementAt } from "../../support/arrays.ts"
 
-/** What a text must contain for a detector to match: one of its literals, a number of digits, or two near colons. */
+/** Signs that a text must contain for a match: one of the literals, a number of digits, or two near colons. */
 export type Signs = {
   literals?: readonly Literal[]
   /** Minimum digits with at most two characters of ` .()/-` between neighbours. */
@@ -12,29 +12,28 @@ export type Signs = {
   colons?: true
 }
 
-/** Where in a text a detector may find something. */
+/** Positions of a text where detectors may match. */
 export type Survey = {
   /** For each list of signs: ranges of which every match touches one, from the first character of each to its last. */
   marks: readonly number[][]
   /** For each literal whether the text contains it. */
   seen: Uint8Array
   /**
-   * The literals of `placed` that the text has: their beginnings, each with its number; undefined if there are too
-   * many.
+   * Starts and numbers of the literals of `placed` in the text; undefined if there are too many.
    */
   places: { starts: number[]; literals: number[] } | undefined
-  /** Where literals of `verbs` end, in order. */
+  /** Ends of the literals of `verbs`, in order. */
   verbs: number[]
-  /** There are characters that are not read (fold.ts). */
+  /** The text has skipped characters (fold.ts). */
   hasUnread: boolean
-  /** There are letters or digits of two UTF-16 units. */
+  /** The text has letters or digits of two UTF-16 units. */
   hasPairs: boolean
   isAscii: boolean
 }
 
 const MAX_GAP = 2
 const MAX_PLACES = 200_000
-/** Marks as near as this are one range, so that there are few. */
+/** Marks within this distance are merged into one range, to keep their number low. */
 const NEAR = 16
 const COLONS_APART = 5
 const LAST_ASCII = 0x7f
@@ -144,7 +143,7 @@ export class Surveyor {
     return survey
   }
 
-  /** The survey of a text that is another but for characters at some places, without the marks. */
+  /** Updates the survey for a text with changes at some indexes, without the marks. */
   surveyChanged({ seen, places, ...others }: Survey, text: string, changed: readonly number[]): Survey {
     const survey: Survey = {
       ...others,
@@ -171,7 +170,7 @@ export class Surveyor {
     const { classes, table, firstEnd } = this.#literals
     const { marks } = survey
     const least = this.#leastDigits
-    /** Units that are not characters read: counted, since distances are between those. */
+    /** Skipped units so far, since distances count only the characters that are read. */
     let skipped = 0
     let plainFrom = 0
     let digits = 0
@@ -182,7 +181,7 @@ export class Surveyor {
     let allUnits = 0
     for (let at = from; at < to; at++) {
       let one: number = CLASS.other
-      // Most characters are letters in no literal: this is all that is done for them.
+      // Fast path: most characters are letters outside literals.
       for (; at < to; at++) {
         const unit = text.charCodeAt(at)
         allUnits |= unit

@@ -107,7 +107,7 @@ export const CATALOGUE_FIELDS: Descriptions = {
   uptime_last_30m: NOT_PUBLIC,
   uptime_last_5m: NOT_PUBLIC,
   value_type: "Type of the values.",
-  warnings: "What to know about the answer.",
+  warnings: "Warnings about the response.",
   window_days: "Days that it covers.",
   zdr: "Only endpoints that retain nothing.",
 }

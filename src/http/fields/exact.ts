@@ -1,6 +1,6 @@
 import type { Descriptions } from "./descriptions.ts"
 
-/** Where a name means something else in one schema. */
+/** Descriptions of names that have another meaning in one schema. */
 export const EXACT: Descriptions = {
   "Error.code": "The HTTP status.",
   "Error.error": "The error.",
@@ -20,10 +20,10 @@ export const EXACT: Descriptions = {
   "ChatRequest.model": "The model, `author/slug`, a preset or an alias.",
   "ChatRequest.models": "Models to try in this order.",
   "ChatRequest.provider": "Which providers may serve the call, and in which order.",
-  "ChatResult.model": "The model that answered.",
+  "ChatResult.model": "The model that generated the response.",
   "ChatResult.message": "The message of the model.",
   "ChatResult.content": "Text of the message.",
-  "ChatResult.reasoning": "What the model reasoned.",
+  "ChatResult.reasoning": "Reasoning of the model.",
   "ResponsesRequest.model": "The model, `author/slug`, a preset or an alias.",
   "ResponsesRequest.models": "Models to try in this order.",
   "ResponsesRequest.input": "Text, or items of the conversation.",
@@ -37,7 +37,7 @@ export const EXACT: Descriptions = {
   "Batch.status": "State of the batch.",
   "NewBatch.endpoint": "API of its requests.",
   "Intern.status": "State of the intern.",
-  "InternTranscriptEntry.at": "When it was said.",
+  "InternTranscriptEntry.at": "Time of the entry.",
   "GuardrailTestAnswer.start": "First character, from 0.",
   "GuardrailTestAnswer.end": "Character after the last one.",
   "Reconciliation.at": "When it was compared.",
@@ -51,15 +51,15 @@ export const EXACT: Descriptions = {
   "AnalyticsQuery.dimensions": "What rows are grouped by.",
   "AnalyticsMeta.metrics": "What can be measured.",
   "PublicEndpoint.function": "Whether a named function can be forced.",
-  "ProviderPreferences.prompt": "USD a million tokens of the prompt.",
-  "ProviderPreferences.completion": "USD a million tokens of the output.",
+  "ProviderPreferences.prompt": "USD per million tokens of the prompt.",
+  "ProviderPreferences.completion": "USD per million tokens of the output.",
   "ProviderPreferences.image": "USD an image.",
-  "ProviderPreferences.audio": "USD a unit of audio.",
+  "ProviderPreferences.audio": "USD per unit of audio.",
   "ProviderPreferences.request": "USD a request.",
   "Call.prompt": "Tokens of the prompt.",
   "Call.completion": "Tokens of the output.",
-  "Call.reasoning": "Output tokens that the model reasoned with.",
+  "Call.reasoning": "Output tokens that the model used for reasoning.",
   "CallStory.prompt": "Tokens of the prompt.",
   "CallStory.completion": "Tokens of the output.",
-  "CallStory.reasoning": "Output tokens that the model reasoned with.",
+  "CallStory.reasoning": "Output tokens that the model used for reasoning.",
 }

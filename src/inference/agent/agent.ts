@@ -23,7 +23,7 @@ import { isOver, MAX_STEPS } from "./stops.ts"
 import { addUsage, costNanoOf, tokensOf } from "./usage.ts"
 
 /**
- * A conversation that the gateway itself takes part in: its tools answer the model until the model answers the caller.
+ * A call in which the gateway runs tools for the model until the model returns a response for the client.
  */
 export type Job = {
   prepared: Prepared
@@ -36,7 +36,7 @@ export type Job = {
   screening?: Screening
 }
 
-export type AnsweredCalls = { details: Json[]; goesOn: boolean }
+export type AnsweredCalls = { details: Json[]; continues: boolean }
 
 /** Sends one round (pipeline.ts). */
 export type CallUpstream = (round: PreparedCall, deps: Deps) => Promise<Response>
@@ -56,9 +56,9 @@ export class Agent {
   #executed = 0
   #searches = 0
   #toolCostNano = 0
-  /** Of the first round. */
+  /** Generation id of the first round. */
   #firstId: string | undefined
-  /** Since the last round. */
+  /** Tool runs since the last round. */
   #toolRuns: ToolRun[] = []
   /** Stages of tools that apply guardrails themselves. */
   readonly #found: PipelineStage[] = []
@@ -85,7 +85,7 @@ export class Agent {
   }
 
   /** The upstream call of the next round. */
-  async ask(signal: AbortSignal): Promise<Response> {
+  async nextResponse(signal: AbortSignal): Promise<Response> {
     const { prepared, screening, meta, caller } = this.job
     const chat = await applyGuardrails(this.#request(), screening, meta)
     const request = { ...chatRequest(chat, sizeInBytes(chat)), preparation: prepared.preparation }
@@ -104,7 +104,7 @@ export class Agent {
   #request(): ChatRequest {
     const { chat } = this.job.prepared
     const isFirst = this.#steps === 0
-    // A choice that forces a call has been obeyed once; again it would have no end.
+    // A forced tool choice applies to the first round only: repeated, the loop would not end.
     const choice = this.#isLast ? "none" : isFirst ? chat.tool_choice : chat.tool_choice === "none" ? "none" : "auto"
     return {
       ...chat,
@@ -116,7 +116,7 @@ export class Agent {
     }
   }
 
-  /** The gateway's calls of a round, if it is to answer them. */
+  /** The server tool calls of a round that the gateway must run. */
   pending(round: Round): ToolCall[] {
     this.usage = addUsage(this.usage, round.usage)
     const names = this.#names
@@ -125,13 +125,13 @@ export class Agent {
     return current
   }
 
-  /** The calls of a round that the client must answer. Server tool calls that are not run any more are dropped. */
+  /** The calls of a round that the client must run. Drops server tool calls after the last step. */
   foreign({ message }: Round): ToolCall[] {
     const names = this.#names
     return callsOf(message).filter((call) => !names.includes(call.function.name))
   }
 
-  /** Answers these calls. Afterwards the conversation goes on, unless the caller's own tools are called too. */
+  /** Runs these calls. The loop then continues, unless the round also calls client tools. */
   async answer(round: Round, current: readonly ToolCall[], signal: AbortSignal): Promise<AnsweredCalls> {
     const { job, deps } = this
     const all = callsOf(round.message)
@@ -144,9 +144,9 @@ export class Agent {
     const runs: Run[] = []
     for (const run of finished) runs.push(await this.#screened(run))
     this.#toolRuns = runs.flatMap(({ free }) => (free ? [free] : []))
-    const goesOn = all.length === current.length
+    const continues = all.length === current.length
     this.detailOffset = nextIndex(round.message["reasoning_details"], 0) + this.detailOffset
-    const scope = { round: this.#steps, isPending: !goesOn, contentLength: this.#lengthWith(round) }
+    const scope = { round: this.#steps, isPending: !continues, contentLength: this.#lengthWith(round) }
     const details = runs.map((run) => toDetail(run, { ...scope, index: this.detailOffset++ }, job.emitsToolItems))
     this.#count(runs)
     this.#steps += 1
@@ -163,10 +163,10 @@ export class Agent {
     )
     this.#messages = [...this.#messages, toAssistant(round.message, current), ...toResults(runs)]
     this.sieve = new CallSieve(this.#names, this.sieve.count)
-    return { details, goesOn }
+    return { details, continues }
   }
 
-  /** A run with its result as the guardrails let it pass: the record of the run shows what the model reads, no more. */
+  /** A run with its result after the guardrails, so that its record contains only what the model reads. */
   async #screened(run: Run): Promise<Run> {
     const { prepared, screening, meta } = this.job
     const { content, item, citations, stages = [], refusal } = run.outcome
@@ -176,7 +176,7 @@ export class Agent {
     return { ...run, outcome: { ...run.outcome, ...passed } }
   }
 
-  /** Length of the content after this round, where it is an offset into the content of the response. */
+  /** Length of the content after this round; undefined if it is no offset into the content of the response. */
   #lengthWith({ message: { content } }: Round): number | undefined {
     const { prepared, emitsToolItems } = this.job
     if (typeof content === "string") this.#contentLength += content.length
@@ -207,12 +207,12 @@ export class Agent {
     return { usage, costNano }
   }
 
-  /** What each guardrail found so far, in the request, in the rounds and in the calls of tools. */
+  /** Findings of each guardrail so far, in the request, the rounds and the tool calls. */
   get findings(): PipelineStage[] {
     return withFindings(this.job.screening?.stages() ?? [], this.#found)
   }
 
-  /** The stage of the pipeline that the tools were, once any ran. */
+  /** The pipeline stage of the server tools; empty until one was called. */
   get stages(): PipelineStage[] {
     if (this.#requested === 0) return []
     const summary = `${this.#requested} calls in ${this.#steps} steps, ${this.#executed} of them answered`
@@ -220,7 +220,7 @@ export class Agent {
   }
 }
 
-/** The model's own turn, as it goes back to it: its words, its reasoning and the calls that were answered. */
+/** The assistant message for the next round: content, reasoning and the calls that were run. */
 function toAssistant(message: Json, current: readonly ToolCall[]): Json {
   const { content, reasoning, reasoning_details: details } = message
   const merged = mergeDetails(listOf(details))

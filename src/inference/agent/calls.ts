@@ -1,9 +1,9 @@
 import { isObject, type Json, listOf } from "../../support/json.ts"
 
-/** A call of a model, whole; fields that the wire does not know stay with it, since providers may verify them. */
+/** A complete tool call. Keeps fields outside the chat format, since providers may verify them. */
 export type ToolCall = Json & { id: string; function: Json & { name: string; arguments: string } }
 
-/** The calls of a message, those that are calls. */
+/** The well-formed tool calls of a message. */
 export function callsOf(message: Json): ToolCall[] {
   const calls = listOf(message["tool_calls"])
   return calls.flatMap((call, index) => {
@@ -17,8 +17,8 @@ export function callsOf(message: Json): ToolCall[] {
 }
 
 /**
- * Parts the calls of a stream while they grow: the client's go on, numbered over all rounds, the gateway's stay. A call
- * whose name may still become that of a server tool waits until it is known.
+ * Separates streamed tool calls: emits those for the client, numbered across all rounds, and keeps those for the
+ * gateway. A call whose partial name may still become the name of a server tool is buffered.
  */
 export class CallSieve {
   readonly #isOwn: (name: string) => boolean
@@ -32,14 +32,14 @@ export class CallSieve {
     this.#next = firstIndex
   }
 
-  /** How many calls went on, over all rounds so far. */
+  /** Number of calls emitted in all rounds so far. */
   get count(): number {
     return this.#next
   }
 
-  /** The deltas that go on. `places`: which of the calls each delta is of. `whole`: those as far as they have grown. */
+  /** Returns the deltas to emit. `places`: index of the call of each delta. `whole`: the accumulated calls. */
   take(deltas: readonly unknown[], places: readonly number[], whole: readonly unknown[], isLast: boolean): Json[] {
-    // A call goes on with all that it has grown to, so these deltas have no more to say of it.
+    // These calls are emitted with all that was accumulated, so their deltas in this chunk add nothing.
     const begun = new Set<number>()
     return deltas.flatMap((delta, position) => {
       const scope = places[position] ?? -1

@@ -7,15 +7,15 @@ import { hold } from "../hold.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import type { RequestMeta, Deps } from "../deps.ts"
 
-/** Makes a paid run of a tool: holds its price first, and charges what it came to. */
+/** Runs a paid tool: holds its price first, then charges the actual cost. */
 export type ChargeToolRun = <T extends { costNano: number }>(
   tool: { name: string; provider: string; priceNano: number },
   run: () => Promise<T>,
 ) => Promise<T>
 
 /**
- * A run of a tool that costs is held, charged and recorded as a call of its own: nothing that costs depends on what
- * becomes of the call around it.
+ * Holds, charges and records each paid tool run as a separate call, so that its charge does not depend on the outcome
+ * of the surrounding call.
  */
 export function toolCharger(
   chat: ChatRequest,
@@ -72,7 +72,7 @@ function toGeneration(
   }
 }
 
-/** What a refused payment is to a tool: words for the model. */
+/** Whether a tool run was rejected for its cost. The model then receives a tool error. */
 export function isPaymentRequired(thrown: unknown): thrown is GatewayError {
   return thrown instanceof GatewayError && thrown.code === "payment_required"
 }

@@ -27,7 +27,7 @@ function join(last: Json, piece: Json): Json {
   return { ...last, ...result, [key]: text }
 }
 
-/** The details of a round, numbered on from those of the rounds before: clients put them together by number. */
+/** Continues the numbering of the previous rounds, because clients merge details by index. */
 export function renumber(details: unknown, offset: number): unknown {
   if (offset === 0 || !isArray(details)) return details
   return details.map((detail) =>
@@ -35,7 +35,7 @@ export function renumber(details: unknown, offset: number): unknown {
   )
 }
 
-/** The number after the highest of these. */
+/** The index after the highest of these details. */
 export function nextIndex(details: unknown, least: number): number {
   if (!isArray(details)) return least
   return details.reduce<number>((next, detail) => {

@@ -22,18 +22,18 @@ export async function respondJson(
     const current = agent.pending(round)
     const details = renumber(round.message["reasoning_details"], agent.detailOffset)
     const turn: Json = { ...round.message, reasoning_details: details, tool_calls: agent.foreign(round) }
-    const { details: runs, goesOn }: AnsweredCalls =
-      current.length > 0 ? await agent.answer(round, current, signal) : { details: [], goesOn: false }
+    const { details: runs, continues }: AnsweredCalls =
+      current.length > 0 ? await agent.answer(round, current, signal) : { details: [], continues: false }
     const done = runs.map((run) => ({ reasoning_details: [run] }))
-    if (!goesOn) return encodeAnswer(agent, encoder, round, { earlier, turn, done })
+    if (!continues) return encodeAnswer(agent, encoder, round, { earlier, turn, done })
     earlier.push(turn, ...done)
-    response = await agent.ask(signal)
+    response = await agent.nextResponse(signal)
   }
 }
 
 type Answer = { earlier: Json[]; turn: Json; done: Json[] }
 
-/** Encodes the turns one after the other for a format with output items, and merged into one message otherwise. */
+/** Encodes the turns separately for a format with output items; otherwise merges them into one message. */
 function encodeAnswer(agent: Agent, encoder: ResponseEncoder, round: Round, { earlier, turn, done }: Answer): Json {
   const { prepared, emitsToolItems } = agent.job
   const { chat, heals } = prepared

@@ -32,15 +32,15 @@ export class StreamResponder {
       if (this.#signal.aborted) return
       const current = agent.pending(round)
       const untold = agent.sieve.rest(listOf(round.message["tool_calls"]))
-      if (untold.length > 0) this.#say({ tool_calls: untold })
-      const { details, goesOn }: AnsweredCalls =
+      if (untold.length > 0) this.#emit({ tool_calls: untold })
+      const { details, continues }: AnsweredCalls =
         current.length > 0
-          ? await this.#unlessSilent(agent.answer(round, current, this.#signal))
-          : { details: [], goesOn: false }
-      this.#sayHeld(round, goesOn)
-      for (const detail of details) this.#say({ reasoning_details: [detail] })
-      if (!goesOn) return this.#end(round)
-      response = await this.#unlessSilent(agent.ask(this.#signal))
+          ? await this.#withHeartbeats(agent.answer(round, current, this.#signal))
+          : { details: [], continues: false }
+      this.#emitBuffered(round, continues)
+      for (const detail of details) this.#emit({ reasoning_details: [detail] })
+      if (!continues) return this.#end(round)
+      response = await this.#withHeartbeats(agent.nextResponse(this.#signal))
     }
   }
 
@@ -67,23 +67,23 @@ export class StreamResponder {
     return round
   }
 
-  /** Emits buffered content. That of the last round is repaired first. */
-  #sayHeld({ message: { content } }: Round, goesOn: boolean): void {
+  /** Emits buffered content. Repairs the JSON of the last round first. */
+  #emitBuffered({ message: { content } }: Round, continues: boolean): void {
     if (!this.#holdsContent || typeof content !== "string") return
-    this.#say({ content: goesOn ? content : (heal(content) ?? content) })
+    this.#emit({ content: continues ? content : (heal(content) ?? content) })
   }
 
   #end({ finishReason, nativeFinishReason }: Round): void {
     const agent = this.#agent
-    if (agent.annotations.length > 0) this.#say({ annotations: agent.annotations })
+    if (agent.annotations.length > 0) this.#emit({ annotations: agent.annotations })
     const native = nativeFinishReason === undefined ? {} : { native_finish_reason: nativeFinishReason }
-    this.#say({}, native, finishOf(finishReason, agent.sieve.count))
+    this.#emit({}, native, finishOf(finishReason, agent.sieve.count))
     const { usage } = agent.total
     if (usage) this.#write({ choices: [], usage })
     this.#out.write(this.#encoder.end(chargeOf(agent)))
   }
 
-  #say(delta: Json, more: Json = {}, finishReason: string | null = null): void {
+  #emit(delta: Json, more: Json = {}, finishReason: string | null = null): void {
     this.#write({ choices: [{ index: 0, delta, finish_reason: finishReason, ...more }] })
   }
 
@@ -94,7 +94,7 @@ export class StreamResponder {
   }
 
   /** Sends heartbeats to the client until the work is done. */
-  async #unlessSilent<T>(work: Promise<T>): Promise<T> {
+  async #withHeartbeats<T>(work: Promise<T>): Promise<T> {
     const done = work.then((value) => ({ value }))
     for (;;) {
       const first = await valueWithin(done, this.#agent.deps.timers.keepaliveMs)

@@ -6,7 +6,7 @@ import { toTokens } from "../../formats/chat/meter.ts"
 import { chatReader } from "../../formats/readers/chat.ts"
 import type { Agent, Job } from "./agent.ts"
 
-/** Whether JSON was asked for: what is healed is nothing else. */
+/** Whether the client requested JSON. Only JSON responses are healed. */
 export function isJson({ response_format: format }: Job["prepared"]["chat"]): boolean {
   return format?.type === "json_object" || format?.type === "json_schema"
 }
@@ -16,7 +16,7 @@ export function chargeOf(agent: Agent): Charge {
   return { tokens: toTokens(usage) ?? NO_TOKENS, tokensFrom: "upstream", costNano, overrunNano: 0, byok: byokIn(usage) }
 }
 
-/** The BYOK cost of all rounds, as their usage reports it. */
+/** The BYOK cost of all rounds, from their reported usage. */
 function byokIn(usage: Json | undefined): Charge["byok"] {
   const details = usage?.["cost_details"]
   if (!isObject(details)) return null
@@ -32,7 +32,7 @@ export function answeringOf(head: Json, model: string): ServingInfo {
   return { provider, model, reader: chatReader, attempts: [], upstreamBody: {} }
 }
 
-/** A finish that speaks of calls which the caller never sees is an ordinary end. */
+/** Replaces `tool_calls` by an ordinary finish reason if the client receives no call. */
 export function finishOf(reason: string | null, calls: number): string | null {
   return reason === "tool_calls" && calls === 0 ? "stop" : reason
 }

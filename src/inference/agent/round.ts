@@ -6,9 +6,9 @@ import { type GrowingChoice, mergeChoice } from "../../formats/chat/to-result.ts
 import type { CallSieve } from "./calls.ts"
 import { renumber } from "./details.ts"
 
-/** What one turn of the model came to. */
+/** Result of one turn of the model. */
 export type Round = {
-  /** Of its response: id, model, created and the other fields beside the choices. */
+  /** Fields of the response except the choices, such as id, model and created. */
   head: Json
   message: Json
   finishReason: string | null
@@ -49,7 +49,7 @@ export type Listener = {
   signal: AbortSignal
 }
 
-/** Reads a streamed round and passes chunks for the client on at once. Throws the error of a failed round. */
+/** Reads a streamed round and emits chunks for the client at once. Throws the error of a failed round. */
 export async function readStreamedRound(response: Response, listener: Listener): Promise<Round> {
   const round: Round = { head: {}, message: {}, finishReason: null, nativeFinishReason: undefined, usage: undefined }
   const choices = new Map<number, GrowingChoice>()
@@ -81,7 +81,7 @@ function takeMetadata(answer: Json, onMetadata: (result: Json) => void): void {
   if (isObject(answer["service_metadata"])) onMetadata(answer["service_metadata"])
 }
 
-/** Hands on what the caller may see of a chunk now: not the end, not the gateway's own calls, not what is kept back. */
+/** Emits the part of a chunk for the client: without finish reason, server tool calls and buffered content. */
 function pass(chunk: Json, choice: Json, grown: { message: Json; places: number[] }, listener: Listener): void {
   const result = isObject(choice["delta"]) ? choice["delta"] : {}
   const { tool_calls: deltas, content, reasoning_details: details, ...rest } = result
@@ -123,7 +123,7 @@ async function* dataIn(response: Response, { onSilence, signal }: Listener): Asy
   }
 }
 
-/** The error chunk of a round, as the failure it was made from. */
+/** Restores the error that an error chunk was encoded from. */
 function toGatewayError({ code, message, metadata }: Json): GatewayError {
   const names = keysOf(errors)
   const name = names.find((one) => errors[one].status === code) ?? "provider_failed"

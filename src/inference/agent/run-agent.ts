@@ -32,13 +32,13 @@ async function answered(job: Job, callUpstream: CallUpstream, deps: Deps): Promi
   if (chat.n != null && chat.n > 1) {
     throw new GatewayError(
       "invalid_request",
-      "n: must be 1 with server tools, and with plugins that work on the answer.",
+      "n: must be 1 with server tools, and with plugins that change the response.",
     )
   }
   const agent = new Agent(await withScreenedAnnotations(job), callUpstream, deps)
   const disconnect = new AbortController()
   const signal = AbortSignal.any([deps.signal, disconnect.signal])
-  const first = await agent.ask(signal)
+  const first = await agent.nextResponse(signal)
   const id = first.headers.get("x-generation-id") ?? ""
   const outer = outerCall(id, agent)
   const encoder = job.encoderFor(outer)
@@ -66,7 +66,7 @@ async function answered(job: Job, callUpstream: CallUpstream, deps: Deps): Promi
   return new Response(channel.readable, { headers: streamHeaders(id) })
 }
 
-/** What a plugin found for the prompt, as the guardrails let it be shown. */
+/** Applies the guardrails to the annotations that plugins added. */
 async function withScreenedAnnotations(job: Job): Promise<Job> {
   const { prepared, screening, meta } = job
   if (prepared.annotations.length === 0) return job
@@ -77,7 +77,7 @@ async function withScreenedAnnotations(job: Job): Promise<Job> {
   }
 }
 
-/** The call context for the encoder of the client response. The pipeline only sees the single rounds. */
+/** The call context for the encoder of the client response. The pipeline only handles single rounds. */
 function outerCall(id: string, agent: Agent): CallContext {
   const { job, deps } = agent
   const { meta, caller } = job
@@ -111,7 +111,7 @@ function outerCall(id: string, agent: Agent): CallContext {
   }
 }
 
-/** Results of tools that no round read are screened after the last round reported its stages. */
+/** Adds findings in tool results that were screened after the last round reported its stages. */
 function withLaterFindings(stages: readonly Json[], { job: { screening, caller }, findings }: Agent): Json[] {
   if (!screening) return [...stages]
   const latest = guardrailStages(caller.guardrails, findings)
@@ -121,6 +121,6 @@ function withLaterFindings(stages: readonly Json[], { job: { screening, caller }
 
 function healingOf({ prepared }: Job): PipelineStage[] {
   if (!prepared.heals) return []
-  const summary = isJson(prepared.chat) ? "the answer was made valid JSON, if it was none" : "no JSON was asked for"
+  const summary = isJson(prepared.chat) ? "invalid JSON in the response was repaired" : "JSON was not requested"
   return [{ type: "response_healing", name: "response-healing", summary }]
 }

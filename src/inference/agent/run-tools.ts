@@ -7,7 +7,7 @@ import type { ToolRun } from "../../ledger/generation.ts"
 import type { ToolCall } from "./calls.ts"
 import { isPaymentRequired, type ChargeToolRun } from "./charge-tool-run.ts"
 
-/** `free`: set where the run had no price, so that no generation records it. */
+/** `free`: set if the run had no price, so that no generation records it. */
 export type Run = { call: ToolCall; tool: RequestedTool; outcome: ToolOutcome; free?: ToolRun }
 
 type ToolRunContext = {
@@ -17,7 +17,7 @@ type ToolRunContext = {
   chargeToolRun: ChargeToolRun
 }
 
-/** Runs the calls of one round in parallel. A failed call has an outcome too. */
+/** Runs the calls of one round in parallel. Failed calls also have an outcome. */
 export function runCalls(
   calls: readonly ToolCall[],
   { tools, deps, tally, chargeToolRun }: ToolRunContext,
@@ -52,13 +52,13 @@ async function payFor(
     )
   } catch (thrown) {
     if (!isPaymentRequired(thrown)) throw thrown
-    return failure(`${tool.definition.name} costs more than is left to spend. Go on without it.`, {
+    return failure(`${tool.definition.name} costs more than the remaining budget. Continue without it.`, {
       action: { type: "search", query: "", sources: [] },
     })
   }
 }
 
-/** What the model reads next. */
+/** Tool messages for the next round. */
 export function toResults(runs: readonly Run[]): Json[] {
   return runs.map(({ call, outcome }) => ({ role: "tool", tool_call_id: call.id, content: outcome.content }))
 }
@@ -67,14 +67,14 @@ export function toResults(runs: readonly Run[]): Json[] {
 export type RunPlace = {
   index: number
   round: number
-  /** Calls of the same turn await the caller. */
+  /** Whether the same turn also has calls that the client must run. */
   isPending: boolean
-  /** Length of the content before the run, where the response has all content in one message. */
+  /** Length of the content before the run, if the response has all content in one message. */
   contentLength: number | undefined
 }
 
-/** A run as a detail of the response, which clients send back with the conversation. */
-export function toDetail({ call, tool, outcome }: Run, scope: RunPlace, tellsItem: boolean): Json {
+/** A run as a reasoning detail of the response. Clients send it back with the conversation. */
+export function toDetail({ call, tool, outcome }: Run, scope: RunPlace, includesItem: boolean): Json {
   const status = outcome.isError ? tool.failedStatus : "completed"
   const fields = fieldsOf(call)
   return {
@@ -88,6 +88,6 @@ export function toDetail({ call, tool, outcome }: Run, scope: RunPlace, tellsIte
     ...(scope.isPending && { is_pending: true }),
     ...(scope.contentLength !== undefined && { content_length: scope.contentLength }),
     ...(fields && { call_fields: fields }),
-    ...(tellsItem && { item: { ...outcome.item, type: tool.itemType, status } }),
+    ...(includesItem && { item: { ...outcome.item, type: tool.itemType, status } }),
   }
 }

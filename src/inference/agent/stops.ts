@@ -1,11 +1,11 @@
 import type { ChatRequest } from "../../formats/schemas.ts"
 
-/** Rounds with tools, unless conditions are set; also the most that can be asked for. */
+/** Default and maximum number of rounds with tools. */
 export const MAX_STEPS = 30
 
 export type Condition = NonNullable<ChatRequest["stop_server_tools_when"]>[number]
 
-/** What an agent loop has done so far. */
+/** Progress of an agent loop. */
 export type Progress = {
   /** Rounds in which the model called server tools. */
   steps: number
@@ -16,14 +16,14 @@ export type Progress = {
   tokens: number
 }
 
-/** Whether the loop ends after this round. Any condition is enough; without conditions, the number of steps is. */
+/** Whether the loop ends after this round: when any condition is met, or at the step limit if there is none. */
 export function isOver(
   progress: Progress,
   conditions: readonly Condition[] | null | undefined,
   maxSteps: number,
 ): boolean {
   if (!conditions || conditions.length === 0) return progress.steps >= maxSteps
-  // Conditions stand in for the number of steps; the most that there may be bounds them all.
+  // Conditions replace the step limit of the request, but never the maximum.
   return progress.steps >= MAX_STEPS || conditions.some((condition) => isMet(condition, progress))
 }
 

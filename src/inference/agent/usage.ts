@@ -1,6 +1,6 @@
 import { isObject, type Json } from "../../support/json.ts"
 
-/** The sum of two usages, key by key: counts and costs add up, other fields are the later one's. */
+/** Adds two usages key by key: counts and costs are summed, other fields come from the later usage. */
 export function addUsage(total: Json | undefined, usage: Json | undefined): Json | undefined {
   if (!total || !usage) return total ?? usage
   const sum: Json = { ...total }

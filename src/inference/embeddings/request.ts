@@ -25,7 +25,7 @@ export function embeddingsRequest(request: EmbeddingsRequest, bodyBytes: number)
     bounds: {
       promptBound: bodyBytes,
       pieces: { images: 0 },
-      // One request holds many texts, each of which may fill the context of its own.
+      // One request has many texts, each of which may fill a whole context.
       promptLimit: "none",
       promptEstimate: Math.ceil(JSON.stringify(request.input).length / UNITS_PER_TOKEN),
       completionBound: () => 0,

@@ -27,7 +27,7 @@ export const EmbeddingsRequest = z
       .min(1, "must be an integer of at least 1")
       .optional(),
     input_type: z.string({ error: "must be a string" }).optional(),
-    models: z.null({ error: "is not taken here; name one model" }).optional(),
+    models: z.null({ error: "is not supported here; name one model" }).optional(),
     provider: ProviderPreferences.nullish(),
     session_id: z.string().max(MAX_SESSION_ID_LENGTH, `must be at most ${MAX_SESSION_ID_LENGTH} characters`).nullish(),
     trace: Trace.nullish(),

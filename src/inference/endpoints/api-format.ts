@@ -9,15 +9,15 @@ export type ApiFormat<Request> = {
   /** Normalizes a request. Providers that have the format receive it untranslated. */
   toRequest: (request: Request, bodyBytes: number) => InferenceRequest
   /**
-   * Translates the request to the chat format, in which plugins and server tools work. Throws where that is impossible.
+   * Translates the request to the chat format, which plugins and server tools use. Throws if that is impossible.
    */
   toChat: (request: Request) => ChatRequest
-  /** The fields of a preset, as fields of the request. */
+  /** The fields of a preset in this API format. */
   presetFields: (config: PresetConfig) => Record<string, unknown>
-  /** Puts instructions before those of the request. */
+  /** Prepends instructions to those of the request. */
   prependInstructions: (request: Request, prompt: string) => Request
   encoderFor: (request: Request, call: CallContext) => ResponseEncoder
-  /** Whether the provider has this API format, and so runs its vendor's tools. */
+  /** Whether the provider supports this API format, and so runs its vendor's tools. */
   isNativeTo: (provider: Provider) => boolean
   /** Runs of server tools are items of the response. */
   emitsToolItems: boolean

@@ -14,10 +14,10 @@ type TranslatedFormat<Request> = {
     tools?: readonly { type?: string | null | undefined }[] | null | undefined
   }
   bodyBytes: number
-  /** Translates the request to the chat format; throws a GatewayError where that is impossible. */
+  /** Translates the request to the chat format; throws a GatewayError if that is impossible. */
   toChat: (request: Request) => ChatRequest
   isNativeTo: (provider: Provider) => boolean
-  /** The untranslated request, for a provider that has the format. */
+  /** The untranslated request, for a provider that supports the format. */
   buildNativeRequest: (outgoing: UpstreamFields) => UpstreamRequest
   /** The limit of output tokens that the request sets. */
   maxTokens: number | null | undefined
@@ -25,11 +25,11 @@ type TranslatedFormat<Request> = {
 }
 
 /**
- * A request in a format that some providers have. They receive it untranslated, others in the chat format. What the
- * chat format cannot express, such as a vendor's own tool, limits the call to the first kind.
+ * A request in a format that some providers support. They receive it untranslated, others receive the chat format.
+ * Fields that the chat format cannot express, such as vendor tools, limit the call to the first kind.
  */
 export function translatedRequest<Request extends object>(bridged: TranslatedFormat<Request>): InferenceRequest {
-  const { request, bodyBytes, isNativeTo: isSpokenBy, buildNativeRequest: askOf, encoderFor } = bridged
+  const { request, bodyBytes, isNativeTo, buildNativeRequest, encoderFor } = bridged
   const chat = translate(bridged)
   const refusal = chat instanceof GatewayError ? chat : vendorToolIn(request.tools)
   const normalized = chat instanceof GatewayError ? unboundedRequest(bridged) : chatRequest(chat, bodyBytes)
@@ -39,9 +39,9 @@ export function translatedRequest<Request extends object>(bridged: TranslatedFor
     upstream: {
       streamed: request.stream,
       buildUpstreamRequest: (provider, outgoing) =>
-        isSpokenBy(provider) ? askOf(outgoing) : question.buildUpstreamRequest(provider, outgoing),
+        isNativeTo(provider) ? buildNativeRequest(outgoing) : question.buildUpstreamRequest(provider, outgoing),
       unsupportedReason: (provider) =>
-        isSpokenBy(provider) ? undefined : (refusal ?? question.unsupportedReason?.(provider)),
+        isNativeTo(provider) ? undefined : (refusal ?? question.unsupportedReason?.(provider)),
     },
     encoderFor: (call) => encoderFor(request, call),
   }
@@ -56,17 +56,17 @@ function translate<Request>({ request, toChat }: TranslatedFormat<Request>): Cha
   }
 }
 
-/** Only a provider that has the format of the request runs its vendor's tools. */
+/** Only a provider that supports the format of the request runs its vendor's tools. */
 function vendorToolIn(
   tools: readonly { type?: string | null | undefined }[] | null | undefined,
 ): GatewayError | undefined {
   const at = tools?.findIndex(({ type }) => !isClientTool(type)) ?? -1
   if (at === -1) return undefined
-  const message = `${tools?.[at]?.type} is run by providers that offer it, and none that is left does`
+  const message = `${tools?.[at]?.type} is run by providers that support it, and none of the remaining ones does`
   return new GatewayError("invalid_request", `tools[${at}].type: ${message}.`)
 }
 
-/** A request whose cost bounds ignore the messages, which do not translate. */
+/** A request whose cost bounds ignore the messages, because they cannot be translated. */
 function unboundedRequest<Request extends object>({
   request,
   bodyBytes,

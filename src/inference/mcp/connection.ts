@@ -14,14 +14,14 @@ import { mastersOf } from "../../secrets/master-key.ts"
 import { createDeps, type IncomingCall, requestMetaOf } from "../context.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
 
-/** A client's request to a registered server, with what its messages need. */
+/** The context of a client's request to a registered server. */
 export type Connection = {
   incoming: IncomingCall
   meta: RequestMeta
   server: McpServerRow
   /** Revision that the client names; the oldest where it names none. */
   version: string
-  /** Of revision 2026-07-28. */
+  /** Whether the request uses revision 2026-07-28. */
   isStateless: boolean
   upstream: Omit<Upstream, "signal">
   newScreening: () => Screening | undefined
@@ -74,13 +74,13 @@ export async function connect(incoming: IncomingCall, slug: string, version?: st
 export function sessionLost(): GatewayError {
   return new GatewayError(
     "not_found",
-    `${SESSION_HEADER}: this session is over or not of this key. Initialize a new one.`,
+    `${SESSION_HEADER}: this session has ended or belongs to another key. Initialize a new one.`,
   )
 }
 
 /**
- * Against DNS rebinding. Keys travel in a header that a page cannot send unless it was given one, so pages of every
- * origin may call; one without an origin of its own (a sandboxed frame, a local file) may not.
+ * Against DNS rebinding. The key is in a header that a page cannot send without having the key, so pages of every
+ * origin may call. Pages with an opaque origin (a sandboxed frame, a local file) may not.
  */
 function requireOrigin(origin: string | null): void {
   if (origin === null || /^https?:$/.test(URL.parse(origin)?.protocol ?? "")) return

@@ -15,11 +15,11 @@ import { isObject, type Json, objectsOf } from "../../support/json.ts"
 import { TOOL_NAME } from "../../support/mcp-tools.ts"
 import type { Connection } from "./connection.ts"
 
-/** What each method may do, and what of its answer a key may see. */
+/** Permissions of each method, and the part of its result that a key may see. */
 
-/** For every key that may call a tool of the server. */
+/** Allowed for every key that may call a tool of the server. */
 const FOR_TOOLS = new Set(["initialize", "server/discover", "ping", "tools/list", "tools/call", "logging/setLevel"])
-/** For keys that may use all of the server. */
+/** Allowed for keys that may use the whole server. */
 const FOR_ALL = new Set([
   "resources/list",
   "resources/templates/list",
@@ -35,10 +35,10 @@ const FOR_ALL = new Set([
 const STATELESS_ONLY = new Set(["server/discover"])
 const SESSION_ONLY = new Set(["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"])
 
-/** What a server announces of the methods in FOR_ALL. */
+/** Server capabilities for the methods in FOR_ALL. */
 const CAPABILITIES_FOR_ALL = new Set(["resources", "prompts", "completions"])
 
-/** The tool that a request calls; undefined for another method. */
+/** The tool that a request calls; undefined for other methods. */
 export function toolOf(request: McpRequest): string | undefined {
   if (request.method !== "tools/call") return undefined
   const { name } = paramsOf(request)
@@ -51,7 +51,7 @@ export function requireMethod(request: McpRequest, { incoming: { caller }, serve
   if ((isStateless ? SESSION_ONLY : STATELESS_ONLY).has(method)) throw noSuchMethod(method)
   if (FOR_ALL.has(method)) {
     if (mayUseAll(caller, server)) return
-    const rule = `${method} needs mcp_tools with ${server.slug}/*: this key may call some tools of the server only.`
+    const rule = `${method} needs mcp_tools with ${server.slug}/*: this key may call only some tools of the server.`
     throw denied(rule)
   }
   if (!FOR_TOOLS.has(method)) throw noSuchMethod(method)
@@ -71,14 +71,14 @@ export function requireMethod(request: McpRequest, { incoming: { caller }, serve
 }
 
 function noSuchMethod(method: string): GatewayError {
-  return new GatewayError("not_found", `The gateway does not pass on the method ${method.slice(0, 100)}.`)
+  return new GatewayError("not_found", `The gateway does not forward the method ${method.slice(0, 100)}.`)
 }
 
 function denied(message: string): GatewayError {
   return new GatewayError("forbidden", message, { metadata: { reason: "mcp_tool_denied" } })
 }
 
-/** The request as it is sent: a revision that both sides know, and of a call only the fields that guardrails read. */
+/** The request to send: with a revision that both sides support, and for a call only fields that guardrails read. */
 export function outgoingOf(request: McpRequest, { isStateless }: Connection): McpRequest {
   const params = isStateless ? { ...paramsOf(request), _meta: unversioned(request) } : paramsOf(request)
   if (request.method === "initialize") {
@@ -92,20 +92,20 @@ export function outgoingOf(request: McpRequest, { isStateless }: Connection): Mc
     name,
     ...(args !== undefined && { arguments: args }),
     ...(about !== undefined && { _meta: about }),
-    // What the tool asked for in its last answer.
+    // Input that the tool requested in its last result.
     ...(isStateless && inputResponses !== undefined && { inputResponses }),
     ...(isStateless && requestState !== undefined && { requestState }),
   }
   return { jsonrpc: "2.0", id: request.id, method: request.method, params: sent }
 }
 
-/** The revision is checked and sent by the gateway: no text that a guardrail may redact. */
+/** Removes the revision: the gateway checks and sends it, so a guardrail must not redact it. */
 function unversioned(request: McpRequest): Json {
   const { [META.version]: _, ...rest } = metaOf(request)
   return rest
 }
 
-/** The response as the key may see it. */
+/** The part of the response that the key may see. */
 export function passedOf(request: McpRequest, message: McpMessage, connection: Connection): McpMessage {
   const { result } = message
   if (!isObject(result)) return message
@@ -121,17 +121,17 @@ function withAllowedTools(result: Json, { incoming: { caller }, server }: Connec
   return { ...result, tools }
 }
 
-/** Clients request what a server announces as soon as they are connected: a key sees only what it may use. */
+/** Clients use announced capabilities as soon as they are connected, so a key sees only those that it may use. */
 function negotiated(result: Json, connection: Connection): Json {
   const { protocolVersion, capabilities } = result
   if (!isSessionVersion(protocolVersion)) {
     const served = SESSION_VERSIONS.join(", ")
-    throw new ServerFailure(`The server speaks a revision of the protocol that the gateway does not serve (${served}).`)
+    throw new ServerFailure(`The server uses a protocol revision that the gateway does not support (${served}).`)
   }
   return isObject(capabilities) ? { ...result, capabilities: capabilitiesOf(capabilities, connection) } : result
 }
 
-/** Without what needs `subscriptions/listen`. */
+/** Removes capabilities that need `subscriptions/listen`. */
 function discovered(result: Json, connection: Connection): Json {
   const { capabilities } = result
   const passed = Object.entries(capabilitiesOf(isObject(capabilities) ? capabilities : {}, connection))

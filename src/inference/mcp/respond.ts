@@ -21,11 +21,11 @@ import { valueWithin } from "../../support/time.ts"
 import { type Connection, sessionLost } from "./connection.ts"
 import { runRequest, type Running, TIME_IS_OVER } from "./run.ts"
 
-/** How the messages of a POST are answered: as one JSON document, or as events as they arrive. */
+/** Responses to the messages of a POST: one JSON document, or events as they arrive. */
 
 type Accepted = { json: boolean; events: boolean }
 
-/** Throws 400 for a client that takes neither. */
+/** Throws 400 for a client that accepts neither. */
 export function acceptedBy(header: string | null): Accepted {
   const types = (header ?? "*/*").toLowerCase()
   const takes = (type: string) => types.includes(type) || types.includes("*/*")
@@ -78,7 +78,7 @@ export async function respondOneWay(message: McpMessage, connection: Connection)
 
 const nothing = () => new Response(null, { status: 202 })
 
-/** One document where the response is the first message, else events. */
+/** One document if the response is the first message, otherwise events. */
 export async function respondToRequest(
   request: McpRequest,
   connection: Connection,
@@ -114,9 +114,9 @@ async function open(request: McpRequest, connection: Connection, signal: AbortSi
   return { running, first: first.value ?? errorResponse(request, UNANSWERED) }
 }
 
-const UNANSWERED = { code: ERROR_CODES.serverFailed, message: "The server did not answer the request." }
+const UNANSWERED = { code: ERROR_CODES.serverFailed, message: "The server did not respond to the request." }
 
-/** Whether the work takes longer. A failure of the work is left to those who await it. */
+/** Whether the work takes longer than `ms`. Its failure is handled by the code that awaits it. */
 async function isLate(work: Promise<unknown>, ms: number): Promise<boolean> {
   const done = work.then(
     () => true,
@@ -125,7 +125,7 @@ async function isLate(work: Promise<unknown>, ms: number): Promise<boolean> {
   return (await valueWithin(done, ms)) === undefined
 }
 
-/** The batch of revision 2025-03-26: its messages one after the other. What is no response is left out. */
+/** Handles a batch of revision 2025-03-26 one message at a time. Messages without a response are left out. */
 export async function respondToBatch(messages: readonly McpMessage[], connection: Connection): Promise<Response> {
   const responses: McpMessage[] = []
   for (const message of messages) {
@@ -152,7 +152,7 @@ export async function respondToDelete(connection: Connection): Promise<Response>
   return new Response(null, { status: 204 })
 }
 
-/** Revision 2026-07-28 has a status for these. */
+/** HTTP statuses that revision 2026-07-28 requires. */
 const STATUSES: ReadonlyMap<unknown, number> = new Map([
   [ERROR_CODES.methodNotFound, 404],
   [ERROR_CODES.headerMismatch, 400],
@@ -167,7 +167,7 @@ async function headersOf({ sessionId, generationId }: Running, connection: Conne
   const headers = new Headers({ "cache-control": "no-store" })
   if (generationId !== undefined) headers.set("x-generation-id", generationId)
   const { incoming, server } = connection
-  // A server may repeat the id in every answer; the client has it already.
+  // A server may repeat the id in every response; the client already has it.
   if (sessionId !== null && sessionId !== connection.upstream.sessionId) {
     const holder = { server, caller: incoming.caller }
     const sealed = await sealSessionId(sessionId, holder, mastersOf(incoming.env))
@@ -179,8 +179,8 @@ async function headersOf({ sessionId, generationId }: Running, connection: Conne
 type Streaming = { connection: Connection; deadline: Deadline; headers?: Headers }
 
 /**
- * The messages as events. Only a write shows that the client disconnected, so a silent stream gets comments; then the
- * exchange with the server ends, too.
+ * The messages as events. A client disconnect shows only on a write, so comments are written to an idle stream. A
+ * disconnect also ends the exchange with the server.
  */
 function streamed(request: McpRequest, opening: Promise<Opened>, streaming: Streaming): Response {
   const { connection, deadline, headers = new Headers({ "cache-control": "no-store" }) } = streaming

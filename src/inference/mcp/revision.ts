@@ -12,12 +12,12 @@ import {
 import { decodeValue, META, metaOf, nameOf } from "../../mcp-servers/stateless.ts"
 import { isArray, isObject, type Json } from "../../support/json.ts"
 
-/** The revision of what a client sends, which revision 2026-07-28 names in the body and again in headers. */
+/** Revision of a client's message. Revision 2026-07-28 has it in the body and again in headers. */
 
 export const VERSION_HEADER = "mcp-protocol-version"
 
 type Refusal = { jsonrpc: "2.0"; id: RequestId | null; error: McpError }
-/** `version`: undefined where the client names none. */
+/** `version`: undefined if the client names none. */
 type Revision = { version: string | undefined } | { refusal: Refusal }
 
 export function readRevision(headers: Headers, body: McpMessage | McpMessage[]): Revision {
@@ -41,7 +41,7 @@ function errorOf(code: number, message: string, data?: Json): McpError {
   return { code, message, ...(data && { data }) }
 }
 
-/** Of a message that names its revision in `_meta`. */
+/** Error of a message that has its revision in `_meta`. */
 function errorOfClaim(message: McpMessage, headers: Headers): McpError | undefined {
   const meta = metaOf(message)
   const version = meta[META.version]
@@ -62,7 +62,7 @@ function malformedField(meta: Json, isRequested: boolean): string | undefined {
   return `${META.clientInfo}: must be an object with name and version.`
 }
 
-/** The permission check reads the body: a header with another method or name could mislead what is between. */
+/** The permission check reads the body: a header with another method or name could mislead intermediaries. */
 function errorOfHeaders(message: McpMessage, headers: Headers): McpError | undefined {
   if (!headers.has(VERSION_HEADER)) return mismatch("MCP-Protocol-Version", "params._meta")
   if (headers.get("mcp-method") !== message["method"]) return mismatch("Mcp-Method", "method")
@@ -83,7 +83,7 @@ function unsupported(requested: unknown): McpError {
   return errorOf(ERROR_CODES.unsupportedVersion, message, { supported, requested })
 }
 
-/** Of a message that may be of an earlier revision. */
+/** Error of a message without revision in `_meta`, which may have an earlier revision. */
 function errorWithoutClaim(message: McpMessage, header: string | undefined): McpError | undefined {
   if (header === undefined || isSessionVersion(header)) return undefined
   if (header !== STATELESS_VERSION) return unsupported(header)

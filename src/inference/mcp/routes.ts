@@ -25,23 +25,23 @@ const Message = z
 const Body = z
   .union(
     [Message, z.array(Message).min(1, "must not be empty").max(MAX_BATCH, `must be at most ${MAX_BATCH} messages`)],
-    { error: "must be a message of JSON-RPC, or an array of them" },
+    { error: "must be a JSON-RPC message, or an array of them" },
   )
   .meta({ id: "McpBody" })
 
 const Refused = z
   .object({
     jsonrpc: z.literal("2.0").meta({ description: "Version of JSON-RPC." }),
-    id: z.union([z.string(), z.number()]).nullable().meta({ description: "Of the request; null where it has none." }),
+    id: z.union([z.string(), z.number()]).nullable().meta({ description: "Id of the request; null if it has none." }),
     error: z
       .object({
-        code: z.int().meta({ description: "-32601, -32602 and so on, as the protocol names them." }),
-        message: z.string().meta({ description: "What is wrong." }),
-        data: z.record(z.string(), z.unknown()).optional().meta({ description: "More of it, such as `supported`." }),
+        code: z.int().meta({ description: "Error code of the protocol, such as -32601 or -32602." }),
+        message: z.string().meta({ description: "Description of the error." }),
+        data: z.record(z.string(), z.unknown()).optional().meta({ description: "Details, such as `supported`." }),
       })
-      .meta({ description: "The error of JSON-RPC." }),
+      .meta({ description: "The JSON-RPC error." }),
   })
-  .meta({ id: "McpRefusal", description: "A request that is refused for what revision 2026-07-28 demands." })
+  .meta({ id: "McpRefusal", description: "Rejection of a request that violates revision 2026-07-28." })
 const Failed = z.union([ErrorEnvelope, Refused]).meta({ id: "McpFailure" })
 
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal", "provider_failed")
@@ -58,11 +58,11 @@ const HEADERS = [
     "MCP-Protocol-Version",
     "Revision of the protocol: 2026-07-28, 2025-11-25, 2025-06-18 or 2025-03-26, the default.",
   ),
-  header("Mcp-Session-Id", "The session, as the response to `initialize` named it. It belongs to this key."),
+  header("Mcp-Session-Id", "Id of the session from the response to `initialize`. It belongs to this key."),
 ]
 const REPEATED = [
   header("Mcp-Method", "The method of a request of revision 2026-07-28, as in its body."),
-  header("Mcp-Name", "The name of its tool or prompt or the URI of its resource, as in its body."),
+  header("Mcp-Name", "The name of the tool or prompt, or the URI of the resource, as in the body."),
 ]
 
 const send = createRoute({
@@ -72,8 +72,8 @@ const send = createRoute({
   tags,
   summary: "Send a message to an MCP server",
   description:
-    "Streamable HTTP transport of the Model Context Protocol. Each `tools/call` is a call of its own, with the price of " +
-    "the server's record. Refusals by a permission, a limit or a guardrail are JSON-RPC errors with status 200.",
+    "Streamable HTTP transport of the Model Context Protocol. Each `tools/call` is a separate call, at the price in " +
+    "the server's record. Rejections by a permission, a limit or a guardrail are JSON-RPC errors with status 200.",
   middleware: [acceptJson(MAX_BODY_BYTES)] as const,
   parameters: [...HEADERS, ...REPEATED],
   request: { params, body: jsonBody(Body) },
@@ -84,7 +84,7 @@ const send = createRoute({
     },
     202: { description: "A notification or a response was accepted." },
     ...FAILURES,
-    400: ok(Failed, "invalid request; a JSON-RPC error where revision 2026-07-28 demands one"),
+    400: ok(Failed, "invalid request; a JSON-RPC error where revision 2026-07-28 requires one"),
     404: ok(Failed, "not found; a JSON-RPC error for a method, in revision 2026-07-28"),
     ...failures("payload_too_large", "unsupported_media_type"),
   },
@@ -98,7 +98,7 @@ const end = createRoute({
   summary: "End a session of an MCP server",
   parameters: HEADERS,
   request: { params },
-  responses: { 204: { description: "The session is over." }, ...FAILURES },
+  responses: { 204: { description: "The session has ended." }, ...FAILURES },
 })
 
 export const mcpGateway = newRouter()
@@ -110,7 +110,10 @@ export const mcpGateway = newRouter()
     const accepted = acceptedBy(c.req.header("accept") ?? null)
     if (Array.isArray(body)) {
       if (connection.version !== VERSION_WITHOUT_HEADER) {
-        throw new GatewayError("invalid_request", "Batches are of revision 2025-03-26. Send one message at a time.")
+        throw new GatewayError(
+          "invalid_request",
+          "Batches exist only in revision 2025-03-26. Send one message at a time.",
+        )
       }
       return respondToBatch(body, connection)
     }

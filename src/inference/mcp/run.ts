@@ -24,7 +24,7 @@ import type { Connection } from "./connection.ts"
 import { outgoingOf, passedOf, requireMethod, toolOf } from "./methods.ts"
 import { holdToolCall, mcpModel, type ToolCall } from "./tool-call.ts"
 
-/** A request under way. `messages` ends with the response to it, whatever happens. */
+/** A running request. `messages` always ends with the response to it. */
 export type Running = {
   isStream: boolean
   /** The session that the server opened with this request. */
@@ -33,19 +33,20 @@ export type Running = {
   messages: AsyncGenerator<McpMessage, void, undefined>
 }
 
-/** Reason of a signal that aborts with the timeout of the server's record; others abort when the client disconnects. */
+/** Abort reason for the timeout of the server's record; any other reason means a client disconnect. */
 export const TIME_IS_OVER = "timeout"
 
 const hasLeft = (signal: AbortSignal) => signal.aborted && signal.reason !== TIME_IS_OVER
 
 const UNSCREENED = new Set(["initialize", "server/discover", "ping", "tools/list"])
 
-/** Runs one request: permission, guardrails, hold, exchange. Fails only where the whole HTTP request has to. */
+/** Runs one request: permission, guardrails, hold, exchange. Throws only if the whole HTTP request must fail. */
 export async function runRequest(request: McpRequest, connection: Connection, signal: AbortSignal): Promise<Running> {
   const screening = UNSCREENED.has(request.method) ? undefined : connection.newScreening()
   let call: ToolCall | undefined
   try {
-    if (isTooDeep(request)) throw new GatewayError("invalid_request", "The message is nested too deep. Nest it less.")
+    if (isTooDeep(request))
+      throw new GatewayError("invalid_request", "The message is nested too deeply. Reduce the nesting.")
     requireMethod(request, connection)
     const outgoing = outgoingOf(request, connection)
     const names = connection.isStateless ? paramNamesOf(connection.incoming.request.headers) : []
@@ -103,10 +104,10 @@ type Relay = {
   signal: AbortSignal
 }
 
-/** The server's messages as the guardrails let them pass, each as it arrives. */
+/** The server's messages after the guardrails, as they arrive. */
 async function* relayed(relay: Relay): AsyncGenerator<McpMessage, void, undefined> {
   const { request, answer, connection, call, screening, signal } = relay
-  // A timeout is a failure of the server.
+  // A timeout counts as a failure of the server.
   const onAbort = () => {
     if (hasLeft(signal)) call?.end({ ending: "cancelled", isCharged: true })
   }
@@ -137,7 +138,7 @@ async function* relayed(relay: Relay): AsyncGenerator<McpMessage, void, undefine
   }
 }
 
-/** A blocked notification is left out; it also blocks the response, which fails with the reason. */
+/** Drops a blocked notification. The response then fails with the same error. */
 async function screenedOf(
   message: McpMessage,
   screening: Screening | undefined,
@@ -156,9 +157,9 @@ function endAnswered(call: ToolCall | undefined, message: McpMessage, stages: re
   if (!call) return
   const { result } = message
   const isResult = result !== undefined
-  // The tool asks for input: the call that brings it is charged.
+  // The tool requests input: only the call that provides it is charged.
   const needsInput = isObject(result) && result["resultType"] === "input_required"
-  const error = new GatewayError("provider_failed", "The server answered with a JSON-RPC error.")
+  const error = new GatewayError("provider_failed", "The server returned a JSON-RPC error.")
   call.end({
     ending: isResult ? "complete" : "error",
     isCharged: isResult && !needsInput,
@@ -168,7 +169,7 @@ function endAnswered(call: ToolCall | undefined, message: McpMessage, stages: re
   })
 }
 
-/** Reasons of refusals by what a message says. */
+/** Error reasons for blocked content. */
 const BLOCKS: ReadonlySet<string | undefined> = new Set(["guardrail_blocked", "guardrail_unchecked"])
 
 type Failed = {
@@ -179,7 +180,7 @@ type Failed = {
   screening?: Screening | undefined
 }
 
-/** Ends the call, or records what was refused before it was held. The message for the client. */
+/** Ends the call, or records one that was rejected before its hold. Returns the message for the client. */
 function failed(request: McpRequest, { thrown, connection, call, signal, screening }: Failed): McpMessage {
   const error = toError(thrown, signal)
   const { incoming, server } = connection

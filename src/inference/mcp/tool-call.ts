@@ -16,22 +16,22 @@ import { toFindings } from "../stages.ts"
 /** One call of a tool of an MCP server: held before it is sent, settled exactly once, recorded as a generation. */
 
 type NewToolCall = {
-  /** `mcp/{server}/{tool}`, the model of its record. */
+  /** Model in the generation: `mcp/{server}/{tool}`. */
   model: string
-  /** Name of the server, the provider of its record. */
+  /** Provider in the generation: the name of the server. */
   provider: string
   priceNano: number
   sessionId: string | null
-  /** Text of the arguments, as the guardrails let it pass. */
+  /** Text of the arguments after the guardrails. */
   input: string
 }
 
-/** How a call ended. The price is charged for a result, for an answer that a guardrail blocks, and after a disconnect. */
+/** How a call ended. Results, blocked results and disconnects are charged. */
 export type ToolCallEnd = {
   ending: Extract<Ending, "complete" | "cancelled" | "timeout" | "error">
   isCharged: boolean
   error?: GatewayError
-  /** Text of the result, as the guardrails let it pass. */
+  /** Text of the result after the guardrails. */
   output?: string
   stages?: readonly PipelineStage[]
 }

@@ -14,12 +14,12 @@ import type { Deps } from "../deps.ts"
 import { connect, type Connection } from "./connection.ts"
 import { runRequest, TIME_IS_OVER } from "./run.ts"
 
-/** The gateway as the client of MCP servers, for requests whose model may call their tools. */
+/** The gateway as a client of MCP servers, for requests whose model may call their tools. */
 
 const MAX_TOOLS = 128
 const MAX_PAGES = 10
 
-/** Opens a session with each server and lists its tools. Fails where a server cannot be used. */
+/** Opens a session with each server and lists its tools. Fails if a server cannot be used. */
 export async function openMcpTools(
   incoming: IncomingCall,
   deps: Deps,
@@ -39,11 +39,11 @@ export async function openMcpTools(
   close()
   throw new GatewayError(
     "invalid_request",
-    `tools: the MCP servers have ${tools.length} tools, and at most ${MAX_TOOLS} are offered. Name some in allowed_tools.`,
+    `tools: the MCP servers have ${tools.length} tools; the maximum is ${MAX_TOOLS}. Select some with allowed_tools.`,
   )
 }
 
-/** The model reads the results: they are screened as those of other server tools. */
+/** The model reads the results, so they are screened like those of other server tools. */
 function forModel(screening: Screening | undefined): Screening | undefined {
   return screening && { ...screening, readsAnswers: true, answer: screening.toolResult }
 }
@@ -78,7 +78,7 @@ async function openSession(incoming: IncomingCall, deps: Deps, choice: McpServer
   )
 }
 
-/** The tools that the key may call, of all pages. */
+/** The tools that the key may call, from all pages. */
 async function listTools(connection: Connection, signal: AbortSignal): Promise<Listed[]> {
   const listed: Listed[] = []
   let cursor: unknown
@@ -167,7 +167,7 @@ async function ask(
 function resultOf({ result, error }: McpMessage, connection: Connection): Json {
   if (isObject(result)) return result
   const message = isObject(error) ? error["message"] : undefined
-  throw unusable(connection, typeof message === "string" ? message : "It did not answer.")
+  throw unusable(connection, typeof message === "string" ? message : "It did not respond.")
 }
 
 function unusable({ server }: Connection, reason: string): GatewayError {

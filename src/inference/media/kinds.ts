@@ -11,7 +11,7 @@ import type { ResponseReader } from "../../formats/readers/reader.ts"
 import { forwarded, mostTokensIn, plainRequest, tokensIn } from "./request.ts"
 import type { ImageRequest, RerankRequest, SpeechRequest, TranscriptionRequest, VideoRequest } from "./schemas.ts"
 
-/** What each surface asks, and how its answer is read and charged. */
+/** Upstream request, response reader and billable units of each media endpoint. */
 
 const rerankReader = plainReader(({ results }) => isArray(results) && results.every(isScored))
 
@@ -19,10 +19,10 @@ function isScored(result: unknown): boolean {
   return isObject(result) && isInteger(result["index"]) && typeof result["relevance_score"] === "number"
 }
 
-/** What a tokenizer adds around a text. */
+/** Tokens that a tokenizer adds to a text. */
 const SPECIAL_TOKENS = 16
 
-/** Charged a request, and what tokens the provider counts: some count the query with each of the documents. */
+/** Charged per request and per counted token: some providers count the query once per document. */
 export function rerankRequest(request: RerankRequest): InferenceRequest {
   const { query, documents } = request
   const media = documents.filter((one) => typeof one !== "string" && one.image !== undefined).length
@@ -53,17 +53,17 @@ function documented(result: Json, { documents }: RerankRequest): Json {
 }
 
 const imageReader = meter(
-  plainReader(({ data }) => isArray(data) && data.length > 0 && data.every((one) => isObject(one) && isPicture(one))),
+  plainReader(({ data }) => isArray(data) && data.length > 0 && data.every((one) => isObject(one) && isImage(one))),
   ({ data }, made) => {
     made.pictures = isArray(data) ? data.length : 1
   },
 )
 
-function isPicture(one: Json): boolean {
+function isImage(one: Json): boolean {
   return typeof one["b64_json"] === "string" || typeof one["url"] === "string"
 }
 
-/** Charged for each picture that was made, and what tokens the provider counts. */
+/** Charged per generated image and per counted token. */
 export function imageRequest(request: ImageRequest): InferenceRequest {
   const { prompt, n, input_references: references } = request
   const media = isArray(references) ? references.length : 0
@@ -88,8 +88,8 @@ export function imageRequest(request: ImageRequest): InferenceRequest {
   })
 }
 
-/** What a format of sound is called where its provider does not say. */
-const SOUND_TYPES: Record<string, string> = {
+/** Media subtype per audio format, for providers that send no content type. */
+const AUDIO_TYPES: Record<string, string> = {
   wav: "wav",
   opus: "ogg",
   aac: "aac",
@@ -110,7 +110,7 @@ export function speechRequest(request: SpeechRequest): InferenceRequest {
       path: "/audio/speech",
       body: forwarded(request, outgoing),
       bytes: /^(?:audio\/|application\/octet-stream$)/,
-      bytesType: `audio/${SOUND_TYPES[request.response_format ?? "mp3"] ?? "mpeg"}`,
+      bytesType: `audio/${AUDIO_TYPES[request.response_format ?? "mp3"] ?? "mpeg"}`,
     }),
   })
 }
@@ -124,21 +124,21 @@ const transcriptionReader = meter(
   },
 )
 
-/** No sound is stored in less than this many bytes a second: what bounds its length before anyone has heard it. */
-const LEAST_BYTES_A_SECOND = 1_000
+/** No audio file has fewer bytes per second, so this bounds its duration before it is decoded. */
+const MIN_BYTES_PER_SECOND = 1_000
 const MAX_SECONDS = 1_000_000
 
 function toSeconds(value: unknown): number | undefined {
   return typeof value === "number" && value >= 0 && value <= MAX_SECONDS ? value : undefined
 }
 
-/** Without its sound, which stands beside it. */
+/** A transcription request without its audio, which is passed separately. */
 export type Transcription = Record<string, unknown> &
   Pick<TranscriptionRequest, "model" | "provider" | "session_id" | "user">
 
 export type AudioFile = { bytes: Uint8Array; name: string; type: string }
 
-/** Charged by the second, or what tokens the provider counts. */
+/** Charged per second, or per counted token. */
 export function transcriptionRequest(request: Transcription, file: AudioFile): InferenceRequest {
   const prompt = typeof request["prompt"] === "string" ? request["prompt"] : ""
   return plainRequest(request, {
@@ -147,7 +147,7 @@ export function transcriptionRequest(request: Transcription, file: AudioFile): I
     promptBound: mostTokensIn(prompt) + TOKENS_PER_MEDIA_PART,
     promptEstimate: tokensIn(prompt),
     completionBound: TOKENS_PER_MEDIA_PART,
-    pieces: { images: 0, seconds: Math.ceil(file.bytes.byteLength / LEAST_BYTES_A_SECOND) },
+    pieces: { images: 0, seconds: Math.ceil(file.bytes.byteLength / MIN_BYTES_PER_SECOND) },
     askOf: (outgoing): UpstreamRequest => {
       const { input_audio: _, ...body } = forwarded(request, outgoing)
       return { reader: transcriptionReader, path: "/audio/transcriptions", body, form: toForm(body, file) }
@@ -155,7 +155,7 @@ export function transcriptionRequest(request: Transcription, file: AudioFile): I
   })
 }
 
-/** Providers of this wire take sound in a form alone. */
+/** Providers accept audio only as a multipart form. */
 function toForm(fields: Json, { bytes, name, type }: AudioFile): FormData {
   const form = new FormData()
   for (const [key, value] of Object.entries(fields)) {
@@ -167,7 +167,7 @@ function toForm(fields: Json, { bytes, name, type }: AudioFile): FormData {
   return form
 }
 
-/** The sound that a JSON request carries in base64. */
+/** Decodes the base64 audio of a JSON request. */
 export function toAudioFile({ data, format }: TranscriptionRequest["input_audio"]): AudioFile {
   const bytes = decodeBase64(data.replace(/^data:[^,]*,/, ""))
   if (!bytes || bytes.byteLength === 0) {
@@ -180,7 +180,7 @@ export function toAudioFile({ data, format }: TranscriptionRequest["input_audio"
 const ASSUMED_VIDEO_SECONDS = 60
 const videoReader = plainReader(({ id }) => typeof id === "string" && id !== "")
 
-/** Charged by the second when it is ordered: what becomes of the order is not known for minutes. */
+/** Charged per second when the job is created: its result is known only minutes later. */
 export function videoRequest(
   request: VideoRequest,
   toJob: (job: Json, by: Target | undefined) => Json,
@@ -198,7 +198,7 @@ export function videoRequest(
     pieces: { images: 0, pictures: 1, seconds: requested ?? ASSUMED_VIDEO_SECONDS },
     askOf: (outgoing, { quirks }) => {
       const { duration: _, seconds: __, ...body } = forwarded(request, outgoing)
-      // The OpenAI wire has the length in words, under a name of its own.
+      // The OpenAI API names the length `seconds` and takes it as a string.
       const length =
         requested === undefined ? {} : quirks.isStrict ? { seconds: String(requested) } : { duration: requested }
       return { reader: videoReader, path: "/videos", body: { ...body, ...length } }
@@ -219,7 +219,7 @@ export function videoRequest(
   }
 }
 
-/** A wire whose answers also tell how much was made. */
+/** Wraps a reader to also count the generated units. */
 function meter(apiFormat: ResponseReader, take: (answer: Json, made: ResponseMeter["made"]) => void): ResponseReader {
   return {
     ...apiFormat,

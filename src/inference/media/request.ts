@@ -25,13 +25,13 @@ export type Kind = {
   output: Output
   /** Maximum number of prompt tokens. */
   promptBound: number
-  /** Prompt tokens to charge where a provider reports no count. */
+  /** Prompt tokens to charge if a provider reports no count. */
   promptEstimate: number
-  /** Maximum number of tokens per generated item, where the model states no limit. */
+  /** Maximum number of tokens per generated item, if the model has no limit. */
   completionBound?: number
   pieces?: BillableUnits
   askOf: (outgoing: UpstreamFields, provider: Provider) => UpstreamRequest
-  /** The answer with what clients insist on and providers leave out. */
+  /** Adds fields that clients require and providers omit. */
   complete?: (answer: Json, charge: Charge) => Json
 }
 
@@ -61,7 +61,7 @@ export function plainRequest(request: Shared, kind: Kind): InferenceRequest {
   }
 }
 
-/** The request as a provider is sent it: the caller's fields, less what is ours. */
+/** The request to send upstream: the client's fields without those that only the gateway reads. */
 export function forwarded(request: Json, { upstreamId, pseudonym }: UpstreamFields): Json {
   return {
     ...Object.fromEntries(Object.entries(request).filter(([key, value]) => !OWN_FIELDS.has(key) && value != null)),
@@ -74,14 +74,14 @@ export function tokensIn(text: string): number {
   return Math.ceil(text.length / UNITS_PER_TOKEN)
 }
 
-/** A token is at least one byte. */
+/** Upper bound: a token is at least one byte. */
 export function mostTokensIn(text: string): number {
   return new TextEncoder().encode(text).byteLength
 }
 
 const unsaid = () => []
 
-/** Of a dialect whose answers are never streams. */
+/** Encoder functions of an endpoint that never streams. */
 export const UNSTREAMED: Omit<ResponseEncoder, "document"> = {
   isStateless: false,
   open: unsaid,
@@ -91,7 +91,7 @@ export const UNSTREAMED: Omit<ResponseEncoder, "document"> = {
   end: unsaid,
 }
 
-/** The provider's own answer, with what it cost and who gave it. */
+/** The provider's response with its cost and provider. */
 function plainEncoder(call: CallContext, complete: NonNullable<Kind["complete"]>): ResponseEncoder {
   return {
     ...UNSTREAMED,

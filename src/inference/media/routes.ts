@@ -38,8 +38,8 @@ import {
 } from "./schemas.ts"
 import { type Order, readJobId, toJob, toJobId, orderInit } from "./video-jobs.ts"
 
-/** 25 MB of sound, in base64 and with what stands around it. */
-const MAX_SOUND_BYTES = 36 * 1024 * 1024
+/** 25 MB of audio in base64, and the JSON around it. */
+const MAX_TRANSCRIPTION_BODY_BYTES = 36 * 1024 * 1024
 const MAX_FILE_BYTES = 25 * 1024 * 1024
 
 const post = <Path extends string>(path: Path, operationId: string, summary: string) => ({
@@ -61,26 +61,26 @@ const images = <Path extends string>(path: Path, operationId: string) =>
   createRoute({
     ...post(path, operationId, "Create images"),
     request: { body: jsonBody(ImageRequest) },
-    responses: { 200: ok(ImageResult, "The pictures."), ...FAILURES },
+    responses: { 200: ok(ImageResult, "The images."), ...FAILURES },
   })
 
 const speech = createRoute({
   ...post("/audio/speech", "createSpeech", "Create speech"),
   request: { body: jsonBody(SpeechRequest) },
-  responses: { 200: { description: "The sound.", content: { "audio/*": { schema: z.unknown() } } }, ...FAILURES },
+  responses: { 200: { description: "The audio.", content: { "audio/*": { schema: z.unknown() } } }, ...FAILURES },
 })
 
 const transcriptions = createRoute({
   ...post("/audio/transcriptions", "createTranscription", "Transcribe audio"),
-  description: "As JSON with the sound in base64, or as `multipart/form-data` with a `file`.",
-  middleware: [acceptJsonOrForm(MAX_SOUND_BYTES)] as const,
-  responses: { 200: ok(TranscriptionResult, "The words."), ...FAILURES },
+  description: "Takes JSON with the audio in base64, or `multipart/form-data` with a `file`.",
+  middleware: [acceptJsonOrForm(MAX_TRANSCRIPTION_BODY_BYTES)] as const,
+  responses: { 200: ok(TranscriptionResult, "The transcript."), ...FAILURES },
 })
 
 const videos = createRoute({
   ...post("/videos", "createVideo", "Create a video"),
   request: { body: jsonBody(VideoRequest) },
-  responses: { 202: ok(VideoJob, "The order: ask for it at polling_url."), ...FAILURES },
+  responses: { 202: ok(VideoJob, "The video job. Poll it at polling_url."), ...FAILURES },
 })
 
 const JobPath = z.object({ jobId: z.string().min(1).max(2_048) })
@@ -92,7 +92,7 @@ const videoJob = createRoute({
   tags: ["Media"],
   summary: "Get a video job",
   request: { params: JobPath },
-  responses: { 200: ok(VideoJob, "The order."), ...FAILURES },
+  responses: { 200: ok(VideoJob, "The video job."), ...FAILURES },
 })
 
 const videoContent = createRoute({
@@ -105,7 +105,7 @@ const videoContent = createRoute({
   responses: { 200: { description: "The video.", content: { "video/mp4": { schema: z.unknown() } } }, ...FAILURES },
 })
 
-/** How the order was routed, under both names. */
+/** Both names of the routing metadata. */
 const METADATA = ["service_metadata", "openrouter_metadata"]
 
 function withImageModel(request: z.infer<typeof ImageRequest>, { defaults }: Caller) {
@@ -128,13 +128,13 @@ export const media = newRouter()
   .openapi(images("/images", "createImage"), (c) =>
     answer(c, withImageModel(c.req.valid("json"), callerOf(c.var.principal)), imageRequest),
   )
-  // As clients of the OpenAI wire spell it.
+  // Path of the OpenAI API.
   .openapi(images("/images/generations", "createImageGeneration"), (c) =>
     answer(c, withImageModel(c.req.valid("json"), callerOf(c.var.principal)), imageRequest),
   )
   .openapi(speech, (c) => answer(c, c.req.valid("json"), speechRequest))
   .openapi(transcriptions, async (c) => {
-    const { request, file } = await readSound(c)
+    const { request, file } = await readTranscription(c)
     return answer(c, request, (requested) => transcriptionRequest(requested, file))
   })
   .openapi(videos, async (c) => {
@@ -161,18 +161,18 @@ export const media = newRouter()
   })
   .openapi(videoJob, async (c) => {
     const { jobId } = c.req.valid("param")
-    const { response, provider } = await askForOrder(c, jobId, "")
+    const { response, provider } = await fetchJob(c, jobId, "")
     const result = await response.json<Record<string, unknown>>().catch(() => ({}))
     const base = new URL(c.req.url).origin + c.req.path.slice(0, c.req.path.lastIndexOf("/"))
     return c.json(toJob(result, jobId, base, provider) as VideoJob, 200)
   })
   .openapi(videoContent, async (c) => {
-    const { response } = await askForOrder(c, c.req.valid("param").jobId, "/content")
+    const { response } = await fetchJob(c, c.req.valid("param").jobId, "/content")
     const type = response.headers.get("content-type") ?? "video/mp4"
     return new Response(response.body, { headers: { "content-type": type } })
   })
 
-async function askForOrder(
+async function fetchJob(
   c: Context<App>,
   jobId: string,
   path: string,
@@ -198,7 +198,7 @@ async function askForOrder(
   throw new GatewayError("provider_failed", `${provider.name} did not return the video. Retry.`)
 }
 
-/** Where a video was ordered, with the key that it was ordered with. */
+/** The provider of a video job with the API key that created it. */
 async function providerOf({ provider: slug, ownKeyId }: Order, deps: Deps): Promise<Provider | undefined> {
   if (ownKeyId === null) return deps.providers.get(slug)
   const key = deps.byok?.keys.find(({ id }) => id === ownKeyId)
@@ -210,30 +210,30 @@ async function providerOf({ provider: slug, ownKeyId }: Order, deps: Deps): Prom
   return { ...provider, apiKey }
 }
 
-/** A transcription's request, whichever way it carries its sound. */
-async function readSound(c: Context<App>): Promise<{ request: Transcription; file: AudioFile }> {
+/** Reads a transcription request, from JSON or a multipart form. */
+async function readTranscription(c: Context<App>): Promise<{ request: Transcription; file: AudioFile }> {
   if (!(c.req.header("content-type") ?? "").startsWith("multipart/form-data")) {
     const body: unknown = await c.req.json().catch(() => undefined)
     const request = check(TranscriptionRequest, body)
     return { request, file: toAudioFile(request.input_audio) }
   }
   const form = await c.req.raw.formData().catch(() => undefined)
-  const sound = form?.get("file")
-  if (!form || !(sound instanceof File)) {
+  const part = form?.get("file")
+  if (!form || !(part instanceof File)) {
     throw new GatewayError("invalid_request", "file: must be a form part with the audio and a file name.")
   }
-  if (sound.size > MAX_FILE_BYTES) {
+  if (part.size > MAX_FILE_BYTES) {
     throw new GatewayError("payload_too_large", `file: must be at most ${MAX_FILE_BYTES} bytes.`)
   }
   const request = check(TranscriptionRequest.omit({ input_audio: true }), toFields(form))
-  const bytes = new Uint8Array(await sound.arrayBuffer())
-  return { request, file: { bytes, name: sound.name || "audio", type: sound.type || "application/octet-stream" } }
+  const bytes = new Uint8Array(await part.arrayBuffer())
+  return { request, file: { bytes, name: part.name || "audio", type: part.type || "application/octet-stream" } }
 }
 
 const NUMBERS = ["temperature"]
 const OBJECTS = ["provider", "trace"]
 
-/** The parts of a form as the fields they stand for. */
+/** Converts form parts to the fields of a JSON request. */
 function toFields(form: FormData): Record<string, unknown> {
   const fields: Record<string, unknown> = {}
   for (const key of new Set(form.keys())) {

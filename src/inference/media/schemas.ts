@@ -3,8 +3,8 @@ import { MAX_SESSION_ID_LENGTH, ProviderPreferences } from "../../formats/schema
 import { Trace } from "../../formats/trace.ts"
 
 /**
- * Requests of what is neither a conversation nor an embedding. What the gateway reads is checked; the rest is the
- * provider's to judge. Shapes: the published client of this interface family, and the OpenAI wire where that has one.
+ * Requests for media and ranking. Only fields that the gateway reads are validated; the provider validates the rest.
+ * Shapes follow the published client of this API family, and the OpenAI API where it has the endpoint.
  */
 
 const text = z.string({ error: "must be a string" })
@@ -16,8 +16,8 @@ const whole = (least: number, most: number) => {
 
 const shared = {
   model: z.string({ error: "is required: author/slug, as GET /models lists" }).min(1).max(256),
-  // One model is asked here: a list of them is a field of the conversations.
-  models: z.null({ error: "is not taken here; name one model" }).optional(),
+  // Lists of models are supported for conversations only.
+  models: z.null({ error: "is not supported here; name one model" }).optional(),
   provider: ProviderPreferences.nullish(),
   session_id: text.max(MAX_SESSION_ID_LENGTH, `must be at most ${MAX_SESSION_ID_LENGTH} characters`).nullish(),
   trace: Trace.nullish(),
@@ -51,7 +51,7 @@ export const RerankResult = z
   })
   .meta({ id: "RerankResult" })
 
-const notStreamed = z.literal(false, { error: "accepts false: this gateway returns images whole" }).nullish()
+const notStreamed = z.literal(false, { error: "must be false: images are not streamed" }).nullish()
 
 export const ImageRequest = z
   .looseObject({
@@ -103,7 +103,7 @@ export const TranscriptionRequest = z
     timestamp_granularities: z
       .array(z.enum(["word", "segment"], { error: GRANULARITY_RULE }), { error: GRANULARITY_RULE })
       .nullish(),
-    stream: z.literal(false, { error: "accepts false: this gateway returns transcriptions whole" }).nullish(),
+    stream: z.literal(false, { error: "must be false: transcriptions are not streamed" }).nullish(),
   })
   .meta({ id: "TranscriptionRequest" })
 export type TranscriptionRequest = z.infer<typeof TranscriptionRequest>
@@ -117,7 +117,7 @@ export const VideoRequest = z
     ...shared,
     prompt: text.nullish(),
     duration: whole(1, 3_600).nullish(),
-    // As the OpenAI wire has the length.
+    // Name of the length in the OpenAI API.
     seconds: z
       .union([whole(1, 3_600), text.regex(/^[1-9]\d{0,3}$/)], { error: "must be an integer from 1 to 3600" })
       .nullish(),

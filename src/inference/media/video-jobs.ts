@@ -33,7 +33,7 @@ export async function toJobId(
   return `${PREFIX}${result}_${await sign(result, workspaceId, masterKey)}`
 }
 
-/** The order of an id; 404 for any that was not made for this workspace. */
+/** Decodes a job id. Throws 404 for an id that was not issued for this workspace. */
 export async function readJobId(id: string, workspaceId: string, masters: Masters): Promise<Order> {
   const [, result = "", signature = ""] = /^vid_([\w-]+)_([0-9a-f]{32})$/.exec(id) ?? []
   if (result !== "" && (await isSigned(result, workspaceId, masters, signature))) {
@@ -44,7 +44,7 @@ export async function readJobId(id: string, workspaceId: string, masters: Master
   throw new GatewayError("not_found", "There is no video with this id.")
 }
 
-/** An order outlives the master key under which it was made, while that one is read. */
+/** Job ids stay valid after a rotation of the master key while the previous key is configured. */
 async function isSigned(result: string, workspaceId: string, { current, previous }: Masters, signature: string) {
   for (const master of previous === undefined ? [current] : [current, previous]) {
     for (const expected of [sign(result, workspaceId, master), signBefore03(result, workspaceId, master)]) {
@@ -67,7 +67,7 @@ async function signBefore03(result: string, workspaceId: string, masterKey: stri
   return toHex(signature).slice(0, SIGNATURE_LENGTH)
 }
 
-/** What providers call the states of an order. */
+/** Job states by the providers' names. */
 const STATES: Record<string, string> = {
   queued: "pending",
   pending: "pending",

@@ -4,14 +4,14 @@ import { isTooDeep } from "../../guardrails/content/leaves.ts"
 import type { Screening } from "../../guardrails/screening.ts"
 import { isArray, isObject, objectsOf, parseJson } from "../../support/json.ts"
 
-/** Content filters of guardrails on what is sent to a service and what it answers. */
+/** Content filters of guardrails for service requests and responses. */
 
 const isJson = (type: string) => /^application\/(?:[\w.+-]+\+)?json\b/i.test(type)
 const isText = (type: string) => /^text\//i.test(type)
 
 export type Sent = { query: URLSearchParams; body: string | undefined }
 
-/** The request as the guardrails let it pass. Rejects where one blocks it, or cannot read it. */
+/** The request after the guardrails. Throws if one blocks it or cannot read it. */
 export async function screenSent({ query, body }: Sent, type: string, screening: Screening): Promise<Sent> {
   const value = body === undefined || body === "" ? undefined : readable(body, type)
   const parameters = [...query].map(([name, text]) => ({ name, text }))
@@ -41,18 +41,18 @@ function readable(body: string, type: string): unknown {
   if (isText(type)) return body
   const value = isJson(type) ? parseJson(body) : undefined
   if (value !== undefined && !isTooDeep(value)) return value
-  const rule = "A guardrail of this key reads what is sent: send a body of JSON or text."
+  const rule = "A guardrail of this key filters requests: send a body of JSON or text."
   throw new GatewayError("forbidden", rule, { metadata: { reason: "guardrail_unchecked" } })
 }
 
 const written = (value: unknown, type: string) => (isText(type) ? String(value) : JSON.stringify(value))
 
-/** Whether a response is read: bytes of other types pass as they are. */
+/** Whether guardrails read a response of this type. Other types pass unchanged. */
 export function isRead(type: string): boolean {
   return isJson(type) || isText(type)
 }
 
-/** The response as the guardrails let it pass. Rejects with the error of the one that blocks it. */
+/** The response after the guardrails. Throws the error of a guardrail that blocks it. */
 export async function screenReceived(body: string, type: string, screening: Screening): Promise<string> {
   const parsed = isJson(type) ? parseJson(body) : undefined
   const value = parsed === undefined || isTooDeep(parsed) ? body : parsed

@@ -11,7 +11,7 @@ import { isRead, screenReceived, screenSent, type Sent } from "./content.ts"
 import { pathBelow, requestHeaders, responseHeaders, targetUrl } from "./forwarding.ts"
 import { findCallableService, requireRule, type Service, serviceModel } from "./service-call.ts"
 
-/** Bodies that are read for guardrails. Others pass as they come, up to the limit of the platform. */
+/** Limit of bodies that guardrails read. Others are streamed, up to the limit of the platform. */
 const MAX_READ_BYTES = 4 * 1024 * 1024
 const TIME_IS_OVER = "timeout"
 
@@ -69,11 +69,11 @@ async function bodyText(request: Request): Promise<string> {
   if (text !== undefined) return text
   throw new GatewayError(
     "payload_too_large",
-    `A guardrail of this key reads what is sent: at most ${MAX_READ_BYTES} bytes.`,
+    `A guardrail of this key filters requests: send at most ${MAX_READ_BYTES} bytes.`,
   )
 }
 
-/** A service that echoes what it was sent, as in an error message, must not reveal it. */
+/** Hides the secrets in responses: a service may echo its request, as in an error message. */
 function hidingOf({ secrets }: Service): Hiding {
   const values = [...Object.values(secrets.headers), ...Object.values(secrets.query)]
   const bare = values.map((value) => value.replace(/^(?:Bearer|Basic|Token) +/i, ""))
@@ -93,23 +93,24 @@ async function send({ incoming, service, signal }: Exchange, url: string, body: 
   throw new GatewayError("provider_failed", `${service.row.name} cannot be reached: ${opened.reason}.`)
 }
 
-/** The response as it comes. It is charged unless its status says that the request failed. */
+/** Relays the response. It is charged unless its status is an error. */
 async function relay(response: Response, exchange: Exchange, clear: () => void): Promise<Response> {
   const { call, hidden, screening, service, incoming } = exchange
   const { status } = response
   const { name } = service.row
   if (status === 401 || status === 403) {
     await response.body?.cancel()
-    throw new GatewayError("provider_failed", `${name} refuses the secrets of its record (status ${status}).`)
+    throw new GatewayError("provider_failed", `${name} rejected the secrets of its record (status ${status}).`)
   }
   const isFailed = status >= 400
-  const failure = isFailed && new GatewayError("provider_failed", `${name} answered with status ${status}.`)
+  const failure = isFailed && new GatewayError("provider_failed", `${name} returned status ${status}.`)
   const end = { ending: isFailed ? ("error" as const) : ("complete" as const), isCharged: !isFailed }
   const headers = responseHeaders(response.headers, call.id, hidden.text)
   const type = response.headers.get("content-type") ?? ""
   if (screening?.readsAnswers && isRead(type)) {
     const text = await readText(response, MAX_READ_BYTES)
-    if (text === undefined) throw new GatewayError("provider_failed", `${name} answered with more than can be checked.`)
+    if (text === undefined)
+      throw new GatewayError("provider_failed", `${name} returned a response that is too large to check.`)
     const passed = await screenReceived(hidden.text(text), type, screening).catch((thrown: unknown) => {
       call.end({ ending: "error", isCharged: true, error: asGatewayError(thrown), stages: screening.stages() })
       throw thrown
@@ -130,7 +131,7 @@ async function relay(response: Response, exchange: Exchange, clear: () => void):
     .pipeTo(writable)
     .then(
       () => call.end(finish),
-      // The client disconnected, or the service broke off: it has done its work.
+      // The client or the service disconnected. The service has done its work, so the call is charged.
       () => call.end({ ...finish, ending: isFailed ? "error" : "cancelled" }),
     )
     .finally(clear)
@@ -141,8 +142,8 @@ async function relay(response: Response, exchange: Exchange, clear: () => void):
 function failureOf(thrown: unknown, { service, signal }: Exchange): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   const { name } = service.row
-  if (signal.aborted) return new GatewayError("timeout", `${name} did not answer within the timeout of its record.`)
-  // The message of a connection error can name hosts and addresses of the gateway's network.
+  if (signal.aborted) return new GatewayError("timeout", `${name} did not respond within the timeout of its record.`)
+  // The message of a connection error can include internal hosts and addresses.
   return new GatewayError("provider_failed", `The connection to ${name} failed.`)
 }
 

@@ -2,7 +2,7 @@ import { GatewayError } from "../../errors/errors.ts"
 import { keyFinder } from "../../policy/authenticate.ts"
 import type { Service } from "./service-call.ts"
 
-/** The request as it goes to a service, and the headers of its response. */
+/** The request to a service, and the headers of its response. */
 
 /** Headers of the client that are about its connection, its key, or the gateway. */
 const DROPPED =
@@ -18,7 +18,7 @@ export function requestHeaders(client: Headers, secrets: Readonly<Record<string,
 const PASSED =
   /^(?:content-(?:type|disposition|language|range)|accept-ranges|etag|last-modified|retry-after|x-request-id|(?:x-)?ratelimit-.*)$/
 
-/** A page of the service must not act as one of the gateway, whose console is at the same origin. */
+/** A page of the service must not act as a page of the gateway: the console has the same origin. */
 const APART = {
   "cache-control": "no-store",
   "content-security-policy": "sandbox; default-src 'none'",
@@ -33,10 +33,10 @@ export function responseHeaders(upstream: Headers, generationId: string, hide: (
   return headers
 }
 
-/** A path that a service could read in another way than the rules do. */
+/** A path that a service could interpret differently from the rules. */
 const AMBIGUOUS = /%(?:25)*(?:2e|2f|5c|[01][0-9a-f]|7f)|\\|\/\/|\/\.{1,2};/i
 
-/** The path below the service, as the client wrote it: `/v1/search`. Throws 400 for one that is ambiguous. */
+/** The path below the service as the client sent it: `/v1/search`. Throws 400 if it is ambiguous. */
 export function pathBelow(url: URL, slug: string): string {
   const marker = `/passthrough/${slug}`
   const path = url.pathname.slice(url.pathname.indexOf(marker) + marker.length) || "/"
@@ -51,7 +51,7 @@ type Target = { path: string; query: URLSearchParams; hasKey: (value: string) =>
 
 /**
  * The URL at the service. `query`: the client's, after the guardrails; parameters of the service replace those of the
- * same name. `hasKey`: whether a value has a key of the gateway, which is not forwarded.
+ * same name. `hasKey`: whether a value contains a gateway key. Gateway keys are not forwarded.
  */
 export function targetUrl(service: Service, { path, query, hasKey }: Target): string {
   const parameters = new URLSearchParams([...query].filter(([, value]) => !hasKey(value)))

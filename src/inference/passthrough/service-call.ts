@@ -32,7 +32,7 @@ export async function findCallableService({ caller, env }: IncomingCall, slug: s
 
 type Filters = ReturnType<NonNullable<IncomingCall["caller"]["guardrails"]>["routeFilters"]>
 
-/** A service is judged as a provider with its slug and a model `passthrough/{slug}`, of which nothing else is known. */
+/** Guardrails treat a service as a provider with its slug and a model `passthrough/{slug}` without other attributes. */
 function requireGuardrails({ slug, name, baseUrl }: ServiceRow, filters: Filters): void {
   const provider: Provider = { slug, name, baseUrl, format: "openai", keyHeader: "authorization", quirks: {} }
   const endpoint: Endpoint = {
@@ -51,7 +51,7 @@ function requireGuardrails({ slug, name, baseUrl }: ServiceRow, filters: Filters
   if (refusing.length === 0) return
   const refusedBy = refusing.flatMap(({ rule }) => rule ?? [])
   const text = refusing.map((filter) => filter.name).join("; ")
-  throw new GatewayError("forbidden", `A guardrail refuses the service ${slug}: ${text}.`, {
+  throw new GatewayError("forbidden", `A guardrail rejects the service ${slug}: ${text}.`, {
     metadata: { reason: "guardrail", patterns: [...new Set(refusedBy.map(({ field }) => field))] },
     refusedBy,
   })

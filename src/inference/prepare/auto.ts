@@ -9,7 +9,7 @@ import { makes } from "../../routing/plan.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import type { Deps } from "../deps.ts"
 
-/** What the caller is under, and the region that the call must stay in. */
+/** Filters of the policy, and the region that the call must stay in. */
 type Within = { filters: readonly Filter[]; region: string | null }
 
 /** Maximum number of models: the chosen one and its fallbacks. */
@@ -28,7 +28,7 @@ export function choose(
   if (model === undefined) {
     throw new GatewayError(
       "not_found",
-      "No model fits what the automatic choice may choose from: widen allowed_models or name a model.",
+      "No model matches the allowed models of the automatic choice: widen allowed_models or name a model.",
     )
   }
   const stage: PipelineStage = {
@@ -40,7 +40,7 @@ export function choose(
   return { chat: { ...chat, model, models: chosen.slice(1) }, stage }
 }
 
-/** Models of the embedded upstream are chosen where they are allowed by name, or where there is nothing else: the first of these. */
+/** Embedded models are chosen only if allowed by name or if no other model remains; then the first of these. */
 const STAND_INS = ["embedded/guide", "sim/echo"]
 const EMBEDDED = /^(?:embedded|sim(?:-\w+)?)\//
 

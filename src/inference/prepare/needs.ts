@@ -5,7 +5,7 @@ import type { PlanInput } from "../../routing/plan.ts"
 import { isRegisteredMcp } from "../../server-tools/mcp.ts"
 import { findModel, splitRequestVariants } from "../../routing/names.ts"
 
-/** What is read of a request, of whichever surface, to know whether the gateway has work of its own with it. */
+/** Fields of a request in any API format that decide whether plugins or server tools run. */
 export type Preparable = {
   model?: string | undefined
   models?: readonly string[] | null | undefined
@@ -21,8 +21,12 @@ export function isAuto(name: string, catalogue: Catalogue): boolean {
   return AUTO_MODEL.test(name) && !catalogue.models.has(name)
 }
 
-/** Whether plugins, variants or server tools are asked for. `isSpoken`: providers that run their vendor's tools. */
-export function needsPreparation(request: Preparable, deps: Deps, isSpoken: (provider: Provider) => boolean): boolean {
+/** Whether the request uses plugins, variants or server tools. `isNativeTo`: providers that run vendor tools. */
+export function needsPreparation(
+  request: Preparable,
+  deps: Deps,
+  isNativeTo: (provider: Provider) => boolean,
+): boolean {
   const { plugins, tools, transforms } = request
   if (plugins?.some(({ enabled }) => enabled !== false)) return true
   if (Array.isArray(transforms) && transforms.length > 0) return true
@@ -31,7 +35,8 @@ export function needsPreparation(request: Preparable, deps: Deps, isSpoken: (pro
   const foreign = (tools ?? []).filter(({ type }) => !isClientTool(type))
   if (foreign.length === 0) return false
   return (
-    foreign.some((tool) => OWN_TOOL.test(tool.type ?? "") || isRegisteredMcp(tool)) || !isServed(names, deps, isSpoken)
+    foreign.some((tool) => OWN_TOOL.test(tool.type ?? "") || isRegisteredMcp(tool)) ||
+    !isServed(names, deps, isNativeTo)
   )
 }
 
@@ -50,11 +55,11 @@ function isChanged(name: string, catalogue: Catalogue): boolean {
   return isAuto(name, catalogue) || splitRequestVariants(name, catalogue).variants.length > 0
 }
 
-function isServed(names: readonly string[], deps: Deps, isSpoken: (provider: Provider) => boolean): boolean {
+function isServed(names: readonly string[], deps: Deps, isNativeTo: (provider: Provider) => boolean): boolean {
   return names.some((name) =>
     findModel(name, deps.catalogue).model?.endpoints.some((endpoint) => {
       const provider = deps.providers.get(endpoint.provider) ?? deps.byok?.providers.get(endpoint.provider)
-      return provider !== undefined && isSpoken(provider)
+      return provider !== undefined && isNativeTo(provider)
     }),
   )
 }

@@ -22,7 +22,7 @@ export async function prepareCall<Body extends Preparable>(
     kind: "call",
     call: { request: screening ? { ...request, screening } : request, meta, caller },
   })
-  // Output guardrails read the chat format, so a response that they read comes in it.
+  // Output guardrails read the chat format, so their calls use it upstream.
   const isFiltered = screening?.readsAnswers === true
   if (!needsPreparation(body, deps, isFiltered ? () => false : format.isNativeTo)) {
     return single(isFiltered ? inChatFormat(call) : format.toRequest(body, call.bodyBytes))
@@ -44,12 +44,12 @@ export async function prepareCall<Body extends Preparable>(
       ...(screening && { screening }),
       emitsToolItems: format.emitsToolItems,
       maxSteps: typeof maxSteps === "number" ? maxSteps : undefined,
-      // The rounds echo what went upstream.
+      // The rounds already return the upstream request.
       encoderFor: (context) => format.encoderFor({ ...body, debug: undefined }, context),
     }
     return { kind: "agent", job }
   }
-  // Plugins add text of others, such as search results and files.
+  // Plugins add text from outside, such as search results and files.
   const chat = await applyGuardrails(prepared.chat, screening, meta)
   const encoderFor = (context: CallContext) => format.encoderFor(body, context)
   return single({ ...chatRequest(chat, sizeInBytes(chat)), preparation, encoderFor })

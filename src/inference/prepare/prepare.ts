@@ -24,22 +24,22 @@ import { searchFor } from "./web.ts"
 
 type Messages = ChatRequest["messages"]
 
-/** A request as it goes on, and what is to be done with its answer. */
+/** A request after preparation, and the work on its response. */
 export type Prepared = {
   chat: ChatRequest
   preparation: PreparationReport
   /** Run by the gateway when the model calls them. */
   tools: readonly RequestedTool[]
-  /** Returned with the response: the sources of what was added to the prompt. */
+  /** Sources of text that was added to the prompt, returned with the response. */
   annotations: readonly Json[]
   heals: boolean
-  /** Ends what the tools have open. Called when the agent loop is over. */
+  /** Closes the connections of the tools. Called after the agent loop. */
   close?: () => void
 }
 
 /**
- * Variants, plugins and server tools, in an order in which each sees what it should: what the caller sent is judged
- * before anything is added to it, files are text before the conversation is measured, and it is shortened last.
+ * Applies variants, plugins and server tools. The order matters: the client's input is moderated before anything is
+ * added to it, files are converted to text before the conversation is measured, and it is shortened last.
  */
 type Preparing = { deps: Deps; chargeToolRun: ChargeToolRun; caller: Caller; region: string | null }
 
@@ -55,7 +55,7 @@ export async function prepare(
     search: deps.tools().settings.webSearch,
     moderation: deps.moderation(),
   })
-  // As plugins, they are the same tools.
+  // The plugins are the same tools, so a disabled tool disables its plugin.
   refuseDisabled([plugins.web && "web_search", plugins.webFetch && "web_fetch"], defaults.disabledTools)
   const isChosen = namesOf(named).some((name) => isAuto(name, deps.catalogue))
   const chosen = isChosen
@@ -86,7 +86,7 @@ export async function prepare(
   }
 }
 
-/** `:online` is the web plugin, `:thinking` is reasoning; what is left names the model. */
+/** `:online` enables the web plugin, `:thinking` enables reasoning; the rest is the model name. */
 function withoutVariants(chat: ChatRequest, { catalogue }: Deps): { chat: ChatRequest; isOnline: boolean } {
   const split = namesOf(chat).map((name) => splitRequestVariants(name, catalogue))
   const variants = new Set(split.flatMap((one) => one.variants))
@@ -157,7 +157,7 @@ function openMcp(choices: readonly McpServerChoice[], taken: Set<string>, { open
   )
 }
 
-/** A search that may not leave the vendor's own index has nothing to search here, and is not offered to the model. */
+/** A search limited to the vendor's index cannot run here, so it is not offered to the model. */
 function reachesOut({ external_web_access: access }: Json): boolean {
   return access !== false
 }
@@ -166,7 +166,7 @@ function functionNameOf({ function: called }: Json): string {
   return isObject(called) && typeof called["name"] === "string" ? called["name"] : ""
 }
 
-/** The model is shown every tool as a function; a choice that names a server tool names its function. */
+/** The model receives every tool as a function; a choice of a server tool becomes a choice of its function. */
 function toolFields(
   { tool_choice: choice }: ChatRequest,
   tools: readonly RequestedTool[],
@@ -196,7 +196,7 @@ async function readFiles(
 }
 
 /**
- * Left for the answer where the request does not limit it: a share of the context, and no more than most answers need.
+ * Room for the response if the request sets no limit: a share of the context, up to the length of most responses.
  */
 const ANSWER_SHARE = 0.25
 const MAX_ASSUMED_ANSWER = 4_096

@@ -23,10 +23,10 @@ export function replayServerTools(
 }
 
 type Run = { call: Json; result: string; round: unknown; isPending: boolean; contentLength: unknown }
-/** What the model thought in a turn of its own, and what it called for then. */
+/** A turn with server tools: its reasoning and its tool runs. */
 type Round = { thoughts: Json[]; runs: Run[] }
 
-/** An answer as the turns that it was made in: each with its thoughts and words, its calls and their results. */
+/** Splits a response into its turns, each with reasoning, content, calls and results. */
 function replay(message: Assistant, names: ReadonlySet<string>, replayed: Json[]): void {
   const { reasoning_details: details, reasoning, tool_calls: awaited, content, ...plain } = message
   const { rounds, rest } = roundsOf(details ?? [], names)
@@ -36,8 +36,8 @@ function replay(message: Assistant, names: ReadonlySet<string>, replayed: Json[]
     return { ...(text !== "" && { reasoning: text }), ...(thoughts.length > 0 && { reasoning_details: thoughts }) }
   }
   const last = rounds.at(-1)
-  // The caller's calls of the turn in which the gateway's were answered.
-  const beside = awaited?.length && rest.length === 0 && last?.runs.every(standsBesideOthers) ? rounds.pop() : undefined
+  // The last turn may have both server tool calls and the client's calls.
+  const sharedRound = awaited?.length && rest.length === 0 && last?.runs.every(sharesTurn) ? rounds.pop() : undefined
   let start = 0
   for (const { thoughts, runs } of rounds) {
     const end = endOf(runs, content, start)
@@ -53,15 +53,15 @@ function replay(message: Assistant, names: ReadonlySet<string>, replayed: Json[]
     replayed.push(...runs.map(toResult))
   }
   const left = typeof content === "string" ? content.slice(start) : content
-  const spoken: Json = {
+  const final: Json = {
     ...plain,
     content: left === "" && awaited ? null : left,
     ...(!isThought && reasoning != null && { reasoning }),
-    ...toThoughts(beside?.thoughts ?? rest),
-    ...(awaited && { tool_calls: [...(beside?.runs.map(({ call }) => call) ?? []), ...awaited] }),
+    ...toThoughts(sharedRound?.thoughts ?? rest),
+    ...(awaited && { tool_calls: [...(sharedRound?.runs.map(({ call }) => call) ?? []), ...awaited] }),
   }
-  if (rounds.length === 0 || !isSilent(spoken)) replayed.push(spoken)
-  if (beside) replayed.push(...beside.runs.map(toResult))
+  if (rounds.length === 0 || !isEmptyMessage(final)) replayed.push(final)
+  if (sharedRound) replayed.push(...sharedRound.runs.map(toResult))
 }
 
 function roundsOf(details: readonly Json[], names: ReadonlySet<string>): { rounds: Round[]; rest: Json[] } {
@@ -98,9 +98,9 @@ function toRun(detail: Json, name: string, index: number): Run {
 }
 
 /**
- * Clients may drop `is_pending` and `round`; the turn then stays in one message with its reasoning in front.
+ * Clients may drop `is_pending` and `round`; the turn then stays one message that starts with its reasoning.
  */
-function standsBesideOthers({ isPending, round }: Run): boolean {
+function sharesTurn({ isPending, round }: Run): boolean {
   return isPending || round === undefined
 }
 
@@ -111,7 +111,7 @@ function endOf([run]: readonly Run[], content: unknown, start: number): number {
   return end >= start && end <= content.length ? end : start
 }
 
-/** The calls of a turn whose words were a message of their own belong to that message. */
+/** Adds the calls of a turn to the preceding message if that has the content of the turn. */
 function pushTurn(replayed: Json[], turn: Json): void {
   const before = replayed.at(-1)
   const isItsOwn = turn["content"] !== null || turn["reasoning_details"] !== undefined
@@ -119,7 +119,7 @@ function pushTurn(replayed: Json[], turn: Json): void {
   else replayed[replayed.length - 1] = { ...before, tool_calls: turn["tool_calls"] }
 }
 
-function isSilent({ content, tool_calls: calls, reasoning_details: details, refusal }: Json): boolean {
+function isEmptyMessage({ content, tool_calls: calls, reasoning_details: details, refusal }: Json): boolean {
   const isEmpty = content == null || content === "" || (Array.isArray(content) && content.length === 0)
   return isEmpty && calls == null && details == null && refusal == null
 }

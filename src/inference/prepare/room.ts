@@ -9,8 +9,8 @@ import type { Deps } from "../deps.ts"
 import { namesOf } from "./needs.ts"
 
 /**
- * Throws what the call's hold would be refused with where the caller has nothing left, before files are read or anybody
- * is asked for the call. Where it may cost nothing, or a key of the caller's own may pay, the hold itself decides.
+ * Throws the error of the later hold if nothing is left under a limit, before files are read or plugins send requests.
+ * If the call may be free or a BYOK credential may pay, the hold itself decides.
  */
 export async function requireRoom(chat: ChatRequest, plugins: Plugins, caller: Caller, deps: Deps): Promise<void> {
   const isWork = plugins.moderation ?? plugins.web ?? (plugins.fileParser && hasFiles(chat))

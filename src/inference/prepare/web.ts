@@ -12,7 +12,7 @@ type Messages = ChatRequest["messages"]
 
 type Found = { messages: Messages; annotations: Record<string, unknown>[]; stage: PipelineStage }
 
-/** The plugin `web`: one search for the user's last words, its results put before them. Without results it goes on. */
+/** The plugin `web`: searches for the last user message and puts the results before it. A failed search adds none. */
 export async function searchFor(
   messages: Messages,
   { config, searchPrompt, settings }: NonNullable<Plugins["web"]>,

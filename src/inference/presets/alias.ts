@@ -14,7 +14,7 @@ type Named<Body> = { body: Body; bodyBytes?: number; meta: RequestMeta; caller: 
 
 const BYTES_PER_TOKEN = 4
 
-/** Replaces aliases of the workspace with their models, in what a request, its preset or the defaults name. */
+/** Replaces aliases of the workspace by their models in the request, its preset and the defaults. */
 export function resolveAliases<Body extends NamedModels, Call extends Named<Body>>(call: Call): Call {
   const { body, caller } = call
   const { aliases } = caller.defaults
@@ -43,7 +43,7 @@ export function resolveAliases<Body extends NamedModels, Call extends Named<Body
   }
 }
 
-/** The model of the chosen arm; the name itself where it is no alias. */
+/** The model of the chosen arm; the name itself if it is no alias. */
 function armOf<Body extends NamedModels>(name: string, { body, bodyBytes = 0, meta, caller }: Named<Body>): string {
   const alias = findAlias(caller.defaults.aliases, name)
   if (!alias) return name
@@ -58,6 +58,6 @@ function armOf<Body extends NamedModels>(name: string, { body, bodyBytes = 0, me
   if (arm) return arm.model
   throw new GatewayError(
     "not_found",
-    `No arm of the alias ${name} takes this request: its regions, keys or prompt lengths exclude it.`,
+    `No arm of the alias ${name} matches this request: its regions, keys or prompt lengths exclude it.`,
   )
 }

@@ -10,7 +10,7 @@ import type { ApiFormat } from "../endpoints/api-format.ts"
 
 const REFERENCE = "@preset/"
 
-/** The preset that a request names, and the request without that name; undefined where it names none. */
+/** The preset that a request names, and the request without that name; undefined if it names none. */
 export function presetOf<Request extends Preparable>(request: Request): { slug: string; request: Request } | undefined {
   const field = request["preset"]
   if (field == null && !namesOf(request).some((name) => name.includes(REFERENCE))) return undefined
@@ -58,7 +58,7 @@ export async function applyPreset<Body extends Preparable>(
   return namesOf(reference.request).length > 0 ? filled : resolveAliases<Body, InferenceCall<Body>>(filled)
 }
 
-/** Before aliases and presets, which the default may name; a preset that the request names may have a model itself. */
+/** Runs before aliases and presets, which the default may name. A preset of the request may set the model itself. */
 function withDefaultModel<Body extends Preparable>(call: InferenceCall<Body>): InferenceCall<Body> {
   const { body, caller } = call
   const { textModel } = caller.defaults
@@ -66,7 +66,7 @@ function withDefaultModel<Body extends Preparable>(call: InferenceCall<Body>): I
   return { ...call, body: { ...body, model: textModel } }
 }
 
-/** Fills fields that the request leaves out from the preset, and prepends the preset's instructions. */
+/** Fills omitted fields of the request from the preset, and prepends the preset's instructions. */
 export function withPreset<Request extends Preparable>(
   { presetFields, prependInstructions }: Pick<ApiFormat<Request>, "presetFields" | "prependInstructions">,
   request: Request,
@@ -88,13 +88,13 @@ const SET_BY: Readonly<Record<string, readonly string[]>> = {
 /** Object fields that are merged key by key. */
 const COMPOUND = ["text", "output_config"]
 
-/** Null is how clients leave a field out, and so is an empty list of models. */
+/** Null and an empty list of models count as omitted. */
 function isSet(request: Json, name: string): boolean {
   const value = request[name]
   return value != null && !(name === "models" && Array.isArray(value) && value.length === 0)
 }
 
-/** The request's own fields, and of the others those of the preset. */
+/** The fields of the request, and fields of the preset that the request does not set. */
 export function merge(request: Readonly<Json>, preset: Readonly<Json>): Json {
   const merged: Json = { ...request }
   for (const [name, value] of Object.entries(preset)) {

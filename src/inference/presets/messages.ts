@@ -3,7 +3,7 @@ import { isObject, type Json } from "../../support/json.ts"
 import type { MessagesRequest } from "../../formats/messages/schemas.ts"
 import { withoutNulls } from "../../formats/responses/content.ts"
 
-/** Fields that the Messages wire has under the same name. Its own `max_tokens` is always the request's. */
+/** Fields with the same name in the Messages format. `max_tokens` is required there, so the request always sets it. */
 const SHARED = [
   "model",
   "models",

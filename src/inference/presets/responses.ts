@@ -3,7 +3,7 @@ import { isObject, type Json, objectsOf } from "../../support/json.ts"
 import { withoutNulls } from "../../formats/responses/content.ts"
 import type { ResponsesRequest } from "../../formats/responses/schemas.ts"
 
-/** Fields of a preset that the Responses wire does not have. */
+/** Fields of a preset that the Responses format does not have. */
 const UNKNOWN_HERE = ["max_tokens", "response_format", "top_a", "min_p", "repetition_penalty", "seed", "stop"]
 
 /** A preset in the Responses format. */

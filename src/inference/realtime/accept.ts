@@ -14,19 +14,19 @@ import { openSession, type SessionRequest } from "./open.ts"
 import type { CurrentPolicy } from "./policy-check.ts"
 import { RealtimeSession } from "./session.ts"
 
-/** What the Worker and the object of a session say to each other. */
+/** Opens sessions: the request from the Worker to the Durable Object of a session, and its response. */
 
 const SESSION_HEADER = "x-realtime-session"
 
-/** The client as the Worker has authenticated it, and what it asks for. */
+/** The client as authenticated by the Worker, with its request. */
 export type SessionClient = SessionRequest & {
   keyHash: string
   meta: RequestMeta
-  /** What a client secret sets at the start. */
+  /** Initial session settings from a client secret. */
   session?: Json
 }
 
-/** Opens the session at a new object. Throws the error of what refuses it. */
+/** Opens the session in a new object. Throws the error of the rejection. */
 export async function connectSession(client: SessionClient, env: Env): Promise<{ webSocket: WebSocket }> {
   const headers = { upgrade: "websocket", [SESSION_HEADER]: encodeURIComponent(JSON.stringify(client)) }
   const object = newObject(env, "REALTIME")
@@ -39,7 +39,7 @@ export async function connectSession(client: SessionClient, env: Env): Promise<{
 
 type Refusal = { code: ErrorName; message: string } & NonNullable<ConstructorParameters<typeof GatewayError>[2]>
 
-/** Runs in the object. 101, or why the session is refused. */
+/** Runs in the object. Returns 101, or the error of the rejection. */
 export async function acceptSession(
   request: Request,
   env: Env,
@@ -65,7 +65,7 @@ async function accept(client: SessionClient, { request, env, executionCtx }: Ins
     if (!principal) return undefined
     const caller = callerOf(await withRunContext(principal, env))
     const deps = await createDeps({ request, env, executionCtx, requestId: meta.requestId, caller })
-    // Each response has a hold of its own: a lease is for many short calls.
+    // Each response has a separate hold: a lease is for many short calls.
     return { caller, deps: { ...deps, ledger: openLedger(env, caller.organizationId) } }
   }
   const current = await currentPolicy()

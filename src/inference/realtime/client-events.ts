@@ -1,9 +1,9 @@
 import { isObject, type Json, objectsOf } from "../../support/json.ts"
 import type { EventError, RealtimeEvent } from "./events.ts"
 
-/** What a client may send to the provider. Pure. */
+/** Checks events of the client before they are sent to the provider. Pure. */
 
-/** `notice`: what was left out of the event. */
+/** `notice`: reports a part that was removed from the event. */
 export type Checked = { event: RealtimeEvent; notice?: EventError } | { error: EventError }
 
 const PASSED = new Set([
@@ -18,17 +18,17 @@ const PASSED = new Set([
 const CONTENT = new Set(["input_text", "input_audio", "text", "output_text", "audio", "output_audio"])
 const ITEMS = new Set(["message", "function_call", "function_call_output", "item_reference"])
 
-/** Names of models at the provider: of the session, and of what transcribes its input where that is priced. */
+/** Provider names of the session's model and of its transcription model, if that has a price. */
 type UpstreamNames = { upstreamId: string; transcription?: string | undefined }
 
-/** The event as it may go on, with the provider's names of the models. */
+/** Returns the event to send, with the provider's model names. */
 export function checkEvent(event: RealtimeEvent, names: UpstreamNames): Checked {
   const { type } = event
   if (PASSED.has(type)) return { event }
   if (type === "session.update") return checkSession(event, names)
   if (type === "conversation.item.create") return checked(event, itemFault(event["item"], "item"))
   if (type === "response.create") return checked(event, responseFault(event["response"]))
-  return refuse("unknown_event", `type: the gateway does not pass on events of the type ${type.slice(0, 100)}.`)
+  return refuse("unknown_event", `type: the gateway does not forward events of the type ${type.slice(0, 100)}.`)
 }
 
 function checkSession(event: RealtimeEvent, { upstreamId, transcription }: UpstreamNames): Checked {
@@ -52,10 +52,10 @@ function checkSession(event: RealtimeEvent, { upstreamId, transcription }: Upstr
 
 const NO_TRANSCRIPTION = newFault(
   "transcription_unavailable",
-  "session.audio.input.transcription: the provider of the session has no such model with a price for this key, so it was left out. GET /models?output_modalities=transcription lists models.",
+  "session.audio.input.transcription: the provider of the session has no such model with a price for this key, so it was removed. GET /models?output_modalities=transcription lists models.",
 )
 
-/** The model that is to transcribe the input; undefined for none. */
+/** The requested transcription model; undefined for none. */
 export function requestedTranscription({ session }: RealtimeEvent): string | undefined {
   if (!isObject(session)) return undefined
   const { input_audio_transcription: old, audio } = session
@@ -66,7 +66,7 @@ export function requestedTranscription({ session }: RealtimeEvent): string | und
   return typeof model === "string" ? model : ""
 }
 
-/** Transcription of the input is billed apart: without a model that has a price, it is left out. */
+/** Transcription of the input is billed separately, so it is removed if its model has no price. */
 function withTranscription(session: Json, model: string | undefined): Json {
   const named = (value: unknown) => (isObject(value) && model !== undefined ? { ...value, model } : null)
   const { input_audio_transcription: old, audio } = session
@@ -98,17 +98,17 @@ function itemFault(item: unknown, field: string): EventError | undefined {
   if (!other) return undefined
   return newFault(
     "unsupported_content",
-    `${field}.content: must be text and audio. Other content has no price in a session.`,
+    `${field}.content: must be text or audio. Other content has no price in a session.`,
   )
 }
 
-/** Tools that the provider runs would act for the gateway's account, past the rules for tools of this key. */
+/** Tools that the provider runs would act for the gateway's account and bypass the tool rules of this key. */
 function toolFault(tools: unknown, field: string): EventError | undefined {
   if (objectsOf(tools).every(({ type }) => type === "function")) return undefined
   return newFault("unsupported_tool", `${field}: must be functions, which the client runs.`)
 }
 
-/** Prompts that are stored in the provider's account belong to the gateway. */
+/** Prompts stored in the provider's account belong to the gateway. */
 function promptFault(prompt: unknown, field: string): EventError | undefined {
   return prompt == null ? undefined : newFault("unsupported_prompt", `${field}: send instructions instead.`)
 }

@@ -3,8 +3,8 @@ import { type About, openText, sealText } from "../../secrets/seal.ts"
 import { type Json, parseStored } from "../../support/json.ts"
 
 /**
- * A short-lived credential for pages: it opens realtime sessions of one model in the name of the key that created it,
- * and nothing else. Nothing is stored: it is what it says, encrypted. The rules and limits of the key apply live.
+ * A short-lived credential for web pages: it can only open realtime sessions of one model with the key that created
+ * it. Nothing is stored: the secret is its encrypted content. The current rules and limits of the key apply.
  */
 export type ClientSecret = {
   keyHash: string
@@ -17,7 +17,7 @@ export type ClientSecret = {
 
 const PURPOSE = "realtime-client-secret"
 const PREFIX = "ek_"
-/** It travels in a header. */
+/** Small, because the secret is sent in a header. */
 export const MAX_SESSION_BYTES = 4_000
 const MAX_LENGTH = 8_192
 const ABOUT: About = { kind: PURPOSE, ownerId: "", workspaceId: "", name: "", version: "1" }

@@ -3,9 +3,9 @@ import { isObject, type Json, objectsOf } from "../../support/json.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { RealtimeEvent } from "./events.ts"
 
-/** What a session has said so far, in tokens: what its next response will read, and what a running one has made. */
+/** Tokens of a session: the prompt of its next response, and the output of a running one. */
 
-/** Bytes of audio per token: 100 ms of what a client sends, 50 ms of what a model makes. */
+/** Audio per token: 100 ms of input, 50 ms of output. */
 const INPUT_SECONDS_PER_TOKEN = 0.1
 const OUTPUT_SECONDS_PER_TOKEN = 0.05
 const PCM_BYTES_PER_SECOND = 48_000
@@ -13,7 +13,7 @@ const G711_BYTES_PER_SECOND = 8_000
 /** Tokens around the instructions and each item. */
 const TEMPLATE_TOKENS = 64
 
-/** `bound`: at most; `text` and `audio`: estimated. */
+/** `bound`: upper bound; `text` and `audio`: estimates. */
 type Context = { bound: number; text: number; audio: number }
 
 export class Conversation {
@@ -21,25 +21,25 @@ export class Conversation {
   #inputBytesPerSecond = PCM_BYTES_PER_SECOND
   #outputBytesPerSecond = PCM_BYTES_PER_SECOND
 
-  /** Seconds of audio that the client sent since they were last taken. */
+  /** Seconds of audio from the client since the last transcription. */
   audioSeconds = 0
 
   takeAudioSeconds(): void {
     this.audioSeconds = 0
   }
 
-  /** Tokens that the next response reads at most. */
+  /** Upper bound of the prompt tokens of the next response. */
   get bound(): number {
     return Math.ceil(this.#context.bound)
   }
 
-  /** Tokens that the next response reads, estimated. */
+  /** Estimated prompt tokens of the next response. */
   get estimate(): Tokens {
     const { text, audio } = this.#context
     return { ...NO_TOKENS, prompt: Math.ceil(text) + Math.ceil(audio), audio: Math.ceil(audio) }
   }
 
-  /** Adds what an event of the client puts into the conversation. */
+  /** Adds the content of a client event to the conversation. */
   add(event: RealtimeEvent): void {
     if (event.type === "input_audio_buffer.append") {
       const { audio } = event
@@ -55,7 +55,7 @@ export class Conversation {
     }
   }
 
-  /** The session as the provider has it. */
+  /** Updates the session settings from the provider. */
   session(session: Json): void {
     const { audio, input_audio_format: oldInput, output_audio_format: oldOutput } = session
     const directions = isObject(audio) ? audio : {}
@@ -64,7 +64,7 @@ export class Conversation {
     this.#outputBytesPerSecond = bytesPerSecond(isObject(output) ? output["format"] : oldOutput)
   }
 
-  /** What the next response reads when this one is counted: its own prompt and output, and what came since it began. */
+  /** Replaces estimates by the counted prompt and output of a response, plus the content added since it began. */
   counted(tokens: Tokens, before: number): void {
     const since = Math.max(0, this.#context.bound - before)
     const audio = tokens.audio + (tokens.cachedAudio ?? 0) + (tokens.audioOutput ?? 0)
@@ -91,7 +91,7 @@ export class Conversation {
     }
   }
 
-  /** A token of text is at least one byte. */
+  /** A text token is at least one byte. */
   #addText(value: unknown): void {
     const text = JSON.stringify(value) ?? ""
     const bytes = new TextEncoder().encode(text).byteLength

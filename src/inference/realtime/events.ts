@@ -2,11 +2,11 @@ import { GatewayError } from "../../errors/errors.ts"
 import { isObject, type Json, parseJson } from "../../support/json.ts"
 import { newId } from "../../support/ids.ts"
 
-/** The events of the OpenAI Realtime API, as far as the gateway has to know them. */
+/** The parts of OpenAI Realtime API events that the gateway reads. */
 
 export type RealtimeEvent = Json & { type: string }
 
-/** Codes with which the gateway closes a session. */
+/** WebSocket close codes of the gateway. */
 export const CLOSE = {
   normal: 1000,
   unsupportedData: 1003,
@@ -24,13 +24,13 @@ export type Closing = { code: number; error?: EventError }
 
 export type EventError = { type: string; code: string; message: string }
 
-/** Undefined for text that is no event. */
+/** Undefined if the text is no event. */
 export function parseEvent(text: string): RealtimeEvent | undefined {
   const event = parseJson(text)
   return isObject(event) && typeof event["type"] === "string" ? { ...event, type: event["type"] } : undefined
 }
 
-/** An error as the provider would send it. `causedBy`: `event_id` of the client's event. */
+/** An error event in the provider's format. `causedBy`: `event_id` of the client's event. */
 export function errorEvent({ type, code, message }: EventError, causedBy: unknown = null): RealtimeEvent {
   const eventId = typeof causedBy === "string" ? causedBy : null
   return { type: "error", event_id: `event_${newId()}`, error: { type, code, message, param: null, event_id: eventId } }
@@ -39,8 +39,7 @@ export function errorEvent({ type, code, message }: EventError, causedBy: unknow
 /** How a session ends when a response can no longer be held. */
 export function closingOf(refusal: unknown): Closing {
   if (!(refusal instanceof GatewayError)) {
-    const message =
-      "The gateway cannot hold the cost of another response at the moment. Connect again in a few seconds."
+    const message = "The gateway cannot currently hold the cost of another response. Connect again in a few seconds."
     return { code: CLOSE.providerFailed, error: { type: "server_error", code: "unavailable", message } }
   }
   const { code, message, metadata } = refusal

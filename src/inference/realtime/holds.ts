@@ -9,13 +9,13 @@ import { grantFor, hold } from "../hold.ts"
 import { limitsAt, providerHoldsOf, type WithinBudgets, withinBudgets } from "../provider-budgets.ts"
 import type { Slice } from "./slice.ts"
 
-/** The money of one response, reserved before it begins. */
+/** The hold of one response, placed before it begins. */
 export type HeldResponse = {
   draft: GenerationDraft
   heldNano: number
-  /** What is left of the targets under the budgets of their providers. */
+  /** The targets that remain under provider budgets. */
   within: WithinBudgets
-  /** Nano-USD that a target may be charged of the hold; and what of the hold is for it, also with a BYOK credential. */
+  /** Nano-USD of the hold that a target may be charged, and its share of the hold, also with a BYOK credential. */
   chargeLimitOf: (target: Target) => number
   heldFor: (target: Target) => number
   limitsAt: (target: Target) => readonly Limit[]
@@ -29,7 +29,7 @@ export type HoldContext = {
   meta: RequestMeta
   requestedModel: string
   sessionId: string
-  /** Of a transcription within a session, which counts for no rate limit by itself. */
+  /** `stt` for a transcription within a session, which does not count in rate limits. */
   apiType?: "realtime" | "stt"
 }
 
@@ -50,7 +50,7 @@ export async function holdResponse(
   const rates = limits.length > 0 && apiType === "realtime" ? { limits, tokens: estimateTokens } : undefined
   const request = { draft, wanted, estimateNano, caller, takesMaxTokens: false, rates, providers }
   const granted = await hold(request, deps).catch(async (refusal: unknown) => {
-    // The ledger may have placed a hold whose answer was lost.
+    // The ledger may have placed the hold although its response was lost.
     if (!(refusal instanceof GatewayError)) await deps.ledger.release(draft.id)
     throw refusal
   })
@@ -72,13 +72,13 @@ export async function holdResponse(
   return held
 }
 
-/** Ends a hold under which nothing began. */
+/** Releases an unused hold. */
 export async function releaseHold({ draft, stopTracking }: HeldResponse, { ledger }: Pick<Deps, "ledger">) {
   stopTracking()
   await ledger.release(draft.id)
 }
 
-/** Whether the hold still pays for the shortest next response. */
+/** Whether the hold still covers the shortest next response. */
 export function covers({ heldFor }: HeldResponse, target: Target, { wanted }: Slice): boolean {
   return heldFor(target) >= wanted.leastNano
 }

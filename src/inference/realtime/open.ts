@@ -19,17 +19,17 @@ import { type HeldResponse, type HoldContext, holdResponse } from "./holds.ts"
 import { toGeneration } from "./record.ts"
 import { sliceOf } from "./slice.ts"
 
-/** The way to a session: policy, plan, hold, and the connection to the first provider that accepts it. */
+/** Opens a session: policy, plan, hold, and a connection to the first provider that accepts it. */
 
-/** `isBeta`: the client speaks the form of events before the API was released. */
+/** `isBeta`: the client uses the event format of the beta API. */
 export type SessionRequest = { model: string; isBeta: boolean }
 
 export type OpenedSession = {
-  /** Ties the records of its responses. */
+  /** Session id in the generations of its responses. */
   id: string
-  /** The provider's, not accepted yet. */
+  /** Socket to the provider, not accepted yet. */
   socket: WebSocket
-  /** With the key that was sent. */
+  /** Includes the key that was sent. */
   target: Target
   held: HeldResponse
   hold: HoldContext
@@ -39,7 +39,7 @@ export type OpenedSession = {
 
 type Opening = { deps: Deps; meta: RequestMeta; caller: Caller }
 
-/** Rejects with the error of what refuses the session. */
+/** Throws the error of the rejection. */
 export async function openSession(request: SessionRequest, { deps, meta, caller }: Opening): Promise<OpenedSession> {
   requireReadable(caller)
   const { targets, meta: resolved } = planSession(request.model, { deps, meta, caller })
@@ -55,13 +55,13 @@ export async function openSession(request: SessionRequest, { deps, meta, caller 
   throw await refused(held, covered, dialed, deps)
 }
 
-/** The targets that may serve a session of this caller, best first. Throws where there is none. */
+/** The targets that may serve the session, best first. Throws if there is none. */
 export function planSession(model: string, { deps, meta, caller }: Opening) {
   const call = resolveAliases({ body: { model }, meta, caller })
   return planTargets({ ...call, request: plannable(call.body.model) }, deps)
 }
 
-/** What transcribes the input of a session, at its provider and with its key; undefined where nothing may. */
+/** The target for transcriptions, at the session's provider and with its key; undefined if none is allowed. */
 export function planTranscription(model: string, session: Target, { deps, meta, caller }: Opening): Target | undefined {
   const request = { ...plannable(model, session.provider.slug), output: "transcription" as const }
   try {
@@ -73,7 +73,7 @@ export function planTranscription(model: string, session: Target, { deps, meta, 
   }
 }
 
-/** Audio cannot be read by content filters, and what a rule must read is not passed on unread. */
+/** Content filters cannot read audio, so keys with content filters may not open sessions. */
 export function requireReadable({ guardrails }: Caller): void {
   if ((guardrails?.contentRules() ?? []).length === 0) return
   const rule =
@@ -102,7 +102,7 @@ function plannable(model: string, provider?: string): PlannableRequest {
 }
 
 function notOffered(name: string): GatewayError {
-  return new GatewayError("not_found", `${name} has no realtime sessions in the form of OpenAI's API.`)
+  return new GatewayError("not_found", `${name} does not support the OpenAI Realtime API.`)
 }
 
 type Dialed =
@@ -152,7 +152,7 @@ async function connect(
     if (response.webSocket) return { socket: response.webSocket, provider }
     return await readRejection(provider, response, Date.now())
   } catch {
-    // The message of a connection error can contain an address or a key.
+    // Do not pass on messages of connection errors: they can contain an address or a key.
     return failure(
       provider,
       "provider_failed",

@@ -5,7 +5,7 @@ import type { Deps, RequestMeta } from "../deps.ts"
 import { CLOSE, type Closing } from "./events.ts"
 import { planSession, requireReadable } from "./open.ts"
 
-/** The policy of a key as it is now. */
+/** The current policy of a key. */
 export type CurrentPolicy = { caller: Caller; deps: Deps }
 
 type Checked = { model: string; meta: RequestMeta; target: Target }

@@ -3,7 +3,7 @@ import type { Target } from "../../routing/target.ts"
 import { isObject, type Json } from "../../support/json.ts"
 import type { RealtimeEvent } from "./events.ts"
 
-/** What a client receives of the provider. Pure. */
+/** Provider events for the client. Pure. */
 
 /** Errors about the gateway's key or its account at the provider. */
 const ABOUT_ACCOUNT =
@@ -15,7 +15,7 @@ export function passedError(event: RealtimeEvent, { provider }: Target): Realtim
   const { type, code, message, param = null, event_id: causedBy = null } = isObject(error) ? error : {}
   const text = typeof message === "string" ? message : ""
   if ([type, code, text].some((one) => typeof one === "string" && ABOUT_ACCOUNT.test(one))) {
-    const ours = `${provider.name} refused the event for a reason that concerns its account, not yours.`
+    const ours = `${provider.name} rejected the event because of the gateway's account there.`
     const passed = { type: "server_error", code: "provider_failed", message: ours, param: null, event_id: causedBy }
     return { type: "error", event_id: event["event_id"] ?? null, error: passed }
   }
@@ -24,7 +24,7 @@ export function passedError(event: RealtimeEvent, { provider }: Target): Realtim
   return { type: "error", event_id: clean(event["event_id"]), error: { ...passed, event_id: clean(causedBy) } }
 }
 
-/** A `session` of the provider with the gateway's name of the model. */
+/** A `session` of the provider with the gateway's model name. */
 export function passedSession(event: RealtimeEvent, { model }: Target): RealtimeEvent {
   const { session } = event
   if (!isObject(session) || !("model" in session)) return event

@@ -8,19 +8,19 @@ import type { Target } from "../../routing/target.ts"
 
 /** The record of one response of a session, and its charge. Pure. */
 
-/** What a response used. `isCounted`: by the provider, else estimated. */
+/** Usage of a response. `isCounted`: counted by the provider; otherwise estimated. */
 export type Used = { tokens: Tokens; isCounted: boolean }
 
 export type ResponseEnd = {
   ending: Ending
   status: number
-  /** Undefined where the provider did nothing. */
+  /** Undefined if the provider did nothing. */
   used: Used | undefined
   /** The provider's id of the response. */
   upstreamId: string | null
   finishReason: string | null
   attempts: readonly Attempt[]
-  /** Epoch milliseconds: when the response began, and when its first content came. */
+  /** Epoch milliseconds of the start and of the first content of the response. */
   startedAt: number
   firstAt: number | null
   error?: GatewayError
@@ -28,7 +28,7 @@ export type ResponseEnd = {
 
 type Held = { draft: GenerationDraft; heldNano: number; limitsAt: (target: Target) => readonly Limit[] }
 
-/** `mostNano`: what the target may be charged of the hold. */
+/** `mostNano`: nano-USD of the hold that the target may be charged. */
 export function toGeneration(held: Held, end: ResponseEnd, target: Target, mostNano: number): Generation {
   const { startedAt, firstAt, error, used } = end
   const now = Date.now()

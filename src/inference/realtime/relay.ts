@@ -19,7 +19,7 @@ export type RelayContext = {
   caller: () => Caller
 }
 
-/** Passes events on, one after the other: what is held, begun and settled has one order. */
+/** Relays events one at a time, so that holds, starts and settlements have one order. */
 export class EventRelay {
   readonly #context: RelayContext
   readonly #responses: Responses
@@ -32,7 +32,7 @@ export class EventRelay {
     this.#transcriptions = transcriptions
   }
 
-  /** An event of the client. Rejects with why the session must end. */
+  /** Handles an event of the client. Rejects with the reason if the session must end. */
   async onClient(text: string): Promise<void> {
     const event = parseEvent(text)
     if (!event) {
@@ -51,11 +51,11 @@ export class EventRelay {
       if (refusal) return this.#emit(errorEvent(refusal, event["event_id"]))
     } else if (ADDS_INPUT.has(type)) await this.#responses.admitInput()
     this.#text.add(checked.event)
-    // Parsed and serialized again: a provider that reads a repeated name in another way reads what was checked.
+    // Serialized again: a provider may resolve repeated names differently, but must read exactly what was checked.
     sendText(this.#context.opened.socket, JSON.stringify(checked.event))
   }
 
-  /** Why another response cannot be held while one runs. Where none runs, the session ends. */
+  /** Holds another response. Returns an error if that fails while one runs; without a running one, the session ends. */
   async #admitRequest(): Promise<EventError | undefined> {
     try {
       await this.#responses.admitRequest()
@@ -66,7 +66,7 @@ export class EventRelay {
     }
   }
 
-  /** The provider's name of the model that is to transcribe the input, with its cost held. */
+  /** Holds the cost of the requested transcription model and returns its name at the provider. */
   async #transcriptionOf(event: RealtimeEvent): Promise<string | undefined> {
     const model = event.type === "session.update" ? requestedTranscription(event) : undefined
     if (model === undefined) return undefined
@@ -76,7 +76,7 @@ export class EventRelay {
     return target?.endpoint.upstreamId
   }
 
-  /** An event of the provider. Rejects with why the session must end; false for what is no event. */
+  /** Handles an event of the provider. Rejects with the reason if the session must end; false for an invalid event. */
   async onProvider(text: string): Promise<boolean> {
     const { target, conversation } = this.#context.opened
     const { apiKey } = target.provider
@@ -110,11 +110,11 @@ export class EventRelay {
     const isUsedUp = this.#responses.delivered(event, { characters: isAudio ? 0 : delta.length, audioTokens })
     if (!isUsedUp) return
     sendText(this.#context.opened.socket, JSON.stringify({ type: "response.cancel", response_id: id }))
-    const message = "The response was cancelled: it has used up what is left under a limit of this key or its account."
+    const message = "The response was cancelled because a limit of this key or its account is used up."
     this.#emit(errorEvent({ type: "insufficient_quota", code: "insufficient_credits", message }))
   }
 
-  /** After what has used up a hold. Other responses that still run may leave something for the next. */
+  /** Holds the next response. If that fails while others run, they may still release part of their holds. */
   async #holdNext(event: RealtimeEvent): Promise<void> {
     if (event.type === "conversation.item.input_audio_transcription.completed") {
       this.#text.transcribed(event["transcript"])
@@ -133,7 +133,7 @@ export class EventRelay {
   }
 }
 
-/** What the next response reads more of. */
+/** Events that extend the prompt of the next response. */
 const ADDS_INPUT = new Set([
   "session.update",
   "conversation.item.create",

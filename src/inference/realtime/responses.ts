@@ -16,19 +16,19 @@ import { sliceOf } from "./slice.ts"
 import { appendDelta, type Message } from "./transcript.ts"
 import { tokensOf } from "./usage.ts"
 
-/** A response that the provider is making. */
+/** A running response. */
 type Running = {
   held: HeldResponse
   startedAt: number
   firstAt: number | null
-  /** What it reads, estimated. */
+  /** Estimated prompt. */
   prompt: Tokens
-  /** The conversation's bound when it began. */
+  /** Prompt bound of the conversation when the response began. */
   boundBefore: number
   characters: number
   audioTokens: number
   isCancelled: boolean
-  /** What it reads and says, as text. */
+  /** Text of its input and output. */
   messages: Message[]
   output: Transcript
 }
@@ -42,8 +42,8 @@ export type ResponsesContext = HoldContext & {
 }
 
 /**
- * The responses of a session and their money. At any time one hold more is placed than responses run, since a provider
- * that detects the end of speech begins a response by itself. A response takes a hold when it begins and is settled
+ * The responses of a session and their holds. There is always one more hold than running responses, since a provider
+ * that detects the end of speech starts a response by itself. A response takes a hold when it begins and is settled
  * under it when it ends.
  */
 export class Responses {
@@ -53,7 +53,7 @@ export class Responses {
   readonly #spares: HeldResponse[]
   /** Responses that the client requested and that have not begun. */
   #requested = 0
-  /** Sent to the provider since the last response ended: one may have begun that is not known yet. */
+  /** Input was sent since the last response ended, so a response may have begun that is not announced yet. */
   #hasInput = false
 
   constructor(first: HeldResponse, context: ResponsesContext) {
@@ -66,7 +66,7 @@ export class Responses {
     return this.#running.size > 0
   }
 
-  /** Before content of the client goes on: the next response must be able to read it. Rejects where it cannot be held. */
+  /** Called before client content is sent. Rejects if a response to it cannot be held. */
   async admitInput(): Promise<void> {
     this.#hasInput = true
     const [spare] = this.#spares
@@ -76,24 +76,24 @@ export class Responses {
     await this.#hold()
   }
 
-  /** Before a request for a response goes on. Rejects where it cannot be held. */
+  /** Called before a response request is sent. Rejects if the response cannot be held. */
   async admitRequest(): Promise<void> {
     await this.admitInput()
     if (this.#spares.length <= this.#requested) await this.#hold()
     this.#requested++
   }
 
-  /** The provider refused an event of the client, which may have been a request. */
+  /** The provider rejected an event of the client, which may have been a response request. */
   requestRefused(): void {
     this.#requested = Math.max(0, this.#requested - 1)
   }
 
-  /** Makes sure that the next response is held. Rejects where it cannot be. */
+  /** Ensures that the next response is held. Rejects if that fails. */
   async refill(): Promise<void> {
     while (this.#spares.length < Math.max(1, this.#requested)) await this.#hold()
   }
 
-  /** The provider has begun a response. Rejects where none is held and none can be. */
+  /** The provider started a response. Rejects if there is no hold for it and none can be placed. */
   async begin(id: string, messages: Message[]): Promise<void> {
     if (this.#running.has(id) || this.#finished.has(id)) return
     this.#requested = Math.max(0, this.#requested - 1)
@@ -108,7 +108,7 @@ export class Responses {
     this.#running.set(id, running)
   }
 
-  /** Content of a response. True, once, where it has used up its hold and must be cancelled. */
+  /** Counts content of a response. True, once, if the hold is used up and the response must be cancelled. */
   delivered(event: RealtimeEvent, content: { characters: number; audioTokens: number }): boolean {
     const { response_id: id } = event
     const running = typeof id === "string" ? this.#running.get(id) : undefined
@@ -123,7 +123,7 @@ export class Responses {
     return true
   }
 
-  /** The provider has ended a response, which it may not have announced. Rejects where none is held and none can be. */
+  /** The provider ended a response, possibly unannounced. Rejects if there is no hold for it and none can be placed. */
   async finish(response: Json, messages: () => Message[]): Promise<void> {
     const { status, usage } = response
     const id = typeof response["id"] === "string" ? response["id"] : `unnamed-${this.#finished.size}`
@@ -150,7 +150,7 @@ export class Responses {
     })
   }
 
-  /** Ends the session: what runs is charged as delivered, the rest is released. */
+  /** Ends the session: charges running responses as delivered and releases other holds. */
   async end(ending: Ending, error: GatewayError | undefined): Promise<void> {
     for (const [id, running] of this.#running) {
       const used = { tokens: deliveredBy(running), isCounted: false }
@@ -173,7 +173,7 @@ export class Responses {
     this.#spares.push(held)
   }
 
-  /** A hold that no response has taken costs nothing if the session is lost, unless one may have begun. */
+  /** If the session is lost, an unused hold costs nothing, unless a response may have begun under it. */
   #watch(held: HeldResponse): void {
     held.estimate = () => (this.#hasInput ? this.#costOf(this.#context.conversation.estimate) : 0)
   }

@@ -19,7 +19,7 @@ const realtimeSession = createRoute({
   tags: ["Realtime"],
   summary: "Open a realtime session",
   description:
-    "A WebSocket that speaks the events of the OpenAI Realtime API. Each response is held, charged and recorded as a call of its own. Pages send the key, or a client secret, as the subprotocol `openai-insecure-api-key.<API_KEY>`, beside `realtime`.",
+    "A WebSocket with the events of the OpenAI Realtime API. Each response is held, charged and recorded as a separate call. Pages send the key, or a client secret, as the subprotocol `openai-insecure-api-key.<API_KEY>`, beside `realtime`.",
   request: {
     query: z.object({
       model: z
@@ -38,7 +38,7 @@ const realtimeSession = createRoute({
 
 const secrets = new WeakMap<Request, ClientSecret>()
 
-/** Takes API keys as `authenticate` does, and client secrets. */
+/** Accepts API keys like `authenticate`, and client secrets. */
 export function authenticateSession(authenticate: MiddlewareHandler<App>): MiddlewareHandler<App> {
   return async function authenticateSession(c, next) {
     const { raw } = c.req
@@ -67,7 +67,7 @@ export const realtime = newRouter().openapi(realtimeSession, async (c) => {
     )
   }
   const protocols = (headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim())
-  // The cookie of the console goes along from pages of other origins.
+  // Browsers send the console's cookie with WebSocket requests from pages of other origins, so it is not accepted.
   if (credentialOf(headers) === undefined) throw unauthenticated("Send your API key: Authorization: Bearer <API_KEY>.")
   const incoming = incomingCall(c)
   const { cache: _, ...meta } = requestMetaOf(incoming)
@@ -76,7 +76,7 @@ export const realtime = newRouter().openapi(realtimeSession, async (c) => {
   const { model } = c.req.valid("query")
   const secret = secrets.get(c.req.raw)
   if (secret && secret.model !== model) {
-    throw new GatewayError("forbidden", `model: this client secret opens sessions of ${secret.model} only.`)
+    throw new GatewayError("forbidden", `model: this client secret only opens sessions of ${secret.model}.`)
   }
   const client = { keyHash: incoming.caller.keyHash, model, isBeta, ...(secret && { session: secret.session }) }
   const { webSocket } = await connectSession({ ...client, meta: { ...meta, sessionId } }, c.env)

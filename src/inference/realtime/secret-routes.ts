@@ -28,7 +28,7 @@ const ClientSecretRequest = z
         seconds: z.int().min(10).max(7_200).default(600),
       })
       .optional()
-      .meta({ description: "How long it opens sessions; 10 minutes where it is left out." }),
+      .meta({ description: "Seconds in which it can open sessions. Default: 10 minutes." }),
   })
   .meta({ id: "RealtimeClientSecretRequest" })
 
@@ -47,7 +47,7 @@ const createSecret = createRoute({
   tags: ["Realtime"],
   summary: "Create a client secret for a page",
   description:
-    "A credential that opens realtime sessions of one model in the name of this key until it expires, and nothing else. Sessions that are open when it expires go on. It ends with the key.",
+    "A credential that can only open realtime sessions of one model with this key until it expires. Sessions that are open when it expires continue. It ends with the key.",
   middleware: [acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(ClientSecretRequest) },
   responses: { 200: ok(ClientSecretResult, "The client secret."), ...FAILURES },

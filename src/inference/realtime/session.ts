@@ -16,10 +16,10 @@ import { Transcriptions } from "./transcriptions.ts"
 
 export const MAX_CLIENT_FRAME = 1024 * 1024
 const MAX_PROVIDER_FRAME = 16 * 1024 * 1024
-/** Characters that wait while a hold is placed. */
+/** Maximum of queued characters while a hold is placed. */
 const MAX_QUEUED = 16 * 1024 * 1024
 const TICK_MS = 500
-/** How often the key and its policy are read again. */
+/** Interval in which the key and its policy are read again. */
 export const RECHECK_MS = 5_000
 
 export type SessionDeps = {
@@ -30,7 +30,7 @@ export type SessionDeps = {
   meta: RequestMeta
   model: string
   maxSessionMs: number
-  /** Undefined where the key is no longer valid. */
+  /** Undefined if the key is no longer valid. */
   currentPolicy: () => Promise<CurrentPolicy | undefined>
 }
 
@@ -41,7 +41,7 @@ export class RealtimeSession {
   readonly #relay: EventRelay
   readonly #startedAt = Date.now()
   #caller: Caller
-  /** Events of both sides, one after the other: what is held, begun and settled has one order. */
+  /** Handles events of both sides one at a time, so that holds, starts and settlements have one order. */
   #queue: Promise<void> = Promise.resolve()
   #queued = 0
   #lastEventAt = Date.now()
@@ -63,7 +63,7 @@ export class RealtimeSession {
     this.#relay = new EventRelay(relayed, this.#responses, this.#transcriptions)
   }
 
-  /** Accepts both sockets and relays until one side ends the session. `session`: set before any event of the client. */
+  /** Accepts both sockets and relays until one side ends the session. `session`: sent before any client event. */
   start(session?: Json): void {
     const { client, opened } = this.#deps
     const provider = opened.socket
@@ -102,7 +102,7 @@ export class RealtimeSession {
       const error = {
         type: "invalid_request_error",
         code: "event_too_large",
-        message: `An event is at most ${most} bytes.`,
+        message: `An event must be at most ${most} bytes.`,
       }
       const closing = isClients ? { code: CLOSE.tooLarge, error } : this.#failed("sent an event that is too large")
       return void this.#end(closing, isClients ? "cancelled" : "cut")
@@ -136,7 +136,7 @@ export class RealtimeSession {
   #tick(now: number): void {
     const { maxSessionMs, deps } = this.#deps
     if (now - this.#startedAt >= maxSessionMs) {
-      const message = `The session has reached its maximum of ${Math.round(maxSessionMs / 1_000)} seconds. Open another.`
+      const message = `The session has reached its maximum of ${Math.round(maxSessionMs / 1_000)} seconds. Open a new one.`
       const error = { type: "invalid_request_error", code: "session_expired", message }
       return void this.#end({ code: CLOSE.sessionTime, error }, "timeout")
     }

@@ -13,7 +13,7 @@ export type SettleDeps = Pick<
 
 type ResponseText = { messages: Message[]; output: Transcript }
 
-/** Charges and records a generation. `text`: of the response, for content logging and for destinations. */
+/** Charges and records a generation. `text`: the response text for content logging and destinations. */
 export function settleGeneration(generation: Generation, deps: SettleDeps, text?: ResponseText): void {
   if (text) logContent(generation, text, deps)
   deps.logCall(generation)

@@ -3,11 +3,11 @@ import { costOf, maxCost } from "../../money/money.ts"
 import type { Target } from "../../routing/target.ts"
 import type { Conversation } from "./conversation.ts"
 
-/** What is held for one response. Pure. */
+/** Amounts to hold for one response. Pure. */
 
-/** Of a model whose context length is not known. */
+/** Context length to assume if it is unknown. */
 const UNKNOWN_CONTEXT = 128_000
-/** Of a model whose output limit is not known. */
+/** Output limit to assume if it is unknown. */
 const UNKNOWN_OUTPUT = 4_096
 /** A shorter response is useless: about three seconds of audio. */
 const LEAST_OUTPUT = 64
@@ -15,8 +15,8 @@ const LEAST_OUTPUT = 64
 export type Slice = { wanted: Wanted; estimateNano: number; estimateTokens: number }
 
 /**
- * `mostNano`: a response that reads the whole context and generates as much as the model can, since a response may ask for
- * more than its session. `leastNano`: the conversation so far and a short response.
+ * `mostNano`: cost of a response with full context and maximum output, since a response may request more than its
+ * session. `leastNano`: cost of the conversation so far and a short response.
  */
 export function sliceOf(targets: readonly Target[], conversation: Conversation): Slice {
   const slice = { wanted: { leastNano: 0, mostNano: 0 }, estimateNano: 0, estimateTokens: 0 }

@@ -1,10 +1,10 @@
-/** A closed socket fires its close event: sending to it or closing it again does nothing. */
+/** Errors of closed sockets are ignored: the close event handles them. */
 
 export function sendText(socket: WebSocket, text: string): void {
   try {
     socket.send(text)
   } catch {
-    // It has closed.
+    // Already closed.
   }
 }
 
@@ -12,6 +12,6 @@ export function closeSocket(socket: WebSocket, code: number, reason: string): vo
   try {
     socket.close(code, reason)
   } catch {
-    // It has closed.
+    // Already closed.
   }
 }

@@ -2,18 +2,18 @@ import { appendText, type Transcript } from "../../formats/transcript.ts"
 import { isObject, objectsOf } from "../../support/json.ts"
 import type { RealtimeEvent } from "./events.ts"
 
-/** What a session says, for content logging and destinations: text and transcripts, never audio. */
+/** Content of a session for content logging and destinations: text and transcripts, never audio. */
 
 export type Message = { role: string; content: string }
 
-/** UTF-16 units of what waits for the next response. */
+/** Limit of buffered input for the next response, in UTF-16 units. */
 const MAX_INPUT = 200_000
 
 export class SessionText {
   #messages: Message[] = []
   #length = 0
 
-  /** Text that the client adds to the conversation. */
+  /** Adds text of a client event. */
   add(event: RealtimeEvent): void {
     const { item, response, session } = event
     if (event.type === "conversation.item.create") this.#addItem(item)
@@ -24,12 +24,12 @@ export class SessionText {
     }
   }
 
-  /** What the provider has understood of audio. */
+  /** Adds a transcript of audio. */
   transcribed(text: unknown): void {
     this.#push("user", text)
   }
 
-  /** What was added since the last response began. */
+  /** Returns and clears the input since the last response began. */
   take(): Message[] {
     const taken = this.#messages
     this.#messages = []
@@ -62,7 +62,7 @@ const SPOKEN_TEXT = new Set([
   "response.audio_transcript.delta",
 ])
 
-/** Adds the words of a delta to what a response has said. */
+/** Appends the text of a delta to the transcript of a response. */
 export function appendDelta(transcript: Transcript, { type, delta }: RealtimeEvent): void {
   if (SPOKEN_TEXT.has(type) && typeof delta === "string") appendText(transcript, "content", delta)
 }

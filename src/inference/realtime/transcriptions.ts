@@ -12,7 +12,7 @@ import { settleGeneration, type SettleDeps } from "./settle.ts"
 import type { Slice } from "./slice.ts"
 import { tokensOf } from "./usage.ts"
 
-/** Held for one transcription: five minutes of audio at most, half a minute at least. */
+/** Bounds of one transcription: at most five minutes of audio, at least half a minute. */
 const MOST = { prompt: 3_000, completion: 2_000, seconds: 300 }
 const LEAST = { prompt: 300, completion: 200, seconds: 30 }
 const TOKENS_PER_SECOND = 10
@@ -24,7 +24,7 @@ type Context = {
   conversation: Conversation
 }
 
-/** Transcriptions of the input of a session, by a model of its own: each is held, charged and recorded as a call. */
+/** Transcriptions of the session's input by a separate model. Each is held, charged and recorded as a call. */
 export class Transcriptions {
   readonly #context: Context
   #target: Target | undefined
@@ -34,7 +34,7 @@ export class Transcriptions {
     this.#context = context
   }
 
-  /** Before the session is changed: the next transcription is held. Rejects where it cannot be. */
+  /** Holds the next transcription. Called before the session is changed. Rejects if that fails. */
   async use(target: Target): Promise<void> {
     if (this.#target?.model.id === target.model.id && this.#held) return
     await this.end()
@@ -42,7 +42,7 @@ export class Transcriptions {
     this.#held = await this.#hold(target)
   }
 
-  /** The provider has transcribed a part of the input. Rejects where the next cannot be held. */
+  /** The provider transcribed a part of the input. Rejects if the next cannot be held. */
   async finish({ usage, transcript, item_id: id }: RealtimeEvent): Promise<void> {
     const [target, held] = [this.#target, this.#held]
     if (!target || !held) return
@@ -83,7 +83,7 @@ export class Transcriptions {
     return held
   }
 
-  /** Of the audio that was not transcribed yet. */
+  /** Estimate for the audio that is not transcribed yet. */
   #estimated(characters: number): Tokens {
     const seconds = this.#context.conversation.audioSeconds
     const audio = Math.ceil(seconds * TOKENS_PER_SECOND)
@@ -91,7 +91,7 @@ export class Transcriptions {
   }
 }
 
-/** Usage in tokens or in seconds. */
+/** Reads usage in tokens or in seconds. */
 function countedBy(usage: unknown): Tokens | undefined {
   if (!isObject(usage)) return undefined
   const { seconds } = usage

@@ -1,7 +1,7 @@
 import { isCount, isObject, type Json } from "../../support/json.ts"
 import { NO_TOKENS, type Tokens } from "../../money/money.ts"
 
-/** Usage of a `response.done`; undefined where the provider reports none. */
+/** Usage of a `response.done`; undefined if the provider reports none. */
 export function tokensOf(usage: unknown): Tokens | undefined {
   if (!isObject(usage) || !isCount(usage["input_tokens"]) || !isCount(usage["output_tokens"])) return undefined
   const input = detailsOf(usage["input_token_details"] ?? usage["input_tokens_details"])
@@ -15,7 +15,7 @@ export function tokensOf(usage: unknown): Tokens | undefined {
     completion: usage["output_tokens"],
     cached,
     cachedAudio,
-    // Of the audio, what was not read from the cache.
+    // Audio tokens that were not read from the cache.
     audio: Math.max(0, Math.min(countIn(input, "audio_tokens"), prompt) - cachedAudio),
     audioOutput: countIn(output, "audio_tokens"),
   }

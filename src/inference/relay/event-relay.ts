@@ -8,7 +8,7 @@ import { ByteBuffer } from "../../support/byte-buffer.ts"
 import type { Json } from "../../support/json.ts"
 import type { StreamRelay } from "./stream-relay.ts"
 
-/** Shapes in use at once: text and reasoning alternate in some streams. */
+/** Shapes kept at once: text and reasoning alternate in some streams. */
 const MAX_SHAPES = 3
 /** A stream whose shapes match less often than this is not worth learning. */
 const MIN_MATCHES_PER_SHAPE = 8
@@ -34,14 +34,14 @@ export class EventRelay implements FrameHandler {
   /** Starts the response with the events of the stream's head. */
   open(items: readonly StreamItem[]): void {
     const { meter, encoder, servingInfo } = this.#relay
-    // One id for the whole stream, an event that the gateway puts in front included.
+    // One id for the whole stream, including events that the gateway sends first.
     meter.id ??= firstId(items)
     this.#defaults = this.#relay.defaultsOf()
     this.#write(encoder.open(servingInfo))
     for (const item of items) this.#take(item)
   }
 
-  /** What is to be written to the client. */
+  /** Takes the bytes to write to the client. */
   takeOutput(): Uint8Array {
     return this.#out.take()
   }
@@ -65,13 +65,13 @@ export class EventRelay implements FrameHandler {
     else for (const item of translate(frame)) this.#take(item)
   }
 
-  /** A frame without the blank line that ends it. Half an event is a cut, which the missing end of the stream shows. */
+  /** A frame without its final blank line. A partial event needs no error: the missing end marks the stream as cut. */
   onLastFrame(frame: Uint8Array): void {
     const data = dataOf(frame) ?? ""
     if (data === DONE || parseData(data)) this.onFrame(frame)
   }
 
-  /** Writes what the guardrails held back, once the stream has ended. */
+  /** Writes content that the guardrails buffered. Called when the stream has ended. */
   flushFilter(): void {
     const { filter, filtered, encoder, servingInfo } = this.#relay
     for (const chunk of filter?.end() ?? []) {
@@ -80,7 +80,7 @@ export class EventRelay implements FrameHandler {
     }
   }
 
-  /** Finishes the choices that the provider left open before `[DONE]`: clients expect a finish reason of each. */
+  /** Finishes choices that the provider left open before `[DONE]`: clients expect a finish reason for each. */
   finishOpenChoices(): void {
     const { meter, encoder } = this.#relay
     if (!meter.done || meter.error || this.stopReason) return
@@ -122,7 +122,7 @@ export class EventRelay implements FrameHandler {
     if (filter?.isBlocked) this.stopReason = "blocked"
   }
 
-  /** Learns the shape of a frame that further frames are likely to have. */
+  /** Learns the shape of a frame, which later frames are likely to have. */
   #learn(frame: Uint8Array, event: Json): void {
     const { encoder, servingInfo, head } = this.#relay
     const { variableStrings, normalize } = servingInfo.reader

@@ -15,9 +15,9 @@ import type { RelayEnd, StreamRelay } from "./stream-relay.ts"
 type Opened = { result: Response; finished: Promise<unknown> } | { error: Error; finished: Promise<unknown> }
 
 /**
- * A response as server-sent events. The status waits for the first content, so that a provider that fails at once is an
- * HTTP error or fails over; but at most `earlyCommitMs`, since proxies close idle connections, and only a write shows a
- * client disconnect.
+ * A response as server-sent events. The status is sent with the first content, so that an early failure of a provider
+ * can fail over or become an HTTP error; but after `earlyCommitMs` at the latest, since proxies close idle connections,
+ * and a client disconnect shows only on a write.
  */
 export function relayEvents(job: RelayJob): Reply {
   const work = open(job)
@@ -54,7 +54,7 @@ async function open(job: RelayJob): Promise<Opened> {
   return { result, finished }
 }
 
-/** The 200 is sent before there is content: heartbeats until there is, and an error event if every target fails. */
+/** Sends 200 before there is content: then heartbeats until there is, or an error event if every target fails. */
 async function relayAfterEarlyCommit(job: RelayJob, writable: WritableStream<Uint8Array>): Promise<void> {
   const { call, settle } = job
   const result = await waitWithHeartbeats(job, writable)
@@ -95,7 +95,7 @@ async function relayAccepted(
   call.heartbeat.start()
   const { meter, deps } = call
   const streamFilter = filter?.newStreamFilter()
-  // Content logging keeps what the guardrails let pass.
+  // Content logging stores the text after the guardrails.
   const filtered = streamFilter && meter.transcript ? { ...newMeter(), transcript: meter.transcript } : undefined
   if (filtered) meter.transcript = null
   const stream: StreamRelay = {

@@ -6,7 +6,7 @@ import type { HeldCall, RelayResult } from "../call.ts"
 import { answerHeaders } from "../reply.ts"
 import { rejectionError } from "../rejection-error.ts"
 
-/** The error of a call that every target rejected. */
+/** Error of a call that every target rejected. */
 export function dispatchError(
   call: HeldCall,
   rejections: readonly Rejection[],
@@ -16,7 +16,7 @@ export function dispatchError(
   return rejectionError(rejections, answerHeaders(call.draft.id), extraFields)
 }
 
-/** How a call ends that no provider answered. */
+/** Relay result of a call that no provider served. */
 export function rejectedResult(call: HeldCall, result: DispatchResult, error: GatewayError): RelayResult {
   const { attempts, wasReached } = result
   const ending = call.dispatchAbort.aborted ? "cancelled" : "refused"

@@ -8,7 +8,7 @@ import type { AnswerFilter } from "../../guardrails/content/answer-filter.ts"
 import type { Ending } from "../../ledger/generation.ts"
 import type { Provider } from "../../providers/provider.ts"
 
-/** An accepted stream on its way to the client. The final frames, `[DONE]` or an error, are written in events.ts. */
+/** State of the relay of an accepted stream. events.ts writes the final frames: `[DONE]` or an error. */
 export type StreamRelay = {
   head: StreamHead
   writable: WritableStream<Uint8Array>
@@ -16,16 +16,16 @@ export type StreamRelay = {
   encoder: ResponseEncoder
   servingInfo: ServingInfo
   provider: Provider
-  /** The names of the response, as far as they are known. */
+  /** Id and model of the response, as far as known. */
   defaultsOf: () => ChunkDefaults
   timers: Timers
   /** Aborted when the client disconnects. */
   clientSignal: AbortSignal
-  /** What has been read so far; the hold's heartbeat reads it while the stream runs. */
+  /** Content and usage so far; read by the heartbeat of the hold while the stream runs. */
   meter: ResponseMeter
-  /** The output guardrails, where any apply. */
+  /** The output guardrails, if any apply. */
   filter: AnswerFilter | undefined
-  /** Reads what they let pass, where content is logged. */
+  /** Meters the text after the guardrails, if content is logged. */
   filtered?: ResponseMeter | undefined
 }
 

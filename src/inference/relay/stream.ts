@@ -6,8 +6,8 @@ import type { RelayEnd, StreamRelay } from "./stream-relay.ts"
 import { relayVerdict, type StopReason } from "./verdict.ts"
 
 /**
- * Relays a stream: every frame is seen before it is sent. Frames that strict clients reject are normalized, others keep
- * their bytes; heartbeats fill the silence of the provider.
+ * Relays a stream. Every frame is inspected before it is sent: frames that strict clients reject are normalized, others
+ * keep their bytes. Heartbeats are sent while the provider is idle.
  */
 export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
   const { head, meter, timers, clientSignal } = relay
@@ -41,7 +41,7 @@ export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
       send()
       if (out.isFull) {
         body.pause()
-        // Backpressure of a slow client must not count as idle time of the provider.
+        // Backpressure from a slow client must not count as idle time of the provider.
         await timer.pauseWhile(out.drained())
       }
     }

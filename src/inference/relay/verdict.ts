@@ -3,7 +3,7 @@ import { redactedCode, toErrorResponse, toRejection } from "../../providers/refu
 import type { ResponseMeter } from "../../formats/chat/meter.ts"
 import type { RelayEnd } from "./stream-relay.ts"
 
-/** Why the relay stopped reading a stream. `malformed_event`: it is not JSON; `blocked`: by a guardrail. */
+/** Why the relay stopped reading a stream. `malformed_event`: an event was not JSON; `blocked`: by a guardrail. */
 export type StopReason =
   | "ended"
   | "connection_lost"
@@ -14,8 +14,8 @@ export type StopReason =
   | "blocked"
 
 /**
- * How a stream ended. It is complete only with a finish reason or `[DONE]`; any other end is a cut, because a
- * truncated response must never look like a complete one.
+ * How a stream ended. It is complete only with a finish reason or `[DONE]`; any other end is a cut, because a truncated
+ * response must not look complete.
  */
 export function relayVerdict(
   stop: StopReason,
@@ -40,7 +40,7 @@ export function relayVerdict(
       error: new GatewayError("provider_failed", `${provider.name} sent an event that is not JSON.`),
     }
   }
-  // A connection lost after the usage has lost nothing of the response.
+  // A connection lost after the usage lost no part of the response.
   if (meter.done || (isFinished && (stop !== "connection_lost" || meter.tokens !== null))) {
     return { ending: meter.finishReason === "error" ? "error" : "complete", error: undefined }
   }

@@ -1,7 +1,7 @@
 import type { Actor } from "../../audit/entry.ts"
 import type { InternRow } from "../table.ts"
 
-/** An embedded agent as the audit log knows it. */
+/** The audit actor of an embedded agent. */
 export function actorOfIntern(intern: InternRow): Actor {
   return {
     organizationId: intern.organizationId,

@@ -8,7 +8,7 @@ import { inputOf, replayOf } from "./replay.ts"
 import type { ToolCall } from "./tools.ts"
 import { openCalls, textOf, withCall } from "./turns.ts"
 
-/** Calls of a model within one turn. */
+/** Maximum of model calls within one turn. */
 const MAX_ROUNDS = 40
 const NO_USAGE = { prompt: 0, cached: 0, completion: 0, cost: 0 }
 
@@ -20,13 +20,13 @@ export type AgentDeps = {
 export type EmitText = (kind: "agent_message_chunk" | "agent_thought_chunk", text: string, model: string | null) => void
 
 /**
- * An ACP agent inside the object of its intern. Every step is stored before the next, so a turn that waits for a
- * permission continues in any isolate.
+ * An ACP agent inside the object of its intern. Every step is stored before the next one, so that a turn that waits for
+ * a permission can continue in any isolate.
  */
 export class EmbeddedAgent {
   readonly #memory: Memory
   readonly #deps: AgentDeps
-  /** Turns that are being worked on in this isolate. */
+  /** Turns in progress in this isolate. */
   readonly #working = new Map<string, { stopping: AbortController; hasNews: boolean }>()
 
   constructor(memory: Memory, deps: AgentDeps) {
@@ -56,8 +56,7 @@ export class EmbeddedAgent {
   }
 
   /**
-   * Goes on with the turns that ended with another isolate. A step that was not stored is done again: its call of the
-   * model, or its tool.
+   * Resumes turns that were interrupted with another isolate. An unstored step is repeated: its model call or its tool.
    */
   async resume(): Promise<void> {
     await Promise.all(this.#memory.unfinished().map((session) => this.#work(session)))
@@ -138,7 +137,7 @@ export class EmbeddedAgent {
     }
   }
 
-  /** Whether there is more to do. */
+  /** Performs one step. Returns whether there are more. */
   async #step(session: string, signal: AbortSignal): Promise<boolean> {
     const turn = this.#memory.turn(session)
     if (!turn) return false
@@ -228,8 +227,8 @@ export class EmbeddedAgent {
     return true
   }
 
-  #answer(session: string, call: ToolCall, spoken: string): void {
-    this.#memory.say(session, { role: "tool", tool_call_id: call.id, content: spoken })
+  #answer(session: string, call: ToolCall, content: string): void {
+    this.#memory.say(session, { role: "tool", tool_call_id: call.id, content })
   }
 
   #end(session: string, turn: Turn, how: string | { code: number; message: string; data?: object }): void {

@@ -10,12 +10,12 @@ export type ModelRequest = { model: string | null; messages: readonly ModelMessa
 /** Tokens and USD of one call. */
 export type CallUsage = { prompt: number; cached: number; completion: number; cost: number }
 
-/** What a call was charged for. */
+/** The charged usage of a call. */
 export type CountedCall = { usage: CallUsage; model: string | null }
 
 export type ModelAnswer =
   | ({ is: "answer"; message: ModelMessage } & CountedCall)
-  /** `counted`: absent where nothing is charged, and where the stream ended without saying so. */
+  /** `counted`: absent if nothing was charged or the stream ended without usage. */
   | { is: "failure"; status: number; message: string; counted?: CountedCall }
 
 export type CallGateway = (request: Request) => Promise<Response>
@@ -52,7 +52,7 @@ export async function callModel(
     return {
       is: "failure",
       status: response.status,
-      message: error?.message ?? `The gateway answered ${response.status}.`,
+      message: error?.message ?? `The gateway returned status ${response.status}.`,
     }
   }
   return readAnswer(response.body, handlers)

@@ -4,10 +4,10 @@ import { argumentsOf, type McpTool } from "./mcp-tools.ts"
 import type { Turn } from "./memory.ts"
 import type { ToolCall } from "./tools.ts"
 
-/** What a permission is asked for. `operation`: also what a rule of the session is for. */
+/** The subject of a permission request. `operation` is also the key of session rules. */
 export type Consent = { operation: string; kind: "execute" | "other"; title: string; input: Json }
 
-/** A tool call as it would run. `consent` is null where no permission is needed. */
+/** A prepared tool call. `consent` is null if no permission is needed. */
 export type ResolvedCall = {
   consent: Consent | null
   /** `cost`: USD. */
@@ -29,14 +29,14 @@ export function shellConsent({ function: { name, arguments: json } }: ToolCall):
   return { operation: name, kind: "execute", title, input: isObject(input) ? { cwd: HOME, ...input } : {} }
 }
 
-/** Every tool of a server may have effects, and gets what the model sends to it. */
+/** Every tool of an MCP server needs permission, since it may have effects and receives data from the model. */
 export function mcpConsent({ server, tool }: McpTool, call: ToolCall): Consent {
   const operation = `${server}/${tool}`
   const args = argumentsOf(call) ?? call.function.arguments
   return { operation, kind: "other", title: operation, input: { server, tool, arguments: args } }
 }
 
-/** Whether the permission of the turn is for this. A server may have replaced the tool since. */
+/** Whether the permission of the turn is for this call. A server may have replaced the tool since. */
 export function isPermissionFor({ permission }: Turn, { id }: ToolCall, { operation }: Consent): boolean {
   return permission?.call === id && (permission.operation ?? "shell") === operation
 }

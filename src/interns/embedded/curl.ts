@@ -4,8 +4,8 @@ import type { ShellFetch } from "./shell-fetch.ts"
 type Shell = typeof import("just-bash/browser")
 
 /**
- * The shell's built-in `curl` follows redirects with and without `-L`, and cannot read a body from its standard input.
- * This one adds both and leaves the rest to the built-in one.
+ * The shell's built-in `curl` follows redirects even without `-L`, and cannot read a body from standard input. This
+ * command fixes both and delegates the rest to the built-in one.
  */
 export function curlCommand({ Bash, defineCommand }: Shell, fetch: ShellFetch): Command {
   return defineCommand("curl", async (args, context) => {
@@ -40,7 +40,7 @@ function quoted(arg: string): string {
 
 const isStdin = (arg: string) => arg === "@-"
 
-/** The shell's pipes carry bytes, each a character of a string, under a type that hides it. */
+/** The shell's pipes carry bytes as characters of a string, contrary to their type. */
 async function saveStdin({ fs, stdin: piped }: CommandContext): Promise<string> {
   const stdin: unknown = piped
   const path = `/tmp/.curl-${crypto.randomUUID()}`

@@ -6,7 +6,7 @@ const MAX_FILES = 2_000
 
 type FileRow = { path: string; body: ArrayBuffer; mode: number }
 
-/** Enough for the largest file. */
+/** Fits the largest file. */
 const PAGE_BYTES = MAX_FILE_BYTES
 
 /** The files of an intern, as rows of its object. Paths are absolute and below HOME. */
@@ -46,14 +46,14 @@ export class Disk {
     this.#sql.exec(
       "INSERT INTO disk (path, body, mode) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET body = excluded.body, mode = excluded.mode",
       path,
-      // A Buffer may be a view of a larger one, and its `slice` as well.
+      // A Buffer may be a view of a larger one, and so may its `slice`.
       new Uint8Array(body).buffer,
       mode,
     )
     return undefined
   }
 
-  /** No shell opens a disk with a file that is also a folder. */
+  /** The shell cannot open a disk on which a file is also a folder. */
   #inTheWay(path: string): string | undefined {
     const file = foldersOf(path).find((folder) => this.read(folder) !== undefined)
     if (file !== undefined) return `${path}: cannot be written, because ${file} is a file.`
@@ -62,7 +62,7 @@ export class Disk {
     return [...below].length === 0 ? undefined : `${path}: cannot be written, because it is a folder.`
   }
 
-  /** Besides the file at `path`. */
+  /** Use of the disk without the file at `path`. */
   #used(path: string): { bytes: number; files: number } {
     return this.#sql
       .exec<{ bytes: number; files: number }>(
@@ -76,7 +76,7 @@ export class Disk {
     this.#sql.exec("DELETE FROM disk WHERE path = ?", path)
   }
 
-  /** Files in the order of their paths, with their content. `after`: the last path of the page before. */
+  /** Files in path order, with their content. `after`: the last path of the previous page. */
   page(after: string): HomePage {
     const rows = this.#sql.exec<FileRow>("SELECT path, body, mode FROM disk WHERE path > ? ORDER BY path", after)
     const files: HomeFile[] = []
@@ -89,15 +89,15 @@ export class Disk {
     return { files, next: null }
   }
 
-  /** As the shell takes a folder that is filled already. */
+  /** Initial files for the shell. */
   files(): Record<string, { content: Uint8Array; mode: number }> {
     const rows = this.#sql.exec<FileRow>("SELECT path, body, mode FROM disk")
-    // Former releases took such paths, with which no shell opens.
+    // Earlier releases accepted such paths, which the shell cannot open.
     const held = [...rows].filter(({ path }) => !path.includes("\0"))
     return Object.fromEntries(held.map(({ path, body, mode }) => [path, { content: new Uint8Array(body), mode }]))
   }
 
-  /** Saves the files that a command left behind, all at once. Returns error texts for those that could not be saved. */
+  /** Saves all files that a command left. Returns error texts for those that could not be saved. */
   async takeOver(fs: InMemoryFs): Promise<string[]> {
     const found = new Set<string>()
     const changed: HomeFile[] = []

@@ -4,10 +4,10 @@ export const MAX_FILE_BYTES = 1024 * 1024
 
 /** A file with its absolute path. */
 export type HomeFile = { path: string; body: Uint8Array; mode: number }
-/** `next`: `after` of the page that follows; null for the last one. */
+/** `next`: `after` of the next page; null for the last one. */
 export type HomePage = { files: HomeFile[]; next: string | null }
 
-/** The absolute path; undefined if it is outside of the intern's folder, or one that no folder can have. */
+/** The absolute path; undefined if it is invalid or outside the intern's folder. */
 export function resolvePath(path: string): string | undefined {
   if (path.includes("\0")) return undefined
   const parts: string[] = []
@@ -19,7 +19,7 @@ export function resolvePath(path: string): string | undefined {
   return absolute === HOME || absolute.startsWith(`${HOME}/`) ? absolute : undefined
 }
 
-/** Every folder that the path is in, from the outermost on. */
+/** All parent folders of a path, the outermost first. */
 export function foldersOf(path: string): string[] {
   const parts = path.split("/")
   return parts.slice(1, -1).map((_, index) => parts.slice(0, index + 2).join("/"))

@@ -24,15 +24,15 @@ type EmbeddedHostDeps = {
   runs: ConfigStore
   events: HostEvents
   /**
-   * Sends requests to the gateway itself, without leaving the isolate, as calls of a session of the agent; null for
-   * requests that cost nothing.
+   * Sends requests to the gateway without leaving the isolate, as calls of a session of the agent; null for free
+   * requests.
    */
   gatewayFor: (session: string | null) => CallGateway
 }
 
 type Resolving = { signal: AbortSignal; callGateway: CallGateway }
 
-/** The agent that every gateway brings along: a loop in the intern's own object, over the gateway's own chat. */
+/** The agent built into every gateway: a loop in the intern's object that uses the gateway's chat endpoint. */
 export class EmbeddedHost implements InternHost {
   readonly epoch = "embedded"
   readonly startLabel = "Starting the agent"
@@ -107,7 +107,7 @@ export class EmbeddedHost implements InternHost {
     })
   }
 
-  /** What the intern's key may call now; the gateway checks each call again. */
+  /** MCP tools that the intern's key may call now; the gateway checks each call again. */
   async #permittedTools(): Promise<readonly string[]> {
     const current = await principalByHash(hashKey(await this.#ownKey()), this.#env, Date.now())
     return current?.mcpTools ?? []
@@ -119,7 +119,7 @@ export class EmbeddedHost implements InternHost {
 
   get #config(): InternConfig {
     const config = this.#runs.fact("config")
-    if (!config) throw new Error("An agent that works has a configuration.")
+    if (!config) throw new Error("The agent has no configuration.")
     return config
   }
 
@@ -136,14 +136,14 @@ export class EmbeddedHost implements InternHost {
 
   async #publish(path: string, content: Uint8Array): Promise<string> {
     const row = await this.#row()
-    if (!row) throw new Error("The intern is gone.")
+    if (!row) throw new Error("The intern no longer exists.")
     const { id } = await publishFile(this.#env, row, path, content)
     return id
   }
 
   async start(config: InternConfig): Promise<void> {
     this.#runs.setFact("config", config)
-    // It may be another one than at the last start.
+    // The key may have changed since the last start.
     this.#key = undefined
     await this.#ownKey()
   }
@@ -164,7 +164,7 @@ export class EmbeddedHost implements InternHost {
     return Promise.resolve()
   }
 
-  /** The disk is rows of the object, which the object deletes itself. */
+  /** The disk is stored in the object, which deletes it itself. */
   destroy(): Promise<boolean> {
     return Promise.resolve(true)
   }

@@ -11,11 +11,11 @@ export type ListedTool = { name: string; description: string; parameters: Json }
 /** `generation`: the record of the call. */
 export type CallOutcome = { result: Json; generation: string | null }
 
-/** `callGateway`: for the session of the agent that calls. */
+/** `callGateway`: sends calls of the agent's session. */
 export type CallOptions = { signal: AbortSignal; callGateway: CallGateway }
 
 type McpClientDeps = {
-  /** For requests that cost nothing. */
+  /** Sends free requests. */
   callGateway: CallGateway
   /** The intern's own key. */
   key: () => Promise<string>
@@ -24,7 +24,7 @@ type McpClientDeps = {
 /** A client of registered MCP servers, through the gateway's endpoint: permissions, guardrails, prices and records. */
 export class McpClient {
   readonly #deps: McpClientDeps
-  /** By server: the id of its session; null for a server without sessions. */
+  /** Session ids by server; null for a server without sessions. */
   readonly #sessions = new Map<string, string | null>()
 
   constructor(deps: McpClientDeps) {
@@ -50,7 +50,7 @@ export class McpClient {
     return listed
   }
 
-  /** Throws with the reason if the server or the gateway answered with an error. */
+  /** Throws with the reason if the server or the gateway returned an error. */
   call(server: string, tool: string, args: Json, options: CallOptions): Promise<CallOutcome> {
     return this.#request(server, { method: "tools/call", params: { name: tool, arguments: args } }, options)
   }
@@ -59,7 +59,7 @@ export class McpClient {
     if (!this.#sessions.has(server)) await this.#initialize(server, options)
     const response = await this.#post(server, { ...message, id: crypto.randomUUID() }, options)
     if (response.status !== NOT_FOUND || this.#sessions.get(server) === null) return outcomeOf(response)
-    // The session is over: the server has not read the message.
+    // The session has ended, so the server did not read the message.
     await response.body?.cancel()
     await this.#initialize(server, options)
     return outcomeOf(await this.#post(server, { ...message, id: crypto.randomUUID() }, options))
@@ -85,7 +85,7 @@ export class McpClient {
         headers: {
           authorization: `Bearer ${await this.#deps.key()}`,
           "content-type": "application/json",
-          // One document: no client reads a stream.
+          // Requests one document, since no client reads a stream.
           accept: "application/json",
           ...(session != null && { "mcp-session-id": session }),
         },
@@ -103,5 +103,5 @@ async function outcomeOf(response: Response): Promise<CallOutcome> {
   const { result, error } = isObject(body) ? body : {}
   if (response.ok && isObject(result)) return { result, generation: response.headers.get("x-generation-id") }
   const message = isObject(error) ? error["message"] : undefined
-  throw new Error(typeof message === "string" ? message : `The gateway answered ${response.status}.`)
+  throw new Error(typeof message === "string" ? message : `The gateway returned status ${response.status}.`)
 }

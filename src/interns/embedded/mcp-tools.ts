@@ -18,9 +18,9 @@ export type McpTools = { byName: ReadonlyMap<string, McpTool>; unavailable: stri
 
 type McpToolboxDeps = {
   client: McpClient
-  /** `server/tool` or `server/*`: what the intern may call now. */
+  /** Tools that the intern may call now: `server/tool` or `server/*`. */
   permitted: () => Promise<readonly string[]>
-  /** USD of a call by its record. */
+  /** USD of a call from its generation. */
   costOf: (generation: string) => Promise<number>
   now: () => number
 }
@@ -34,7 +34,7 @@ export class McpToolbox {
     this.#deps = deps
   }
 
-  /** None once `signal` is aborted. */
+  /** Returns no tools if `signal` is aborted. */
   async tools(signal: AbortSignal): Promise<McpTools> {
     const permitted = await this.#deps.permitted()
     const key = JSON.stringify(permitted)
@@ -44,7 +44,7 @@ export class McpToolbox {
     return Promise.race([this.#listed?.tools ?? NONE, aborted(signal)])
   }
 
-  /** Shared by all turns, so that none of them ends it for the others. */
+  /** Shared by all turns, so that no single turn aborts it for the others. */
   async #list(permitted: readonly string[]): Promise<McpTools> {
     const servers = [...new Set(permitted.map(serverOf))]
     const unavailable: string[] = []
@@ -54,7 +54,7 @@ export class McpToolbox {
         try {
           return { server, tools: await withTimeout(LIST_TIMEOUT_MS, list) }
         } catch (cause) {
-          const reason = cause instanceof Error ? cause.message.slice(0, MAX_REASON) : "It did not answer."
+          const reason = cause instanceof Error ? cause.message.slice(0, MAX_REASON) : "It did not respond."
           logWarning("tools of an MCP server were not listed for an intern", { server, reason })
           unavailable.push(`The tools of the MCP server ${server} cannot be used now: ${reason}`)
           return { server, tools: [] }
@@ -101,7 +101,7 @@ function aborted(signal: AbortSignal): Promise<McpTools> {
   return promise
 }
 
-/** Undefined where the model did not send an object. */
+/** Undefined if the model did not send an object. */
 export function argumentsOf({ function: { arguments: json } }: ToolCall): Json | undefined {
   const parsed = parseJson(json === "" ? "{}" : json)
   return isObject(parsed) ? parsed : undefined

@@ -12,7 +12,7 @@ export type Turn = {
   model: string | null
   /** Messages that steered the turn while it ran. */
   steers: string[]
-  /** The call that waits for permission, or has been given or refused it. */
+  /** The call that waits for permission, or for which it was decided. */
   permission: { rpc: string; call: string; operation?: string; decision: "allow" | "reject" | null } | null
   isCancelled: boolean
 }
@@ -66,7 +66,9 @@ export class Memory {
     return [...this.#rules(session)]
   }
 
-  /** The next call asks again. `operation` null: all of the session. Returns how many there were. */
+  /**
+   * Deletes rules, so that the next call asks again. `operation` null: all of the session. Returns the number deleted.
+   */
   forgetRules(session: string, operation: string | null): number {
     const kept = this.rules(session).filter(([name]) => operation !== null && name !== operation)
     const count = this.rules(session).length - kept.length
@@ -109,7 +111,7 @@ export class Memory {
     this.#sql.exec("INSERT INTO agent_messages (session, body) VALUES (?, ?)", session, JSON.stringify(message))
   }
 
-  /** The latest messages, from one of the user on: an answer to a call that is not there confuses providers. */
+  /** The latest messages, starting with a user message, because providers reject tool results without their call. */
   history(session: string): ModelMessage[] {
     const rows = this.#sql.exec<{ body: string }>(
       "SELECT body FROM agent_messages WHERE session = ? ORDER BY n DESC",

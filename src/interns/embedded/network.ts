@@ -9,7 +9,7 @@ import type { ShellFetch } from "./shell-fetch.ts"
 
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
-/** Of the shell: each secret's placeholder, under its name in capitals. */
+/** Environment of the shell: the placeholder of each secret, under its name in capitals. */
 export function placeholdersOf(secrets: readonly GivenSecret[]): Record<string, string> {
   return Object.fromEntries(secrets.map(({ name, placeholder }) => [name.toUpperCase(), placeholder]))
 }
@@ -21,11 +21,11 @@ export type Network = {
   waitUntil: (work: Promise<unknown>) => void
 }
 
-/** What `curl` in an intern's shell is served by: the rules of its vault, and public addresses only. */
+/** Serves `curl` in an intern's shell: applies the rules of its vault, and allows only public addresses. */
 export function shellFetch(env: Env, { intern, secrets, stopped, waitUntil }: Network): ShellFetch {
   return async (url, { method = "GET", headers = {}, body, signal, followRedirects = true } = {}) => {
     const row = await intern()
-    if (!row) throw new Error("The intern is gone.")
+    if (!row) throw new Error("The intern no longer exists.")
     const deps = egressDepsOf(env, {
       intern: { id: row.id, workspaceId: row.workspaceId },
       actor: actorOfIntern(row),
@@ -39,7 +39,7 @@ export function shellFetch(env: Env, { intern, secrets, stopped, waitUntil }: Ne
     if (!sent.ok) throw new Error(sent.reason)
     const { response } = sent
     const bytes = response.body ? await readAtMost(response.body, MAX_ANSWER_BYTES) : new Uint8Array(0)
-    if (!bytes) throw new Error(`The answer has more than ${MAX_ANSWER_BYTES} bytes.`)
+    if (!bytes) throw new Error(`The response has more than ${MAX_ANSWER_BYTES} bytes.`)
     const { status, statusText, headers: result, hidden } = response
     return { status, statusText, headers: Object.fromEntries(result), body: hidden.bytes(bytes), url: response.url }
   }

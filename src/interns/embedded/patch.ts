@@ -3,7 +3,7 @@ import { GitFault, parseArguments } from "./git/arguments.ts"
 
 type Shell = typeof import("just-bash/browser")
 
-/** `patch` of the shell: unified diffs, from the standard input or a file. */
+/** `patch` of the shell: unified diffs from standard input or a file. */
 export function patchCommand({ defineCommand }: Shell): Command {
   return defineCommand("patch", async (args, context) => {
     try {
@@ -35,7 +35,7 @@ async function applyPatches(args: readonly string[], { fs, cwd, stdin }: Command
     stdout += `patching file ${name}\n`
     if (after === false) {
       failed += 1
-      stdout += `Hunks of ${name} do not apply. It is left as it was.\n`
+      stdout += `Hunks of ${name} do not apply. The file is unchanged.\n`
     } else if (!has("--dry-run")) {
       if (isGone && after === "") await fs.rm(path)
       else {
@@ -47,13 +47,13 @@ async function applyPatches(args: readonly string[], { fs, cwd, stdin }: Command
   return { stdout: has("-s") ? "" : stdout, stderr: "", exitCode: failed > 0 ? 1 : 0 }
 }
 
-/** Without `-p`, the name without its folders as patch has it; but `a/` and `b/` of git are taken away alone. */
+/** Without `-p`, strips all folders like patch, but from git's `a/` and `b/` names only the prefix. */
 function stripped(name: string, strip: number): string {
   if (strip >= 0) return name.split("/").slice(strip).join("/")
   return /^[ab]\//.test(name) ? name.slice(2) : name
 }
 
-/** The shell's pipes carry bytes, each a character of a string, under a type that hides it. */
+/** The shell's pipes carry bytes as characters of a string, contrary to their type. */
 function fromPipe(piped: unknown): string {
   if (typeof piped !== "string") return ""
   return new TextDecoder().decode(Uint8Array.from(piped, (unit) => unit.charCodeAt(0)))

@@ -2,7 +2,7 @@ import type { InternConfig } from "../hosts/host.ts"
 import { type Disk } from "./disk.ts"
 import { HOME } from "./home.ts"
 
-/** In the folder of an agent: further instructions for it. */
+/** Further instructions in the folder of an agent. */
 export const AGENTS_FILE = `${HOME}/AGENTS.md`
 const MAX_AGENTS_CHARS = 32_000
 const SKILL = /\/skills\/([^/]+)\/SKILL\.md$/

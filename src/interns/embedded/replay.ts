@@ -21,7 +21,7 @@ export function replayOf(history: readonly ModelMessage[]): Update[] {
   })
 }
 
-/** The arguments of a call, where they are what they should be. */
+/** The arguments of a call, if they are valid. */
 export function inputOf({ function: { arguments: json } }: ToolCall): Json {
   const input = parseJson(json)
   return isObject(input) ? input : {}

@@ -5,7 +5,7 @@ export type Fetched = {
   body: Uint8Array
   url: string
 }
-/** What `curl` and `git` in the shell are served by. */
+/** Sends requests for `curl` and `git` in the shell. */
 export type ShellFetch = (
   url: string,
   options?: {

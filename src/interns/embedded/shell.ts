@@ -9,7 +9,7 @@ import { withTimeout } from "../../support/time.ts"
 
 const MAX_OUTPUT_CHARS = 16_000
 const COMMAND_MS = 120_000
-/** Enough for the work of a person at a keyboard, too little to keep an isolate busy. */
+/** Enough for interactive work, too little to block an isolate. */
 const EXECUTION_LIMITS = {
   maxCommandCount: 100_000,
   maxLoopIterations: 100_000,
@@ -29,8 +29,8 @@ type ShellCommand = {
 }
 
 /**
- * Runs a command in a shell that is a program of this gateway: there is no operating system under it, and its files are
- * the intern's rows. Loaded with the first command, since it is the largest part of the Worker.
+ * Runs a command in an emulated shell: there is no operating system, and its files are rows of the intern. Loaded with
+ * the first command, since it is the largest part of the Worker.
  */
 export async function runShell(disk: Disk, { command, env, signal, fetch }: ShellCommand): Promise<string> {
   const library = await import("just-bash/browser")

@@ -3,23 +3,23 @@ import { HOME, resolvePath } from "./home.ts"
 import { cut, runShell } from "./shell.ts"
 import type { ShellFetch } from "./shell-fetch.ts"
 
-/** A call as the model makes it: `arguments` is JSON, or was meant to be. */
+/** A call by the model. `arguments` should be JSON, but may be invalid. */
 export type ToolCall = { id: string; function: { name: string; arguments: string } }
 
 export type Surroundings = {
   disk: Disk
-  /** Of the shell. */
+  /** Environment of the shell. */
   env: Record<string, string>
   fetch: ShellFetch
   signal: AbortSignal
-  /** Keeps a file where people get it; returns its id. */
+  /** Saves a file for download; returns its id. */
   publish: (filename: string, content: Uint8Array) => Promise<string>
 }
 
 type Tool = {
   description: string
   parameters: Record<string, unknown>
-  /** Whether the intern must be allowed to. */
+  /** Whether the tool needs permission. */
   asks: boolean
   run: (input: Record<string, unknown>, around: Surroundings) => Promise<string> | string
 }
@@ -73,7 +73,7 @@ const tools: Record<string, Tool> = {
   },
 }
 
-/** As a chat request has them. */
+/** Tool definitions for chat requests. */
 export const TOOL_DEFINITIONS = Object.entries(tools).map(([name, { description, parameters }]) => {
   return { type: "function", function: { name, description, parameters } }
 })
@@ -94,7 +94,7 @@ export async function runTool(call: ToolCall, around: Surroundings): Promise<str
   try {
     return await tool.run(JSON.parse(json === "" ? "{}" : json) as Record<string, unknown>, around)
   } catch (cause) {
-    return `The tool failed: ${cause instanceof Error ? cause.message.slice(0, 500) : "for a reason unknown"}`
+    return `The tool failed: ${cause instanceof Error ? cause.message.slice(0, 500) : "for an unknown reason"}`
   }
 }
 

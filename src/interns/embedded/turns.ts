@@ -20,7 +20,7 @@ export function textOf(prompt: unknown): string {
   return texts.join("\n")
 }
 
-/** Of one call, as the gateway counts and charges it. */
+/** Usage of one call, as counted and charged by the gateway. */
 function modelUsageOf({ model, usage }: CountedCall): ModelUsage {
   const { prompt, cached, completion, cost } = usage
   return {
@@ -33,7 +33,7 @@ function modelUsageOf({ model, usage }: CountedCall): ModelUsage {
   }
 }
 
-/** The turn after one more call of the model. */
+/** The turn after another model call. */
 export function withCall(turn: Turn, call: CountedCall): Turn {
   const models = addModels(turn.models ?? [], [modelUsageOf(call)])
   return { ...turn, usage: sum(turn.usage, call.usage), models, rounds: turn.rounds + 1, model: call.model }

@@ -2,8 +2,8 @@ import type { AcpMessage, RpcId } from "../run/acp.ts"
 import { record } from "../run/acp-values.ts"
 
 /**
- * What travels between an intern and an ACP client, as an editor is one: text frames, a JSON-RPC message each. The
- * gateway answers for the agent what concerns the connection, and passes on what concerns sessions.
+ * Frames between an intern and an ACP client, such as an editor: text frames with one JSON-RPC message each. The
+ * gateway responds to messages about the connection itself, and forwards messages about sessions.
  */
 
 export const CLIENT_LIMITS = {
@@ -30,7 +30,7 @@ export const RPC_ERRORS = {
 
 export type RpcError = NonNullable<AcpMessage["error"]>
 
-/** `read`: everything up to this many characters has arrived there. */
+/** `read`: the number of characters that the client has received. */
 export type ClientFrame =
   | { is: "request"; id: RpcId; method: string; params: Record<string, unknown> }
   | { is: "notice"; method: string; params: Record<string, unknown> }
@@ -48,13 +48,14 @@ export function readClientFrame(text: string): ClientFrame {
   try {
     parsed = JSON.parse(text)
   } catch {
-    return malformed(null, RPC_ERRORS.parse, "This is not JSON. Send one JSON-RPC message a frame.")
+    return malformed(null, RPC_ERRORS.parse, "This is not JSON. Send one JSON-RPC message per frame.")
   }
   const message = record(parsed)
   const { id, method, params, result, error } = message
   const isId = typeof id === "string" || (typeof id === "number" && Number.isFinite(id))
   if (message["jsonrpc"] !== "2.0" || (id !== undefined && !isId) || (method === undefined && !isId)) {
-    const rule = 'Send one JSON-RPC message a frame: an object with jsonrpc: "2.0", and a string or a number as its id.'
+    const rule =
+      'Send one JSON-RPC message per frame: an object with jsonrpc: "2.0", and a string or a number as its id.'
     return malformed(isId ? id : null, RPC_ERRORS.invalid, rule)
   }
   if (method === undefined) return answerOf(id as RpcId, result, error)

@@ -6,21 +6,21 @@ import type { SessionRecord, StoredEntry, TranscriptEntry } from "../run/transcr
 
 /** Sessions of an intern as ACP clients see them. https://agentclientprotocol.com/protocol/session-list */
 
-/** Most sessions of one response to `session/list`. */
+/** Maximum of sessions in one response to `session/list`. */
 export const CLIENT_PAGE = 50
 
-/** An intern has one folder, so a session is in the one that the client asks for. */
+/** An intern has one folder, so a session is in the folder that the client requests. */
 export function toSessionInfo({ id, title, updatedAt }: SessionRecord, cwd: unknown) {
   const folder = typeof cwd === "string" && cwd !== "" ? cwd : HOME
   return { sessionId: id, cwd: folder, title, updatedAt: toTimestamp(updatedAt) }
 }
 
-/** Whether an update is a part of the conversation, and not of the agent's state. */
+/** Whether an update belongs to the conversation, not to the agent's state. */
 export function isConversation({ sessionUpdate }: Json): boolean {
   return typeof sessionUpdate === "string" && /_chunk$|^tool_call/.test(sessionUpdate)
 }
 
-/** A transcript as updates, for the client that loads a session of an agent that does not replay it. */
+/** Converts a transcript to updates, for a client that loads a session of an agent without replay. */
 export function transcriptUpdates(entries: readonly StoredEntry[]): Json[] {
   const started = new Set<string>()
   return entries.flatMap(({ body }) => {

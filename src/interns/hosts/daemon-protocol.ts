@@ -4,10 +4,10 @@
  */
 
 export const PROTOCOL_VERSION = 1
-/** The gateway closes a socket on which a larger frame comes. */
+/** The gateway closes a socket that receives a larger frame. */
 export const MAX_FRAME_BYTES = 1_048_576
 
-/** Close codes. 4000 and 4003 are final for the daemon that gets them; after any other it dials again. */
+/** Close codes. 4000 and 4003 are final for the daemon; after any other it reconnects. */
 export const CLOSE = {
   done: 1000,
   replaced: 4000,
@@ -19,8 +19,8 @@ export const CLOSE = {
 } as const
 
 /**
- * `epoch` names the daemon's memory: of its numbers, and of its agent. `next`: the number of the next frame that it
- * sends; `oldest`: of the first that it can still send again; `from`: of the next that it wants.
+ * `epoch` identifies the daemon's memory: its frame numbers and its agent. `next`: number of the next frame to send;
+ * `oldest`: first frame that can still be sent again; `from`: next frame that it expects.
  */
 export type Hello = { version: typeof PROTOCOL_VERSION; epoch: string; next: number; oldest: number; from: number }
 
@@ -38,7 +38,7 @@ export type DaemonConfig = {
   api_key: string
   /** Slugs of MCP servers that the agent may use, at `{api_base}/mcp/{slug}`. Older gateways send none. */
   mcp_servers?: readonly string[]
-  /** Files that the agent's folder has before the first start. Older gateways send none. */
+  /** Initial files of the agent's folder. Older gateways send none. */
   files_url?: string
   secrets_url: string
   /** Where requests to hosts of secrets are sent. */

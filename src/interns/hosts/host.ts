@@ -20,11 +20,11 @@ export type ConfigStore = {
 /** Events that a host reports to its intern object. */
 export type HostEvents = {
   message: (message: AcpMessage) => void
-  /** The agent can be spoken to, for the first time or again. */
+  /** The agent can be reached, for the first time or again. */
   up: () => void
   /** The agent did not start, or exited by itself. */
   failed: (message: string) => void
-  /** The agent was replaced: the new one has none of the old one's memory. */
+  /** The agent was replaced: the new one does not have the memory of the old one. */
   gone: () => void
   /** The agent cannot be reached; it may come back. */
   down: () => void
@@ -37,12 +37,12 @@ export type InternHost = {
   readonly epoch: string
   /** Progress label while the host starts. */
   readonly startLabel: string
-  /** What to do about a host that has not come up for long. */
+  /** Advice for a host that does not come up. */
   readonly lateMessage: string
-  /** Resolves when the host has done what it can; a host that is not up by then sends `up` later. */
+  /** Resolves when the host has done its part; a host that is not up by then sends `up` later. */
   start: (config: InternConfig) => Promise<void>
   send: (message: AcpMessage) => void
-  /** Goes on with turns that ended with the isolate; for an agent that lives in it. */
+  /** Resumes turns that were interrupted with the isolate; only for an agent inside it. */
   resume?: () => void
   /** Stops the agent and keeps its disk. */
   stop: () => Promise<void>

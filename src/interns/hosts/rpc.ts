@@ -8,8 +8,8 @@ import type { InternWebhook } from "../webhook.ts"
 import type { Schedule } from "../schedule.ts"
 
 /**
- * Owner of an intern, where its agent runs, and the URL of this gateway for that host. Passed with every call that may
- * be the first one of its object. `apiBase` includes the path of the API, without a trailing slash.
+ * Owner of an intern, host of its agent, and the URL of this gateway for that host. Passed with every call that may be
+ * the first one of its object. `apiBase` includes the path of the API, without a trailing slash.
  */
 export type InternIdentity = {
   id: string
@@ -19,16 +19,16 @@ export type InternIdentity = {
   apiBase: string
 }
 export const PLACE_HEADER = "x-intern-place"
-/** For which of an intern's provisions a client was let in (grantOf of tokens.ts). */
+/** Header with the provision for which a client was admitted (grantOf in tokens.ts). */
 export const CLIENT_HEADER = "x-intern-client"
 
 /** The last message of a validated chat request, for the intern's object. */
 export type ChatCall = {
   session: string | null
   mode: ApprovalMode
-  /** The response is not waited for: the turn goes on by itself. */
+  /** No client reads the response: the turn runs by itself. */
   isBackground?: boolean
-  /** Of a session that this call begins. */
+  /** Origin of a session that this call starts. */
   origin?: SessionOrigin
   schedule?: StartedBy
 } & ({ is: "prompt"; text: string } | { is: "answer"; question: string; content: string })
@@ -37,7 +37,7 @@ type RpcRejection = { code: ErrorName; message: string; metadata: ErrorMetadata;
 
 const REFUSED = "x-intern-refused"
 
-/** An error class does not survive the way from an object, so a refusal travels as data. */
+/** Encodes an error as a response, since error classes do not survive an RPC. */
 export function toRejection(error: GatewayError): Response {
   const { code, message, metadata = {}, headers = {} } = error
   const refusal: RpcRejection = { code, message, metadata, headers }
@@ -53,13 +53,13 @@ export async function throwIfRejected(response: Response): Promise<Response> {
 
 export type SessionPosition = Pick<SessionRecord, "id" | "updatedAt">
 
-/** A session with what is in progress in it. `acp`: the agent's id of it. */
+/** A session with its run in progress. `acp`: the agent's id of the session. */
 export type SessionState = { record: SessionRecord; acp: string | null; run: { questionId: string | null } | null }
 
-/** What was answered for all of a session. */
+/** An answer for a whole session. */
 export type StandingPermission = { operation: string; decision: "allow" | "reject" }
 
-/** What a new intern begins with. `isLast`: nothing is added after this part. */
+/** Initial content of an intern. `isLast`: this is the last part. */
 export type Furniture = { files: HomeFile[]; schedules: Schedule[]; isLast: boolean }
 
 /** The methods of an intern's Durable Object that routes call; chats and sockets go through `fetch`. */

@@ -24,7 +24,7 @@ export type PermissionKind = (typeof PERMISSION_KINDS)[number]
 
 export type PermissionOption = { id: string; kind: PermissionKind }
 
-/** Of one model within a turn. `cost` in USD. */
+/** Usage of one model within a turn. `cost` in USD. */
 export type ModelUsage = {
   model: string
   calls: number
@@ -41,11 +41,11 @@ export type TurnUsage = {
   total_tokens: number
   prompt_tokens_details?: { cached_tokens: number }
   cost?: number
-  /** Where the gateway recorded the calls. */
+  /** Present if the gateway recorded the calls. */
   by_model?: ModelUsage[]
 }
 
-/** News of a tool call: what was not given is null. `details`: what it does, as far as the agent says. */
+/** Update of a tool call; missing values are null. `details`: its operation, as reported by the agent. */
 export type ToolEvent = {
   is: "tool"
   acp: string
@@ -91,13 +91,13 @@ export function parseAcp(message: AcpMessage): AcpEvent {
 function parseAnswer(rpc: RpcId, { result, error }: AcpMessage): AcpEvent {
   if (error === undefined) return { is: "result", rpc, result: record(result) }
   const data = record(error.data)
-  const spoken = [error.message, text(data["details"]), text(data["message"])].filter((part) => part !== undefined)
+  const texts = [error.message, text(data["details"]), text(data["message"])].filter((part) => part !== undefined)
   const status = data["status"]
   return {
     is: "failure",
     rpc,
     code: error.code,
-    message: spoken.join(": "),
+    message: texts.join(": "),
     status: isFailureStatus(status) ? status : null,
     usage: usageOf(data),
   }
@@ -112,11 +112,11 @@ function parseUpdate(acp: string, update: Json): AcpEvent {
   const kind = update["sessionUpdate"]
   if (kind === "agent_message_chunk" || kind === "agent_thought_chunk") {
     const content = record(update["content"])
-    const spoken = content["type"] === "text" ? text(content["text"]) : undefined
-    // Some agents send empty text to carry other news.
-    if (spoken === undefined || spoken === "") return SILENT
+    const chunk = content["type"] === "text" ? text(content["text"]) : undefined
+    // Some agents send empty text to transport other data.
+    if (chunk === undefined || chunk === "") return SILENT
     const model = text(record(update["_meta"])["model"]) ?? null
-    return { is: kind === "agent_message_chunk" ? "text" : "thought", acp, text: spoken, model }
+    return { is: kind === "agent_message_chunk" ? "text" : "thought", acp, text: chunk, model }
   }
   if (kind === "tool_call" || kind === "tool_call_update") return parseToolCall(acp, update)
   if (kind === "usage_update") {
@@ -126,7 +126,7 @@ function parseUpdate(acp: string, update: Json): AcpEvent {
   return SILENT
 }
 
-/** A title, a status or an input; the pieces of a call's output are none of them. */
+/** Parses an update with a title, a status or an input. Output of a call is ignored. */
 function parseToolCall(acp: string, update: Json): AcpEvent {
   const [id, title, status] = [text(update["toolCallId"]), text(update["title"]), text(update["status"])]
   if (id === undefined) return SILENT

@@ -36,7 +36,7 @@ function open(rpc: number, acp: string | undefined): Effect {
 /** The session is open: sends the first prompt, and steers with the messages that arrived meanwhile. */
 function opened(run: Run, rpc: number): Step {
   const { acp } = run
-  if (acp === null) throw new Error("A session that is open has a name.")
+  if (acp === null) throw new Error("An open session has no name.")
   const [prompt = "", ...more] = run.pendingPrompts
   const effects: Effect[] = [
     { do: "bind", acp },
@@ -46,18 +46,18 @@ function opened(run: Run, rpc: number): Step {
   return { run: { ...run, openRpc: null, graceDeadline: null, promptRpc: rpc, pendingPrompts: [] }, effects }
 }
 
-const textBlock = (spoken: string) => ({ type: "text", text: spoken })
+const textBlock = (text: string) => ({ type: "text", text })
 
-function steering(acp: string, spoken: string, rpc: number): Effect {
-  return { do: "request", rpc, method: "_intern/steer", params: { sessionId: acp, prompt: [textBlock(spoken)] } }
+function steering(acp: string, text: string, rpc: number): Effect {
+  return { do: "request", rpc, method: "_intern/steer", params: { sessionId: acp, prompt: [textBlock(text)] } }
 }
 
 /** The client sends a further message to a run that it streams. */
-export function steer(run: Run, spoken: string, rpc: number): Step {
+export function steer(run: Run, text: string, rpc: number): Step {
   if (run.promptRpc === null || run.acp === null) {
-    return { run: { ...run, pendingPrompts: [...run.pendingPrompts, spoken] }, effects: [] }
+    return { run: { ...run, pendingPrompts: [...run.pendingPrompts, text] }, effects: [] }
   }
-  return { run, effects: [steering(run.acp, spoken, rpc)] }
+  return { run, effects: [steering(run.acp, text, rpc)] }
 }
 
 /** Handles an event of the agent for this run. */
@@ -65,7 +65,7 @@ export function onAcpEvent(run: Run, news: AcpEvent, now: number, rpc: number): 
   switch (news.is) {
     case "text":
     case "thought":
-      return spoken(run, news.is === "text" ? { content: news.text } : { reasoning: news.text }, news.model)
+      return onDelta(run, news.is === "text" ? { content: news.text } : { reasoning: news.text }, news.model)
     case "cost":
       return { run: { ...run, costUsd: news.usd }, effects: [] }
     case "permission": {
@@ -87,11 +87,11 @@ export function onAcpEvent(run: Run, news: AcpEvent, now: number, rpc: number): 
 
 const unchanged = (run: Run): Step => ({ run, effects: [] })
 
-function spoken(run: Run, delta: Delta, model: string | null): Step {
+function onDelta(run: Run, delta: Delta, model: string | null): Step {
   // Before the first prompt, an agent that loads a session replays its old messages.
   if (run.promptRpc === null) return unchanged(run)
   const reported = model === null ? run : { ...run, model }
-  // The transcript has all of a background turn, and an ACP client reads along while its question is open.
+  // A background turn is recorded completely, and an ACP client receives output while its question is open.
   const isRead = run.state === "streaming" || (run.state === "paused" && isDetached(run))
   if (isRead) return { run: reported, effects: [{ do: "say", delta }] }
   if (run.state !== "paused" || run.hasOverflowed) return unchanged(reported)
@@ -111,7 +111,7 @@ export type Reply = { is: "option"; optionId: string } | { is: "result"; result:
  */
 export function onAnswer(run: Run, reply: Reply, now: number, isBackground = run.isBackground ?? false): Step {
   const { question, queued } = run
-  if (question === null) throw new Error("A run that is answered has a question.")
+  if (question === null) throw new Error("The answered run has no question.")
   const turnDeadline = turnDeadlineOf({ ...run, isBackground }, now)
   const resumed: Run = { ...run, state: "streaming", isBackground, question: null, keptBytes: 0, turnDeadline }
   const replay: Effect[] = [{ do: "replay" }]
@@ -134,7 +134,7 @@ export function cancel(run: Run, ending: Ending, now: number): Step {
   if (run.state === "cancelling" || run.state === "ended") return unchanged(run)
   const open = [...(run.question ? [run.question] : []), ...run.queued].map(cancelOutcome)
   const isOpening = run.promptRpc === null || run.acp === null
-  // The agent has no prompt yet, so it cannot confirm a cancellation.
+  // Without a prompt, the agent cannot confirm a cancellation.
   if (isOpening) return end({ ...run, ending }, finishOf(ending))
   const cancelled: Run = {
     ...run,
@@ -146,7 +146,7 @@ export function cancel(run: Run, ending: Ending, now: number): Step {
     turnDeadline: null,
     graceDeadline: now + LIMITS.graceMs,
   }
-  // Order of the protocol: an agent whose question is answered first may end its turn as if it was not cancelled.
+  // Order of the protocol: if the question is answered first, the agent may end its turn as not cancelled.
   return { run: cancelled, effects: [cancellation(run.acp ?? ""), ...open, { do: "forget kept" }] }
 }
 
@@ -154,7 +154,7 @@ function cancellation(acp: string): Effect {
   return { do: "notify", method: "session/cancel", params: { sessionId: acp } }
 }
 
-/** The same agent is connected again after an interruption: messages that it may have missed are repeated. */
+/** The same agent has reconnected: repeats messages that it may have missed. */
 export function onHostBack(run: Run): Step {
   if (run.state === "cancelling" && run.acp !== null) return { run, effects: [cancellation(run.acp)] }
   if (run.state === "streaming" && run.promptRpc !== null) return unchanged({ ...run, graceDeadline: null })

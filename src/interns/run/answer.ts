@@ -21,7 +21,7 @@ function readOption(question: Question & { kind: "permission" }, word: string): 
   throw internError("bad_request", `The answer must be one of ${[...kindsOf(question), "cancel"].join(", ")}.`)
 }
 
-/** A question as clients read it: what is asked, what would happen exactly, and the answers that it takes. */
+/** A question for clients: its text, the exact operation, and the possible answers. */
 export function toQuestionText(question: Question) {
   const expires_at = toTimestamp(question.deadline)
   return question.kind === "permission"
@@ -35,7 +35,7 @@ export function toQuestionText(question: Question) {
     : { kind: question.kind, message: question.message, fields: question.fields, expires_at }
 }
 
-/** Each kind once, in the order in which they were offered. */
+/** Each kind once, in the order of the options. */
 export function kindsOf({ options }: Question & { kind: "permission" }): string[] {
   return [...new Set(options.map(({ kind }) => kind))]
 }
@@ -61,7 +61,7 @@ function parse(json: string): unknown {
   }
 }
 
-/** The answer that an ACP client gave, as a chat would have sent it. */
+/** The answer of an ACP client in the form of a chat answer. */
 export function answerText(question: Question, result: unknown): string {
   if (question.kind === "elicitation") return JSON.stringify(result)
   const { outcome, optionId } = record(record(result)["outcome"])

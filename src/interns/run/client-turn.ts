@@ -4,14 +4,14 @@ import { newRun } from "./opening.ts"
 import type { Run, Step } from "./run.ts"
 
 /**
- * Transitions of a run whose prompt came from an ACP client. The client sees the messages of the agent as they are, so it
- * has every question at once and answers it with a result of its own.
+ * Transitions of a run whose prompt came from an ACP client. The client receives the messages of the agent unchanged,
+ * so it has every question at once and answers with a JSON-RPC result.
  */
 
 type ClientOpening = {
   id: string
   session: string
-  /** The agent's id of the session, which the client has open. */
+  /** The agent's id of the session that the client has open. */
   acp: string
   client: NonNullable<Run["client"]>
   prompt: unknown
@@ -37,7 +37,7 @@ export function onClientAnswer(run: Run, rpc: RpcId, result: unknown, now: numbe
   return { run: { ...run, queued }, effects: [{ do: "respond", rpc, result }] }
 }
 
-/** The client has disconnected. A turn that was answered by id goes on in the background. */
+/** The client has disconnected. A turn that was answered by id continues in the background. */
 export function onClientLeft(run: Run, now: number): Step {
   return run.isBackground ? { run: { ...run, client: null }, effects: [] } : cancel(run, "client_closed_request", now)
 }

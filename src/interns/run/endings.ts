@@ -1,6 +1,6 @@
 import type { Ending, Finish } from "./run.ts"
 
-/** How the response of a run ends that did not end by itself. */
+/** Finishes of runs that did not end by themselves. */
 
 export const SEVERED: Finish = {
   reason: "error",

@@ -1,7 +1,7 @@
 import type { Json } from "../../support/json.ts"
 import { list, record, text } from "./acp-values.ts"
 
-/** One field of a form. The limits are those of JSON Schema, where the agent sets them. */
+/** One field of a form. The limits are those of JSON Schema, if the agent sets them. */
 export type FieldDescriptor = {
   name: string
   type: string
@@ -37,7 +37,7 @@ export function fieldsOf(schema: Json): FieldDescriptor[] {
   })
 }
 
-/** A field of several choices has them in its items. */
+/** A multiple choice field has its options in `items`. */
 function optionsOf(property: Json): string[] {
   const { enum: rule, oneOf } = property
   const items = record(property["items"])
@@ -45,7 +45,7 @@ function optionsOf(property: Json): string[] {
   return [...list(rule), ...list(items["enum"]), ...named].filter((option) => typeof option === "string")
 }
 
-/** What is wrong with the answer to a form, or undefined. Each message names the field and what it takes. */
+/** The error in the answer to a form, with the field and its valid values; undefined if valid. */
 export function faultIn(fields: readonly FieldDescriptor[], given: Json): string | undefined {
   const names = fields.map(({ name }) => name)
   const missing = fields.filter(({ name, required }) => required && given[name] === undefined).map(({ name }) => name)

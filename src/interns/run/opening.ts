@@ -2,7 +2,7 @@ import { LIMITS, type Run } from "./run.ts"
 
 export type Opening = Pick<Run, "id" | "session" | "mode" | "isBackground" | "client" | "schedule">
 
-/** A turn of which the agent knows nothing yet. `now`: epoch milliseconds. */
+/** A turn that was not sent to the agent yet. `now`: epoch milliseconds. */
 export function newRun(opening: Opening, now: number): Run {
   const { id, session, mode, isBackground = false, client = null, schedule } = opening
   return {
@@ -33,7 +33,7 @@ export function newRun(opening: Opening, now: number): Run {
   }
 }
 
-/** The limits are of responses and of work that nobody watches: an ACP client stays connected for as long as it likes. */
+/** Deadline of chat responses and background work. Turns of ACP clients have none. */
 export function turnDeadlineOf({ isBackground, client }: Pick<Run, "isBackground" | "client">, now: number) {
   if (isBackground) return now + LIMITS.backgroundMs
   return client ? null : now + LIMITS.turnMs

@@ -3,7 +3,7 @@ import { list, record, text } from "./acp-values.ts"
 
 type Diff = { path: string; before: string | null; after: string }
 
-/** What exactly a tool call does, as far as the agent says. Long texts are cut in the middle. */
+/** The exact operation of a tool call, as reported by the agent. Long texts are cut in the middle. */
 export type PermissionDetails = {
   command?: string
   /** The working directory of the command. */
@@ -12,7 +12,7 @@ export type PermissionDetails = {
   /** Files that the tool touches. */
   paths?: string[]
   diffs?: Diff[]
-  /** The arguments of the tool as JSON, where they are none of the above. */
+  /** The arguments of the tool as JSON, if no other field applies. */
   input?: string
 }
 
@@ -29,11 +29,11 @@ const AFTER_FIELDS = ["new_string", "newString", "new_text", "content"]
 
 type Reading = {
   isCommandInTitle?: boolean
-  /** In which a command runs that names no folder. */
+  /** Default working directory of a command. */
   cwd?: string | undefined
 }
 
-/** `call`: a tool call, as that of a permission request. Agents put a command into its input or into its title. */
+/** `call`: a tool call, such as that of a permission request. Agents put a command into its input or its title. */
 export function permissionDetails(
   call: Json,
   operation: string | null,
@@ -60,7 +60,7 @@ export function permissionDetails(
   }
 }
 
-/** Keeps both ends: what a text does may stand in either. The mark in the middle says how much is missing. */
+/** Keeps both ends, since either may show the effect of a text. The middle has the number of omitted characters. */
 export function cutMiddle(whole: string, limit = MAX_DETAIL_LENGTH): string {
   if (whole.length <= limit) return whole
   const [head, tail] = [Math.ceil(limit / 2), Math.floor(limit / 2)]
@@ -78,12 +78,12 @@ function commandOf(input: Json): string | undefined {
   return undefined
 }
 
-/** Some agents set a command in backticks. */
+/** Strips backticks that some agents put around a command. */
 function commandInTitle(title: string): string {
   return /^`([^`]+)`$/.exec(title)?.[1] ?? title
 }
 
-/** Those that the agent sends, and the input of an edit that they do not show completely. */
+/** The diffs of the agent, and the input of an edit that they do not contain completely. */
 function diffsOf(call: Json, input: Json): Diff[] {
   const sent = sentDiffs(call)
   const complete = new Set(sent.filter(isComplete).map(({ path }) => path))

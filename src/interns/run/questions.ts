@@ -31,7 +31,7 @@ export function pause(run: Run, requested: Question, now: number): Step {
   }
 }
 
-/** The first option of a kind: agents may offer several, from the narrowest to the widest. */
+/** The first option of a kind: agents may offer several, the narrowest first. */
 export function optionOf(question: Question & { kind: "permission" }, kind: string): string | undefined {
   return question.options.find((option) => option.kind === kind)?.id
 }

@@ -7,18 +7,18 @@ import type { PermissionDetails } from "./permission-details.ts"
 export const APPROVAL_MODES = ["manual", "self-drive"] as const
 export type ApprovalMode = (typeof APPROVAL_MODES)[number]
 
-/** How long things may take and how much may be kept. Milliseconds and bytes. */
+/** Limits of a run, in milliseconds and bytes. */
 export const LIMITS = {
   /** Limit of one chat request: from the prompt or the answer to the end of its response. */
   turnMs: 300_000,
   questionTimeoutMs: 300_000,
-  /** Limit of the work of a background turn, which no response waits for. */
+  /** Limit of a background turn. */
   backgroundMs: 3_600_000,
-  /** Of a question of a background turn, whose client is not there to see it. */
+  /** Limit of a question in a background turn, which has no connected client. */
   backgroundQuestionMs: 24 * 3_600_000,
-  /** For an agent to confirm a cancellation, and for a lost host to come back. */
+  /** Time for an agent to confirm a cancellation, and for a lost host to reconnect. */
   graceMs: 10_000,
-  /** For an agent to open a session. */
+  /** Time for an agent to open a session. */
   openingMs: 60_000,
   /** Limit of the replay buffer of a paused run. */
   replayBytes: 256 * 1024,
@@ -29,7 +29,7 @@ export const LIMITS = {
 } as const
 
 export type Question = { id: string; rpc: RpcId; deadline: number } &
-  /** Without details in runs of older versions. */
+  /** `details` is absent in runs of older versions. */
   (
     | { kind: "permission"; operation: string | null; options: PermissionOption[]; details?: PermissionDetails }
     | { kind: "elicitation"; message: string; fields: FieldDescriptor[] }
@@ -49,20 +49,20 @@ export type Run = {
   id: string
   /** The client's name for the conversation. */
   session: string
-  /** The agent's name for it; null until it is open. */
+  /** The agent's id of the session; null until it is open. */
   acp: string | null
   state: "streaming" | "paused" | "cancelling" | "ended"
   mode: ApprovalMode
-  /** Goes on without a client. Absent in runs of older versions. */
+  /** Continues without a client. Absent in runs of older versions. */
   isBackground?: boolean
-  /** The ACP client whose prompt this is, and its id of the request. Null for a turn of a chat. */
+  /** The ACP client that sent the prompt, and the id of its request. Null for a turn of a chat. */
   client?: { id: string; request: RpcId } | null
-  /** What started it, with its limit then, which counts where the schedule is deleted meanwhile. Absent for none. */
+  /** The schedule that started the run, with its limit at that time in case it is deleted. Absent for none. */
   schedule?: StartedBy
   /** Absent in runs of older versions. */
   startedAt?: number
   ending: Ending | null
-  /** Our requests that the agent has not answered. */
+  /** Requests of the gateway without a response of the agent. */
   openRpc: number | null
   isLoading: boolean
   promptRpc: number | null
@@ -70,7 +70,7 @@ export type Run = {
   pendingPrompts: string[]
   question: Question | null
   queued: Question[]
-  /** How many questions were put, for their ids. */
+  /** Number of questions so far, for their ids. */
   questionCount: number
   keptBytes: number
   hasOverflowed: boolean
@@ -96,24 +96,24 @@ export type Effect =
   | { do: "respond"; rpc: RpcId; result: unknown }
   /** Links the agent's id of the session to the client's. */
   | { do: "bind"; acp: string }
-  /** To the client that reads along. */
+  /** Sends to the connected client. */
   | { do: "say"; delta: Delta }
-  /** To the rows that the next client is shown first. */
+  /** Adds to the replay buffer for the next client. */
   | { do: "keep"; delta: Delta }
   | { do: "forget kept" }
   | { do: "replay" }
-  /** Ends the response of the client that reads along, if there is one. */
+  /** Ends the open response, if there is one. */
   | { do: "finish"; finish: Finish }
 
 export type Step = { run: Run; effects: Effect[] }
 
-/** No response of a chat reads the run along, so it goes on while the object sleeps. */
+/** Whether no chat response is attached, so that the run continues while the object hibernates. */
 export const isDetached = ({ isBackground, client }: Pick<Run, "isBackground" | "client">): boolean =>
   Boolean(isBackground || client)
 
 export const isOpen = ({ state }: Run): boolean => state !== "ended"
 
-/** When something about the run is due; null for never. */
+/** The next deadline of the run; null for none. */
 export function nextDeadline(run: Run): number | null {
   const due = [run.state === "paused" ? (run.question?.deadline ?? null) : null, run.turnDeadline, run.graceDeadline]
   const set = due.filter((at) => at !== null)

@@ -4,8 +4,8 @@ import { optionOf, selected } from "./questions.ts"
 import type { Question, Run, Step } from "./run.ts"
 
 /**
- * Answers for all of a session (`allow_always`, `reject_always`) to agents on machines. Such an agent gets the answer for
- * once, because its own memory of it is neither limited to the session nor revocable; the gateway gives it again.
+ * Answers for a whole session (`allow_always`, `reject_always`) to daemon agents. The agent receives a one-time answer,
+ * because its own memory of an answer is not limited to the session and not revocable; the gateway repeats the answer.
  */
 
 export type Decision = "allow" | "reject"
@@ -13,8 +13,8 @@ export type Decision = "allow" | "reject"
 type PermissionRequest = { operation: string | null; details?: PermissionDetails }
 
 /**
- * What an answer counts for: the same command in the same folder, the same URL, the same files, or else the same tool.
- * `name`: for people. Undefined where it was cut, and so may be equal to that of another call.
+ * The subject of an answer: the same command in the same folder, the same URL, the same files, or else the same tool.
+ * `name`: for display. Undefined if the subject was cut and may therefore equal that of another call.
  */
 export function subjectOf({ operation, details = {} }: PermissionRequest): { key: string; name: string } | undefined {
   const { command, folder, url, paths = [], diffs = [] } = details
@@ -35,7 +35,7 @@ export function subjectOf({ operation, details = {} }: PermissionRequest): { key
 const STANDING: Readonly<Record<string, Decision>> = { allow_always: "allow", reject_always: "reject" }
 const ONCE = { allow: "allow_once", reject: "reject_once" } as const
 
-/** The answer as the agent gets it, and the decision that counts for the session; undefined where it is for once. */
+/** The answer for the agent, and the decision for the session; undefined for a one-time answer. */
 export function standingAnswer(
   question: Question,
   optionId: unknown,
@@ -48,7 +48,7 @@ export function standingAnswer(
   return once === undefined ? undefined : { decision, optionId: once }
 }
 
-/** A question that was answered before for all of its session. Undefined where the agent offers no such answer. */
+/** Answers a question by a standing decision. Undefined if the agent does not offer that answer. */
 export function decide(run: Run, request: AcpEvent & { is: "permission" }, decision: Decision): Step | undefined {
   const option = request.options.find(({ kind }: PermissionOption) => kind === ONCE[decision])
   if (!option || run.state === "cancelling" || run.state === "ended") return undefined

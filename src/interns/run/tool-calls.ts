@@ -6,13 +6,13 @@ import type { TranscriptEntry } from "./transcript.ts"
 const MAX_CALLS = 64
 
 /**
- * Tool calls that agents have announced. Some name a call in an update and request its permission with the id alone, so
- * the last ones are remembered to complete the request. In memory only: the request follows within the same turn.
+ * Tool calls that agents have announced. Some agents describe a call in an update and request permission only with its
+ * id, so the latest calls are kept to complete the request. In memory only: the request follows within the same turn.
  */
 export class ToolCalls {
   readonly #calls = new Map<string, Json>()
 
-  /** The message, a permission request with all that is known of its tool call. */
+  /** Completes a permission request with the known data of its tool call. */
   complete(message: AcpMessage): AcpMessage {
     const params = record(message.params)
     if (message.method === "session/update") this.#remember(params)
@@ -43,20 +43,20 @@ function keyOf(params: Json, call: Json): string {
 const EMPTY = (value: unknown) =>
   value == null || value === "" || (typeof value === "object" && Object.keys(value).length === 0)
 
-/** Later values win, unless they are empty. A name that was given first is kept: titles change while a call runs. */
+/** Later values win, unless they are empty. The first name is kept: titles change while a call runs. */
 function merge(known: Json, update: Json): Json {
   const given = Object.fromEntries(Object.entries(update).filter(([, value]) => !EMPTY(value)))
   return { ...known, ...given }
 }
 
 /**
- * What is new of a tool call, for the transcript: agents repeat its title, its state and its input with every piece of its
- * output. In memory only: an object that lost it notes a call twice.
+ * Changes of a tool call for the transcript: agents repeat its title, status and input with every piece of output. In
+ * memory only: after an eviction, a call may be recorded twice.
  */
 export class ToolCallNews {
   readonly #known = new Map<string, Json>()
 
-  /** Undefined where nothing is new. */
+  /** Undefined if nothing changed. */
   entry({ acp, id, title, status, details }: ToolEvent): (TranscriptEntry & { kind: "tool_call" }) | undefined {
     const key = JSON.stringify([acp, id])
     const known = this.#known.get(key)

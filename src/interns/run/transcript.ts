@@ -2,13 +2,13 @@ import { windowStart } from "../../money/windows.ts"
 import type { ModelUsage, TurnUsage } from "./acp.ts"
 import type { PermissionDetails } from "./permission-details.ts"
 
-/** Who started a session. `acp`: an editor. `schedule:<id>`: a schedule of the intern. */
+/** Origin of a session. `acp`: an editor. `schedule:<id>`: a schedule of the intern. */
 export type SessionOrigin = "chat" | "acp" | "background" | `schedule:${string}`
 
-/** How the last turn of a session ended. `error` is absent where it completed. */
+/** How the last turn of a session ended. `error` is absent if it completed. */
 export type TurnEnd = { error?: { reason: string; message: string }; usage: TurnUsage | null }
 
-/** What happened in a session, in order. Text is joined from the agent's pieces. */
+/** Transcript entries of a session, in order. Text is joined from the agent's chunks. */
 export type TranscriptEntry =
   | { kind: "prompt"; text: string }
   | { kind: "text" | "reasoning"; text: string }
@@ -17,7 +17,9 @@ export type TranscriptEntry =
   | { kind: "answer"; question_id: string; content: string }
   | ({ kind: "end" } & TurnEnd)
 
-/** `n` grows within an intern, and is the cursor of a transcript. `at`: epoch milliseconds. `body`: JSON of the entry. */
+/**
+ * `n` grows within an intern, and is the cursor of a transcript. `at`: epoch milliseconds. `body`: JSON of the entry.
+ */
 export type StoredEntry = { n: number; at: number; body: string }
 
 /** Instants are epoch milliseconds. */
@@ -29,7 +31,7 @@ export type SessionRecord = {
   updatedAt: number
   turns: number
   usage: TurnUsage | null
-  /** USD of the turns that ended on the last day with one. Sessions of former releases have none. */
+  /** USD of the turns on the last day with an ended turn. Absent in sessions of earlier releases. */
   day?: DayCost
   lastEnd: TurnEnd | null
 }

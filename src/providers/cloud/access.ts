@@ -4,13 +4,13 @@ import { bedrockAccess, bedrockHeaders, catalogueOrigin } from "./bedrock.ts"
 import { accessTokenOf, type TokenDeps } from "./google-token.ts"
 import { isVertexClaude, toVertexRequest, vertexAccess } from "./vertex.ts"
 
-/** The provider as it serves one model: Vertex has Claude in another format than its other models. */
+/** The provider with the format for one model: Vertex uses a different format for Claude. */
 export function servingProvider(provider: Provider, upstreamId: string): Provider {
   if (provider.cloud?.kind !== "vertex" || !isVertexClaude(upstreamId)) return provider
   return { ...provider, format: "anthropic", quirks: {} }
 }
 
-/** The request in the form that the provider's cloud wants. */
+/** Adapts the request to the provider's cloud. */
 export function toCloudRequest(provider: Provider, request: UpstreamRequest, isStreamed: boolean): UpstreamRequest {
   return provider.cloud?.kind === "vertex" ? toVertexRequest(request, isStreamed) : request
 }
@@ -20,11 +20,11 @@ type Requested = {
   method: "GET" | "POST"
   path: string
   body?: string
-  /** The API that lists models, which is another than the one that calls them. */
+  /** Request for the API that lists models, which is separate from the one that calls them. */
   isCatalogue?: true
 }
 
-/** The address of a request, and the headers that authorize it. Throws a CredentialError. */
+/** URL and authorization headers of a request. Throws a CredentialError. */
 export async function cloudAccess(
   provider: Provider,
   { path, isCatalogue, ...requested }: Requested,

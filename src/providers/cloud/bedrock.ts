@@ -7,36 +7,36 @@ import { type AwsCredential, parseAwsCredential } from "./credentials.ts"
 
 type Bedrock = Extract<Cloud, { kind: "bedrock" }>
 
-/** `*` is the region, which a BYOK credential may bring. */
+/** `*` is the region, which a BYOK credential may contain. */
 export const BEDROCK_BASE_URL = "https://bedrock-runtime.*.amazonaws.com"
 
 export type BedrockAccess = { credential: AwsCredential; origin: string; region: string }
 
-/** Where the credential reaches Bedrock. Throws a CredentialError. */
+/** Endpoint and credential for Bedrock. Throws a CredentialError. */
 export function bedrockAccess({ apiKey = "", baseUrl, regions }: Provider, cloud: Bedrock): BedrockAccess {
   const credential = parseAwsCredential(apiKey)
   const known = cloud.region ?? /bedrock-runtime\.([a-z0-9-]+)\./.exec(baseUrl)?.[1]
   const region = credential.region ?? known
   if (region === undefined) throw new CredentialError("region is missing, and so is AWS_REGION")
-  if (regions && region !== known) throw new CredentialError("region is not the one that PROVIDER_REGIONS speaks of")
+  if (regions && region !== known) throw new CredentialError("region differs from the one in PROVIDER_REGIONS")
   return { credential, origin: baseUrl.replace("*", region), region }
 }
 
-/** The API that lists models has a host of its own. */
+/** The API that lists models has a separate host. */
 export function catalogueOrigin({ origin }: BedrockAccess): string {
   return new URL(origin.replace("//bedrock-runtime.", "//bedrock.")).origin
 }
 
 type Signed = { method: string; url: string; body?: string }
 
-/** The headers that prove who sends the request. */
+/** The authorization headers. */
 export async function bedrockHeaders(
   { credential, region }: BedrockAccess,
   { method, url, body }: Signed,
 ): Promise<Record<string, string>> {
   if ("apiKey" in credential) return { authorization: `Bearer ${credential.apiKey}` }
   const { accessKeyId, secretAccessKey, sessionToken } = credential
-  // Only the host and its own headers are signed: the network may rewrite others on the way.
+  // Signs only the host and the headers of the signature: the network may rewrite others.
   const signer = new AwsV4Signer({
     method,
     url,
@@ -48,7 +48,7 @@ export async function bedrockHeaders(
     region,
   })
   const { headers } = await signer.sign()
-  // The runtime sets the host, which is signed, by itself.
+  // The runtime sets the signed host header itself.
   headers.delete("host")
   return Object.fromEntries(headers)
 }

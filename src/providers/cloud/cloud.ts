@@ -1,4 +1,4 @@
-/** What reaches a cloud's models beside a base URL: its requests are signed, or carry a token that a key is exchanged for. */
+/** Settings of a cloud in addition to a base URL. Requests are signed, or have a token that is exchanged for a key. */
 export type Cloud =
   | { kind: "bedrock"; region: string | undefined }
   | { kind: "vertex"; project: string | undefined; location: string | undefined; tokenUrl: string }
@@ -11,6 +11,6 @@ export const VERTEX_LOCATIONS = ["GOOGLE_CLOUD_LOCATION", "GOOGLE_VERTEX_LOCATIO
 export const TOKEN_URL = "GOOGLE_TOKEN_URL"
 
 /**
- * The credential of a cloud cannot be used. The message is for the owner of the credential, and has nothing of it.
+ * The credential of a cloud cannot be used. The message is for the owner and contains no part of the credential.
  */
 export class CredentialError extends Error {}

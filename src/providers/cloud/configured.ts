@@ -9,9 +9,9 @@ import { isRegionName, parseAwsCredential, parseServiceAccount } from "./credent
 import { GOOGLE_TOKEN_URL } from "./google-token.ts"
 import { VERTEX_BASE_URL } from "./vertex.ts"
 
-/** The variables of a cloud, read as those of other providers are not. */
+/** Variables of clouds, which are read differently from those of other providers. */
 
-/** Where a cloud is reached, with or without a key of the gateway. */
+/** Base URL and settings of a cloud, with or without a gateway key. */
 export function cloudFields(
   { cloud }: BuiltInProvider,
   env: Env,
@@ -29,12 +29,12 @@ export function cloudFields(
   }
   const region = regionIn(env, BEDROCK_REGIONS)
   const baseUrl = ownBaseUrl ?? BEDROCK_BASE_URL.replace("*", region ?? "*")
-  // Bedrock has the OpenAI format as well, at an address of its own.
+  // Bedrock also supports the OpenAI format at a separate URL.
   const format = baseUrl.endsWith("/openai/v1") ? "openai" : "converse"
   return { baseUrl, format, cloud: { kind: "bedrock", region } }
 }
 
-/** The keys of a cloud: API keys where there are some, or the credential. Throws for one that cannot be used. */
+/** The keys of a cloud: its API keys if there are any, otherwise the credential. Throws if it is invalid. */
 export function cloudKeys({ cloud, secret, aliases, name }: BuiltInProvider, env: Env, apiKeys: string[]): string[] {
   if (cloud === "vertex") {
     const variable = [secret, ...aliases].find((one) => credential(env, one) !== undefined)

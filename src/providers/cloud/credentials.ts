@@ -2,9 +2,9 @@ import * as z from "zod"
 import { isObject, parseJson } from "../../support/json.ts"
 import { CredentialError } from "./cloud.ts"
 
-/** Credentials of clouds as text: what a variable holds, and the key of a BYOK credential. */
+/** Parses credentials of clouds, from a variable or from a BYOK credential. */
 
-/** A part of a host name: a region or a location, which tenants write. */
+/** A region or location from a tenant, which becomes part of a hostname. */
 const REGION = /^[a-z0-9](?:[a-z0-9-]{0,40}[a-z0-9])?$/
 const REGION_RULE = "must be lower-case letters, digits and hyphens, such as us-east-1"
 
@@ -17,15 +17,15 @@ const ServiceAccount = z.object({
   private_key_id: z.string().optional(),
   project_id: z
     .string()
-    .regex(/^[a-z0-9.:-]{1,100}$/, { error: "project_id is no id of a project" })
+    .regex(/^[a-z0-9.:-]{1,100}$/, { error: "project_id is not a valid project id" })
     .optional(),
-  /** Not Google's: where the models are called. */
+  /** Location of the models. Not a field of Google's key. */
   region: regionName,
 })
 
 export type ServiceAccount = z.infer<typeof ServiceAccount>
 
-/** A service account key as the console downloads it: JSON, also in base64. Throws a CredentialError. */
+/** A service account key as downloaded from the console: JSON, also in base64. Throws a CredentialError. */
 export function parseServiceAccount(credential: string): ServiceAccount {
   const parsed = ServiceAccount.safeParse(jsonOf(credential) ?? jsonOf(fromBase64(credential)))
   if (parsed.success) return parsed.data
@@ -41,7 +41,7 @@ const AccessKey = z.object({
 
 export type AwsCredential = { apiKey: string; region?: undefined } | z.infer<typeof AccessKey>
 
-/** An API key of Bedrock, or an access key as JSON. Throws a CredentialError. */
+/** A Bedrock API key, or an access key as JSON. Throws a CredentialError. */
 export function parseAwsCredential(credential: string): AwsCredential {
   if (!credential.trimStart().startsWith("{")) return { apiKey: credential.trim() }
   const parsed = AccessKey.safeParse(jsonOf(credential))
@@ -50,14 +50,14 @@ export function parseAwsCredential(credential: string): AwsCredential {
   throw new CredentialError(`${rule}${whyNot(parsed.error)}`)
 }
 
-/** Checks a region or a location that a variable holds. */
+/** Whether the value of a variable is a valid region or location. */
 export function isRegionName(value: string): boolean {
   return REGION.test(value)
 }
 
 const LEAST_SECRET = 12
 
-/** The strings in a credential that no message may have. */
+/** Secret strings of a credential, which no message may contain. */
 export function secretsIn(credential: string): string[] {
   const json = jsonOf(credential) ?? jsonOf(fromBase64(credential))
   const inside = json === undefined ? [] : Object.values(json)

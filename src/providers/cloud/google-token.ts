@@ -8,18 +8,18 @@ import { CredentialError } from "./cloud.ts"
 import type { ServiceAccount } from "./credentials.ts"
 
 /**
- * Access tokens of service accounts: a signed assertion is exchanged for a token, which is kept until shortly before it
- * ends. https://developers.google.com/identity/protocols/oauth2/service-account#httprest
+ * Access tokens of service accounts: a signed assertion is exchanged for a token, which is cached until shortly before
+ * it expires. https://developers.google.com/identity/protocols/oauth2/service-account#httprest
  */
 
 export const GOOGLE_TOKEN_URL = "https://oauth2.googleapis.com/token"
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 const ASSERTION_SECONDS = 3_600
-/** A token that ends within this is exchanged again. */
+/** A token that expires within this time is renewed. */
 const MARGIN_MS = 300_000
 const TIMEOUT_MS = 10_000
-/** How long a call waits for the exchange of another: the runtime may have ended the call that began it. */
+/** Time that a call waits for the exchange of another call, which the runtime may have ended. */
 const SHARED_WAIT_MS = 3_000
 const MAX_TOKENS = 1_000
 const MAX_BYTES = 64 * 1024
@@ -28,15 +28,15 @@ export type TokenDeps = {
   tokenUrl: string
   fetch: typeof fetch
   now: () => number
-  /** The runtime's `waitUntil`: an exchange outlives the call that began it. */
+  /** The runtime's `waitUntil`: an exchange outlives the call that started it. */
   waitUntil: (work: Promise<unknown>) => void
 }
 
-/** By the hash of the whole key: who knows an account's address and not its key gets none of its tokens. */
+/** By the hash of the complete key: a client that knows only the account's email address gets no token. */
 const tokens = new ExpiringMap<string, string>(MAX_TOKENS)
 const exchanges = new Map<string, Promise<string>>()
 
-/** An access token of the account, from the isolate's memory or by one exchange at a time. Throws a CredentialError. */
+/** An access token of the account, cached or from one exchange at a time. Throws a CredentialError. */
 export async function accessTokenOf(account: ServiceAccount, deps: TokenDeps): Promise<string> {
   const id = sha256Hex(JSON.stringify([account.client_email, account.private_key, deps.tokenUrl]))
   const known = tokens.get(id, deps.now())
@@ -84,7 +84,7 @@ async function exchange(account: ServiceAccount, deps: TokenDeps): Promise<{ tok
   return { token, seconds }
 }
 
-/** The error's name alone: its description can quote the assertion. */
+/** Only the name of the error: its description can quote the assertion. */
 function reasonOf({ status }: Response, { error }: Record<string, unknown>): string {
   const name = typeof error === "string" && /^[a-z_]{1,40}$/.test(error) ? ` ${error}` : ""
   return `status ${status}${name}`

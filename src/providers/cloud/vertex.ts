@@ -3,13 +3,13 @@ import type { Provider } from "../provider.ts"
 import { type Cloud, CredentialError } from "./cloud.ts"
 import { type ServiceAccount, parseServiceAccount } from "./credentials.ts"
 
-/** Google Vertex AI: Claude in the Messages format, all other models in OpenAI's, each below a project and a location. */
+/** Google Vertex AI: Claude in the Messages format, other models in the OpenAI format, per project and location. */
 
 type Vertex = Extract<Cloud, { kind: "vertex" }>
 
 export const VERTEX_BASE_URL = "https://aiplatform.googleapis.com"
 const GLOBAL = "global"
-/** Locations of several regions, which have hosts of another form. */
+/** Multi-region locations, whose hostnames have another form. */
 const MULTI_REGIONS = ["us", "eu"]
 const ANTHROPIC_VERSION = "vertex-2023-10-16"
 
@@ -17,7 +17,7 @@ export function isVertexClaude(upstreamId: string): boolean {
   return /^(?:anthropic\/)?claude-/.test(upstreamId)
 }
 
-/** The request as Vertex wants it: the model of a Claude call stands in the path, and a version in the body. */
+/** Adapts the request to Vertex: for Claude, the model is in the path and a version in the body. */
 export function toVertexRequest(request: UpstreamRequest, isStreamed: boolean): UpstreamRequest {
   const { model, service_tier: _, ...body } = request.body
   if (request.path !== "/messages" || typeof model !== "string") {
@@ -35,12 +35,12 @@ export function toVertexRequest(request: UpstreamRequest, isStreamed: boolean): 
 
 export type VertexAccess = { account: ServiceAccount; origin: string; parent: string }
 
-/** Where the credential reaches Vertex. Throws a CredentialError. */
+/** Endpoint and credential for Vertex. Throws a CredentialError. */
 export function vertexAccess({ apiKey = "", baseUrl, regions }: Provider, cloud: Vertex): VertexAccess {
   const account = parseServiceAccount(apiKey)
   const location = account.region ?? cloud.location ?? GLOBAL
   if (regions && location !== (cloud.location ?? GLOBAL)) {
-    throw new CredentialError("region is not the location that PROVIDER_REGIONS speaks of")
+    throw new CredentialError("region differs from the location in PROVIDER_REGIONS")
   }
   const project = account.project_id ?? cloud.project
   if (project === undefined) throw new CredentialError("project_id is missing, and so is GOOGLE_CLOUD_PROJECT")

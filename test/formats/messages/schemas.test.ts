@@ -68,8 +68,8 @@ describe("a Messages request is rejected with the field and the rule", () => {
     [{ stream: "yes" }, "stream: must be true or false"],
     [{ stop: ["x"] }, "stop: is a field of /chat/completions; here it is stop_sequences"],
     [{ reasoning: {} }, "reasoning: is a field of /chat/completions; here it is thinking and output_config.effort"],
-    [{ n: 2 }, "n: accepts 1: a message is one answer"],
-    [{ container: "c" }, "container: is not available on this gateway: no code is run in containers"],
+    [{ n: 2 }, "n: must be 1: a message has one choice"],
+    [{ container: "c" }, "container: is not available on this gateway: containers are not supported"],
     [{ cache_control: { type: "persistent" } }, 'cache_control.type: accepts "ephemeral"'],
     [
       { provider: { sort: "luck" } },

@@ -346,7 +346,7 @@ describe("a conversation", () => {
   test("with an image in an assistant message is rejected", () => {
     const content = [{ type: "image_url", image_url: { url: "https://e.org/a.png" } }]
     expect(() => bodyOf({ messages: [{ role: "assistant", content }] })).toThrow(
-      "messages[0].content[0].type: image_url is not possible here; text is.",
+      "messages[0].content[0].type: image_url is not supported here; use text.",
     )
   })
 })

@@ -229,7 +229,7 @@ describe("user content", () => {
     ]
     const refused = () => toChatRequest(MessagesRequest.parse({ ...SMALLEST, messages: [{ role: "user", content }] }))
     expect(refused).toThrow(
-      "messages[0].content[1].type: container_upload is not available here; a message of the user takes",
+      "messages[0].content[1].type: container_upload is not supported here; a message of the user may have",
     )
   })
 
@@ -321,7 +321,7 @@ describe("assistant content", () => {
     (block) => {
       const messages = [...SMALLEST.messages, { role: "assistant", content: [block] }]
       const refused = () => toChatRequest(MessagesRequest.parse({ ...SMALLEST, messages }))
-      expect(refused).toThrow(`messages[1].content[0].type: ${block.type} is not available here`)
+      expect(refused).toThrow(`messages[1].content[0].type: ${block.type} is not supported here`)
     },
   )
 })

@@ -235,8 +235,8 @@ describe("input becomes messages", () => {
   })
 
   test.each([
-    [{ type: "item_reference", id: "x" }, "input[1].type: item_reference names an item that is stored"],
-    [{ type: "computer_call", call_id: "x" }, "input[1].type: computer_call is not available"],
+    [{ type: "item_reference", id: "x" }, "input[1].type: item_reference refers to a stored item"],
+    [{ type: "computer_call", call_id: "x" }, "input[1].type: computer_call is not supported"],
     [{ type: "local_shell_call_output", call_id: "x", output: "" }, "input[1].type: local_shell_call_output"],
   ])("an item that chat lacks is rejected: %j", (item, value) => {
     expect(() => toChatRequest(requestOf({ input: [{ role: "user", content: "Hi" }, item] }))).toThrow(value)

@@ -65,10 +65,10 @@ describe("a field outside its range is rejected with what is accepted", () => {
     [{ stop_server_tools_when: [] }, "stop_server_tools_when: must have at least 1 condition"],
     [{ stream: "yes" }, "stream: must be true or false"],
     [{ messages: [{ role: "user", content: "Hi" }] }, "messages: is a field of /chat/completions"],
-    [{ n: 2 }, "n: accepts 1"],
+    [{ n: 2 }, "n: must be 1"],
     [{ seed: "x" }, "seed: must be an integer from -9007199254740991 to 9007199254740991"],
     [{ max_tokens: "many" }, "max_tokens"],
-    [{ debug: { echo_upstream_body: true } }, "debug: works with stream: true only"],
+    [{ debug: { echo_upstream_body: true } }, "debug: requires stream: true"],
   ]
   test.each(cases)("%j", (fields, message) => {
     expect(errorFor(fields)).toContain(message)

@@ -11,11 +11,11 @@ export type ThinkingDraft = {
   signature: string | null
   format: string | null
   id: string | null
-  /** As the provider counts. */
+  /** Index at the provider. */
   index: number | null
 }
 
-/** What is opaque, and comes whole. */
+/** Opaque data, which is never split. */
 export type SealedDraft = { kind: "sealed"; data: string }
 
 export type ServerDraft = { kind: "server tool"; call: ServerCall }
@@ -23,7 +23,7 @@ export type ServerDraft = { kind: "server tool"; call: ServerCall }
 export type CallDraft = {
   kind: "call"
   pending: string
-  /** As the provider counts and names it; the caller reads `callId`, which is unique in the answer. */
+  /** Index and id at the provider; the client receives `callId`, which is unique in the response. */
   index: number | null
   upstreamId: string | null
   callId: string

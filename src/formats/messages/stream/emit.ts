@@ -5,8 +5,8 @@ import type { CallDraft, Draft, ThinkingDraft } from "./drafts.ts"
 import { emit, replaceDraft, type Turn } from "./turn.ts"
 
 /**
- * Emits what is ready: one block after the other, each started when the one before it has stopped. A call may still
- * grow while others arrive, so it stops when its arguments are complete. At the end of the response all blocks stop.
+ * Emits ready blocks one at a time: each starts when the one before it has stopped. Deltas of a call may arrive between
+ * those of others, so a call stops when its arguments are complete. At the end of the response all blocks stop.
  */
 export function emitNext(turn: Turn, isEnd: boolean): void {
   const { state } = turn
@@ -22,7 +22,7 @@ export function emitNext(turn: Turn, isEnd: boolean): void {
 }
 
 /**
- * A block is begun with its name, which may come in pieces, all of them before the arguments and before other blocks.
+ * A block starts with its name, which may arrive in fragments, all before the arguments and before other blocks.
  */
 function isNamed(draft: Draft, isLast: boolean): boolean {
   return draft.kind !== "call" || (draft.name !== "" && (draft.arguments !== "" || !isLast))
@@ -55,7 +55,7 @@ function toBlock(turn: Turn, draft: Draft): Json {
   }
 }
 
-/** The provider's id, unless it gave none or gave it to another call too. */
+/** The provider's id, or a new one if it is missing or used by another call. */
 function toCallId({ state }: Turn, { upstreamId }: CallDraft): string {
   const isTaken = state.drafts.some((draft) => draft.kind === "call" && draft.callId === upstreamId)
   return upstreamId === null || isTaken ? `toolu_${state.facts.newId()}` : upstreamId

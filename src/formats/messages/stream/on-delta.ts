@@ -53,7 +53,7 @@ function fits(draft: ThinkingDraft, content: Thought): boolean {
   const differs = (key: "format" | "id" | "index") =>
     content[key] !== null && draft[key] !== null && content[key] !== draft[key]
   if (content.type !== draft.type || differs("format") || differs("id") || differs("index")) return false
-  // What is signed is whole.
+  // A signed block is complete.
   return draft.signature === null || (content.text === "" && content.signature === draft.signature)
 }
 

@@ -2,11 +2,11 @@ import type { Json } from "../../../support/json.ts"
 import type { MessagesEvent } from "../schemas.ts"
 import type { Draft } from "./drafts.ts"
 
-/** What is known of an answer before it begins. */
+/** Data known before the response starts. */
 export type MessageFacts = {
   id: string
   model: string
-  /** Makes the unique part of the id of a call that its provider gave none. */
+  /** Returns the unique part of an id for a call without one. */
   newId: () => string
 }
 
@@ -16,9 +16,9 @@ export type MessageFailure = { code: number; message: string }
 export type EventState = {
   readonly facts: MessageFacts
   readonly phase: "new" | "under way" | "over"
-  /** What the answer is made of, in the order in which it began. */
+  /** Parts of the response in the order in which they started. */
   readonly drafts: readonly Draft[]
-  /** The draft being emitted, and whether its block has started. Later drafts wait, as blocks must not overlap. */
+  /** The draft being emitted, and whether its block has started. Later drafts wait: blocks must not overlap. */
   readonly head: number
   readonly isBegun: boolean
   /** The index of the next block. */

@@ -2,7 +2,7 @@ import { isObject, type Json, objectsOf } from "../../../support/json.ts"
 import { CLAUDE_FORMAT, type ServerCall, toServerDetail } from "../thinking.ts"
 import { pushDelta, type Turn } from "./turn.ts"
 
-/** The content blocks of an answer, from their start to their stop, as deltas of the chat wire. */
+/** Converts the content block events of a response to chat deltas. */
 
 export type OpenBlock =
   | { kind: "text"; startsAt: number; citations: readonly Json[] }
@@ -41,7 +41,7 @@ function open(turn: Turn, block: Json): OpenBlock {
     const callIndex = state.calls
     state.calls += 1
     const called = { name: textIn(block, "name"), arguments: "" }
-    // Callers answer a call by its id, so one that came without it is named after its message.
+    // Clients need an id for the tool result, so a call without one gets an id derived from its message.
     const id = textIn(block, "id") || `${state.id ?? "call"}_${callIndex}`
     pushDelta(turn, { tool_calls: [{ index: callIndex, id, type: "function", function: called }] })
     return { kind: "tool", callIndex, input: block["input"], hasArguments: false }
@@ -86,7 +86,7 @@ export function stopBlock(turn: Turn, index: number): void {
   left.delete(index)
   state.blocks = left
   if (block.kind === "text") emitCitations(turn, block.startsAt, block.citations)
-  // An input that came whole, or none: a call has arguments all the same.
+  // The input was complete in the start event, or missing: a chat call needs arguments in any case.
   if (block.kind === "tool" && !block.hasArguments)
     emitArguments(turn, block.callIndex, JSON.stringify(block.input ?? {}))
   if (block.kind === "server tool") {
@@ -99,7 +99,7 @@ export function stopAll(turn: Turn): void {
   for (const index of turn.state.blocks.keys()) stopBlock(turn, index)
 }
 
-/** Calls of server tools whose results are to come in a later answer. */
+/** Emits calls of server tools whose results arrive in a later response. */
 export function emitUnanswered(turn: Turn): void {
   const { serverCalls } = turn.state
   turn.state.serverCalls = []
@@ -149,7 +149,7 @@ function emitResult(turn: Turn, id: string, result: unknown): void {
   emitDetail(turn, toServerDetail({ ...call, result }), takeDetailIndex(turn))
 }
 
-/** Only now are both ends of the cited words known. Citations of a document have no place on the chat wire. */
+/** Called at the end of a block, when both ends of the cited text are known. Chat has no document citations. */
 function emitCitations(turn: Turn, startsAt: number, citations: readonly Json[]): void {
   const annotations = citations.flatMap(({ url, title, cited_text: cited }) => {
     if (typeof url !== "string") return []

@@ -2,15 +2,15 @@ import { isObject, type Json } from "../../../support/json.ts"
 import type { Block } from "./content.ts"
 import type { Turn } from "./turns.ts"
 
-/** The API refuses a request with more. */
+/** The API rejects a request with more. */
 const MAX_BREAKPOINTS = 4
 const UNCACHEABLE = ["thinking", "redacted_thinking"]
 
 type Marked = { system: readonly Block[]; turns: readonly Turn[] }
 
 /**
- * `cache_control` of the whole request: a breakpoint on its last cacheable block, in the conversation or else in the
- * instructions. A block that has one keeps its own, and where the client set as many as the API takes, none is added.
+ * Applies `cache_control` of the request: a breakpoint on the last cacheable block of the conversation, or else of the
+ * instructions. An existing breakpoint is kept, and none is added if the client already set the maximum.
  */
 export function markLastBlock({ system, turns }: Marked, mark: Json | null | undefined, tools: unknown): Marked {
   if (!mark) return { system, turns }

@@ -1,11 +1,11 @@
 import { GatewayError } from "../../../errors/errors.ts"
 import { isObject, type Json, objectsOf } from "../../../support/json.ts"
 
-/** Content parts of the chat wire as blocks of this one. */
+/** Converts chat content parts to Messages content blocks. */
 
 export type Block = { type: string } & Json
 
-/** Where a refusal points, and how long an unqualified cache breakpoint lives. */
+/** Path for error messages, and the lifetime of cache breakpoints without one. */
 export type ContentContext = { path: string; ttl: string | undefined }
 
 export function refuse(path: string, text: string): GatewayError {
@@ -29,7 +29,7 @@ export function toTextBlocks(content: unknown, context: ContentContext): Block[]
   return toParts(content).flatMap((part, at) => {
     const text = part["text"] ?? part["refusal"]
     if (typeof text === "string") return toTextBlock(text, toCacheControl(part, context.ttl))
-    throw refuse(`${context.path}.content[${at}].type`, `${String(part["type"])} is not possible here; text is`)
+    throw refuse(`${context.path}.content[${at}].type`, `${String(part["type"])} is not supported here; use text`)
   })
 }
 
@@ -51,13 +51,13 @@ function toBlock(part: Json, { path, ttl }: ContentContext): Block[] {
     case "file":
       return [{ ...toDocument(inside("file"), path), ...cacheControl }]
     default: {
-      const text = `${String(part["type"])} is not possible with this provider; text, image_url and file are`
+      const text = `${String(part["type"])} is not supported by this provider; use text, image_url or file`
       throw refuse(`${path}.type`, text)
     }
   }
 }
 
-/** The mark of this wire as it came, or the one that `prompt_cache_breakpoint` stands for. */
+/** The `cache_control` of a part, or the equivalent of its `prompt_cache_breakpoint`. */
 export function toCacheControl(part: Json, ttl: string | undefined): Json {
   if (isObject(part["cache_control"])) return { cache_control: part["cache_control"] }
   if (!isObject(part["prompt_cache_breakpoint"])) return {}
@@ -93,7 +93,7 @@ function isWebUrl(url: unknown): url is string {
   return typeof url === "string" && /^https?:\/\//i.test(url)
 }
 
-/** The head alone is searched: the data may have many megabytes. */
+/** Only the start is searched: the data may have many megabytes. */
 const MAX_HEAD_LENGTH = 256
 
 function readDataUrl(url: unknown): { mediaType: string; base64: string } | null {

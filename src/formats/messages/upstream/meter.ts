@@ -120,7 +120,7 @@ function fail(turn: Turn, error: unknown): void {
   turn.state.phase = "failed"
 }
 
-/** An error of this wire as one of the chat wire, with the status that its name stands for. */
+/** Converts a Messages error to a chat error, with the status of its type. */
 export function toChatError(error: unknown): Json {
   const { type, message } = isObject(error) ? error : {}
   const name = typeof type === "string" ? type : "api_error"

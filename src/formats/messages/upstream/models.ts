@@ -1,22 +1,22 @@
 /**
- * What a model takes that others refuse, by its id: the models' documentation and the published clients of the wire.
+ * Parameters by model id, from the models' documentation and the published clients of the API.
  */
 export type Traits = {
-  /** A budget of tokens, an effort and its own judgement, or either. Endpoints of other makers know the budget. */
+  /** Thinking with a token budget, adaptive with an effort, or both. Models of other vendors support the budget. */
   thinks: "by budget" | "adaptively" | "either way"
-  /** It refuses a request that turns thinking off. */
+  /** Rejects a request that turns thinking off. */
   alwaysThinks: boolean
-  /** The values of `output_config.effort`, weakest first; none where the field is refused. */
+  /** Values of `output_config.effort`, lowest first; empty if the field is rejected. */
   efforts: readonly string[]
-  /** Whether `temperature`, `top_p` and `top_k` are taken at all. */
+  /** Whether `temperature`, `top_p` and `top_k` are supported. */
   samples: boolean
-  /** Refuses `temperature` and `top_p` in one request. */
+  /** Rejects `temperature` together with `top_p`. */
   samplesOneWay: boolean
-  /** The output limit for a request that names none, which this wire insists on. All such models allow it. */
+  /** Output limit for a request without one, since the API requires it. All these models allow it. */
   maxTokens: number
 }
 
-/** For endpoints of which nothing is known. */
+/** For unknown endpoints. */
 export const DEFAULT_MAX_TOKENS = 8_192
 const CLAUDE_MAX_TOKENS = 32_000
 const OLDEST_CLAUDE_MAX_TOKENS = 4_096
@@ -37,10 +37,10 @@ const NEWEST: Traits = {
   samples: false,
 }
 
-/** A version, as ids end it: with nothing more, or with a date or a cloud's own suffix. */
+/** Matches a version at the end of an id, optionally with a date or the suffix of a cloud. */
 const version = (name: string) => new RegExp(`claude-${name}(?:$|[@:]|-(?:\\d{8}|latest|v\\d))`)
 
-/** The first that fits. Claude models that are not listed are newer than this list, and take what the newest take. */
+/** The first match counts. Unlisted Claude models are newer than this list and are treated like the newest. */
 const MODELS: readonly (readonly [RegExp, Traits])[] = [
   [/^(?!.*claude-)/, OTHER],
   [/claude-(?:instant|v?2|3-(?:opus|sonnet|haiku))/, { ...CLAUDE, maxTokens: OLDEST_CLAUDE_MAX_TOKENS }],

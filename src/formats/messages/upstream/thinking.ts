@@ -2,7 +2,7 @@ import { isInteger, isObject, type Json } from "../../../support/json.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import type { Traits } from "./models.ts"
 
-/** The part of the output limit that an effort may think with. */
+/** Share of the output limit for thinking, by effort. */
 const SHARES: Readonly<Record<string, number>> = {
   minimal: 0.1,
   low: 0.2,
@@ -12,12 +12,12 @@ const SHARES: Readonly<Record<string, number>> = {
   max: 0.95,
 }
 const MAX_SHARE = 0.95
-/** The API refuses less. */
+/** The API rejects a lower budget. */
 const MIN_BUDGET = 1_024
-/** Left for the answer beside a budget that came without an output limit. */
+/** Room for the response if a budget has no output limit. */
 const ANSWER_TOKENS = 4_096
 
-/** What a chat request asks of the thinking: nothing, none, or an effort or a budget or both. */
+/** The thinking that a chat request asks for: unspecified, none, or an effort, a budget or both. */
 export type Wish = "unsaid" | "none" | { effort: string | null; budget: number | null; isHidden: boolean }
 
 export function wishOf({ reasoning, reasoning_effort: shorthand }: ChatRequest): Wish {
@@ -30,7 +30,7 @@ export function wishOf({ reasoning, reasoning_effort: shorthand }: ChatRequest):
   return { effort, budget, isHidden: requested["exclude"] === true }
 }
 
-/** The output limit, which includes the thinking as it does on the chat wire. */
+/** The output limit, which includes thinking, as in the chat format. */
 export function toMaxTokens(request: ChatRequest, wish: Wish, traits: Traits, cap: number | undefined): number {
   const requested = request.max_completion_tokens ?? request.max_tokens
   const budget = typeof wish === "string" ? 0 : (wish.budget ?? 0)
@@ -41,8 +41,8 @@ export function toMaxTokens(request: ChatRequest, wish: Wish, traits: Traits, ca
 export type Thinking = { thinking?: Json; effort?: string }
 
 /**
- * `thinking` and `output_config.effort`. Where a budget would be refused (`canBudget` is false, or the limit leaves no
- * room for the least of it), the model answers without one rather than not at all.
+ * `thinking` and `output_config.effort`. If the provider would reject a budget (`canBudget` is false, or the limit is
+ * below the minimum), the request is sent without one instead of failing.
  */
 export function toThinking(wish: Wish, maxTokens: number, traits: Traits, canBudget: boolean): Thinking {
   if (wish === "unsaid") return {}
@@ -51,7 +51,7 @@ export function toThinking(wish: Wish, maxTokens: number, traits: Traits, canBud
   const byBudget =
     traits.thinks === "by budget" || (traits.thinks === "either way" && effort === null && budget !== null)
   if (!byBudget) {
-    // Without the display, the newest models think in silence.
+    // Without `display`, the newest models return no thinking text.
     const thinking = { type: "adaptive", display: isHidden ? "omitted" : "summarized" }
     return { thinking, ...(effort !== null && { effort: toEffort(effort, traits) }) }
   }
@@ -65,7 +65,7 @@ function toBudget(effort: string | null, budget: number | null, maxTokens: numbe
   return Math.max(MIN_BUDGET, fitting ?? share)
 }
 
-/** The effort itself, or the strongest below it that the model knows. */
+/** The effort, or the highest supported one below it. */
 export function toEffort(effort: string, { efforts }: Traits): string {
   const order = ["minimal", "low", "medium", "high", "xhigh", "max"]
   const weaker = efforts.filter((known) => order.indexOf(known) <= order.indexOf(effort))

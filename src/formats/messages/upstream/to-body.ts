@@ -9,7 +9,7 @@ import { toEffort, toMaxTokens, toThinking, wishOf } from "./thinking.ts"
 import { isForced, toTools } from "./tools.ts"
 import { canThink, toTurns } from "./turns.ts"
 
-/** The version of the API that is spoken here. */
+/** API version sent upstream. */
 export const ANTHROPIC_HEADERS: Readonly<Record<string, string>> = { "anthropic-version": "2023-06-01" }
 
 /** The Messages API has JSON schemas only, so `json_object` becomes an instruction to the model. */
@@ -27,8 +27,7 @@ export function toConversation(request: ChatRequest) {
 }
 
 /**
- * The body for a provider of the Messages wire. It is made of what that wire knows and of nothing else, since the API
- * refuses a field that it does not know.
+ * The body for a provider of the Messages format. Contains only known fields, since the API rejects unknown ones.
  */
 export function toMessagesBody(
   request: ChatRequest,
@@ -68,7 +67,7 @@ function toFormat(format: ChatRequest["response_format"]): { format?: Json; sent
   if (format.type === "json_object" || format.type === "json_schema") {
     return { sentence: { type: "text", text: JSON_ALONE } }
   }
-  const content = `${format.type} is not possible with this provider; text, json_object and json_schema are`
+  const content = `${format.type} is not supported by this provider; use text, json_object or json_schema`
   throw refuse("response_format.type", content)
 }
 
@@ -93,8 +92,8 @@ function closeInside(key: string, value: unknown): unknown {
 }
 
 /**
- * The chat wire's temperature goes to 2, this one's to 1. While it thinks, a model takes neither a temperature nor
- * `top_k`, and of `top_p` only the upper end.
+ * The chat temperature goes up to 2, the Messages temperature to 1. With thinking, models accept neither a temperature
+ * nor `top_k`, and only high values of `top_p`.
  */
 function toSampling(request: ChatRequest, traits: Traits, isThinking: boolean): Json {
   if (!traits.samples) return {}
@@ -103,7 +102,7 @@ function toSampling(request: ChatRequest, traits: Traits, isThinking: boolean): 
   return {
     temperature: temperature == null ? undefined : Math.min(1, temperature),
     top_p: temperature != null && traits.samplesOneWay ? undefined : topP,
-    // On the chat wire, 0 and -1 stand for no limit.
+    // In the chat format, 0 and -1 mean no limit.
     top_k: topK != null && topK > 0 ? topK : undefined,
   }
 }
@@ -118,7 +117,7 @@ function toServiceTier(tier: ChatRequest["service_tier"]): string | undefined {
   return tier === "default" ? "standard_only" : undefined
 }
 
-/** Maps `verbosity` to the effort, which controls the output length too. */
+/** Maps `verbosity` to the effort, which also controls the output length. */
 function toVerbosity(request: ChatRequest, traits: Traits): string | undefined {
   const { verbosity }: Json = request
   return typeof verbosity === "string" && traits.efforts.length > 0 ? toEffort(verbosity, traits) : undefined

@@ -5,12 +5,12 @@ import { advance, newMessagesReading, type ReadingFacts, usageOf } from "./meter
 
 const PING_FRAME = new TextEncoder().encode(": ping\n\n")
 
-/** `onUsage` is called whenever more of the usage is known, so that a stream that ends early has counted its cost. */
+/** `onUsage` is called with each update of the usage, so that a stream that ends early is charged by it. */
 export type ChatStreamFacts = ReadingFacts & { onUsage?: (usage: Json) => void }
 
 /**
- * Translates the frames of a Messages stream to chat events, delta by delta. A frame that is not JSON is returned as it
- * is. A stream without its final event ends without `[DONE]`.
+ * Translates the frames of a Messages stream to chat events, delta by delta. A frame that is not JSON is returned
+ * unchanged. A stream without its final event ends without `[DONE]`.
  */
 export function chatTranslator({ onUsage, ...facts }: ChatStreamFacts = {}): FrameTranslator {
   let state = newMessagesReading(facts)

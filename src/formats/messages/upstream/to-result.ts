@@ -23,7 +23,7 @@ export function toChatResult(message: Json, facts: ReadingFacts = {}): Json {
   let state = newMessagesReading(facts)
   const result: Json = {}
   const choice: Json = { index: 0, finish_reason: null }
-  const spoken: Json = { role: "assistant", content: null }
+  const assistant: Json = { role: "assistant", content: null }
   for (const event of events) {
     const [next, chunks] = advance(state, event)
     state = next
@@ -32,23 +32,23 @@ export function toChatResult(message: Json, facts: ReadingFacts = {}): Json {
       const [first] = objectsOf(choices)
       const { delta, ...rest } = first ?? {}
       Object.assign(choice, rest)
-      if (isObject(delta)) merge(spoken, delta)
+      if (isObject(delta)) merge(assistant, delta)
     }
   }
-  return { ...result, object: "chat.completion", choices: [{ ...choice, message: spoken }] }
+  return { ...result, object: "chat.completion", choices: [{ ...choice, message: assistant }] }
 }
 
-function merge(spoken: Json, delta: Json): void {
+function merge(assistant: Json, delta: Json): void {
   const { content, reasoning, tool_calls: calls, role: _, ...lists } = delta
   for (const [key, text] of Object.entries({ content, reasoning })) {
-    if (typeof text === "string" && text !== "") spoken[key] = textOf(spoken[key]) + text
+    if (typeof text === "string" && text !== "") assistant[key] = textOf(assistant[key]) + text
   }
-  for (const [key, list] of Object.entries(lists)) spoken[key] = [...listOf(spoken[key]), ...listOf(list)]
-  for (const call of objectsOf(calls)) mergeCall(spoken, call)
+  for (const [key, list] of Object.entries(lists)) assistant[key] = [...listOf(assistant[key]), ...listOf(list)]
+  for (const call of objectsOf(calls)) mergeCall(assistant, call)
 }
 
-function mergeCall(spoken: Json, { index, function: piece, ...rest }: Json): void {
-  const calls = objectsOf(spoken["tool_calls"])
+function mergeCall(assistant: Json, { index, function: piece, ...rest }: Json): void {
+  const calls = objectsOf(assistant["tool_calls"])
   const called = isObject(piece) ? piece : {}
   const at = isInteger(index) ? index : calls.length
   const known = calls[at]
@@ -58,7 +58,7 @@ function mergeCall(spoken: Json, { index, function: piece, ...rest }: Json): voi
     ...rest,
     function: { ...before, ...called, arguments: textOf(before["arguments"]) + textOf(called["arguments"]) },
   }
-  spoken["tool_calls"] = known ? calls.with(at, grown) : [...calls, grown]
+  assistant["tool_calls"] = known ? calls.with(at, grown) : [...calls, grown]
 }
 
 function textOf(value: unknown): string {

@@ -3,9 +3,9 @@ import { withoutNulls } from "../../responses/content.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { refuse, toCacheControl } from "./content.ts"
 
-/** Tools and the choice among them, in the words of this wire. */
+/** Converts tools and the tool choice to the Messages format. */
 
-/** Tools that this wire itself knows have a name and the date of their version: `web_search_20250305`. */
+/** Server tools of the Messages API have a name with the date of their version: `web_search_20250305`. */
 const OWN_TOOL = /_\d{8}$/
 
 export function toTools(request: ChatRequest): Json {
@@ -14,7 +14,7 @@ export function toTools(request: ChatRequest): Json {
     .map((tool, at) => toTool(tool, `tools[${at}]`))
     .filter(({ name }) => allowed === null || allowed.includes(name))
   const choice = toToolChoice(request, tools)
-  // A choice among nothing is refused.
+  // The API rejects a tool choice without tools.
   return tools.length === 0 ? {} : { tools, ...(choice && { tool_choice: choice }) }
 }
 
@@ -30,7 +30,7 @@ function toTool(tool: Json, path: string): Json {
     }
   }
   if (typeof type === "string" && OWN_TOOL.test(type)) return tool
-  throw refuse(`${path}.type`, `${String(type)} is not possible with this provider; function is`)
+  throw refuse(`${path}.type`, `${String(type)} is not supported by this provider; use function`)
 }
 
 /** The names that `allowed_tools` allows; null for any other choice. */
@@ -62,7 +62,7 @@ function toToolChoice(request: ChatRequest, tools: readonly Json[]): Json | unde
   throw refuse("tool_choice", "must be none, auto, required or an object that names one of the tools")
 }
 
-/** Whether the choice leaves the model no way but to call a tool, which a budget for thinking excludes. */
+/** Whether the choice forces a tool call, which the API does not allow together with a thinking budget. */
 export function isForced(choice: unknown): boolean {
   return isObject(choice) && (choice["type"] === "any" || choice["type"] === "tool")
 }

@@ -12,16 +12,16 @@ export type MessagesReading = {
   readonly phase: "new" | "under way" | "over" | "failed"
   readonly id: string | null
   readonly model: string | null
-  /** The blocks that still grow, by the provider's index. */
+  /** Unfinished blocks by the provider's index. */
   readonly blocks: ReadonlyMap<number, OpenBlock>
-  /** Calls of server tools whose results have not come. */
+  /** Calls of server tools without a result so far. */
   readonly serverCalls: readonly ServerCall[]
-  /** How many tool calls, reasoning details and UTF-16 units of text there were. */
+  /** Number of tool calls, reasoning details and UTF-16 units of text so far. */
   readonly calls: number
   readonly details: number
   readonly length: number
   readonly counts: Counts
-  /** A count was received that no chunk has reported yet. */
+  /** A usage count was received and not reported in a chunk yet. */
   readonly isCountNew: boolean
   readonly serviceTier: string | null
 }

@@ -4,14 +4,14 @@ import type { ChatRequest } from "../../schemas.ts"
 import { isNative, resultTypeOf, toServerCall } from "../thinking.ts"
 import { type Block, type ContentContext, refuse, toBlocks, toTextBlock, toTextBlocks } from "./content.ts"
 
-/** The messages of a chat as `system` and turns: the user's and the assistant's, which take each other's place. */
+/** Converts chat messages to `system` and alternating user and assistant turns. */
 
 type Message = ChatRequest["messages"][number]
 export type Turn = { role: "user" | "assistant"; content: Block[] }
 
 /**
- * Instructions go to `system` wherever they stand, in their order: not every model takes them among the turns. Alone,
- * they are what is asked, since a conversation has at least one turn. A turn without a block is refused, so it is none.
+ * Instructions from all positions go to `system` in their order: not every model accepts them between turns. Without
+ * other messages they become a user turn, since at least one turn is required. Turns without blocks are dropped.
  */
 export function toTurns(request: ChatRequest): { system: Block[]; turns: Turn[] } {
   const reported = request.prompt_cache_options?.ttl
@@ -46,14 +46,14 @@ function join(turns: Turn[], role: Turn["role"], blocks: Block[]): void {
   last.content = [...content.filter(isResult), ...content.filter((block) => !isResult(block))]
 }
 
-/** The API rejects a prefilled answer that ends in white space. */
+/** The API rejects a prefilled response that ends in white space. */
 function trimLast(turns: Turn[]): void {
   const last = turns.at(-1)
   const block = last?.content.at(-1)
   if (last?.role === "assistant" && block?.type === "text") block["text"] = String(block["text"]).trimEnd()
 }
 
-/** Ids of other providers have letters that this wire refuses. The same id becomes the same one everywhere. */
+/** Replaces characters that the Messages API rejects in ids. Equal ids stay equal. */
 function toCallId(id: string): string {
   return id.replaceAll(/[^\w-]/g, "_") || "_"
 }
@@ -63,7 +63,7 @@ const NO_BLOCK: Block = { type: "text" }
 function toResult({ tool_call_id: id, content }: Extract<Message, { role: "tool" }>, context: ContentContext): Block {
   const blocks = toBlocks(content, context)
   const last = blocks.at(-1)
-  // What marks the end of the result marks the block that holds it.
+  // A cache breakpoint at the end of the result becomes one on its block.
   const { cache_control: cacheControl, ...unmarked } = last ?? NO_BLOCK
   const marked = cacheControl === undefined ? blocks : [...blocks.slice(0, -1), unmarked]
   return {
@@ -97,14 +97,14 @@ function toInput(encoded: string, path: string): Json {
   try {
     input = JSON.parse(encoded)
   } catch {
-    throw refuse(path, "must be JSON, which this provider reads")
+    throw refuse(path, "must be JSON: this provider parses it")
   }
   if (!isObject(input)) throw refuse(path, "must be a JSON object")
   return input
 }
 
 /**
- * Callers may send what they heard of a stream: texts in pieces, and the signature of the whole as the last of them.
+ * Clients may echo a stream in pieces: text details, then one detail with the signature of all of it.
  */
 function joinFragments(details: readonly ReasoningDetail[]): ReasoningDetail[] {
   const whole: ReasoningDetail[] = []
@@ -123,8 +123,8 @@ function continues(last: ReasoningDetail, detail: ReasoningDetail): boolean {
 }
 
 /**
- * What Claude thought, as it signed or sealed it; thoughts of others have signatures that only they can verify. A call
- * of a server tool goes back while the tool is there.
+ * Reasoning that Claude signed or encrypted; that of other providers is dropped, since only they can verify it. A call
+ * of a server tool is sent back if the request still has the tool.
  */
 function toThought(detail: ReasoningDetail, serverTools: unknown[]): Block[] {
   const call = toServerCall(detail)
@@ -148,8 +148,8 @@ function toRedacted(data: string): Block {
 }
 
 /**
- * Whether a budget for thinking is taken: in the middle of a tool's use, the answer that called it must begin with what
- * was thought, and an answer of another model, or of a time without thinking, does not.
+ * Whether the API accepts a thinking budget: after a tool call, the assistant turn with the call must start with its
+ * thinking. Turns of other models and turns without thinking do not.
  */
 export function canThink(turns: readonly Turn[]): boolean {
   const isResults = turns.at(-1)?.content.some(({ type }) => type === "tool_result")

@@ -3,7 +3,7 @@ import { withoutNulls } from "../content.ts"
 import { toEncryptedContent } from "../reasoning-details.ts"
 import { inputIn, type NamedTool } from "../tool-names.ts"
 
-/** Output items while they grow. An item's place in `items` is its `output_index`. */
+/** Unfinished output items. The position of an item in `items` is its `output_index`. */
 
 export type ItemStatus = "in_progress" | "completed" | "incomplete"
 type Block = { index: unknown; text: string }
@@ -28,19 +28,19 @@ export type CallDraft = {
   type: "function_call"
   id: string
   status: ItemStatus
-  /** As the provider counts and names it; the caller reads `callId`, which is unique in the response. */
+  /** Index and id at the provider; the client receives `callId`, which is unique in the response. */
   index: number | null
   upstreamId: string | null
   callId: string
   name: string
   arguments: string
-  /** Its place in `items`; null until its name is known. */
+  /** Position in `items`; null until the name is known. */
   position: number | null
 }
 
 export type ImageDraft = { type: "image_generation_call"; id: string; status: ItemStatus; result: string }
 
-/** A run of one of the gateway's own tools. */
+/** A run of a server tool of the gateway. */
 export type ServerToolDraft = { type: "server_tool"; id: string; toolType: string; status: string; fields: Json }
 
 export type Draft =
@@ -50,17 +50,17 @@ export type Draft =
   | ServerToolDraft
   | { type: "function_call"; call: number }
 
-/** Newest first, so that adding to a long list copies nothing. */
+/** Newest first, so that appending to a long list copies nothing. */
 export type Logprobs = { entries: Json[]; before: Logprobs } | null
 
 type Items = {
   items: readonly Draft[]
   calls: readonly CallDraft[]
-  /** Calls that are not plain functions to the caller. */
+  /** Tools that are not plain functions for the client. */
   names: ReadonlyMap<string, NamedTool>
 }
 
-/** The item at a place, as the wire has it. */
+/** The item at a position, in the Responses format. */
 export function itemAt({ items, calls, names }: Items, at: number): Json {
   const draft = items[at]
   if (!draft) throw new Error(`There is no output item ${at}.`)
@@ -89,7 +89,7 @@ export function itemAt({ items, calls, names }: Items, at: number): Json {
     ...(named?.namespace && { namespace: named.namespace }),
   }
   if (named?.kind !== "custom") return { type, ...reported, arguments: call.arguments }
-  // Its text is known once the whole of the arguments is.
+  // The text is known only when the arguments are complete.
   return { type: "custom_tool_call", ...reported, input: status === "in_progress" ? "" : inputIn(call.arguments) }
 }
 

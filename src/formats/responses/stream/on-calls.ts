@@ -30,15 +30,15 @@ function newCall({ state }: Turn, { index, id }: CallDelta): CallDraft {
   }
 }
 
-/** The provider's id, unless it gave none or gave it to another call too. */
+/** The provider's id, or a new one if it is missing or used by another call. */
 function toCallId({ state }: Turn, { upstreamId }: CallDraft): string {
   const isTaken = state.calls.some((call) => call.callId === upstreamId)
   return upstreamId === null || isTaken ? `call_${state.facts.newId()}` : upstreamId
 }
 
 /**
- * The item event carries the name, so a call is held back until its name is complete: until its arguments, another call
- * or the end of the stream.
+ * The item event has the name, so a call is buffered until its name is complete: until its arguments, another call or
+ * the end of the stream.
  */
 export function emitCall(turn: Turn, at: number): void {
   const call = turn.state.calls[at]
@@ -57,7 +57,7 @@ function emitArguments(turn: Turn, call: CallDraft, position: number, delta: str
   emit(turn, "response.function_call_arguments.delta", { item_id: call.id, output_index: position, delta })
 }
 
-/** Arguments are JSON, of a call that has none too; those of a call that was cut off stay as they are. */
+/** A call without arguments gets an empty object; truncated arguments stay unchanged. */
 const NO_ARGUMENTS = "{}"
 
 export function closeCall(turn: Turn, at: number, status: ItemStatus): void {

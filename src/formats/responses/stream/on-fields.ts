@@ -3,17 +3,17 @@ import type { CallDraft } from "./drafts.ts"
 import { addCarried } from "./on-reasoning.ts"
 import type { Turn } from "./turn.ts"
 
-/** Takes the further fields of a delta for the call that it has changed. `before`: the calls without the delta. */
+/** Stores nonstandard fields of a delta for the call that it changed. `before`: the calls before the delta. */
 export function takeFields({ state }: Turn, delta: unknown, before: readonly CallDraft[]): void {
   const fields = fieldsOf(delta)
-  // A new call may release the calls before it, which changes them too.
+  // A new call may release buffered calls, which changes them too.
   const isNew = state.calls.length > before.length
   const at = isNew ? before.length : state.calls.findIndex((call, index) => call !== before[index])
   if (!fields || at === -1) return
   state.callFields = new Map(state.callFields).set(at, { ...state.callFields.get(at), ...fields })
 }
 
-/** An item for each call that has such fields, once the calls have the ids by which callers know them. */
+/** Emits an item for each call with such fields, when the calls have the ids that clients receive. */
 export function emitFields(turn: Turn): void {
   const { calls, callFields } = turn.state
   for (const [at, fields] of callFields) {

@@ -5,7 +5,7 @@ import { addItem, closeBlock, closeOpen, emit, replaceItem, type Turn } from "./
 
 const KINDS = ["reasoning.text", "reasoning.summary", "reasoning.encrypted"]
 
-/** Takes one detail, or a fragment of one, into the reasoning item that it belongs to. */
+/** Adds a detail, or a fragment of one, to its reasoning item. */
 export function takeDetail(turn: Turn, detail: ReasoningDetail): void {
   const { state } = turn
   if (isEmpty(detail)) return
@@ -21,14 +21,14 @@ export function takeDetail(turn: Turn, detail: ReasoningDetail): void {
   grow(turn, detail)
 }
 
-/** Kept whole in an item of its own, for the caller to send back. */
+/** Adds the complete detail as a separate item, which the client sends back. */
 export function addCarried(turn: Turn, detail: ReasoningDetail): void {
   closeOpen(turn)
   turn.state.open = addItem(turn, { ...newReasoning(newOwnId(turn)), encrypted: encodeBlob(detail) })
   closeOpen(turn)
 }
 
-/** Reasoning that waited for a message to end. */
+/** Adds reasoning that was buffered until the end of a message. */
 export function takeLate(turn: Turn): void {
   const { late } = turn.state
   if (late.length === 0) return
@@ -42,7 +42,7 @@ function isEmpty(detail: ReasoningDetail): boolean {
   return KINDS.includes(detail.type) && textOf(detail) === "" && stringOf(detail, "signature") === undefined
 }
 
-/** Whether a detail continues an item. One item goes back as summaries, texts and encrypted content, in this order. */
+/** Whether a detail continues an item. An item has summaries, texts and encrypted content, in this order. */
 function fits(draft: ReasoningDraft, detail: ReasoningDetail): boolean {
   const id = stringOf(detail, "id")
   const format = stringOf(detail, "format")
@@ -53,7 +53,7 @@ function fits(draft: ReasoningDraft, detail: ReasoningDetail): boolean {
   if (detail.type === "reasoning.summary") return draft.content.length === 0 && draft.signature === null
   const [block] = draft.content
   if (block && isOther(block.index, detail["index"])) return false
-  // What is signed is whole.
+  // A signed item is complete.
   const signature = stringOf(detail, "signature") ?? draft.signature
   return draft.signature === null || (textOf(detail) === "" && signature === draft.signature)
 }
@@ -62,7 +62,7 @@ function isOther(index: unknown, other: unknown): boolean {
   return typeof index === "number" && typeof other === "number" && index !== other
 }
 
-/** Whether a detail can be an item of its own: of a known kind, under an id that no other item has. */
+/** Whether a detail can become a separate item: of a known type, with an id that no other item has. */
 function canStand({ state }: Turn, detail: ReasoningDetail): boolean {
   const id = stringOf(detail, "id")
   const taken = state.items.some((draft) => draft.type !== "function_call" && draft.id === id)
@@ -96,7 +96,7 @@ function grow(turn: Turn, detail: ReasoningDetail): void {
   else growContent(turn, kept, piece)
 }
 
-/** Text for the item at `at`, in the block that the provider numbers `index`. */
+/** Text for the item at `at`, in the block with the provider's `index`. */
 type Piece = { at: number; index: unknown; text: string }
 
 function growSummary(turn: Turn, draft: ReasoningDraft, { at, index, text }: Piece): void {

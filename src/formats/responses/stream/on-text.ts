@@ -20,7 +20,7 @@ export function takeRefusal(turn: Turn, text: string): void {
   growPart(turn, text, [])
 }
 
-/** Citations of a message. A message without text has none. */
+/** Adds citations to a message. Ignored for a message without text. */
 export function takeAnnotations(turn: Turn, annotations: readonly unknown[]): void {
   for (const reported of annotations) {
     const annotation = toAnnotation(reported)
@@ -39,7 +39,7 @@ export function takeAnnotations(turn: Turn, annotations: readonly unknown[]): vo
   }
 }
 
-/** The chat wire has its citations in an object of their own. Clients refuse an answer for a place that one lacks. */
+/** Chat nests citations in a separate object. Clients reject a citation without positions. */
 function toAnnotation(reported: unknown): Json | undefined {
   if (!isObject(reported) || typeof reported["type"] !== "string") return undefined
   const { type, url_citation: citation, ...rest } = reported
@@ -49,7 +49,7 @@ function toAnnotation(reported: unknown): Json | undefined {
   return { type, title: "", start_index: 0, end_index: 0, ...withoutNulls(fields) }
 }
 
-/** The part of the open message that takes this kind of words, begun if it must be. */
+/** The part of the open message for this type of text. Starts one if needed. */
 function openPart(turn: Turn, type: PartDraft["type"]): Place {
   const { at, draft } = openMessage(turn)
   const last = draft.parts.at(-1)
@@ -86,7 +86,7 @@ function growPart(turn: Turn, text: string, entries: Json[]): void {
   replaceItem(turn, at, { ...draft, parts: [...draft.parts.slice(0, -1), grown] })
 }
 
-/** Clients insist on bytes and on the alternatives; providers leave both out. */
+/** Adds bytes and alternatives, which clients require and providers may omit. */
 function toLogprob(entry: unknown): Json[] {
   if (!isToken(entry)) return []
   const others = listOf(entry["top_logprobs"])
@@ -101,7 +101,7 @@ function toToken({ token, logprob, bytes }: Json & { token: string; logprob: num
   return { token, logprob, bytes: Array.isArray(bytes) ? bytes : [...encoder.encode(token)] }
 }
 
-/** A picture comes whole. It stands beside the message, and does not end it. */
+/** Adds an image, which is never split. It is a separate item and does not end the message. */
 export function takeImage(turn: Turn, image: unknown): void {
   const url = isObject(image) && isObject(image["image_url"]) ? image["image_url"]["url"] : undefined
   if (typeof url !== "string") return

@@ -3,7 +3,7 @@ import type { ReasoningDetail } from "../reasoning-details.ts"
 import { itemAt } from "./drafts.ts"
 import { addItem, closeOpen, emit, replaceItem, type Turn } from "./turn.ts"
 
-/** What the gateway's own tool did, as an item of its own beside the detail that carries it back. */
+/** Adds a run of a server tool as a separate item, next to the detail that clients send back. */
 export function takeServerTool(turn: Turn, detail: ReasoningDetail): ReasoningDetail {
   const { item, ...carried } = detail
   if (!isObject(item)) return detail

@@ -23,11 +23,11 @@ export type EventState = {
   readonly calls: readonly CallDraft[]
   /** Chat fields of calls that the Responses API does not have, by index in `calls`. */
   readonly callFields: ReadonlyMap<number, Json>
-  /** By the names of the chat wire, what is more than a function on this one. */
+  /** Tools by their chat name that are more than plain functions in the Responses format. */
   readonly names: ReadonlyMap<string, NamedTool>
-  /** The reasoning or message that still grows. Calls grow until the answer ends: providers interleave them. */
+  /** The open reasoning or message. Calls stay open until the response ends: providers interleave them. */
   readonly open: number | null
-  /** Reasoning that came in the middle of a message, which is not cut in two for it. */
+  /** Reasoning that arrived inside a message. The message is not split. */
   readonly late: readonly ReasoningDetail[]
   readonly finishReason: string | null
   readonly failure: Progress["failure"]
@@ -64,7 +64,7 @@ export function replaceCall({ state }: Turn, at: number, call: CallDraft): void 
   state.calls = state.calls.with(at, call)
 }
 
-/** Ends the reasoning or message that still grows. */
+/** Ends the open reasoning or message. */
 export function closeOpen(turn: Turn, status: ItemStatus = "completed"): void {
   const { state } = turn
   const at = state.open
@@ -83,7 +83,7 @@ export function placeOf(draft: MessageDraft, at: number): Place {
   return { item_id: draft.id, output_index: at, content_index: draft.parts.length - 1 }
 }
 
-/** Ends the part of a message that still grows. */
+/** Ends the open part of a message. */
 export function closePart(turn: Turn, at: number, draft: MessageDraft): void {
   const part = draft.parts.at(-1)
   if (!part) return
@@ -93,7 +93,7 @@ export function closePart(turn: Turn, at: number, draft: MessageDraft): void {
   emit(turn, "response.content_part.done", { ...scope, part: toPart(part) })
 }
 
-/** Ends the summary or text that still grows. */
+/** Ends the open summary or text. */
 export function closeBlock(turn: Turn, at: number, { id, summary, content }: ReasoningDraft): void {
   const scope = { item_id: id, output_index: at }
   const [block] = content

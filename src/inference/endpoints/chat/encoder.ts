@@ -7,10 +7,10 @@ import { failureFrames } from "../../../formats/chat/failure.ts"
 import { type ChunkDefaults, normalizeResult } from "../../../formats/chat/normalize.ts"
 import { isObject, type Json } from "../../../support/json.ts"
 
-/** A chunk with the usage. It is sent when the charge is known. */
+/** A chunk with usage. Sent when the charge is known. */
 type UsageChunk = { chunk: Json; usage: Json }
 
-/** Encodes the chat format: chunks pass as they arrive, except for the usage and what the client requested. */
+/** Encodes the chat format: chunks pass unchanged, except for usage and fields that the client requested. */
 export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEncoder {
   const { wantsMetadata } = call.meta
   const dropsUsage = request.stream_options?.include_usage === false
@@ -18,11 +18,11 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
   let answering: ServingInfo | undefined
   let held: UsageChunk | undefined
   let reported: Json | undefined
-  /** The names of the stream that has begun: an id that the provider sends later does not change them. */
+  /** Id and model of the started stream: an id that the provider sends later does not change them. */
   let names: ChunkDefaults | undefined
   const emptyChunk = () => toEmptyChunk(names ?? defaultsOf(call))
 
-  /** The last chunk with usage, as it goes out where more follows: without the usage. */
+  /** Releases the buffered chunk without its usage when more chunks follow. */
   const release = (): Uint8Array[] => {
     const chunk = held && withoutUsage(held.chunk)
     held = undefined
@@ -79,12 +79,12 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
   }
 }
 
-/** Whether nothing but the end can follow: every choice has finished. */
+/** Whether every choice has finished, so that only the end can follow. */
 function isLast({ choices }: Json): boolean {
   return !Array.isArray(choices) || choices.every((choice) => isObject(choice) && choice["finish_reason"] !== null)
 }
 
-/** Undefined for a chunk that has nothing else. */
+/** Undefined for a chunk with usage only. */
 function withoutUsage(chunk: Json): Json | undefined {
   const { usage: _, ...rest } = chunk
   return Array.isArray(rest["choices"]) && rest["choices"].length === 0 ? undefined : rest
@@ -99,7 +99,7 @@ function toEmptyChunk({ id, model, created }: ChunkDefaults): Json {
   return { id, object: "chat.completion.chunk", created, model, choices: [] }
 }
 
-/** The names of a response: the provider's id, the gateway's model name. */
+/** Id and model of a response: the provider's id and the gateway's model name. */
 export function defaultsOf({ meter, draft, servingTarget }: CallContext): ChunkDefaults {
   return {
     id: meter.id ?? draft.id,

@@ -4,7 +4,7 @@ import type { ExportedRequest } from "../../../observability/context.ts"
 
 const MAX_STOP_LENGTH = 256
 
-/** What destinations get of a request besides its messages. */
+/** The fields of a request, except its messages, that destinations receive. */
 export function exportedRequestOf(request: ChatRequest): ExportedRequest {
   return { parameters: parametersOf(request), tools: request.tools ?? [] }
 }

@@ -47,7 +47,7 @@ export function chatUpstreamPlan(request: ChatRequest): UpstreamPlan {
   }
 }
 
-/** Translates at most once, when the first provider needs it: the conversation, or the error of what it cannot express. */
+/** Translates once, when a provider first needs it. Returns the error if the conversation cannot be expressed. */
 function translation(translate: () => Conversation): () => Conversation | GatewayError {
   let translated: Conversation | GatewayError | undefined
   return () => (translated ??= refusalOr(translate))
@@ -71,9 +71,9 @@ function orThrow(conversation: Conversation | GatewayError): Conversation {
 const MAX_CONVERSATION_LENGTH = 4_096
 
 /**
- * Session affinity of a conversation. Its turns go to one provider, which has the conversation in its prompt cache, and
- * which alone can verify the reasoning that it signed. `prompt_cache_key` names the conversation; else its beginning
- * does, which every turn repeats.
+ * Session affinity of a conversation. Its turns go to one provider, which has the conversation in its prompt cache and
+ * is the only one that can verify reasoning it signed. The conversation is identified by `prompt_cache_key`, or by its
+ * first messages, which every turn repeats.
  */
 function sessionAffinityOf(request: ChatRequest): Pick<InferenceRequest, "conversation" | "signatures"> {
   const { messages, prompt_cache_key: cacheKey } = request
@@ -90,7 +90,7 @@ function signaturesOf({ reasoning_details: details }: { reasoning_details?: read
   })
 }
 
-/** Up to the first message of the user: every turn of a conversation repeats it. */
+/** The messages up to the first user message, which every turn of a conversation repeats. */
 function beginningOf(messages: ChatRequest["messages"]): string {
   const first = messages.findIndex(({ role }) => role === "user")
   return JSON.stringify(messages.slice(0, first + 1)).slice(0, MAX_CONVERSATION_LENGTH)

@@ -17,7 +17,7 @@ type CountRequest = z.infer<typeof CountRequest>
 
 export const CountResult = z.object({ input_tokens: z.int() }).meta({ id: "MessagesCount" })
 
-/** Only the provider can count exactly, and that would be a paid call. */
+/** Estimates the tokens: only the provider can count exactly, in a paid call. */
 export function countOf(request: CountRequest): number {
   const messages = toMessages(request)
   return estimatePromptTokens(messages) + (request.tools ? estimateTokens(JSON.stringify(request.tools)) : 0)

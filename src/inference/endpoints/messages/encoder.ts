@@ -22,7 +22,7 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
   }
   let state = newEventState(facts)
   let answering: ServingInfo | undefined
-  /** The last events of a provider's own message wait for the settlement. */
+  /** Final native events, buffered until the settlement. */
   let last: Json[] = []
   const isNative = () => answering?.reader.name === "messages"
   const encode = ([next, events]: Step) => {
@@ -56,7 +56,7 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
       if (startsMessage(event)) return [withModel(event, facts.model, frame)]
       return [frame ?? toEventFrame(event as MessagesEvent)]
     },
-    // Only a comment may precede the first event.
+    // Before the first event, only comments are allowed.
     heartbeat: () => (!answering ? [KEEPALIVE_FRAME] : isNative() ? [PING] : encode(keepAlive(state))),
     failure: (error, metadata) => [toEventFrame({ ...toMessagesError(error.status, error.message), ...metadata })],
     end(charge) {
@@ -75,17 +75,17 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
   }
 }
 
-/** The tokens that were charged, with the further fields that the provider reported. */
+/** The charged tokens, with the other fields that the provider reported. */
 function asCharged({ tokens }: Charge, reported: unknown, costs: Costs): Json {
   const usage = isObject(reported) ? reported : {}
   const { prompt, cached, cacheWrite, completion } = tokens
-  // The format counts cached tokens apart from the input, and a last event may leave the input out.
+  // The format counts cached tokens separately from the input, and a final event may omit the input.
   const input =
     "input_tokens" in usage || !("output_tokens" in usage) ? { input_tokens: prompt - cached - cacheWrite } : {}
   return { ...usage, ...input, output_tokens: completion, ...costs }
 }
 
-/** The format has no field for BYOK: it is added only where a BYOK credential paid. */
+/** The format has no field for BYOK, so it is added only for calls with a BYOK credential. */
 function costsOf(charge: Charge): Costs {
   const { is_byok: isByok, ...costs } = costFields(charge)
   return isByok ? { ...costs, is_byok: true } : costs
@@ -99,7 +99,7 @@ function startsMessage(event: Json): event is MessageStart {
   return event["type"] === "message_start" && isObject(event["message"])
 }
 
-/** The first event under the gateway's name of the model. */
+/** The first event with the gateway's model name. */
 function withModel(event: MessageStart, model: string, frame: Uint8Array | undefined): Uint8Array {
   if (event.message["model"] === model && frame) return frame
   return toEventFrame({ ...event, type: "message_start", message: { ...event.message, model } })

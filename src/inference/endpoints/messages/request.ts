@@ -23,17 +23,17 @@ export function messagesRequest(request: MessagesRequest, bodyBytes: number): In
   return { ...normalized, user: request.user ?? request.metadata?.user_id ?? null }
 }
 
-/** Fields of this format that the chat body spells differently. */
+/** Fields of this format that have another name in the chat format. */
 const PASSED = new Set(["max_tokens", "service_tier"])
 /** The `anthropic-beta` header. No other header of the client is sent upstream. */
 const BETA = /^[\w.-]{1,100}$/
 const MAX_BETAS = 32
 
-/** The least thinking budget that the API accepts, and the share of the token limit that it may take. */
+/** Minimum thinking budget of the API, and the maximum share of the token limit. */
 const MIN_BUDGET = 1_024
 const BUDGET_SHARE = 0.8
 
-/** Lowers or removes the thinking budget where the hold covers fewer tokens than requested. */
+/** Lowers or removes the thinking budget if the hold covers fewer tokens than requested. */
 function withinLimit(thinking: { type: "enabled"; budget_tokens: number }, maxTokens: number): Record<string, unknown> {
   if (thinking.budget_tokens < maxTokens) return thinking
   const budget = Math.floor(maxTokens * BUDGET_SHARE)

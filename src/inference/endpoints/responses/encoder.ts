@@ -56,7 +56,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
     },
     chunk: (chunk, frame) => (native ? native.take(chunk, frame) : encode(advance(state, chunk))),
     // A comment does not reset the idle timer of every Responses client.
-    heartbeat: () => (native ? native.silence() : encode(keepAlive(state))),
+    heartbeat: () => (native ? native.heartbeat() : encode(keepAlive(state))),
     failure: (error, metadata, charge) => {
       const charged = charge?.tokensFrom === "none" ? undefined : charge
       if (native) return [...native.failure(error, metadata, charged), DONE_FRAME]

@@ -9,8 +9,8 @@ import type { ResponsesEvent, ResponsesRequest } from "../../../formats/response
 export type Closing = { charge: Charge; metadata: Json }
 
 /**
- * Rewrites a provider's own response: its id becomes the generation id, its events continue the numbering of the events
- * already sent, and required keys are added. The last event waits for the settlement.
+ * Rewrites a native response: its id becomes the generation id, its events continue the sequence numbers of the events
+ * already sent, and required keys are added. The last event is buffered until the settlement.
  */
 export class NativeResponse {
   readonly #request: ResponsesRequest
@@ -20,7 +20,7 @@ export class NativeResponse {
   #latest: Json
   #terminal: Json | undefined
 
-  /** `sent`: the number of events that the client has; the first of them began the response. */
+  /** `sent`: number of events already sent, starting with the one that opened the response. */
   constructor(request: ResponsesRequest, facts: ResponseFacts, sent: number) {
     this.#request = request
     this.#facts = facts
@@ -29,14 +29,14 @@ export class NativeResponse {
     this.#latest = {}
   }
 
-  /** `frame`: the bytes of the event, which are sent where nothing had to change. */
+  /** `frame`: the original bytes of the event, sent if nothing changed. */
   take(event: Json, frame: Uint8Array | undefined): Uint8Array[] {
     const { type, response } = event
     if (type === "response.created" && this.#isStarted) return []
     this.#isStarted = true
     if (isObject(response)) this.#latest = response
     if (TERMINAL.has(type)) {
-      // One without its response ends nothing: the stream is then cut.
+      // A final event without `response` is ignored: the stream then counts as cut.
       if (isObject(response)) this.#terminal = event
       return []
     }
@@ -47,7 +47,7 @@ export class NativeResponse {
     return [this.#frame({ ...event, response: this.#rewrite(response), sequence_number: number })]
   }
 
-  silence(): Uint8Array[] {
+  heartbeat(): Uint8Array[] {
     return [this.#event("response.in_progress", this.#rewrite(this.#latest))]
   }
 
@@ -62,7 +62,7 @@ export class NativeResponse {
     ]
   }
 
-  /** `charged`: undefined where nothing was. */
+  /** `charged`: undefined if nothing was charged. */
   failure(error: GatewayError, metadata: Json, charged?: Charge): Uint8Array[] {
     const failed = {
       ...this.#rewrite(this.#latest),
@@ -102,7 +102,7 @@ export class NativeResponse {
 
 const TERMINAL = new Set<unknown>(["response.completed", "response.incomplete", "response.failed"])
 
-/** The tokens that were charged, with the further fields that the provider reported. */
+/** The charged tokens, with the other fields that the provider reported. */
 function usageAsCharged(charge: Charge, reported: unknown): Json {
   const { tokens } = charge
   const { cost_details: details, ...cost } = costFields(charge)

@@ -1,4 +1,4 @@
-/** A command that git refuses, in its words. */
+/** An error of git, with git's message. */
 export class GitFault extends Error {
   readonly exitCode: number
 
@@ -10,13 +10,13 @@ export class GitFault extends Error {
 
 export type Parsed = {
   names: string[]
-  /** After `--`. */
+  /** Arguments after `--`. */
   paths: string[]
   has: (...flags: string[]) => boolean
   value: (...flags: string[]) => string | undefined
 }
 
-/** `values`: options that take one. Letters may be joined, as in `-am`. */
+/** `values`: options with a value. Letters may be joined, as in `-am`. */
 export function parseArguments(
   args: readonly string[],
   flags: readonly string[],

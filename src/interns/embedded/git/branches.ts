@@ -71,7 +71,7 @@ async function startBranch(repository: Repository, name: string, start: string |
   return `Switched to a new branch '${name}'\n`
 }
 
-/** `git checkout -- paths`: the folder as the index has it. */
+/** `git checkout -- paths`: restores paths from the index. */
 async function restoreFromIndex({ fs, dir }: Repository, wanted: readonly string[]): Promise<void> {
   const isWanted = (path: string) => wanted.some((one) => one === "." || path === one || path.startsWith(`${one}/`))
   const map = async (

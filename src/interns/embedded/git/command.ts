@@ -4,12 +4,12 @@ import { GitFault } from "./arguments.ts"
 import { gitFiles } from "./files.ts"
 import { gitHttp } from "./http.ts"
 
-/** What isomorphic-git writes before the message of an error that it does not expect. */
+/** Prefix that isomorphic-git adds to messages of unexpected errors. */
 const INTERNAL = /^An internal error caused.*this error message: /s
 
 type Shell = typeof import("just-bash/browser")
 
-/** `git` of the shell: isomorphic-git on the shell's files. Loaded with its first use. Hooks are not run. */
+/** `git` of the shell: isomorphic-git on the shell's files. Loaded on first use. Does not run hooks. */
 export function gitCommand({ defineCommand }: Shell, fetch: ShellFetch): Command {
   return defineCommand("git", async (args, { fs, cwd, env, signal }) => {
     try {

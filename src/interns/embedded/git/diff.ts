@@ -46,11 +46,11 @@ async function splitNames(repository: Repository, names: readonly string[]) {
 }
 
 type Compared = {
-  /** Undefined for nothing at all, as before a first commit. */
+  /** Undefined before the first commit. */
   before: ReturnType<typeof git.TREE> | undefined
   after: ReturnType<typeof git.TREE>
   wanted: readonly string[]
-  /** Whether `after` is the folder, where there are also files that git does not follow. */
+  /** Whether `after` is the working folder, which may have untracked files. */
   isOfFolder?: boolean
 }
 

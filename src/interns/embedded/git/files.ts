@@ -2,9 +2,9 @@ import type { CommandContext } from "just-bash/browser"
 
 type ShellFiles = CommandContext["fs"]
 
-/** The shell's files as isomorphic-git takes them: the promises of Node's `fs`, with error codes. */
+/** Adapts the shell's files to isomorphic-git: the promise API of Node's `fs`, with error codes. */
 export function gitFiles(fs: ShellFiles) {
-  // Git takes a file of the same size, second and number for unchanged: a command changes files within a second.
+  // Git considers a file with equal size, second and inode unchanged, but a command may change files within a second.
   let unique = Math.floor(Math.random() * 2 ** 31)
   const stat = async (found: ReturnType<ShellFiles["stat"]>) => {
     const { isFile, isDirectory, isSymbolicLink, mode, size, mtime } = await coded(found)
@@ -47,7 +47,7 @@ export function gitFiles(fs: ShellFiles) {
 
 export type GitFiles = ReturnType<typeof gitFiles>
 
-/** Messages of the shell's files begin with the code that Node has as a property. */
+/** Sets `code` from the message: errors of the shell's files start with it. */
 async function coded<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

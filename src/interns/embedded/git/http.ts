@@ -2,7 +2,7 @@ import type { GitHttpRequest, GitHttpResponse } from "isomorphic-git"
 import { concat } from "../../../support/bytes.ts"
 import type { ShellFetch } from "../shell-fetch.ts"
 
-/** Git's requests go the way of `curl`: placeholders of secrets become values towards their hosts. */
+/** Sends git's requests like those of `curl`: placeholders of secrets are replaced by values for their hosts. */
 export function gitHttp(fetch: ShellFetch, signal: AbortSignal | undefined, extraHeaders: Record<string, string>) {
   const request = async ({ url, method = "GET", headers, body }: GitHttpRequest): Promise<GitHttpResponse> => {
     const sent = body ? new Uint8Array(await collect(body)) : undefined

@@ -29,7 +29,7 @@ export async function clone(context: GitContext, args: readonly string[]): Promi
   return `Cloning into '${name}'...\n`
 }
 
-/** A history that the shell cannot keep is not left behind as a broken one. */
+/** Fails for a history that the shell cannot store, so that no broken repository remains. */
 async function requireSmallPacks(fs: GitFiles, dir: string): Promise<void> {
   const folder = `${dir}/.git/objects/pack`
   for (const file of await fs.promises.readdir(folder).catch(() => [])) {
@@ -49,7 +49,7 @@ async function removeAll(fs: GitFiles, path: string): Promise<void> {
 
 function requireHttps(url: string): void {
   if (url.startsWith("https://")) return
-  throw new GitFault(`fatal: '${url}': this git speaks https only`, 128)
+  throw new GitFault(`fatal: '${url}': this git supports only https`, 128)
 }
 
 async function remoteOf({ fs, dir }: Repository, name: string | undefined) {

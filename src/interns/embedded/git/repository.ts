@@ -4,7 +4,7 @@ import { GitFault } from "./arguments.ts"
 import type { GitFiles } from "./files.ts"
 import type { gitHttp } from "./http.ts"
 
-/** What a subcommand works with. */
+/** Context of a subcommand. */
 export type GitContext = {
   fs: GitFiles
   cwd: string

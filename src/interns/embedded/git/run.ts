@@ -36,7 +36,7 @@ const IN_REPOSITORY: Record<string, Subcommand> = {
   push: remote.push,
 }
 
-/** Runs a subcommand; returns its output. Throws a GitFault with what git would say. */
+/** Runs a subcommand; returns its output. Throws a GitFault with git's message. */
 export async function runGit(context: GitContext, args: readonly string[]): Promise<string> {
   const [name = "help", ...rest] = args
   if (name === "--version" || name === "version") return `git (isomorphic-git ${git.version()})\n`
@@ -48,7 +48,7 @@ export async function runGit(context: GitContext, args: readonly string[]): Prom
   throw new GitFault(`git: '${name}' is not a command of this shell's git. There are ${known}.`)
 }
 
-/** Settings are the repository's own: nothing outlives it. */
+/** Only settings of the repository are supported: no other storage persists. */
 async function config({ fs, dir }: Repository, args: readonly string[]): Promise<string> {
   const { names, has } = parseArguments(args, ["--global", "--local", "--get", "--unset"])
   const [path, value] = names

@@ -3,14 +3,14 @@ import type { Budget } from "./machine.ts"
 
 type Shell = typeof import("just-bash/browser")
 
-/** For all programs of one command of the shell. One that never ends is there within a second or so. */
+/** Step limit for all programs of one shell command. An endless loop reaches it in about a second. */
 const MAX_STEPS = 50_000_000
 const VERSION = "MicroPython 1.27.0 (the language of Python 3.4 and parts of later versions)\n"
 
 type Program = { name: string; source: string; argv: string[]; folder: string }
 type Refusal = { stderr: string; exitCode: number }
 
-/** `python3` and `python` of the shell: MicroPython on the shell's files. Loaded with its first use. */
+/** `python3` and `python` of the shell: MicroPython on the shell's files. Loaded on first use. */
 export function pythonCommands({ defineCommand }: Shell): Command[] {
   const budget: Budget = { steps: MAX_STEPS, all: MAX_STEPS }
   return ["python3", "python"].map((name) => defineCommand(name, (args, context) => python(args, context, budget)))
@@ -21,7 +21,7 @@ async function python(args: readonly string[], context: CommandContext, budget: 
   const program = await programOf(args, context)
   if ("exitCode" in program) return { stdout: "", ...program }
   const { runPython } = await import("./run.ts")
-  // The standard input is the program, where it is read from there.
+  // If the program is read from standard input, it has no other input.
   const stdin = program.name === "<stdin>" ? new Uint8Array(0) : fromPipe(context.stdin)
   const env = context.exportedEnv ?? Object.fromEntries(context.env)
   const { stdout, stderr, exitCode } = await runPython({ ...program, stdin, env, context, budget })
@@ -39,7 +39,7 @@ async function programOf(args: readonly string[], { fs, cwd, stdin }: CommandCon
   const argv = [first, ...args.slice(at + 1)]
   if (first === "-") return { name: "<stdin>", source: new TextDecoder().decode(fromPipe(stdin)), argv, folder: "" }
   if (first.startsWith("-")) {
-    return { stderr: `python3: option ${first} is not here. It has -c, - and files.\n`, exitCode: 2 }
+    return { stderr: `python3: option ${first} is not supported. Use -c, - or a file.\n`, exitCode: 2 }
   }
   const path = fs.resolvePath(cwd, first)
   try {
@@ -49,7 +49,7 @@ async function programOf(args: readonly string[], { fs, cwd, stdin }: CommandCon
   }
 }
 
-/** The shell's pipes carry bytes, each a character of a string, under a type that hides it. */
+/** The shell's pipes carry bytes as characters of a string, contrary to their type. */
 function fromPipe(piped: unknown): Uint8Array {
   return typeof piped === "string" ? Uint8Array.from(piped, (unit) => unit.charCodeAt(0)) : new Uint8Array(0)
 }

@@ -1,18 +1,18 @@
 import { Halt, STEPS_OF_A_CALL, System, type Running } from "./syscalls.ts"
 import { ERRNO, type Tree } from "./tree.ts"
 
-/** What the programs of one command of the shell may still do together. */
+/** Remaining steps for all programs of one shell command. */
 export type Budget = { steps: number; all: number }
 
 type Program = { source: string; tree: Tree; cwd: string; stdin: Uint8Array; budget: Budget }
-/** `failure`: an exception that the program did not catch, or why it was stopped. */
+/** `failure`: an uncaught exception, or the reason for a stop. */
 export type Outcome = { stdout: Uint8Array; stderr: Uint8Array; failure?: string }
 
 const PAGE_BYTES = 64 * 1024
 const MAX_PAGES = (32 * 1024 * 1024) / PAGE_BYTES
 const HEAP_BYTES = 1024 * 1024
 const STACK_SLOTS = 2048
-/** Of a result that is an exception; its type and text are separated by a character of ASCII. */
+/** Marks a result that is an exception; an ASCII character separates its type and text. */
 const EXCEPTION = -1
 const SEPARATOR = "\u0004"
 
@@ -23,8 +23,8 @@ type Exports = Record<string, (...args: number[]) => number> & {
 }
 
 /**
- * Runs a program in an instance of MicroPython of its own, which ends with it. Of its imports for JavaScript none is
- * served: a program that comes to one is ended. So whatever it does, it has its memory, the files and three streams.
+ * Runs a program in a separate instance of MicroPython. Its imports for JavaScript are not provided: a call of one ends
+ * the program. A program can therefore only access its memory, the files and three streams.
  */
 export function runProgram(module: WebAssembly.Module, { source, budget, ...files }: Program): Outcome {
   let exports: Exports | undefined
@@ -97,7 +97,7 @@ function importsOf(module: WebAssembly.Module, { system, running, charge }: Host
     ...env,
     ...wasi,
     mp_js_random_u32: charged(() => crypto.getRandomValues(new Uint32Array(1))[0]),
-    // Nothing waits here: a pause is over as soon as the program has asked often enough.
+    // Waiting is simulated: each call advances the clock, so a pause ends after enough calls.
     mp_js_ticks_ms: charged(() => Date.now() - started + (waited += 1)),
     mp_js_time_ms: charged(() => Date.now() + waited),
     emscripten_resize_heap: (bytes = 0) => grown(running().memory, bytes >>> 0),
@@ -110,7 +110,7 @@ function importsOf(module: WebAssembly.Module, { system, running, charge }: Host
   const imports: Record<string, Record<string, Import>> = {}
   for (const { module: from, name } of WebAssembly.Module.imports(module)) {
     const closed: Import = () => {
-      throw new Halt("it has no JavaScript")
+      throw new Halt("JavaScript is not available")
     }
     const handler = name.startsWith("invoke_") ? invoke(running) : served[name]
     ;(imports[from] ??= {})[name] = handler ?? closed
@@ -120,7 +120,9 @@ function importsOf(module: WebAssembly.Module, { system, running, charge }: Host
 
 const LONG_JUMP = Number.POSITIVE_INFINITY
 
-/** Calls a function of the module through its table, and catches a `longjmp`, with which the module raises exceptions. */
+/**
+ * Calls a function of the module through its table, and catches a `longjmp`, with which the module raises exceptions.
+ */
 function invoke(running: () => Exports): Import {
   return (index = 0, ...args) => {
     const exports = running()

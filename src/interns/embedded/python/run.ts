@@ -8,7 +8,7 @@ type Call = {
   name: string
   source: string
   argv: readonly string[]
-  /** Where modules are looked for first; empty for the current folder. */
+  /** First folder to search for modules; empty for the current folder. */
   folder: string
   env: Record<string, string>
   stdin: Uint8Array
@@ -18,7 +18,7 @@ type Call = {
 
 type Ended = { stdout: Uint8Array; stderr: Uint8Array; exitCode: number }
 
-/** What a start costs beside the program: an instance, and the files that it is given. */
+/** Steps charged for a start: creating an instance and loading files. */
 const STEPS_OF_A_START = 300_000
 const STEPS_OF_A_FILE = 1_000
 const NO_STEPS = "python3: the programs of this command have used all their steps. It is a limit of this shell.\n"
@@ -38,8 +38,8 @@ export async function runPython({ context, stdin, budget, ...call }: Call): Prom
 }
 
 /**
- * What stands before a program. The modules for JavaScript are refused here only in order to say so as Python does: it is
- * the module's imports that are closed.
+ * Code that runs before a program. It rejects the modules for JavaScript only to raise Python's error: access is
+ * prevented by the missing imports.
  */
 function start({ name, source, argv, folder, env }: Pick<Call, "name" | "source" | "argv" | "folder" | "env">): string {
   const [program, file, list, path, environment] = [source, name, argv, folder, env].map((each) => JSON.stringify(each))
@@ -62,10 +62,10 @@ builtins.__import__, builtins.input = closed(builtins.__import__), input
 exec(compile(${program}, ${file}, "exec"), {"__name__": "__main__", "__file__": ${file}})`
 }
 
-/** The exit code of a program that did not end by itself, and what it says. */
+/** Exit code and message of a program that was stopped or failed. */
 function endOf(failure: string): { text: string; exitCode: number } {
   if (!failure.startsWith("Traceback")) return { text: `python3: ${failure}\n`, exitCode: 1 }
-  // The lines of what stands before the program.
+  // Removes the lines of the code before the program.
   const text = failure
     .replace(/\n {2}File "<stdin>", line \d+, in <module>/, "")
     .replaceAll(/\n {2}File "<stdin>", line \d+, in __import__/g, "")

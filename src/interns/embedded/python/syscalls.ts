@@ -1,14 +1,14 @@
 import { concat } from "../../../support/bytes.ts"
 import { Errno, ERRNO, type FileNode, type Tree, type TreeNode } from "./tree.ts"
 
-/** Ends a program that asks for more than it may have. No code in the module can catch it. */
+/** Ends a program that exceeds a limit. No code in the module can catch it. */
 export class Halt extends Error {}
 
 type Descriptor = { path: string; node: TreeNode; at: number; isAppending: boolean }
 
 export type Running = {
   memory: () => WebAssembly.Memory
-  /** Takes from the steps of the program. */
+  /** Subtracts from the steps of the program. */
   charge: (steps: number) => void
   tree: Tree
   cwd: string
@@ -20,7 +20,7 @@ const [NO_FOLLOW, REMOVE_FOLDER] = [256, 512] as const
 const FIRST_DESCRIPTOR = 3
 const MAX_DESCRIPTORS = 256
 const MAX_OUTPUT_BYTES = 1024 * 1024
-/** The price of a call of the host in steps. */
+/** Steps charged for a host call. */
 export const STEPS_OF_A_CALL = 1_000
 const ENTRY_BYTES = 280
 const MAX_NAME_BYTES = 255
@@ -160,7 +160,7 @@ export class System {
     return 0
   }
 
-  /** As musl has `struct dirent`, with room for the longest name. */
+  /** Layout of musl's `struct dirent`, with room for the longest name. */
   #entries(descriptor: Descriptor, to: number, size: number): number {
     this.#program.charge(this.#program.tree.size)
     const names = this.#program.tree.list(descriptor.path)
@@ -179,7 +179,7 @@ export class System {
     return some.length * ENTRY_BYTES
   }
 
-  /** As musl has `struct stat` for Emscripten. */
+  /** Layout of musl's `struct stat` for Emscripten. */
   #stat(node: TreeNode, to: number): number {
     const view = this.#view
     this.#bytes(to, 96).fill(0)
@@ -202,7 +202,7 @@ export class System {
     return 0
   }
 
-  /** Over the parts of memory that a call names, until one is not used in whole. */
+  /** Iterates over the buffers of a call until one is not used completely. */
   #each(vectors: number, count: number, to: number, use: (part: Uint8Array) => number): number {
     let total = 0
     for (let index = 0; index < count; index += 1) {

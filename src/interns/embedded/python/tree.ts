@@ -6,7 +6,7 @@ export type FileNode = { is: "file"; body: Uint8Array; size: number; mode: numbe
 type FolderNode = { is: "folder"; mode: number; mtime: number }
 export type TreeNode = FileNode | FolderNode
 
-/** Numbers of errors, as MicroPython's `errno` has them. */
+/** Error numbers of MicroPython's `errno`. */
 export const ERRNO = {
   notFound: 2,
   badDescriptor: 9,
@@ -29,17 +29,17 @@ export class Errno extends Error {
   }
 }
 
-/** Of the shell alone: devices and the names of its commands. */
+/** Paths that only the shell has: devices and names of commands. */
 const NOT_FILES = /^\/(?:dev|proc|bin|usr\/bin)(?:\/|$)/
 const MAX_BYTES = 32 * 1024 * 1024
-/** More than the intern's disk takes; each that is new is written at the end. */
+/** Above the limit of the intern's disk; new files are written at the end. */
 const MAX_NODES = 3_000
 
-/** The shell's files for a program that cannot wait: read before it starts, and what it changed written when it has ended. */
+/** The shell's files for a synchronous program: loaded before it starts, changes written after it ends. */
 export class Tree {
   readonly #before = new Map<string, TreeNode | string>()
   readonly #nodes = new Map<string, TreeNode>()
-  /** Symbolic links, with what they lead to in the end. */
+  /** Symbolic links with their final targets. */
   readonly #links = new Map<string, string>()
   #bytes = 0
 
@@ -82,12 +82,12 @@ export class Tree {
     }
   }
 
-  /** How many names there are, which is what a search through them costs. */
+  /** Number of names, which is the cost of a search. */
   get size(): number {
     return this.#nodes.size
   }
 
-  /** The absolute path without links; the last name may be one if `follow` is false. */
+  /** The absolute path without links; the last name may be a link if `follow` is false. */
   resolve(cwd: string, path: string, follow = true): string {
     let at = ""
     const parts = (path.startsWith("/") ? path : `${cwd}/${path}`).split("/").filter((part) => part && part !== ".")
@@ -178,7 +178,7 @@ export class Tree {
   resize(node: FileNode, size: number): void {
     if (this.#bytes + size - node.size > MAX_BYTES) throw new Errno(ERRNO.noSpace)
     if (!node.isChanged || size > node.body.length) {
-      // The first change copies what the shell still holds.
+      // The first change copies the content, which the shell still references.
       const body = new Uint8Array(size > node.body.length ? Math.min(size * 2, MAX_BYTES) : node.body.length)
       body.set(node.body.subarray(0, Math.min(size, node.size)))
       node.body = body

@@ -1,4 +1,4 @@
-/** A compiled module: the rule of wrangler for the ending. */
+/** A compiled module, by wrangler's rule for this extension. */
 declare module "*.wasm" {
   const module: WebAssembly.Module
   export default module
